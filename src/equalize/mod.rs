@@ -1,0 +1,49 @@
+//! Equalization of frames: [`Equalizer`] is what a backend is, and [`reference`] is what it has to be equal to.
+
+pub mod reference;
+
+use crate::frame::{Frame, Matrix, Range};
+use crate::spec::{Levels, Weights};
+use anyhow::Result;
+
+/// A backend. Frames go in and come out in the same order; several may be under way.
+pub trait Equalizer: Send {
+    /// Takes a frame in. Call [`collect`](Equalizer::collect) first when [`capacity`](Equalizer::capacity) frames are
+    /// under way.
+    ///
+    /// # Errors
+    /// When the backend fails; the frames under way are lost with it.
+    fn submit(&mut self, frame: Frame) -> Result<()>;
+
+    /// The oldest frame under way, equalized, waiting until it is done; `None` when there is none.
+    ///
+    /// # Errors
+    /// As for [`submit`](Equalizer::submit).
+    fn collect(&mut self) -> Result<Option<Frame>>;
+
+    /// How many frames are under way.
+    fn in_flight(&self) -> usize;
+
+    /// How many frames may be under way.
+    fn capacity(&self) -> usize;
+
+    /// What does the work, for the summary: `cpu (avx512, 2 threads)`.
+    fn name(&self) -> String;
+}
+
+/// The levels that the luminance of `frame` has.
+pub fn levels(frame: &Frame) -> Levels {
+    match frame.range() {
+        Range::Limited => Levels::limited(frame.format().depth()),
+        Range::Full => Levels::full(frame.format().depth()),
+    }
+}
+
+/// The luminance weights of an RGB frame.
+pub fn weights(frame: &Frame) -> Weights {
+    match frame.matrix() {
+        Matrix::Bt601 => Weights::BT601,
+        Matrix::Bt709 => Weights::BT709,
+        Matrix::Bt2020 => Weights::BT2020,
+    }
+}

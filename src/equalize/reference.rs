@@ -1,0 +1,113 @@
+//! The specification applied to frames, one sample at a time, by the simplest loops that can be read aloud. Slow; every
+//! backend is tested against it, and `--verify` recomputes a whole run with it.
+
+use super::{Equalizer, levels, weights};
+use crate::frame::{Component, Frame, HostPool, Luminance, PlaneMut};
+use crate::spec::{Curve, Equalization, Histogram, Settings, moved};
+use anyhow::Result;
+use std::collections::VecDeque;
+
+/// The backend that is the definition.
+pub struct Reference {
+    equalization: Equalization,
+    pool: HostPool,
+    done: VecDeque<Frame>,
+}
+
+impl Reference {
+    /// A reference with these settings.
+    pub fn new(settings: Settings) -> Self {
+        Reference { equalization: Equalization::new(settings), pool: HostPool::default(), done: VecDeque::new() }
+    }
+
+    /// `frame`, equalized.
+    pub fn equalize(&mut self, frame: &Frame) -> Frame {
+        let curve = self.equalization.next(&histogram(frame));
+        map(frame, &curve, &self.pool)
+    }
+}
+
+impl Equalizer for Reference {
+    fn submit(&mut self, frame: Frame) -> Result<()> {
+        let equalized = self.equalize(&frame);
+        self.done.push_back(equalized);
+        Ok(())
+    }
+
+    fn collect(&mut self) -> Result<Option<Frame>> {
+        Ok(self.done.pop_front())
+    }
+
+    fn in_flight(&self) -> usize {
+        self.done.len()
+    }
+
+    fn capacity(&self) -> usize {
+        1
+    }
+
+    fn name(&self) -> String {
+        "reference".to_owned()
+    }
+}
+
+/// The histogram of the luminance of `frame`.
+pub fn histogram(frame: &Frame) -> Histogram {
+    let mut histogram = Histogram::new(levels(frame));
+    for y in 0..frame.height() {
+        for x in 0..frame.width() {
+            histogram.add(luminance(frame, x, y));
+        }
+    }
+    histogram
+}
+
+/// `frame` with its luminance sent through `curve`; planes that hold none of it are shared with `frame`.
+pub fn map(frame: &Frame, curve: &Curve, pool: &HostPool) -> Frame {
+    let mut planes: Vec<PlaneMut> = frame.rewritten_planes().map(|index| copy_of(frame, index, pool)).collect();
+    let sample = frame.format().descriptor().sample;
+    let mut write = |component: Component, x: usize, y: usize, code: u16| {
+        sample.write(planes[component.plane].row_mut(y), component.offset + x * component.step, code);
+    };
+    for y in 0..frame.height() {
+        for x in 0..frame.width() {
+            let from = luminance(frame, x, y);
+            let to = curve.apply(from);
+            match frame.format().descriptor().luminance {
+                Luminance::Stored(luma) => write(luma, x, y, to),
+                Luminance::FromRgb { r, g, b } => {
+                    for component in [r, g, b] {
+                        write(component, x, y, moved(read(frame, component, x, y), from, to, sample.max()));
+                    }
+                }
+            }
+        }
+    }
+    let mut planes = planes.into_iter().map(PlaneMut::freeze);
+    frame.with_planes(|index| if frame.rewritten_planes().contains(&index) { planes.next() } else { None })
+}
+
+/// The luminance of pixel (x, y).
+fn luminance(frame: &Frame, x: usize, y: usize) -> u16 {
+    match frame.format().descriptor().luminance {
+        Luminance::Stored(luma) => read(frame, luma, x, y),
+        Luminance::FromRgb { r, g, b } => {
+            weights(frame).luminance([r, g, b].map(|component| read(frame, component, x, y)))
+        }
+    }
+}
+
+fn read(frame: &Frame, component: Component, x: usize, y: usize) -> u16 {
+    let row = frame.planes()[component.plane].row(y);
+    frame.format().descriptor().sample.read(row, component.offset + x * component.step)
+}
+
+/// A writable copy of a plane: what lies between the luminance samples (packed chroma, alpha) stays as it is.
+fn copy_of(frame: &Frame, index: usize, pool: &HostPool) -> PlaneMut {
+    let plane = &frame.planes()[index];
+    let mut copy = pool.plane(plane.row_bytes(), plane.rows());
+    for y in 0..plane.rows() {
+        copy.row_mut(y).copy_from_slice(plane.row(y));
+    }
+    copy
+}

@@ -1,0 +1,401 @@
+//! The pixel formats that are equalized as they are, with no conversion: where each one keeps the samples that
+//! make up its luminance. The names are FFmpeg's.
+
+use Endian::{Big as BE, Little as LE};
+
+/// What the components of a pixel are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// One luma sample, perhaps with alpha.
+    Gray,
+    /// Luma and two chroma samples.
+    Yuv,
+    /// Red, green and blue.
+    Rgb,
+}
+
+/// Byte order of samples that are two bytes wide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Endian {
+    /// Least significant byte first.
+    Little,
+    /// Most significant byte first.
+    Big,
+}
+
+/// How one sample is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Significant bits, 8 to 16.
+    pub depth: u8,
+    /// Width in memory, 1 or 2.
+    pub bytes: u8,
+    /// Unused low bits below the significant ones (6 in p010).
+    pub shift: u8,
+    /// Byte order when `bytes` is 2.
+    pub endian: Endian,
+}
+
+impl Sample {
+    /// The largest code a sample of this depth can hold.
+    pub const fn max(self) -> u16 {
+        ((1u32 << self.depth) - 1) as u16
+    }
+
+    /// The code of sample `index` of a row; bits above the depth, which no valid stream sets, saturate.
+    #[inline]
+    pub fn read(self, row: &[u8], index: usize) -> u16 {
+        if self.bytes == 1 {
+            return u16::from(row[index]);
+        }
+        let pair = [row[2 * index], row[2 * index + 1]];
+        let word = match self.endian {
+            Endian::Little => u16::from_le_bytes(pair),
+            Endian::Big => u16::from_be_bytes(pair),
+        };
+        (word >> self.shift).min(self.max())
+    }
+
+    /// Stores `code` as sample `index` of a row; the unused bits become zero.
+    #[inline]
+    pub fn write(self, row: &mut [u8], index: usize, code: u16) {
+        if self.bytes == 1 {
+            row[index] = code as u8;
+            return;
+        }
+        let word = code << self.shift;
+        let pair = match self.endian {
+            Endian::Little => word.to_le_bytes(),
+            Endian::Big => word.to_be_bytes(),
+        };
+        row[2 * index..2 * index + 2].copy_from_slice(&pair);
+    }
+}
+
+/// Where the samples of one component lie: sample `offset + x * step` of row `y` of `plane` belongs to pixel (x, y).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Component {
+    /// Index of the plane.
+    pub plane: usize,
+    /// First sample, counted in samples.
+    pub offset: usize,
+    /// Distance to the next pixel's sample, counted in samples.
+    pub step: usize,
+}
+
+/// Where the luminance of a pixel comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Luminance {
+    /// It is stored.
+    Stored(Component),
+    /// It is a weighted sum of these three.
+    FromRgb {
+        /// Red.
+        r: Component,
+        /// Green.
+        g: Component,
+        /// Blue.
+        b: Component,
+    },
+}
+
+/// The shape of one plane: `samples` samples for each group of `2^log2_width` x `2^log2_height` pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlaneShape {
+    /// Horizontal group size, as a power of two.
+    pub log2_width: u8,
+    /// Vertical group size, as a power of two.
+    pub log2_height: u8,
+    /// Samples in a group.
+    pub samples: u8,
+}
+
+/// All that a pixel format is.
+#[derive(Clone, Copy, Debug)]
+pub struct Descriptor {
+    /// What its components are.
+    pub model: Model,
+    /// How a sample is stored, the same for every component.
+    pub sample: Sample,
+    /// Where the luminance comes from.
+    pub luminance: Luminance,
+    planes: [PlaneShape; 4],
+    plane_count: usize,
+}
+
+impl Descriptor {
+    /// The planes, luma (or the packed pixels, or green) first.
+    pub fn planes(&self) -> &[PlaneShape] {
+        &self.planes[..self.plane_count]
+    }
+}
+
+const NONE: PlaneShape = PlaneShape { log2_width: 0, log2_height: 0, samples: 0 };
+const FULL: PlaneShape = PlaneShape { log2_width: 0, log2_height: 0, samples: 1 };
+const U8: Sample = Sample { depth: 8, bytes: 1, shift: 0, endian: LE };
+
+const fn sample(depth: u8, endian: Endian) -> Sample {
+    Sample { depth, bytes: 2, shift: 0, endian }
+}
+
+const fn high_sample(depth: u8, endian: Endian) -> Sample {
+    Sample { depth, bytes: 2, shift: 16 - depth, endian }
+}
+
+const fn component(plane: usize, offset: usize, step: usize) -> Component {
+    Component { plane, offset, step }
+}
+
+const LUMA: Luminance = Luminance::Stored(component(0, 0, 1));
+
+const fn gray(sample: Sample) -> Descriptor {
+    Descriptor { model: Model::Gray, sample, luminance: LUMA, planes: [FULL, NONE, NONE, NONE], plane_count: 1 }
+}
+
+const fn gray_alpha(sample: Sample) -> Descriptor {
+    Descriptor {
+        model: Model::Gray,
+        sample,
+        luminance: Luminance::Stored(component(0, 0, 2)),
+        planes: [PlaneShape { samples: 2, ..FULL }, NONE, NONE, NONE],
+        plane_count: 1,
+    }
+}
+
+const fn yuv(sample: Sample, log2_width: u8, log2_height: u8, plane_count: usize) -> Descriptor {
+    let chroma = PlaneShape { log2_width, log2_height, samples: 1 };
+    Descriptor { model: Model::Yuv, sample, luminance: LUMA, planes: [FULL, chroma, chroma, FULL], plane_count }
+}
+
+const fn semi_planar(sample: Sample, log2_width: u8, log2_height: u8) -> Descriptor {
+    let chroma = PlaneShape { log2_width, log2_height, samples: 2 };
+    Descriptor { model: Model::Yuv, sample, luminance: LUMA, planes: [FULL, chroma, NONE, NONE], plane_count: 2 }
+}
+
+const fn packed_422(sample: Sample, luma_offset: usize) -> Descriptor {
+    let pair = PlaneShape { log2_width: 1, log2_height: 0, samples: 4 };
+    Descriptor {
+        model: Model::Yuv,
+        sample,
+        luminance: Luminance::Stored(component(0, luma_offset, 2)),
+        planes: [pair, NONE, NONE, NONE],
+        plane_count: 1,
+    }
+}
+
+const fn packed_rgb(sample: Sample, rgb: [usize; 3], step: usize) -> Descriptor {
+    Descriptor {
+        model: Model::Rgb,
+        sample,
+        luminance: Luminance::FromRgb {
+            r: component(0, rgb[0], step),
+            g: component(0, rgb[1], step),
+            b: component(0, rgb[2], step),
+        },
+        planes: [PlaneShape { samples: step as u8, ..FULL }, NONE, NONE, NONE],
+        plane_count: 1,
+    }
+}
+
+const fn planar_rgb(sample: Sample, plane_count: usize) -> Descriptor {
+    Descriptor {
+        model: Model::Rgb,
+        sample,
+        luminance: Luminance::FromRgb { r: component(2, 0, 1), g: component(0, 0, 1), b: component(1, 0, 1) },
+        planes: [FULL; 4],
+        plane_count,
+    }
+}
+
+macro_rules! pixel_formats {
+    ($($variant:ident = $name:literal, $descriptor:expr;)*) => {
+        /// A pixel format that every backend equalizes as it is.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs, reason = "the variants are FFmpeg's names")]
+        pub enum PixelFormat { $($variant),* }
+
+        impl PixelFormat {
+            /// Every native pixel format.
+            pub const ALL: &'static [PixelFormat] = &[$(PixelFormat::$variant),*];
+
+            /// FFmpeg's name of it.
+            pub const fn name(self) -> &'static str {
+                match self { $(PixelFormat::$variant => $name),* }
+            }
+
+            /// Where its samples lie.
+            pub const fn descriptor(self) -> &'static Descriptor {
+                match self { $(PixelFormat::$variant => const { &$descriptor }),* }
+            }
+        }
+    };
+}
+
+pixel_formats! {
+    Gray = "gray", gray(U8);
+    Gray9le = "gray9le", gray(sample(9, LE));
+    Gray9be = "gray9be", gray(sample(9, BE));
+    Gray10le = "gray10le", gray(sample(10, LE));
+    Gray10be = "gray10be", gray(sample(10, BE));
+    Gray12le = "gray12le", gray(sample(12, LE));
+    Gray12be = "gray12be", gray(sample(12, BE));
+    Gray14le = "gray14le", gray(sample(14, LE));
+    Gray14be = "gray14be", gray(sample(14, BE));
+    Gray16le = "gray16le", gray(sample(16, LE));
+    Gray16be = "gray16be", gray(sample(16, BE));
+    Ya8 = "ya8", gray_alpha(U8);
+    Ya16le = "ya16le", gray_alpha(sample(16, LE));
+    Ya16be = "ya16be", gray_alpha(sample(16, BE));
+    Yuv420p = "yuv420p", yuv(U8, 1, 1, 3);
+    Yuv422p = "yuv422p", yuv(U8, 1, 0, 3);
+    Yuv444p = "yuv444p", yuv(U8, 0, 0, 3);
+    Yuv440p = "yuv440p", yuv(U8, 0, 1, 3);
+    Yuv411p = "yuv411p", yuv(U8, 2, 0, 3);
+    Yuv410p = "yuv410p", yuv(U8, 2, 2, 3);
+    Yuv420p9le = "yuv420p9le", yuv(sample(9, LE), 1, 1, 3);
+    Yuv420p9be = "yuv420p9be", yuv(sample(9, BE), 1, 1, 3);
+    Yuv420p10le = "yuv420p10le", yuv(sample(10, LE), 1, 1, 3);
+    Yuv420p10be = "yuv420p10be", yuv(sample(10, BE), 1, 1, 3);
+    Yuv420p12le = "yuv420p12le", yuv(sample(12, LE), 1, 1, 3);
+    Yuv420p12be = "yuv420p12be", yuv(sample(12, BE), 1, 1, 3);
+    Yuv420p14le = "yuv420p14le", yuv(sample(14, LE), 1, 1, 3);
+    Yuv420p14be = "yuv420p14be", yuv(sample(14, BE), 1, 1, 3);
+    Yuv420p16le = "yuv420p16le", yuv(sample(16, LE), 1, 1, 3);
+    Yuv420p16be = "yuv420p16be", yuv(sample(16, BE), 1, 1, 3);
+    Yuv422p9le = "yuv422p9le", yuv(sample(9, LE), 1, 0, 3);
+    Yuv422p9be = "yuv422p9be", yuv(sample(9, BE), 1, 0, 3);
+    Yuv422p10le = "yuv422p10le", yuv(sample(10, LE), 1, 0, 3);
+    Yuv422p10be = "yuv422p10be", yuv(sample(10, BE), 1, 0, 3);
+    Yuv422p12le = "yuv422p12le", yuv(sample(12, LE), 1, 0, 3);
+    Yuv422p12be = "yuv422p12be", yuv(sample(12, BE), 1, 0, 3);
+    Yuv422p14le = "yuv422p14le", yuv(sample(14, LE), 1, 0, 3);
+    Yuv422p14be = "yuv422p14be", yuv(sample(14, BE), 1, 0, 3);
+    Yuv422p16le = "yuv422p16le", yuv(sample(16, LE), 1, 0, 3);
+    Yuv422p16be = "yuv422p16be", yuv(sample(16, BE), 1, 0, 3);
+    Yuv444p9le = "yuv444p9le", yuv(sample(9, LE), 0, 0, 3);
+    Yuv444p9be = "yuv444p9be", yuv(sample(9, BE), 0, 0, 3);
+    Yuv444p10le = "yuv444p10le", yuv(sample(10, LE), 0, 0, 3);
+    Yuv444p10be = "yuv444p10be", yuv(sample(10, BE), 0, 0, 3);
+    Yuv444p12le = "yuv444p12le", yuv(sample(12, LE), 0, 0, 3);
+    Yuv444p12be = "yuv444p12be", yuv(sample(12, BE), 0, 0, 3);
+    Yuv444p14le = "yuv444p14le", yuv(sample(14, LE), 0, 0, 3);
+    Yuv444p14be = "yuv444p14be", yuv(sample(14, BE), 0, 0, 3);
+    Yuv444p16le = "yuv444p16le", yuv(sample(16, LE), 0, 0, 3);
+    Yuv444p16be = "yuv444p16be", yuv(sample(16, BE), 0, 0, 3);
+    Yuv440p10le = "yuv440p10le", yuv(sample(10, LE), 0, 1, 3);
+    Yuv440p10be = "yuv440p10be", yuv(sample(10, BE), 0, 1, 3);
+    Yuv440p12le = "yuv440p12le", yuv(sample(12, LE), 0, 1, 3);
+    Yuv440p12be = "yuv440p12be", yuv(sample(12, BE), 0, 1, 3);
+    Yuva420p = "yuva420p", yuv(U8, 1, 1, 4);
+    Yuva422p = "yuva422p", yuv(U8, 1, 0, 4);
+    Yuva444p = "yuva444p", yuv(U8, 0, 0, 4);
+    Yuva420p9le = "yuva420p9le", yuv(sample(9, LE), 1, 1, 4);
+    Yuva420p9be = "yuva420p9be", yuv(sample(9, BE), 1, 1, 4);
+    Yuva420p10le = "yuva420p10le", yuv(sample(10, LE), 1, 1, 4);
+    Yuva420p10be = "yuva420p10be", yuv(sample(10, BE), 1, 1, 4);
+    Yuva420p16le = "yuva420p16le", yuv(sample(16, LE), 1, 1, 4);
+    Yuva420p16be = "yuva420p16be", yuv(sample(16, BE), 1, 1, 4);
+    Yuva422p9le = "yuva422p9le", yuv(sample(9, LE), 1, 0, 4);
+    Yuva422p9be = "yuva422p9be", yuv(sample(9, BE), 1, 0, 4);
+    Yuva422p10le = "yuva422p10le", yuv(sample(10, LE), 1, 0, 4);
+    Yuva422p10be = "yuva422p10be", yuv(sample(10, BE), 1, 0, 4);
+    Yuva422p12le = "yuva422p12le", yuv(sample(12, LE), 1, 0, 4);
+    Yuva422p12be = "yuva422p12be", yuv(sample(12, BE), 1, 0, 4);
+    Yuva422p16le = "yuva422p16le", yuv(sample(16, LE), 1, 0, 4);
+    Yuva422p16be = "yuva422p16be", yuv(sample(16, BE), 1, 0, 4);
+    Yuva444p9le = "yuva444p9le", yuv(sample(9, LE), 0, 0, 4);
+    Yuva444p9be = "yuva444p9be", yuv(sample(9, BE), 0, 0, 4);
+    Yuva444p10le = "yuva444p10le", yuv(sample(10, LE), 0, 0, 4);
+    Yuva444p10be = "yuva444p10be", yuv(sample(10, BE), 0, 0, 4);
+    Yuva444p12le = "yuva444p12le", yuv(sample(12, LE), 0, 0, 4);
+    Yuva444p12be = "yuva444p12be", yuv(sample(12, BE), 0, 0, 4);
+    Yuva444p16le = "yuva444p16le", yuv(sample(16, LE), 0, 0, 4);
+    Yuva444p16be = "yuva444p16be", yuv(sample(16, BE), 0, 0, 4);
+    Nv12 = "nv12", semi_planar(U8, 1, 1);
+    Nv21 = "nv21", semi_planar(U8, 1, 1);
+    Nv16 = "nv16", semi_planar(U8, 1, 0);
+    Nv24 = "nv24", semi_planar(U8, 0, 0);
+    Nv42 = "nv42", semi_planar(U8, 0, 0);
+    P010le = "p010le", semi_planar(high_sample(10, LE), 1, 1);
+    P010be = "p010be", semi_planar(high_sample(10, BE), 1, 1);
+    P016le = "p016le", semi_planar(high_sample(16, LE), 1, 1);
+    P016be = "p016be", semi_planar(high_sample(16, BE), 1, 1);
+    P210le = "p210le", semi_planar(high_sample(10, LE), 1, 0);
+    P210be = "p210be", semi_planar(high_sample(10, BE), 1, 0);
+    P216le = "p216le", semi_planar(high_sample(16, LE), 1, 0);
+    P216be = "p216be", semi_planar(high_sample(16, BE), 1, 0);
+    P410le = "p410le", semi_planar(high_sample(10, LE), 0, 0);
+    P410be = "p410be", semi_planar(high_sample(10, BE), 0, 0);
+    P416le = "p416le", semi_planar(high_sample(16, LE), 0, 0);
+    P416be = "p416be", semi_planar(high_sample(16, BE), 0, 0);
+    Yuyv422 = "yuyv422", packed_422(U8, 0);
+    Yvyu422 = "yvyu422", packed_422(U8, 0);
+    Uyvy422 = "uyvy422", packed_422(U8, 1);
+    Y210le = "y210le", packed_422(high_sample(10, LE), 0);
+    Rgb24 = "rgb24", packed_rgb(U8, [0, 1, 2], 3);
+    Bgr24 = "bgr24", packed_rgb(U8, [2, 1, 0], 3);
+    Rgba = "rgba", packed_rgb(U8, [0, 1, 2], 4);
+    Bgra = "bgra", packed_rgb(U8, [2, 1, 0], 4);
+    Argb = "argb", packed_rgb(U8, [1, 2, 3], 4);
+    Abgr = "abgr", packed_rgb(U8, [3, 2, 1], 4);
+    Rgb0 = "rgb0", packed_rgb(U8, [0, 1, 2], 4);
+    Bgr0 = "bgr0", packed_rgb(U8, [2, 1, 0], 4);
+    Zrgb = "0rgb", packed_rgb(U8, [1, 2, 3], 4);
+    Zbgr = "0bgr", packed_rgb(U8, [3, 2, 1], 4);
+    Rgb48le = "rgb48le", packed_rgb(sample(16, LE), [0, 1, 2], 3);
+    Rgb48be = "rgb48be", packed_rgb(sample(16, BE), [0, 1, 2], 3);
+    Bgr48le = "bgr48le", packed_rgb(sample(16, LE), [2, 1, 0], 3);
+    Bgr48be = "bgr48be", packed_rgb(sample(16, BE), [2, 1, 0], 3);
+    Rgba64le = "rgba64le", packed_rgb(sample(16, LE), [0, 1, 2], 4);
+    Rgba64be = "rgba64be", packed_rgb(sample(16, BE), [0, 1, 2], 4);
+    Bgra64le = "bgra64le", packed_rgb(sample(16, LE), [2, 1, 0], 4);
+    Bgra64be = "bgra64be", packed_rgb(sample(16, BE), [2, 1, 0], 4);
+    Gbrp = "gbrp", planar_rgb(U8, 3);
+    Gbrp9le = "gbrp9le", planar_rgb(sample(9, LE), 3);
+    Gbrp9be = "gbrp9be", planar_rgb(sample(9, BE), 3);
+    Gbrp10le = "gbrp10le", planar_rgb(sample(10, LE), 3);
+    Gbrp10be = "gbrp10be", planar_rgb(sample(10, BE), 3);
+    Gbrp12le = "gbrp12le", planar_rgb(sample(12, LE), 3);
+    Gbrp12be = "gbrp12be", planar_rgb(sample(12, BE), 3);
+    Gbrp14le = "gbrp14le", planar_rgb(sample(14, LE), 3);
+    Gbrp14be = "gbrp14be", planar_rgb(sample(14, BE), 3);
+    Gbrp16le = "gbrp16le", planar_rgb(sample(16, LE), 3);
+    Gbrp16be = "gbrp16be", planar_rgb(sample(16, BE), 3);
+    Gbrap = "gbrap", planar_rgb(U8, 4);
+    Gbrap10le = "gbrap10le", planar_rgb(sample(10, LE), 4);
+    Gbrap10be = "gbrap10be", planar_rgb(sample(10, BE), 4);
+    Gbrap12le = "gbrap12le", planar_rgb(sample(12, LE), 4);
+    Gbrap12be = "gbrap12be", planar_rgb(sample(12, BE), 4);
+    Gbrap16le = "gbrap16le", planar_rgb(sample(16, LE), 4);
+    Gbrap16be = "gbrap16be", planar_rgb(sample(16, BE), 4);
+}
+
+impl PixelFormat {
+    /// The native format of this FFmpeg name. The full-range `yuvj` names are not here: range is a property of the
+    /// frame, not of the format.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|format| format.name() == name)
+    }
+
+    /// Significant bits of a sample, 8 to 16.
+    pub const fn depth(self) -> u8 {
+        self.descriptor().sample.depth
+    }
+
+    /// Bytes in a row of `plane` of a picture `width` pixels wide, without padding.
+    pub fn row_bytes(self, plane: usize, width: usize) -> usize {
+        let shape = self.descriptor().planes()[plane];
+        width.div_ceil(1 << shape.log2_width) * usize::from(shape.samples) * usize::from(self.descriptor().sample.bytes)
+    }
+
+    /// Rows in `plane` of a picture `height` pixels high.
+    pub fn rows(self, plane: usize, height: usize) -> usize {
+        height.div_ceil(1 << self.descriptor().planes()[plane].log2_height)
+    }
+}
+
+impl std::fmt::Display for PixelFormat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}

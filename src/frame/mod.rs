@@ -1,0 +1,180 @@
+//! A picture on its way through the program: planes of shared, immutable memory, and what is known of them.
+//!
+//! Everything that a backend relies on is checked once, in [`Frame::new`]; behind that door rows can be sliced
+//! without further checks.
+
+mod format;
+mod plane;
+mod pool;
+
+pub use format::{Component, Descriptor, Endian, Luminance, Model, PixelFormat, PlaneShape, Sample};
+pub use plane::{Memory, Plane, PlaneMut};
+pub use pool::{HostBuffer, HostPool};
+
+use std::any::Any;
+use std::sync::Arc;
+
+/// Which codes of a luma sample are picture: all of them, or those from 16 to 235 (times a power of two).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Range {
+    /// `tv`, `mpeg`: 16 to 235 at 8 bits.
+    Limited,
+    /// `pc`, `jpeg`: every code.
+    Full,
+}
+
+/// Which weights turn RGB into luminance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Matrix {
+    /// SD video, and whatever says nothing.
+    Bt601,
+    /// HD video.
+    Bt709,
+    /// UHD video.
+    Bt2020,
+}
+
+/// What a room outside of this one hangs onto a frame (side data, say); it is handed through untouched.
+pub type Attachment = Arc<dyn Any + Send + Sync>;
+
+/// One picture. Its planes are shared and immutable, so a clone costs no copy of pixels.
+#[derive(Clone)]
+pub struct Frame {
+    format: PixelFormat,
+    width: usize,
+    height: usize,
+    range: Range,
+    matrix: Matrix,
+    planes: Vec<Plane>,
+    /// Presentation time in the units of the stream that the frame comes from.
+    pub pts: Option<i64>,
+    /// Whatever its source wants its sink to have.
+    pub attachment: Option<Attachment>,
+}
+
+/// A picture whose planes do not fit its format and size.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum FrameError {
+    /// Zero in one direction.
+    #[error("a picture of {width}x{height} pixels")]
+    Empty {
+        /// Pixels in a row.
+        width: usize,
+        /// Rows.
+        height: usize,
+    },
+    /// Too few or too many planes.
+    #[error("{format} has {expected} planes, not {found}")]
+    PlaneCount {
+        /// The format that was asked for.
+        format: PixelFormat,
+        /// Its planes.
+        expected: usize,
+        /// The planes that were given.
+        found: usize,
+    },
+    /// A plane of the wrong shape.
+    #[error("plane {plane} of a {format} picture has {expected:?} (bytes a row, rows), not {found:?}")]
+    PlaneSize {
+        /// The format that was asked for.
+        format: PixelFormat,
+        /// Which plane.
+        plane: usize,
+        /// Bytes a row and rows, as the format has them.
+        expected: (usize, usize),
+        /// The same of the plane given.
+        found: (usize, usize),
+    },
+}
+
+impl Frame {
+    /// A frame of these planes.
+    ///
+    /// `range` is that of a YUV picture; RGB is always full range.
+    ///
+    /// # Errors
+    /// When a dimension is zero, or the planes are not those of `format` at this size.
+    pub fn new(
+        format: PixelFormat,
+        (width, height): (usize, usize),
+        range: Range,
+        matrix: Matrix,
+        planes: Vec<Plane>,
+    ) -> Result<Self, FrameError> {
+        if width == 0 || height == 0 {
+            return Err(FrameError::Empty { width, height });
+        }
+        let expected = format.descriptor().planes().len();
+        if planes.len() != expected {
+            return Err(FrameError::PlaneCount { format, expected, found: planes.len() });
+        }
+        for (index, plane) in planes.iter().enumerate() {
+            let expected = (format.row_bytes(index, width), format.rows(index, height));
+            let found = (plane.row_bytes(), plane.rows());
+            if expected != found {
+                return Err(FrameError::PlaneSize { format, plane: index, expected, found });
+            }
+        }
+        let range = if format.descriptor().model == Model::Rgb { Range::Full } else { range };
+        Ok(Frame { format, width, height, range, matrix, planes, pts: None, attachment: None })
+    }
+
+    /// The same frame with the planes that `replace` gives in place of its own (`None` keeps a plane).
+    ///
+    /// # Panics
+    /// When a new plane has another shape than the one it replaces, which is a bug in a backend.
+    pub fn with_planes(&self, mut replace: impl FnMut(usize) -> Option<Plane>) -> Frame {
+        let mut frame = self.clone();
+        for (index, plane) in frame.planes.iter_mut().enumerate() {
+            if let Some(new) = replace(index) {
+                assert_eq!((new.row_bytes(), new.rows()), (plane.row_bytes(), plane.rows()), "plane {index}");
+                *plane = new;
+            }
+        }
+        frame
+    }
+
+    /// The pixel format.
+    pub fn format(&self) -> PixelFormat {
+        self.format
+    }
+
+    /// Pixels in a row.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Rows.
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// Which codes of its luma are picture.
+    pub fn range(&self) -> Range {
+        self.range
+    }
+
+    /// Which weights make its luminance, if it is RGB.
+    pub fn matrix(&self) -> Matrix {
+        self.matrix
+    }
+
+    /// Its planes, in the order of FFmpeg's.
+    pub fn planes(&self) -> &[Plane] {
+        &self.planes
+    }
+
+    /// Which planes equalization rewrites: the one with the luma, or all three of planar RGB. The others are passed on.
+    pub fn rewritten_planes(&self) -> std::ops::Range<usize> {
+        match self.format.descriptor().luminance {
+            Luminance::Stored(luma) => luma.plane..luma.plane + 1,
+            Luminance::FromRgb { r, g, b } => 0..r.plane.max(g.plane).max(b.plane) + 1,
+        }
+    }
+}
+
+impl std::fmt::Debug for Frame {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Frame({} {}x{} {:?}, pts {:?})", self.format, self.width, self.height, self.range, self.pts)
+    }
+}

@@ -1,0 +1,110 @@
+//! One plane of a frame: rows at a stride in memory that somebody owns.
+
+use super::HostBuffer;
+use std::sync::Arc;
+
+/// Memory that a plane can lie in: the decoder's, ours, or pinned for the GPU. It does not change while it is shared.
+pub trait Memory: Send + Sync {
+    /// All of it.
+    fn bytes(&self) -> &[u8];
+}
+
+/// Rows of bytes in shared, immutable memory. The stride may be negative (pictures stored bottom up).
+#[derive(Clone)]
+pub struct Plane {
+    memory: Arc<dyn Memory>,
+    start: usize,
+    stride: isize,
+    row_bytes: usize,
+    rows: usize,
+}
+
+impl Plane {
+    /// The plane of `rows` rows whose first begins at byte `start` of `memory`; `None` when a row would lie outside.
+    pub fn new(memory: Arc<dyn Memory>, start: usize, stride: isize, row_bytes: usize, rows: usize) -> Option<Self> {
+        let len = memory.bytes().len();
+        let first = isize::try_from(start).ok()?;
+        let last = first.checked_add(stride.checked_mul(isize::try_from(rows.checked_sub(1)?).ok()?)?)?;
+        let lowest = usize::try_from(first.min(last)).ok()?;
+        let highest = usize::try_from(first.max(last)).ok()?;
+        let fits = lowest <= highest && highest.checked_add(row_bytes)? <= len;
+        fits.then_some(Plane { memory, start, stride, row_bytes, rows })
+    }
+
+    /// Row `y`, without padding.
+    #[inline]
+    pub fn row(&self, y: usize) -> &[u8] {
+        assert!(y < self.rows);
+        let start = self.start.wrapping_add_signed(self.stride * y as isize);
+        &self.memory.bytes()[start..start + self.row_bytes]
+    }
+
+    /// The whole plane as one slice, if no padding lies between its rows.
+    pub fn contiguous(&self) -> Option<&[u8]> {
+        let tight = self.rows == 1 || usize::try_from(self.stride) == Ok(self.row_bytes);
+        tight.then(|| &self.memory.bytes()[self.start..self.start + self.row_bytes * self.rows])
+    }
+
+    /// Bytes from one row to the next.
+    pub fn stride(&self) -> isize {
+        self.stride
+    }
+
+    /// Bytes in a row, without padding.
+    pub fn row_bytes(&self) -> usize {
+        self.row_bytes
+    }
+
+    /// Rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The memory it lies in.
+    pub fn memory(&self) -> &Arc<dyn Memory> {
+        &self.memory
+    }
+}
+
+/// A plane that is being written; [`PlaneMut::freeze`] makes it shareable.
+pub struct PlaneMut {
+    buffer: HostBuffer,
+    stride: usize,
+    row_bytes: usize,
+    rows: usize,
+}
+
+impl PlaneMut {
+    /// Rows start at multiples of this, which is what encoders and vector loads like best.
+    pub const ALIGNMENT: usize = 64;
+
+    /// The stride of a plane of ours whose rows have `row_bytes` bytes.
+    pub fn stride_for(row_bytes: usize) -> usize {
+        row_bytes.next_multiple_of(Self::ALIGNMENT)
+    }
+
+    /// A plane over `buffer`, which holds at least `stride_for(row_bytes) * rows` bytes.
+    pub fn new(buffer: HostBuffer, row_bytes: usize, rows: usize) -> Self {
+        let stride = Self::stride_for(row_bytes);
+        assert!(buffer.len() >= stride * rows);
+        PlaneMut { buffer, stride, row_bytes, rows }
+    }
+
+    /// Row `y`, without padding.
+    #[inline]
+    pub fn row_mut(&mut self, y: usize) -> &mut [u8] {
+        assert!(y < self.rows);
+        &mut self.buffer[y * self.stride..][..self.row_bytes]
+    }
+
+    /// The finished plane.
+    pub fn freeze(self) -> Plane {
+        Plane {
+            stride: self.stride as isize,
+            row_bytes: self.row_bytes,
+            rows: self.rows,
+            start: 0,
+            memory: Arc::new(self.buffer),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Memory for finished planes, used again when the last holder of a plane lets go: after the first few frames
+//! nothing is allocated, and memory does not grow with the length of the video.
+
+use super::{Memory, Plane, PlaneMut};
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The unit of allocation: a cache line, and the width of the widest vector.
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+/// How many idle buffers a pool keeps. Encoders hand frames back in bursts no longer than this.
+const KEPT: usize = 16;
+
+/// A pool of host memory, shared by its clones.
+#[derive(Clone, Default)]
+pub struct HostPool {
+    idle: Arc<Mutex<Vec<Vec<Line>>>>,
+}
+
+impl HostPool {
+    /// A buffer of at least `len` bytes, aligned to 64, its content unspecified (but initialized).
+    pub fn take(&self, len: usize) -> HostBuffer {
+        // One line more than asked for: libraries read up to a vector past the end of a row.
+        let lines = len.div_ceil(size_of::<Line>()) + 1;
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = idle.iter().position(|buffer| buffer.len() == lines);
+        let lines = match found {
+            Some(index) => idle.swap_remove(index),
+            None => {
+                // Whatever lies here was made for another size of picture.
+                idle.clear();
+                vec![bytemuck::Zeroable::zeroed(); lines]
+            }
+        };
+        HostBuffer { lines, idle: self.idle.clone() }
+    }
+
+    /// A plane to be written, of `rows` rows of `row_bytes` bytes.
+    pub fn plane(&self, row_bytes: usize, rows: usize) -> PlaneMut {
+        PlaneMut::new(self.take(PlaneMut::stride_for(row_bytes) * rows), row_bytes, rows)
+    }
+
+    /// A copy of `bytes`, rows one after the other without padding, as a finished plane.
+    ///
+    /// # Panics
+    /// When `bytes` is not `row_bytes * rows` long.
+    pub fn plane_from(&self, bytes: &[u8], row_bytes: usize, rows: usize) -> Plane {
+        assert_eq!(bytes.len(), row_bytes * rows);
+        let mut plane = self.plane(row_bytes, rows);
+        for (y, row) in bytes.chunks_exact(row_bytes).enumerate() {
+            plane.row_mut(y).copy_from_slice(row);
+        }
+        plane.freeze()
+    }
+}
+
+/// Bytes out of a [`HostPool`]; they go back there when dropped.
+pub struct HostBuffer {
+    lines: Vec<Line>,
+    idle: Arc<Mutex<Vec<Vec<Line>>>>,
+}
+
+impl Deref for HostBuffer {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.lines)
+    }
+}
+
+impl DerefMut for HostBuffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        bytemuck::cast_slice_mut(&mut self.lines)
+    }
+}
+
+impl Memory for HostBuffer {
+    fn bytes(&self) -> &[u8] {
+        self
+    }
+}
+
+impl Drop for HostBuffer {
+    fn drop(&mut self) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < KEPT {
+            idle.push(std::mem::take(&mut self.lines));
+        }
+    }
+}

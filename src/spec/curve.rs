@@ -1,0 +1,68 @@
+//! The curve that a histogram asks for, as a lookup table from code to code.
+
+use super::{Histogram, Levels, Strength};
+
+/// A code for every code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Curve {
+    lut: Vec<u16>,
+}
+
+impl Curve {
+    /// The curve that leaves everything as it is.
+    pub fn identity(levels: Levels) -> Self {
+        Curve { lut: (0..levels.codes()).map(|code| code as u16).collect() }
+    }
+
+    /// Plain histogram equalization.
+    ///
+    /// With `c` the inclusive prefix sum of the histogram, `cmin` its first value above 0, `N` its last and `L` the
+    /// number of levels, level `b` becomes
+    /// `lo + ((c[b] - cmin) * (L - 1) + (N - cmin) / 2) / (N - cmin)` in integer division: the normalized CDF, rounded
+    /// (the sequential program in A. Bugetti, *Histogram Equalization*, 2025). Levels below the first occupied one
+    /// become `lo`, and so do codes below `lo`; codes above `hi` become `hi`. A histogram with fewer than two occupied
+    /// levels gives the identity.
+    pub fn equalizing(histogram: &Histogram) -> Self {
+        let levels = histogram.levels();
+        let total = histogram.total();
+        let first = histogram.counts().iter().copied().find(|&count| count > 0).unwrap_or(0);
+        let spread = total - first;
+        if spread == 0 {
+            return Curve::identity(levels);
+        }
+        let steps = levels.count() as u64 - 1;
+        let mut cumulative = 0u64;
+        let by_level: Vec<u16> = histogram
+            .counts()
+            .iter()
+            .map(|count| {
+                cumulative += count;
+                // Below the first occupied level the sum is 0, and the level becomes black.
+                let above_first = cumulative.saturating_sub(first);
+                levels.lo() + ((above_first * steps + spread / 2) / spread) as u16
+            })
+            .collect();
+        Curve { lut: (0..levels.codes()).map(|code| by_level[levels.level_of(code as u16)]).collect() }
+    }
+
+    /// The curve between the identity and this one: `(v * (256 - k) + lut[v] * k + 128) >> 8` for every code `v`.
+    #[must_use]
+    pub fn blended(mut self, strength: Strength) -> Self {
+        let k = strength.of_256();
+        for (code, out) in self.lut.iter_mut().enumerate() {
+            *out = ((code as u32 * (256 - k) + u32::from(*out) * k + 128) >> 8) as u16;
+        }
+        self
+    }
+
+    /// What `code` becomes; a code above the depth is the highest one.
+    #[inline]
+    pub fn apply(&self, code: u16) -> u16 {
+        self.lut[usize::from(code).min(self.lut.len() - 1)]
+    }
+
+    /// What each code becomes, code 0 first.
+    pub fn codes(&self) -> &[u16] {
+        &self.lut
+    }
+}

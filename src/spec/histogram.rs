@@ -1,0 +1,52 @@
+//! How often each level occurs.
+
+use super::Levels;
+
+/// `counts[b]` samples have the level `lo + b`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Histogram {
+    levels: Levels,
+    counts: Vec<u64>,
+}
+
+impl Histogram {
+    /// The histogram of no sample.
+    pub fn new(levels: Levels) -> Self {
+        Histogram { levels, counts: vec![0; levels.count()] }
+    }
+
+    /// The histogram of samples of which `counts[code]` have each code; those outside of the levels count as the
+    /// nearest one.
+    ///
+    /// # Panics
+    /// When there are more counts than codes.
+    pub fn from_codes<C: Copy + Into<u64>>(levels: Levels, counts: &[C]) -> Self {
+        assert!(counts.len() <= levels.codes());
+        let mut histogram = Histogram::new(levels);
+        for (code, &count) in counts.iter().enumerate() {
+            histogram.counts[levels.level_of(code as u16)] += count.into();
+        }
+        histogram
+    }
+
+    /// Counts one sample.
+    #[inline]
+    pub fn add(&mut self, code: u16) {
+        self.counts[self.levels.level_of(code)] += 1;
+    }
+
+    /// The levels it counts.
+    pub fn levels(&self) -> Levels {
+        self.levels
+    }
+
+    /// A count a level, black first.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    /// How many samples it has counted.
+    pub fn total(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+}

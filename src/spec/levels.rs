@@ -1,0 +1,51 @@
+//! Which codes are levels of the picture.
+
+/// The levels `lo..=hi` of a luma sample of 8 to 16 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Levels {
+    depth: u8,
+    lo: u16,
+    hi: u16,
+}
+
+impl Levels {
+    /// Every code is a level: 0 to `2^depth - 1`.
+    pub const fn full(depth: u8) -> Self {
+        Levels { depth, lo: 0, hi: ((1u32 << depth) - 1) as u16 }
+    }
+
+    /// ITU-R BT.601 and its successors: 16 to 235, times `2^(depth - 8)`.
+    pub const fn limited(depth: u8) -> Self {
+        Levels { depth, lo: 16 << (depth - 8), hi: 235 << (depth - 8) }
+    }
+
+    /// Bits of a sample.
+    pub const fn depth(self) -> u8 {
+        self.depth
+    }
+
+    /// The code of black.
+    pub const fn lo(self) -> u16 {
+        self.lo
+    }
+
+    /// The code of white.
+    pub const fn hi(self) -> u16 {
+        self.hi
+    }
+
+    /// How many levels there are: `hi - lo + 1`.
+    pub const fn count(self) -> usize {
+        (self.hi - self.lo) as usize + 1
+    }
+
+    /// How many codes a sample can have: `2^depth`.
+    pub const fn codes(self) -> usize {
+        1 << self.depth
+    }
+
+    /// The level, counted from `lo`, that `code` counts as.
+    pub fn level_of(self, code: u16) -> usize {
+        usize::from(code.clamp(self.lo, self.hi) - self.lo)
+    }
+}

@@ -1,0 +1,34 @@
+//! The luminance of RGB, and RGB with another luminance.
+
+/// The weights of red, green and blue in luminance, in 65536ths; they add up to 65536.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Weights {
+    /// Of red.
+    pub r: u32,
+    /// Of green.
+    pub g: u32,
+    /// Of blue.
+    pub b: u32,
+}
+
+impl Weights {
+    /// Rec. ITU-R BT.601.
+    pub const BT601: Weights = Weights { r: 19595, g: 38470, b: 7471 };
+    /// Rec. ITU-R BT.709.
+    pub const BT709: Weights = Weights { r: 13933, g: 46871, b: 4732 };
+    /// Rec. ITU-R BT.2020.
+    pub const BT2020: Weights = Weights { r: 17216, g: 44434, b: 3886 };
+
+    /// `(a*R + b*G + c*B + 32768) >> 16`; fits 32 bits for samples of 16.
+    #[inline]
+    pub fn luminance(self, [r, g, b]: [u16; 3]) -> u16 {
+        ((self.r * u32::from(r) + self.g * u32::from(g) + self.b * u32::from(b) + 32768) >> 16) as u16
+    }
+}
+
+/// The pixel whose luminance has moved from `from` to `to`: each component moves as far, clamped to `0..=max`. That is
+/// what equalizing luma in Y'CbCr does, without leaving RGB.
+#[inline]
+pub fn moved(component: u16, from: u16, to: u16, max: u16) -> u16 {
+    (i32::from(component) + i32::from(to) - i32::from(from)).clamp(0, i32::from(max)) as u16
+}

@@ -1,0 +1,23 @@
+//! What a frame becomes, in integers: the one specification that every backend meets byte for byte.
+//!
+//! A histogram of the luminance goes in, a [`Curve`] comes out:
+//! `histogram -> modifiers -> cumulative sum -> lookup table -> strength`. This room knows counts and codes, no frames.
+//!
+//! Rules that the published formula leaves open, settled here:
+//! * *Strength* blends each **code** with what equalization makes of it, codes outside of [lo, hi] too: a weak curve
+//!   then moves nothing by more than its share, and strength 0 is the identity on every code.
+//! * A sample whose bits exceed its depth (9 bits set in a 16-bit word that should hold 8) is read as the highest code.
+
+mod curve;
+mod equalization;
+mod histogram;
+mod levels;
+mod luminance;
+mod strength;
+
+pub use curve::Curve;
+pub use equalization::{Equalization, Settings};
+pub use histogram::Histogram;
+pub use levels::Levels;
+pub use luminance::{Weights, moved};
+pub use strength::Strength;

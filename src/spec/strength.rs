@@ -1,0 +1,26 @@
+//! How much of the way to the equalized picture is gone.
+
+/// A share of 256, 0 (the input) to 256 (fully equalized).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strength(u16);
+
+impl Strength {
+    /// Fully equalized.
+    pub const FULL: Strength = Strength(256);
+
+    /// `k = round(256 * share)`; `None` unless `share` is between 0 and 1.
+    pub fn from_share(share: f64) -> Option<Self> {
+        (0.0..=1.0).contains(&share).then(|| Strength((share * 256.0).round() as u16))
+    }
+
+    /// The share, in 256ths.
+    pub const fn of_256(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+impl Default for Strength {
+    fn default() -> Self {
+        Strength::FULL
+    }
+}
