@@ -9,6 +9,12 @@
 //! | [`frame`] | a picture: format, planes, pool | nothing |
 //! | [`equalize`] | the backends: reference, CPU, CUDA | spec, frame, cuda |
 
+pub mod cli;
 pub mod equalize;
+pub mod ffmpeg;
 pub mod frame;
+pub mod pipeline;
+pub mod report;
+pub mod sink;
+pub mod source;
 pub mod spec;

@@ -1,6 +1,7 @@
 //! Equalization of frames: [`Equalizer`] is what a backend is, and [`reference`] is what it has to be equal to.
 
 pub mod reference;
+pub mod verify;
 
 use crate::frame::{Frame, Matrix, Range};
 use crate::spec::{Levels, Weights};
