@@ -58,7 +58,7 @@ impl Encoder {
                 return false;
             }
             let object = (&raw mut class).cast();
-            let fake = ffi::AV_OPT_SEARCH_FAKE_OBJ as i32;
+            let fake = ffi::AV_OPT_SEARCH_FAKE_OBJ;
             !ffi::av_opt_find(object, c_string(name).as_ptr(), std::ptr::null(), 0, fake).is_null()
         }
     }
@@ -171,12 +171,12 @@ impl Container {
 
     /// Can it say of each frame when it is shown, or does it only know a rate?
     pub fn has_timestamps(self) -> bool {
-        self.flag(ffi::AVFMT_VARIABLE_FPS as i32) && !self.flag(ffi::AVFMT_NOTIMESTAMPS as i32)
+        self.flag(ffi::AVFMT_VARIABLE_FPS) && !self.flag(ffi::AVFMT_NOTIMESTAMPS)
     }
 
     /// Must codecs put their headers into the container?
     pub fn wants_global_header(self) -> bool {
-        self.flag(ffi::AVFMT_GLOBALHEADER as i32)
+        self.flag(ffi::AVFMT_GLOBALHEADER)
     }
 
     /// Is it pictures in files of their own?
@@ -186,7 +186,7 @@ impl Container {
 
     /// Does it write through a file that has to be opened first?
     pub fn needs_file(self) -> bool {
-        !self.flag(ffi::AVFMT_NOFILE as i32)
+        !self.flag(ffi::AVFMT_NOFILE)
     }
 
     fn flag(self, flag: i32) -> bool {

@@ -76,12 +76,12 @@ impl Packet {
 
     /// Does decoding start here?
     pub fn is_key(&self) -> bool {
-        self.get().flags & ffi::AV_PKT_FLAG_KEY as i32 != 0
+        self.get().flags & ffi::AV_PKT_FLAG_KEY != 0
     }
 
     /// Did the demuxer find it damaged?
     pub fn is_corrupt(&self) -> bool {
-        self.get().flags & ffi::AV_PKT_FLAG_CORRUPT as i32 != 0
+        self.get().flags & ffi::AV_PKT_FLAG_CORRUPT != 0
     }
 
     /// Its size in bytes.

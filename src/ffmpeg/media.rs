@@ -85,7 +85,7 @@ pub struct Stream {
 impl Stream {
     /// Is it a picture that belongs to the file as a whole (cover art), not a video?
     pub fn is_attached_picture(&self) -> bool {
-        self.disposition & ffi::AV_DISPOSITION_ATTACHED_PIC as i32 != 0
+        self.disposition & ffi::AV_DISPOSITION_ATTACHED_PIC != 0
     }
 
     /// Is it the text track that an mp4 file keeps its chapters in?
@@ -100,7 +100,7 @@ impl Stream {
         // SAFETY: the descriptors are constants; a null one is handled.
         unsafe {
             let descriptor = ffi::avcodec_descriptor_get((*self.parameters.as_ptr()).codec_id);
-            !descriptor.is_null() && (*descriptor).props & ffi::AV_CODEC_PROP_TEXT_SUB as i32 != 0
+            !descriptor.is_null() && (*descriptor).props & ffi::AV_CODEC_PROP_TEXT_SUB != 0
         }
     }
 
@@ -142,7 +142,7 @@ pub(super) unsafe fn entries(dictionary: *const ffi::AVDictionary) -> Metadata {
     let mut entry = std::ptr::null();
     loop {
         // SAFETY: the dictionary is valid by the caller's promise; the empty key with IGNORE_SUFFIX walks all entries.
-        entry = unsafe { ffi::av_dict_get(dictionary, c"".as_ptr(), entry, ffi::AV_DICT_IGNORE_SUFFIX as i32) };
+        entry = unsafe { ffi::av_dict_get(dictionary, c"".as_ptr(), entry, ffi::AV_DICT_IGNORE_SUFFIX) };
         if entry.is_null() {
             return found;
         }

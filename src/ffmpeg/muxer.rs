@@ -38,7 +38,7 @@ impl Muxer {
             check(ffi::avformat_alloc_output_context2(&mut ptr, container.0.cast_mut().cast(), none, url.as_ptr()))?;
             let muxer = Muxer { ptr, container, header_written: false };
             if container.needs_file() {
-                let write = ffi::AVIO_FLAG_WRITE as i32;
+                let write = ffi::AVIO_FLAG_WRITE;
                 let opened = ffi::avio_open2(
                     &mut (*ptr).pb,
                     url.as_ptr(),

@@ -296,7 +296,7 @@ impl Picture {
 
     /// Does the decoder say that something in it is missing or wrong?
     pub fn is_damaged(&self) -> bool {
-        self.get().decode_error_flags != 0 || self.get().flags & ffi::AV_FRAME_FLAG_CORRUPT as i32 != 0
+        self.get().decode_error_flags != 0 || self.get().flags & ffi::AV_FRAME_FLAG_CORRUPT != 0
     }
 
     /// `Some(top field first?)` when its two fields were taken at different times.
@@ -364,7 +364,7 @@ impl Picture {
             // nobody writes through the pointer.
             unsafe {
                 let start = bytes.as_ptr().cast_mut();
-                let read_only = ffi::AV_BUFFER_FLAG_READONLY as i32;
+                let read_only = ffi::AV_BUFFER_FLAG_READONLY;
                 out.buf[index] = ffi::av_buffer_create(start, bytes.len(), Some(release), owner.cast(), read_only);
                 if out.buf[index].is_null() {
                     drop(Box::from_raw(owner));

@@ -111,9 +111,9 @@ impl Scaler {
 
 fn coefficients(matrix: Matrix) -> i32 {
     match matrix {
-        Matrix::Bt601 => ffi::SWS_CS_ITU601 as i32,
-        Matrix::Bt709 => ffi::SWS_CS_ITU709 as i32,
-        Matrix::Bt2020 => ffi::SWS_CS_BT2020 as i32,
+        Matrix::Bt601 => ffi::SWS_CS_ITU601,
+        Matrix::Bt709 => ffi::SWS_CS_ITU709,
+        Matrix::Bt2020 => ffi::SWS_CS_BT2020,
     }
 }
 

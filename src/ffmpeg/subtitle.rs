@@ -98,7 +98,7 @@ impl SubtitleTranscoder {
             let known = packet.duration() > 0 && delay == 0;
             let duration = if known { packet.duration() } else { rescale(shown, milliseconds, self.time_base) };
             (*out.as_ptr()).duration = duration;
-            (*out.as_ptr()).flags |= ffi::AV_PKT_FLAG_KEY as i32;
+            (*out.as_ptr()).flags |= ffi::AV_PKT_FLAG_KEY;
         }
         Ok(Some(out))
     }
