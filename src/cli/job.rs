@@ -1,7 +1,7 @@
 //! What the command line means, once all of it agrees. Nothing has been opened yet.
 
 use super::{Args, BackendArg, ProgressArg};
-use crate::equalize::{Equalizer, reference::Reference, verify::Verified};
+use crate::equalize::{Equalizer, cpu::Cpu, verify::Verified};
 use crate::ffmpeg::parse_time;
 use crate::pipeline::Notices;
 use crate::report::{MeterStyle, Verbosity};
@@ -125,7 +125,8 @@ impl Job {
     /// # Errors
     /// When the one that was asked for is not here.
     pub fn equalizer(&self, _notices: &Notices) -> Result<Box<dyn Equalizer>> {
-        let backend: Box<dyn Equalizer> = Box::new(Reference::new(self.settings));
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let backend: Box<dyn Equalizer> = Box::new(Cpu::new(self.settings, threads));
         Ok(if self.verify { Box::new(Verified::new(backend, self.settings)) } else { backend })
     }
 }
