@@ -7,8 +7,10 @@
 //! |---|---|---|
 //! | [`spec`] | histogram, curve, strength: pure integers | nothing |
 //! | [`frame`] | a picture: format, planes, pool | nothing |
+//! | [`cuda`] | a GPU: memory, streams, kernels | frame, spec |
 //! | [`equalize`] | the backends: reference, CPU, CUDA | spec, frame, cuda |
 
+pub mod cuda;
 pub mod equalize;
 pub mod frame;
 pub mod spec;
