@@ -68,15 +68,28 @@ impl Ring {
     /// # Panics
     /// When the ring is full.
     pub fn submit(&mut self, frame: Frame, task: Task) -> Result<(), Error> {
+        self.start(frame, task, false)
+    }
+
+    /// As [`submit`](Ring::submit), but sends up whatever a used slot's pinned memory still holds: for measurements of
+    /// bus and device alone.
+    #[doc(hidden)]
+    pub fn submit_staged(&mut self, frame: Frame, task: Task) -> Result<(), Error> {
+        self.start(frame, task, true)
+    }
+
+    fn start(&mut self, frame: Frame, task: Task, staged: bool) -> Result<(), Error> {
         assert!(self.under_way.len() < self.depth, "the ring is full");
         let layout = Layout::of(&frame)?;
         self.idle.retain(|slot| slot.fits(&layout));
-        let mut slot = match self.idle.pop() {
+        let used = self.idle.pop();
+        let staged = staged && used.is_some();
+        let mut slot = match used {
             Some(slot) => slot,
             None => Slot::new(&self.gpu, &self.streams, &self.pool, &layout, self.origin.as_ref())?,
         };
         let target = self.pool.take(layout.buffer_bytes())?;
-        slot.start(frame, target, task, std::mem::take(&mut self.refuse_next))?;
+        slot.start(frame, target, task, (staged, std::mem::take(&mut self.refuse_next)))?;
         self.under_way.push_back(slot);
         Ok(())
     }

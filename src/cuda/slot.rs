@@ -11,7 +11,11 @@ use super::timeline::{Marks, Timeline};
 use crate::frame::{Frame, Memory, Plane};
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC;
 use cudarc::driver::{CudaEvent, CudaStream, DevicePtr, DevicePtrMut, result};
+use std::ops::Range;
 use std::sync::Arc;
+
+/// Bytes that are copied on the host before they go up: enough that enqueueing costs little beside it.
+const PIECE: usize = 1 << 20;
 
 /// The streams that frames pass, one behind the other.
 pub(super) struct Streams {
@@ -73,46 +77,89 @@ impl Slot {
     }
 
     /// Copies the samples of `frame` and enqueues its way up, through the kernels and down again into `target`. With
-    /// `refused`, the driver is made to refuse a launch.
-    pub fn start(&mut self, frame: Frame, target: PinnedBuffer, task: Task, refused: bool) -> Result<(), Error> {
+    /// `staged` they have been copied before; with `refused` the driver is made to refuse a launch.
+    pub fn start(
+        &mut self,
+        frame: Frame,
+        target: PinnedBuffer,
+        task: Task,
+        (staged, refused): (bool, bool),
+    ) -> Result<(), Error> {
         assert!(self.under_way.is_none() && target.len() >= self.picture.layout().bytes());
-        gather(&frame, self.picture.layout(), &mut self.staging);
-        // From here on the buffers are the device's, also if something fails: `drop` waits.
-        let under_way = self.under_way.insert(UnderWay { frame, target });
-        let Streams { upload, compute, download } = &*self.streams;
+        let streams = self.streams.clone();
+        let Streams { upload, compute, download } = &*streams;
         let bytes = self.picture.layout().bytes();
+        // From here on the buffers are the device's, also if something fails: `drop` waits.
+        self.under_way = Some(UnderWay { frame, target });
 
-        self.marks.as_ref().map_or(Ok(()), |marks| marks.upload.begin(upload))?;
-        {
-            let (device, _order) = self.picture.pixels.device_ptr_mut(upload);
-            // SAFETY: both are at least `bytes` long. `staging` is pinned, belongs to this slot and is not touched
-            // before `finish` or `drop` has waited; the device buffer is idle, the slot's last frame having come down.
-            unsafe { result::memcpy_htod_async(device, &self.staging[..bytes], upload.cu_stream()) }
-                .doing("copying to the device")?;
-        }
-        self.marks.as_ref().map_or(Ok(()), |marks| marks.upload.end(upload))?;
+        if staged { self.upload(0..bytes) } else { self.gather_and_upload() }?;
+        self.mark(|marks| marks.upload.end(upload))?;
         self.uploaded.record(upload).doing("recording an event")?;
 
         compute.wait(&self.uploaded).doing("ordering streams")?;
-        self.marks.as_ref().map_or(Ok(()), |marks| marks.kernels.begin(compute))?;
+        self.mark(|marks| marks.kernels.begin(compute))?;
         if refused {
             self.picture.fail(task)?;
         }
         self.picture.equalize(task)?;
-        self.marks.as_ref().map_or(Ok(()), |marks| marks.kernels.end(compute))?;
+        self.mark(|marks| marks.kernels.end(compute))?;
         self.computed.record(compute).doing("recording an event")?;
 
         download.wait(&self.computed).doing("ordering streams")?;
-        self.marks.as_ref().map_or(Ok(()), |marks| marks.download.begin(download))?;
-        {
-            let (device, _order) = self.picture.pixels.device_ptr(download);
-            // SAFETY: both are at least `bytes` long. `target` is pinned, and nobody sees it before `finish` or `drop`
-            // has waited.
-            unsafe { result::memcpy_dtoh_async(&mut under_way.target[..bytes], device, download.cu_stream()) }
-                .doing("copying from the device")?;
-        }
-        self.marks.as_ref().map_or(Ok(()), |marks| marks.download.end(download))?;
+        self.mark(|marks| marks.download.begin(download))?;
+        self.download()?;
+        self.mark(|marks| marks.download.end(download))?;
         self.downloaded.record(download).doing("recording an event")
+    }
+
+    /// Copies the planes that travel, without the padding between rows, and sends each piece up once it is copied: the
+    /// bus need not wait for the last row, nor the CPU for the bus.
+    fn gather_and_upload(&mut self) -> Result<(), Error> {
+        let frame = self.under_way.as_ref().expect("a frame under way").frame.clone();
+        let layout = self.picture.layout().clone();
+        let mut sent = 0;
+        for (plane, span) in frame.planes()[frame.rewritten_planes()].iter().zip(layout.spans()) {
+            let rows_at_once = (PIECE / span.row_bytes).max(1);
+            for first in (0..span.rows).step_by(rows_at_once) {
+                let rows = first..(first + rows_at_once).min(span.rows);
+                let start = span.start + first * span.row_bytes;
+                let end = start + rows.len() * span.row_bytes;
+                gather(plane, rows, &mut self.staging[start..end]);
+                self.upload(sent..end)?;
+                sent = end;
+            }
+        }
+        Ok(())
+    }
+
+    /// Enqueues the copy of these bytes of the staging buffer to the device.
+    fn upload(&mut self, bytes: Range<usize>) -> Result<(), Error> {
+        let stream = &self.streams.upload;
+        if bytes.start == 0 {
+            self.mark(|marks| marks.upload.begin(stream))?;
+        }
+        let mut target = self.picture.pixels.slice_mut(bytes.clone());
+        let (device, _order) = target.device_ptr_mut(stream);
+        // SAFETY: both sides have these bytes. `staging` is pinned and belongs to this slot, which does not write them
+        // again before `finish` or `drop` has waited; the device buffer is idle, as the slot's last frame came down.
+        unsafe { result::memcpy_htod_async(device, &self.staging[bytes], stream.cu_stream()) }
+            .doing("copying to the device")
+    }
+
+    /// Enqueues the copy of the whole picture from the device.
+    fn download(&mut self) -> Result<(), Error> {
+        let stream = &self.streams.download;
+        let bytes = self.picture.layout().bytes();
+        let target = &mut self.under_way.as_mut().expect("a frame under way").target[..bytes];
+        let (device, _order) = self.picture.pixels.device_ptr(stream);
+        // SAFETY: both sides have these bytes. `target` is pinned, and nobody looks at it before `finish` or `drop` has
+        // waited; the kernels that write the device buffer come before, by way of `computed`.
+        unsafe { result::memcpy_dtoh_async(target, device, stream.cu_stream()) }.doing("copying from the device")
+    }
+
+    /// Records an event, if this slot keeps a timeline.
+    fn mark(&self, record: impl FnOnce(&Marks) -> Result<(), Error>) -> Result<(), Error> {
+        self.marks.as_ref().map_or(Ok(()), record)
     }
 
     /// Waits for the frame under way: it, equalized, and when its stages ran if the slot was made to say so.
@@ -147,16 +194,14 @@ impl Drop for Slot {
     }
 }
 
-/// Copies the planes that travel, row by row, without the padding between rows.
-fn gather(frame: &Frame, layout: &Layout, staging: &mut [u8]) {
-    for (plane, span) in frame.planes()[frame.rewritten_planes()].iter().zip(layout.spans()) {
-        let target = &mut staging[span.start..][..span.bytes()];
-        match plane.contiguous() {
-            Some(bytes) => target.copy_from_slice(bytes),
-            None => {
-                for (y, row) in target.chunks_exact_mut(span.row_bytes).enumerate() {
-                    row.copy_from_slice(plane.row(y));
-                }
+/// Copies some rows of a plane, one after the other without padding.
+fn gather(plane: &Plane, rows: Range<usize>, target: &mut [u8]) {
+    let row_bytes = plane.row_bytes();
+    match plane.contiguous() {
+        Some(bytes) => target.copy_from_slice(&bytes[rows.start * row_bytes..rows.end * row_bytes]),
+        None => {
+            for (y, row) in rows.zip(target.chunks_exact_mut(row_bytes)) {
+                row.copy_from_slice(plane.row(y));
             }
         }
     }
