@@ -56,12 +56,13 @@ impl Picture {
         Ok(Picture { gpu: gpu.clone(), stream: stream.clone(), layout: layout.clone(), pixels, luma, counts, curve })
     }
 
-    /// Buffers on a stream of their own, for measurements.
+    /// Buffers for so many frames on one stream of their own, for measurements.
     ///
     /// # Errors
     /// When the GPU has no memory left.
-    pub fn new(gpu: &Arc<Gpu>, layout: &Layout) -> Result<Self, Error> {
-        Picture::on(&gpu.context.new_stream().doing("making a stream")?, gpu, layout)
+    pub fn several(gpu: &Arc<Gpu>, layout: &Layout, count: usize) -> Result<Vec<Self>, Error> {
+        let stream = gpu.context.new_stream().doing("making a stream")?;
+        (0..count).map(|_| Picture::on(&stream, gpu, layout)).collect()
     }
 
     /// Enqueues all of equalization.

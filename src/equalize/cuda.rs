@@ -6,6 +6,7 @@ use crate::cuda::{Error, Gpu, Ring, Task};
 use crate::frame::Frame;
 use crate::spec::Settings;
 use anyhow::Result;
+use std::sync::Arc;
 
 /// Frames through an NVIDIA GPU.
 pub struct Cuda {
@@ -25,7 +26,18 @@ impl Cuda {
     /// # Panics
     /// When `ring_depth` is 0.
     pub fn new(settings: Settings, gpu_index: usize, ring_depth: usize) -> Result<Self, Error> {
-        Ok(Cuda { settings, ring: Ring::new(&Gpu::open(gpu_index)?, ring_depth)? })
+        Cuda::on(&Gpu::open(gpu_index)?, settings, ring_depth)
+    }
+
+    /// A backend on a GPU that is open already.
+    ///
+    /// # Errors
+    /// When a stream cannot be made.
+    ///
+    /// # Panics
+    /// When `ring_depth` is 0.
+    pub fn on(gpu: &Arc<Gpu>, settings: Settings, ring_depth: usize) -> Result<Self, Error> {
+        Ok(Cuda { settings, ring: Ring::new(gpu, ring_depth)? })
     }
 
     /// Has the driver refuse a launch for the next frame. For tests of what follows an error.
