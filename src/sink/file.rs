@@ -20,8 +20,6 @@ pub struct OutputOptions {
     pub format: Option<String>,
     /// Which encoder, and how it is set.
     pub encoder: EncoderChoice,
-    /// Is there a GPU that may be able to encode?
-    pub on_gpu: bool,
 }
 
 /// An output file. The encoder is opened by the first frame, which knows its format, size and colours best.
@@ -49,15 +47,22 @@ struct Running {
 }
 
 impl FileSink {
-    /// Gets ready to write; finds out all that can be found out before the first frame.
+    /// Gets ready to write; finds out all that can be found out before the first frame. `on_gpu` says that there is a
+    /// GPU, which may be able to encode, too.
     ///
     /// # Errors
     /// When container or encoder are not here, do not go together, or the file cannot be opened.
-    pub fn create(input: Input, target: Target, options: OutputOptions, notices: Notices) -> Result<Self> {
+    pub fn create(
+        input: Input,
+        target: Target,
+        options: OutputOptions,
+        on_gpu: bool,
+        notices: Notices,
+    ) -> Result<Self> {
         let name = target.name().to_owned();
         let container = container(&name, options.format.as_deref())?;
         let codec = input.video_stream().parameters.id();
-        let (candidates, word) = options.encoder.candidates(codec, container, &name, options.on_gpu)?;
+        let (candidates, word) = options.encoder.candidates(codec, container, &name, on_gpu)?;
         // A quality or a preset that the encoder does not have is said before anything is read.
         for &encoder in &candidates {
             options.encoder.plan(encoder)?;

@@ -1,6 +1,9 @@
 //! The integration tests, one binary: a module a room, and helpers.
 
 mod backends;
+mod cuda;
+mod fallback;
 mod grid;
+mod kernel_arithmetic;
 mod pictures;
 mod spec;
