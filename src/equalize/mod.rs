@@ -1,5 +1,6 @@
 //! Equalization of frames: [`Equalizer`] is what a backend is, and [`reference`] is what it has to be equal to.
 
+pub mod cpu;
 pub mod reference;
 
 use crate::frame::{Frame, Matrix, Range};

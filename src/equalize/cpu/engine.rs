@@ -1,0 +1,229 @@
+//! One thread's worth of equalization: the two passes over a frame, with the kernels of one instruction set and the
+//! scratch memory that they work in.
+
+use super::Isa;
+use super::layout::{Layout, PlanarRgb};
+use super::lookup::Lookup;
+use super::simd::Kernels;
+use super::words::Words;
+use crate::equalize::{levels, weights};
+use crate::frame::{Component, Endian, Frame, HostPool, Luminance, PlaneMut, Sample};
+use crate::spec::{Curve, Histogram, moved};
+
+/// Counts and maps frames, one at a time. Its memory (some 0.7 MB) is used again for every frame.
+pub struct Engine {
+    kernels: &'static Kernels,
+    pool: HostPool,
+    words: Words,
+    /// The curve at hand, for samples of one byte and of two.
+    table: [u8; 256],
+    lookup: Lookup,
+    /// The luminance of the row at hand, before and after, where it is not stored as such.
+    bytes: Luminances<u8>,
+    codes: Luminances<u16>,
+}
+
+#[derive(Default)]
+struct Luminances<T> {
+    before: Vec<T>,
+    after: Vec<T>,
+}
+
+impl<T: Clone + Default> Luminances<T> {
+    fn resize(&mut self, width: usize) {
+        self.before.resize(width, T::default());
+        self.after.resize(width, T::default());
+    }
+}
+
+impl Engine {
+    /// An engine whose frames come out of `pool`; `None` on a machine that lacks `isa`.
+    pub fn new(isa: Isa, pool: HostPool) -> Option<Self> {
+        Some(Engine {
+            kernels: Kernels::of(isa)?,
+            pool,
+            words: Words::new(),
+            table: [0; 256],
+            lookup: Lookup::new(),
+            bytes: Luminances::default(),
+            codes: Luminances::default(),
+        })
+    }
+
+    /// The histogram of the luminance of `frame`.
+    pub fn histogram(&mut self, frame: &Frame) -> Histogram {
+        let layout = Layout::of(frame);
+        self.resize_rows(frame.width());
+        for y in 0..frame.height() {
+            self.count_row(frame, &layout, y);
+        }
+        let sample = frame.format().descriptor().sample;
+        if sample.bytes == 1 {
+            Histogram::from_codes(levels(frame), &(self.kernels.take_bytes)(&mut self.words))
+        } else {
+            Histogram::from_codes(levels(frame), &self.words.take_codes(sample.max()))
+        }
+    }
+
+    /// `frame` with its luminance sent through `curve`; planes that hold none of it are shared with `frame`.
+    pub fn map(&mut self, frame: &Frame, curve: &Curve) -> Frame {
+        let layout = Layout::of(frame);
+        let mut to: Vec<PlaneMut> = frame
+            .rewritten_planes()
+            .map(|plane| self.pool.plane(frame.planes()[plane].row_bytes(), frame.planes()[plane].rows()))
+            .collect();
+        self.resize_rows(frame.width());
+        self.set_curve(curve, &layout, frame.format().descriptor().sample);
+        for y in 0..frame.height() {
+            self.map_row(frame, &layout, y, &mut to);
+        }
+        let mut to = to.into_iter().map(PlaneMut::freeze);
+        frame.with_planes(|plane| if frame.rewritten_planes().contains(&plane) { to.next() } else { None })
+    }
+
+    fn resize_rows(&mut self, width: usize) {
+        self.bytes.resize(width);
+        self.codes.resize(width);
+    }
+
+    fn set_curve(&mut self, curve: &Curve, layout: &Layout, sample: Sample) {
+        if sample.bytes == 1 {
+            for (entry, &code) in self.table.iter_mut().zip(curve.codes()) {
+                *entry = code as u8;
+            }
+        } else if let Layout::Words = layout {
+            self.lookup.set(curve, sample);
+        } else {
+            // The luminance is in our own rows.
+            self.lookup.set(curve, Sample { shift: 0, endian: NATIVE, ..sample });
+        }
+    }
+
+    fn count_row(&mut self, frame: &Frame, layout: &Layout, y: usize) {
+        let sample = frame.format().descriptor().sample;
+        match layout {
+            Layout::Bytes => self.words.count_bytes(first_row(frame, y)),
+            Layout::Words => self.words.count_words(first_row(frame, y), sample.endian, sample.shift),
+            Layout::OtherBytes { .. } | Layout::Packed(_) | Layout::PlanarBytes(_) => {
+                self.read_luminance(frame, layout, y);
+                self.words.count_bytes(&self.bytes.before);
+            }
+            Layout::PlanarWords(_) | Layout::Any => {
+                self.read_luminance(frame, layout, y);
+                self.words.count_words(bytemuck::cast_slice(&self.codes.before), NATIVE, 0);
+            }
+        }
+    }
+
+    fn map_row(&mut self, frame: &Frame, layout: &Layout, y: usize, planes: &mut [PlaneMut]) {
+        let kernels = self.kernels;
+        let sample = frame.format().descriptor().sample;
+        match layout {
+            Layout::Bytes => (kernels.map_bytes)(first_row(frame, y), planes[0].row_mut(y), &self.table),
+            Layout::Words => (kernels.map_words)(first_row(frame, y), planes[0].row_mut(y), &self.lookup),
+            Layout::OtherBytes { offset } => {
+                // An odd width leaves one sample beyond it, which is not picture.
+                let (from, beyond) = first_row(frame, y).split_at(2 * frame.width());
+                let (to, to_beyond) = planes[0].row_mut(y).split_at_mut(2 * frame.width());
+                (kernels.map_every_other)(from, to, &self.table, *offset);
+                to_beyond.copy_from_slice(beyond);
+            }
+            Layout::Packed(pixel) => {
+                self.read_luminance(frame, layout, y);
+                let Luminances { before, after } = &mut self.bytes;
+                (kernels.map_bytes)(before, after, &self.table);
+                (kernels.move_packed)(first_row(frame, y), before, after, pixel, planes[0].row_mut(y));
+            }
+            Layout::PlanarBytes(rgb) => {
+                self.read_luminance(frame, layout, y);
+                let Luminances { before, after } = &mut self.bytes;
+                (kernels.map_bytes)(before, after, &self.table);
+                for plane in rgb.planes {
+                    (kernels.move_bytes)(frame.planes()[plane].row(y), before, after, planes[plane].row_mut(y));
+                }
+            }
+            Layout::PlanarWords(rgb) => {
+                self.read_luminance(frame, layout, y);
+                let Luminances { before, after } = &mut self.codes;
+                (kernels.map_words)(bytemuck::cast_slice(before), bytemuck::cast_slice_mut(after), &self.lookup);
+                for plane in rgb.planes {
+                    let (from, to) = (frame.planes()[plane].row(y), planes[plane].row_mut(y));
+                    (kernels.move_words)(from, before, after, sample.endian, sample.max(), to);
+                }
+            }
+            Layout::Any => {
+                self.read_luminance(frame, layout, y);
+                let Luminances { before, after } = &mut self.codes;
+                (kernels.map_words)(bytemuck::cast_slice(before), bytemuck::cast_slice_mut(after), &self.lookup);
+                map_any_row(frame, y, before, after, planes[0].row_mut(y));
+            }
+        }
+    }
+
+    /// Reads row `y` of the luminance, where it is not stored sample by sample, into `bytes.before` or `codes.before`.
+    fn read_luminance(&mut self, frame: &Frame, layout: &Layout, y: usize) {
+        let kernels = self.kernels;
+        let Sample { endian, .. } = frame.format().descriptor().sample;
+        let rows = |rgb: &PlanarRgb| rgb.planes.map(|plane| frame.planes()[plane].row(y));
+        match layout {
+            Layout::Bytes | Layout::Words => {}
+            Layout::OtherBytes { offset } => {
+                (kernels.every_other)(first_row(frame, y), *offset, &mut self.bytes.before);
+            }
+            Layout::Packed(pixel) => (kernels.luminance_packed)(first_row(frame, y), pixel, &mut self.bytes.before),
+            Layout::PlanarBytes(rgb) => (kernels.luminance_bytes)(rows(rgb), rgb.weights, &mut self.bytes.before),
+            Layout::PlanarWords(rgb) => {
+                let max = frame.format().descriptor().sample.max();
+                (kernels.luminance_words)(rows(rgb), endian, max, rgb.weights, &mut self.codes.before);
+            }
+            Layout::Any => read_any_row(frame, y, &mut self.codes.before),
+        }
+    }
+}
+
+const NATIVE: Endian = if cfg!(target_endian = "little") { Endian::Little } else { Endian::Big };
+
+/// Row `y` of the plane with the luma or the packed pixels.
+fn first_row(frame: &Frame, y: usize) -> &[u8] {
+    frame.planes()[0].row(y)
+}
+
+/// The luminance of row `y`, whatever the format.
+fn read_any_row(frame: &Frame, y: usize, codes: &mut [u16]) {
+    let descriptor = frame.format().descriptor();
+    let row = first_row(frame, y);
+    let read = |component: Component, x: usize| descriptor.sample.read(row, component.offset + x * component.step);
+    match descriptor.luminance {
+        Luminance::Stored(luma) => {
+            for (x, code) in codes.iter_mut().enumerate() {
+                *code = read(luma, x);
+            }
+        }
+        Luminance::FromRgb { r, g, b } => {
+            let weights = weights(frame);
+            for (x, code) in codes.iter_mut().enumerate() {
+                *code = weights.luminance([read(r, x), read(g, x), read(b, x)]);
+            }
+        }
+    }
+}
+
+/// Row `y` with the luminance `after` in place of `before`, whatever the packed format.
+fn map_any_row(frame: &Frame, y: usize, before: &[u16], after: &[u16], to: &mut [u8]) {
+    let descriptor = frame.format().descriptor();
+    let sample = descriptor.sample;
+    let row = first_row(frame, y);
+    // What lies between the components (chroma, alpha) stays.
+    to.copy_from_slice(row);
+    for (x, (&before, &after)) in before.iter().zip(after).enumerate() {
+        match descriptor.luminance {
+            Luminance::Stored(luma) => sample.write(to, luma.offset + x * luma.step, after),
+            Luminance::FromRgb { r, g, b } => {
+                for component in [r, g, b] {
+                    let index = component.offset + x * component.step;
+                    sample.write(to, index, moved(sample.read(row, index), before, after, sample.max()));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! How the luminance of a frame lies in memory, as far as it decides which kernels work on it.
+
+use crate::equalize::weights;
+use crate::frame::{Component, Frame, Luminance};
+use crate::spec::Weights;
+
+/// The ways to reach the luminance of a frame.
+pub enum Layout {
+    /// One byte of luma after the other: planar and semi-planar YUV of 8 bits, gray.
+    Bytes,
+    /// Every other byte of the row, from this offset on: packed 4:2:2 of 8 bits, gray with alpha.
+    OtherBytes {
+        /// 0 or 1.
+        offset: usize,
+    },
+    /// One word of luma after the other: YUV and gray of more than 8 bits.
+    Words,
+    /// Packed RGB of 8 bits.
+    Packed(PackedPixel),
+    /// Three planes of 8 bits.
+    PlanarBytes(PlanarRgb),
+    /// Three planes of more than 8 bits.
+    PlanarWords(PlanarRgb),
+    /// What is too rare for kernels of its own: RGB of 16 bits packed, gray of 16 bits with alpha, Y210.
+    Any,
+}
+
+/// Which byte of a packed pixel is what.
+#[derive(Clone, Copy, Debug)]
+pub struct PackedPixel {
+    /// Bytes of a pixel, 3 or 4.
+    pub bytes: usize,
+    /// The weight of each byte in the luminance; alpha has none.
+    pub weights: [u32; 4],
+    /// 1 for a byte that moves with the luminance, 0 for alpha.
+    pub moves: [i16; 4],
+}
+
+/// Which plane is what.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanarRgb {
+    /// The planes of red, green and blue.
+    pub planes: [usize; 3],
+    /// Their weights.
+    pub weights: Weights,
+}
+
+impl Layout {
+    /// The layout of `frame`.
+    pub fn of(frame: &Frame) -> Self {
+        let descriptor = frame.format().descriptor();
+        match (descriptor.luminance, descriptor.sample.bytes) {
+            (Luminance::Stored(Component { step: 1, .. }), 1) => Layout::Bytes,
+            (Luminance::Stored(Component { step: 2, offset, .. }), 1) => Layout::OtherBytes { offset },
+            (Luminance::Stored(Component { step: 1, .. }), _) => Layout::Words,
+            (Luminance::FromRgb { r, g, b }, bytes) if r.step == 1 => {
+                let rgb = PlanarRgb { planes: [r.plane, g.plane, b.plane], weights: weights(frame) };
+                if bytes == 1 { Layout::PlanarBytes(rgb) } else { Layout::PlanarWords(rgb) }
+            }
+            (Luminance::FromRgb { r, g, b }, 1) => {
+                let mut pixel = PackedPixel { bytes: r.step, weights: [0; 4], moves: [0; 4] };
+                let Weights { r: red, g: green, b: blue } = weights(frame);
+                for (component, weight) in [(r, red), (g, green), (b, blue)] {
+                    pixel.weights[component.offset] = weight;
+                    pixel.moves[component.offset] = 1;
+                }
+                Layout::Packed(pixel)
+            }
+            _ => Layout::Any,
+        }
+    }
+}

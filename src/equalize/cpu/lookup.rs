@@ -1,0 +1,44 @@
+//! A curve in the form in which rows of 16-bit words are sent through it: words as they are stored go in and come out.
+
+use super::words::WORDS;
+use crate::frame::{Endian, Sample};
+use crate::spec::Curve;
+
+/// What each stored word becomes.
+pub struct Lookup {
+    /// The word to store for each code, in the sample's own shift and byte order. Codes above the depth are there too,
+    /// and become what the highest becomes.
+    pub table: Box<[u16; WORDS]>,
+    /// Byte order of the words that go in.
+    pub endian: Endian,
+    /// Unused low bits of the words that go in.
+    pub shift: u8,
+    /// Bits of a code.
+    pub depth: u8,
+}
+
+impl Lookup {
+    /// An empty one: [`set`](Lookup::set) it before use.
+    pub fn new() -> Self {
+        let Ok(table) = vec![0; WORDS].into_boxed_slice().try_into() else { unreachable!("WORDS entries were made") };
+        Lookup { table, endian: Endian::Little, shift: 0, depth: 16 }
+    }
+
+    /// Makes it the lookup of `curve` for samples stored like `sample`.
+    pub fn set(&mut self, curve: &Curve, sample: Sample) {
+        let stored = |code: u16| match sample.endian {
+            Endian::Little => (code << sample.shift).to_le(),
+            Endian::Big => (code << sample.shift).to_be(),
+        };
+        let codes = curve.codes();
+        for (entry, &code) in self.table.iter_mut().zip(codes) {
+            *entry = stored(code);
+        }
+        // A word without its unused low bits cannot be higher than this.
+        let reachable = WORDS >> sample.shift;
+        if let Some(&highest) = codes.last() {
+            self.table[codes.len()..reachable].fill(stored(highest));
+        }
+        (self.endian, self.shift, self.depth) = (sample.endian, sample.shift, sample.depth);
+    }
+}

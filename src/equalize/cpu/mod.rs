@@ -1,0 +1,150 @@
+//! The CPU backend: as many threads as one likes, each of which takes a whole frame through both passes while it is
+//! warm in its cache.
+//!
+//! ```text
+//! submit -> jobs -> worker: histogram -> turnstile: curve, in order -> map -> results -> collect, in order
+//! ```
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `worker.rs` | the life of a thread |
+//! | `turnstile.rs` | where frames line up for their curves |
+//! | `engine.rs` | the two passes over a frame, row by row |
+//! | `layout.rs` | which kernels a format needs |
+//! | `words.rs`, `lookup.rs` | the counters, and the curve as a table of stored words |
+//! | `simd/` | the kernels: scalar, AVX2, AVX-512 |
+//! | `isa.rs` | what this machine can run |
+
+mod engine;
+mod isa;
+mod layout;
+mod lookup;
+mod simd;
+mod turnstile;
+mod words;
+mod worker;
+
+pub use engine::Engine;
+pub use isa::Isa;
+
+use super::Equalizer;
+use crate::frame::{Frame, HostPool};
+use crate::spec::{Equalization, Settings};
+use anyhow::{Context, Result, anyhow, bail};
+use crossbeam_channel::{Receiver, Sender};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use turnstile::Turnstile;
+use worker::{Done, Job, Worker};
+
+/// The backend that runs on the CPU.
+pub struct Cpu {
+    isa: Isa,
+    turnstile: Arc<Turnstile<Equalization>>,
+    /// `None` once the threads are told to end.
+    jobs: Option<Sender<Job>>,
+    done: Receiver<Done>,
+    threads: Vec<JoinHandle<()>>,
+    next_ticket: u64,
+    /// The frames under way, oldest first; those that are done wait here for the ones before them.
+    under_way: VecDeque<Option<Frame>>,
+    failure: Option<String>,
+}
+
+impl Cpu {
+    /// The backend with the best instruction set of this machine; 0 threads count as 1.
+    pub fn new(settings: Settings, threads: usize) -> Self {
+        let Some(cpu) = Cpu::with_isa(settings, threads, Isa::best()) else {
+            unreachable!("the best of the available instruction sets is available")
+        };
+        cpu
+    }
+
+    /// The backend with this instruction set; `None` on a machine that lacks it.
+    pub fn with_isa(settings: Settings, threads: usize, isa: Isa) -> Option<Self> {
+        let turnstile = Arc::new(Turnstile::new(Equalization::new(settings)));
+        let (jobs, waiting) = crossbeam_channel::unbounded();
+        let (results, done) = crossbeam_channel::unbounded();
+        let pool = HostPool::default();
+        let threads = (0..threads.max(1))
+            .map(|_| {
+                let engine = Engine::new(isa, pool.clone())?;
+                Some(Worker { engine, turnstile: turnstile.clone() }.spawn(waiting.clone(), results.clone()))
+            })
+            .collect::<Option<Vec<_>>>()?;
+        let (jobs, under_way) = (Some(jobs), VecDeque::new());
+        Some(Cpu { isa, turnstile, jobs, done, threads, next_ticket: 0, under_way, failure: None })
+    }
+
+    fn check(&self) -> Result<()> {
+        match &self.failure {
+            Some(failure) => Err(anyhow!("{failure}")),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits for the next frame that is done, whichever it is, and puts it in its place.
+    fn receive(&mut self) -> Result<()> {
+        let Done { ticket, frame } = self.done.recv().context("the equalizer's threads are gone")?;
+        match frame {
+            Ok(frame) => {
+                let oldest = self.next_ticket - self.under_way.len() as u64;
+                self.under_way[(ticket - oldest) as usize] = Some(frame);
+                Ok(())
+            }
+            Err(failure) => {
+                self.failure = Some(failure);
+                self.under_way.clear();
+                self.check()
+            }
+        }
+    }
+}
+
+impl Equalizer for Cpu {
+    fn submit(&mut self, frame: Frame) -> Result<()> {
+        self.check()?;
+        let job = Job { ticket: self.next_ticket, frame };
+        if self.jobs.as_ref().is_none_or(|jobs| jobs.send(job).is_err()) {
+            bail!("the equalizer's threads are gone");
+        }
+        self.next_ticket += 1;
+        self.under_way.push_back(None);
+        Ok(())
+    }
+
+    fn collect(&mut self) -> Result<Option<Frame>> {
+        self.check()?;
+        while let Some(None) = self.under_way.front() {
+            self.receive()?;
+        }
+        Ok(self.under_way.pop_front().flatten())
+    }
+
+    fn in_flight(&self) -> usize {
+        self.under_way.len()
+    }
+
+    fn capacity(&self) -> usize {
+        // One more than can be worked on, so that no thread waits while a finished frame is collected.
+        self.threads.len() + 1
+    }
+
+    fn name(&self) -> String {
+        let threads = self.threads.len();
+        format!("cpu ({}, {threads} thread{})", self.isa, if threads == 1 { "" } else { "s" })
+    }
+}
+
+impl Drop for Cpu {
+    fn drop(&mut self) {
+        // Frames that nobody will collect are not worth finishing.
+        self.turnstile.close();
+        self.jobs = None;
+        for thread in self.threads.drain(..) {
+            // A worker catches its own panics; there is nothing to be told here.
+            let _ = thread.join();
+        }
+    }
+}

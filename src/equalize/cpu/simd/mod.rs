@@ -1,0 +1,64 @@
+//! The kernels, a table of them for each instruction set. A table is handed out only on a machine that can run it,
+//! which is what makes its functions safe to call.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod scalar;
+
+use super::Isa;
+use super::layout::PackedPixel;
+use super::lookup::Lookup;
+use super::words::Words;
+use crate::frame::Endian;
+use crate::spec::Weights;
+
+/// The kernels of one instruction set; `scalar.rs` says what each computes.
+#[allow(missing_docs, clippy::type_complexity, reason = "each is the type of the function of its name")]
+pub struct Kernels {
+    pub take_bytes: fn(&mut Words) -> [u32; 256],
+    pub every_other: fn(&[u8], usize, &mut [u8]),
+    pub map_bytes: fn(&[u8], &mut [u8], &[u8; 256]),
+    pub map_every_other: fn(&[u8], &mut [u8], &[u8; 256], usize),
+    pub map_words: fn(&[u8], &mut [u8], &Lookup),
+    pub luminance_packed: fn(&[u8], &PackedPixel, &mut [u8]),
+    pub move_packed: fn(&[u8], &[u8], &[u8], &PackedPixel, &mut [u8]),
+    pub luminance_bytes: fn([&[u8]; 3], Weights, &mut [u8]),
+    pub move_bytes: fn(&[u8], &[u8], &[u8], &mut [u8]),
+    pub luminance_words: fn([&[u8]; 3], Endian, u16, Weights, &mut [u16]),
+    pub move_words: fn(&[u8], &[u16], &[u16], Endian, u16, &mut [u8]),
+}
+
+impl Kernels {
+    /// The kernels of `isa`; `None` on a machine that lacks it.
+    pub fn of(isa: Isa) -> Option<&'static Kernels> {
+        let kernels = match isa {
+            Isa::Scalar => &scalar::KERNELS,
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => &avx2::KERNELS,
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => &avx512::KERNELS,
+            #[cfg(not(target_arch = "x86_64"))]
+            Isa::Avx2 | Isa::Avx512 => return None,
+        };
+        isa.is_available().then_some(kernels)
+    }
+}
+
+/// Compiles the scalar kernels of these names once more, for a CPU with these features.
+#[cfg(target_arch = "x86_64")]
+macro_rules! compile_for {
+    ($features:literal: $(fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => { $(
+        fn $name($($argument: $type),*) $(-> $result)? {
+            #[target_feature(enable = $features)]
+            fn compiled($($argument: $type),*) $(-> $result)? {
+                scalar::$name($($argument),*)
+            }
+            // SAFETY: reachable only through KERNELS, which `Kernels::of` hands out where the CPU has these features.
+            unsafe { compiled($($argument),*) }
+        }
+    )* };
+}
+#[cfg(target_arch = "x86_64")]
+use compile_for;

@@ -1,0 +1,79 @@
+//! Where the workers line up: frames are counted and mapped side by side, but their curves are made one after the
+//! other, in the order of the video, because a curve may depend on the frames before.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+
+/// State that ticket 0, 1, 2, ... get hold of in this order.
+pub struct Turnstile<T> {
+    inner: Mutex<Inner<T>>,
+    moved: Condvar,
+}
+
+struct Inner<T> {
+    state: T,
+    next: u64,
+    closed: bool,
+}
+
+/// The turnstile was closed: some ticket before will never come through.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Closed;
+
+impl<T> Turnstile<T> {
+    /// A turnstile before `state`, waiting for ticket 0.
+    pub fn new(state: T) -> Self {
+        Turnstile { inner: Mutex::new(Inner { state, next: 0, closed: false }), moved: Condvar::new() }
+    }
+
+    /// Waits until every ticket before `ticket` has passed, then lets `work` at the state.
+    ///
+    /// # Errors
+    /// When the turnstile is closed before it is this ticket's turn.
+    pub fn pass<R>(&self, ticket: u64, work: impl FnOnce(&mut T) -> R) -> Result<R, Closed> {
+        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self
+            .moved
+            .wait_while(inner, |inner| inner.next != ticket && !inner.closed)
+            .unwrap_or_else(PoisonError::into_inner);
+        if inner.closed {
+            return Err(Closed);
+        }
+        let result = work(&mut inner.state);
+        inner.next += 1;
+        self.moved.notify_all();
+        Ok(result)
+    }
+
+    /// Turns everybody away, now and later: whoever holds a ticket will not use it.
+    pub fn close(&self) {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+        self.moved.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tickets_pass_in_order_however_they_arrive() {
+        let turnstile = Turnstile::new(Vec::new());
+        std::thread::scope(|scope| {
+            for ticket in [2, 0, 3, 1] {
+                let turnstile = &turnstile;
+                scope.spawn(move || turnstile.pass(ticket, |seen| seen.push(ticket)));
+            }
+        });
+        assert_eq!(turnstile.inner.into_inner().unwrap().state, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn closing_turns_away_those_who_wait_for_a_ticket_that_never_comes() {
+        let turnstile = Turnstile::new(());
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| turnstile.pass(1, |()| ()));
+            turnstile.close();
+            assert_eq!(waiting.join().unwrap(), Err(Closed));
+        });
+    }
+}

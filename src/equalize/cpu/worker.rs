@@ -1,0 +1,78 @@
+//! The life of a thread of the CPU backend.
+
+use super::engine::Engine;
+use super::turnstile::{Closed, Turnstile};
+use crate::frame::Frame;
+use crate::spec::Equalization;
+use crossbeam_channel::{Receiver, Sender};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// A frame to equalize, and its place in the video.
+pub struct Job {
+    /// Counted from 0.
+    pub ticket: u64,
+    /// As it came.
+    pub frame: Frame,
+}
+
+/// What became of it.
+pub struct Done {
+    /// That of the job.
+    pub ticket: u64,
+    /// The equalized frame, or in one line why there is none.
+    pub frame: Result<Frame, String>,
+}
+
+/// What a thread works with.
+pub struct Worker {
+    /// Its kernels and its memory.
+    pub engine: Engine,
+    /// Shared by all.
+    pub turnstile: Arc<Turnstile<Equalization>>,
+}
+
+impl Worker {
+    /// Starts a thread that takes jobs until there are no more, or until it has to give up.
+    pub fn spawn(mut self, jobs: Receiver<Job>, results: Sender<Done>) -> JoinHandle<()> {
+        std::thread::spawn(move || {
+            for Job { ticket, frame } in jobs {
+                let Some(frame) = self.equalize_or_explain(ticket, &frame) else { break };
+                let failed = frame.is_err();
+                // Nobody listens when the backend is being dropped.
+                if results.send(Done { ticket, frame }).is_err() || failed {
+                    break;
+                }
+            }
+        })
+    }
+
+    /// The equalized frame, or why there is none; `None` when somebody else has to say why.
+    ///
+    /// A panic, wherever it comes from, ends this thread's work, and through the turnstile that of all others, whose
+    /// frames would wait for ours for ever.
+    fn equalize_or_explain(&mut self, ticket: u64, frame: &Frame) -> Option<Result<Frame, String>> {
+        // Unwind safety: after a panic nothing of the engine is used again.
+        match catch_unwind(AssertUnwindSafe(|| self.equalize(ticket, frame))) {
+            Ok(Ok(frame)) => Some(Ok(frame)),
+            Ok(Err(Closed)) => None,
+            Err(panic) => {
+                self.turnstile.close();
+                Some(Err(format!("the equalizer panicked at frame {ticket}: {}", message(&*panic))))
+            }
+        }
+    }
+
+    fn equalize(&mut self, ticket: u64, frame: &Frame) -> Result<Frame, Closed> {
+        let histogram = self.engine.histogram(frame);
+        let curve = self.turnstile.pass(ticket, |equalization| equalization.next(&histogram))?;
+        Ok(self.engine.map(frame, &curve))
+    }
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("no message").lines().collect::<Vec<_>>().join(" ")
+}
