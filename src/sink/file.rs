@@ -90,7 +90,7 @@ impl FileSink {
     fn start(&mut self, first: &Picture) -> Result<()> {
         let muxer = self.muxer.as_mut().context("the output is closed")?;
         let stream = self.input.video_stream();
-        let mut side_data = stream.side_data.clone();
+        let mut side_data = stream.side_data.of_pictures();
         side_data.add_from(first);
         let clock = Clock::new(&self.input, self.container, &self.candidates);
         let mut opened = None;
@@ -256,8 +256,7 @@ impl Clock {
         let by_rate = matches!(codec, Some(ffmpeg_next::codec::Id::MPEG1VIDEO | ffmpeg_next::codec::Id::MPEG2VIDEO));
         // MPEG-4 part 2 counts in at most 65535ths of a second.
         let too_fine = codec == Some(ffmpeg_next::codec::Id::MPEG4) && from.denominator() > 65535;
-        let counts_frames = !container.has_timestamps() && container.name() != "mpegts";
-        let to = if by_rate || too_fine || counts_frames { rate.invert() } else { from };
+        let to = if by_rate || too_fine || !container.has_timestamps() { rate.invert() } else { from };
         Clock { from, to, last: None, durations: VecDeque::new() }
     }
 
