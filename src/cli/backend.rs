@@ -39,10 +39,13 @@ impl Backend {
     }
 }
 
+/// Threads beyond this only hold more frames in memory: eight equalize faster than anything decodes.
+const MOST_THREADS: usize = 8;
+
 /// One frame a core: the system gives equalization whatever decoder and encoder leave of them.
 fn cpu(settings: Settings) -> Box<dyn Equalizer> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    Box::new(Cpu::new(settings, threads))
+    Box::new(Cpu::new(settings, threads.min(MOST_THREADS)))
 }
 
 /// The GPU, and the CPU should it fail on the way.
