@@ -133,6 +133,13 @@ pub struct Media {
     pub duration: Option<i64>,
 }
 
+impl Media {
+    /// Is it one still image, or a sequence of them?
+    pub fn is_images(&self) -> bool {
+        self.demuxer.starts_with("image2") || self.demuxer.ends_with("_pipe")
+    }
+}
+
 /// The entries of an FFmpeg dictionary.
 ///
 /// # Safety

@@ -78,10 +78,6 @@ const KEEPING: &[(Id, &[&str])] = &[
     (Id::MJPEG, &["mjpeg"]),
     (Id::PRORES, &["prores_ks"]),
     (Id::FFV1, &["ffv1"]),
-    (Id::PNG, &["png"]),
-    (Id::TIFF, &["tiff"]),
-    (Id::BMP, &["bmp"]),
-    (Id::WEBP, &["libwebp"]),
 ];
 
 /// The same codecs on a GPU that can encode.
@@ -123,14 +119,14 @@ pub struct Plan {
 }
 
 impl EncoderChoice {
-    /// The encoders to try for a video of codec `input` in this container, best first, and a word on it if the user
-    /// should know that the codec changes.
+    /// The encoders to try for a video of codec `input` (`None` for still images, which are no codec of a video) in
+    /// this container, best first, and a word on it if the user should know that the codec changes.
     ///
     /// # Errors
     /// When the encoder asked for is not here, or the container cannot hold what it makes.
     pub fn candidates(
         &self,
-        input: Id,
+        input: Option<Id>,
         container: Container,
         file: &str,
         on_gpu: bool,
@@ -150,7 +146,7 @@ impl EncoderChoice {
         // What still images are coded as follows from the name that they are given.
         let by_container = container.default_codec(file);
         if container.is_images() {
-            let found = by_container.and_then(keep).or_else(|| by_container.and_then(Encoder::for_codec));
+            let found = by_container.and_then(Encoder::for_codec);
             let encoder = found.with_context(|| format!("{file}: no encoder here for this kind of image"))?;
             return Ok((vec![encoder], None));
         }
@@ -158,7 +154,8 @@ impl EncoderChoice {
             let row = NVENC.iter().find(|(id, _)| on_gpu && *id == codec);
             row.and_then(|(_, name)| Encoder::find(name)).filter(holds)
         };
-        let mut found: Vec<Encoder> = nvenc(input).into_iter().chain(keep(input).filter(holds)).collect();
+        let kept = input.into_iter().flat_map(|input| [nvenc(input), keep(input).filter(holds)]);
+        let mut found: Vec<Encoder> = kept.flatten().collect();
         if !found.is_empty() {
             return Ok((found, None));
         }
@@ -168,10 +165,13 @@ impl EncoderChoice {
             let encoders = [nvenc(codec), keep(codec), Encoder::for_codec(codec)].into_iter().flatten();
             found.extend(encoders.filter(holds).take(2));
             if let Some(encoder) = found.first() {
-                let missing = KEEPING.iter().any(|(id, _)| *id == input) && keep(input).is_none();
-                let why = if missing { "no encoder for it is here" } else { "its own codec cannot be kept" };
-                let word = format!("the video is encoded by {} ({why})", encoder.name());
-                return Ok((found, Some(word)));
+                let word = input.map(|input| {
+                    let missing = KEEPING.iter().any(|(id, _)| *id == input) && keep(input).is_none();
+                    let why =
+                        if missing { "no encoder for its own codec is here" } else { "its own codec is not kept" };
+                    format!("the video is encoded by {} ({why})", encoder.name())
+                });
+                return Ok((found, word));
             }
         }
         bail!("{file}: no encoder here makes what a {} file holds (name one with --encoder)", container.name())

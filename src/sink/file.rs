@@ -61,7 +61,7 @@ impl FileSink {
     ) -> Result<Self> {
         let name = target.name().to_owned();
         let container = container(&name, options.format.as_deref())?;
-        let codec = input.video_stream().parameters.id();
+        let codec = (!input.media.is_images()).then(|| input.video_stream().parameters.id());
         let (candidates, word) = options.encoder.candidates(codec, container, &name, on_gpu)?;
         // A quality or a preset that the encoder does not have is said before anything is read.
         for &encoder in &candidates {

@@ -66,7 +66,7 @@ impl Target {
         if name == "-" || name.contains("://") || name.starts_with("pipe:") {
             return direct();
         }
-        if same_file::is_same_file(path, input).unwrap_or(false) {
+        if name == input || same_file::is_same_file(path, input).unwrap_or(false) {
             return Err(TargetError::SameAsInput(name.to_owned()));
         }
         let metadata = std::fs::symlink_metadata(path).ok();
@@ -83,6 +83,10 @@ impl Target {
             return Err(TargetError::NoFolder(name.to_owned(), folder.display().to_string()));
         }
         if sequence {
+            let first = first_of_sequence(name);
+            if Path::new(&first).exists() && !may_overwrite(&first, overwrite) {
+                return Err(TargetError::Exists(first));
+            }
             return direct();
         }
         if resolved.is_some() && !may_overwrite(name, overwrite) {
@@ -166,6 +170,14 @@ impl Drop for Target {
             let _ = std::fs::remove_file(temporary);
         }
     }
+}
+
+/// The name of the first image of a sequence: `out%03d.png` begins with `out001.png`.
+fn first_of_sequence(pattern: &str) -> String {
+    let Some((before, rest)) = pattern.split_once('%') else { return pattern.to_owned() };
+    let Some((width, after)) = rest.split_once('d') else { return pattern.to_owned() };
+    let width = width.parse().unwrap_or(0);
+    format!("{before}{:0width$}{after}", 1)
 }
 
 fn may_overwrite(name: &str, overwrite: Overwrite) -> bool {
