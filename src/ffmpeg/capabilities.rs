@@ -94,6 +94,11 @@ impl Encoder {
         list.cast()
     }
 
+    /// Does it only take pictures whose codes are all picture, as JPEG does?
+    pub fn wants_full_range(self) -> bool {
+        matches!(self.name().as_str(), "mjpeg" | "ljpeg")
+    }
+
     /// Can it code two interlaced fields in one picture, told by a flag?
     pub fn codes_fields(self) -> bool {
         matches!(
@@ -189,6 +194,13 @@ impl Container {
         !self.flag(ffi::AVFMT_NOFILE)
     }
 
+    /// Is there room for nothing but one video (images, gif)?
+    fn holds_video_alone(self) -> bool {
+        let none = ffi::AVCodecID::AV_CODEC_ID_NONE;
+        // SAFETY: a constant of the library.
+        unsafe { (*self.0).audio_codec == none && (*self.0).subtitle_codec == none }
+    }
+
     fn flag(self, flag: i32) -> bool {
         // SAFETY: a constant of the library.
         unsafe { (*self.0).flags & flag != 0 }
@@ -238,7 +250,7 @@ impl Container {
                 _ => false,
             },
             Kind::Subtitle if name == "mpegts" => matches!(stream.codec.as_str(), "dvb_subtitle" | "dvb_teletext"),
-            _ if self.is_images() => false,
+            _ if self.holds_video_alone() => false,
             _ if stream.is_attached_picture() => match name.as_str() {
                 "mp4" | "mov" | "ipod" => matches!(stream.codec.as_str(), "mjpeg" | "png" | "bmp"),
                 "matroska" => true,

@@ -144,6 +144,18 @@ impl Colour {
         self
     }
 
+    /// The same colours in full range.
+    #[must_use]
+    pub fn full_range(mut self) -> Self {
+        self.range = ffi::AVColorRange::AVCOL_RANGE_JPEG;
+        self
+    }
+
+    /// Are all codes of a picture of this format picture?
+    pub fn is_full_range(self, format: RawFormat) -> bool {
+        self.range_of(format) == Range::Full
+    }
+
     pub(super) fn matrix(self) -> Matrix {
         use ffi::{AVColorPrimaries as Primaries, AVColorSpace as Space};
         match self.space {
@@ -254,7 +266,7 @@ impl Picture {
 
     /// Are all its codes picture, from black at 0?
     pub fn is_full_range(&self) -> bool {
-        self.colour().range_of(self.format()) == Range::Full
+        self.colour().is_full_range(self.format())
     }
 
     /// Calls its pixel format by another name that stores samples the same way (`yuvj420p` for `yuv420p`).

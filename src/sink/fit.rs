@@ -23,13 +23,15 @@ impl Shape {
     pub fn for_encoder(encoder: Encoder, first: &Picture, notices: &Notices) -> Result<Self> {
         let from = first.format();
         let formats = encoder.formats();
-        let format = match full_range_kin(first, &formats) {
+        let full = first.is_full_range() || encoder.wants_full_range();
+        let format = match full_range_kin(from, full, &formats) {
             Some(kin) => kin,
             None if formats.is_empty() => from,
             None => nearest_format(&formats, from)
                 .with_context(|| format!("encoder {} takes nothing near pixel format {from}", encoder.name()))?,
         };
         let colour = first.colour().converted(from, format, first.size().1 >= 720);
+        let colour = if encoder.wants_full_range() { colour.full_range() } else { colour };
         if format.native() != from.native() || format.native().is_none() && format != from {
             let name = encoder.name();
             if loses(from, format) {
@@ -42,12 +44,10 @@ impl Shape {
     }
 }
 
-/// `yuvj420p` for full-range `yuv420p`, where the encoder lists the one and not the other.
-fn full_range_kin(picture: &Picture, formats: &[RawFormat]) -> Option<RawFormat> {
-    let native = picture.format().native();
-    let kin = formats.iter().copied().find(|format| format.is_full_range_yuv() && format.native() == native)?;
-    let plain = formats.contains(&picture.format());
-    (!plain || picture.is_full_range()).then_some(kin)
+/// `yuvj420p` for full-range `yuv420p`, where the encoder lists the one, and the other not or in another sense.
+fn full_range_kin(from: RawFormat, full: bool, formats: &[RawFormat]) -> Option<RawFormat> {
+    let is_kin = |format: &RawFormat| format.is_full_range_yuv() && format.native() == from.native();
+    formats.iter().copied().find(is_kin).filter(|_| full || !formats.contains(&from))
 }
 
 /// Does a picture lose bits, colour resolution or transparency on the way?
@@ -76,8 +76,8 @@ impl Fitter {
     pub fn fit(&mut self, mut picture: Picture) -> Result<Picture> {
         let same_samples = picture.format() == self.shape.format
             || picture.format().native().is_some() && picture.format().native() == self.shape.format.native();
-        let full = self.shape.format.is_full_range_yuv();
-        if same_samples && picture.size() == self.shape.size && (!full || picture.is_full_range()) {
+        let same_range = picture.is_full_range() == self.shape.colour.is_full_range(self.shape.format);
+        if same_samples && same_range && picture.size() == self.shape.size {
             picture.rename(self.shape.format);
             return Ok(picture);
         }
