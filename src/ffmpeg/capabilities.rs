@@ -230,8 +230,13 @@ impl Container {
     pub fn holds_codec(self, id: Id) -> bool {
         // SAFETY: a constant of the library.
         let answer = unsafe { ffi::avformat_query_codec(self.0, id.into(), ffi::FF_COMPLIANCE_NORMAL) };
-        // A negative answer means that the container keeps no list; it says so when its header is written.
-        answer != 0
+        match answer {
+            // It keeps no list, and complains when its header is written.
+            ..0 if self.holds_video_alone() => self.default_codec("") == Some(id),
+            ..0 => true,
+            0 => false,
+            1.. => true,
+        }
     }
 
     /// Can it hold this stream as it is?

@@ -38,6 +38,12 @@ impl Scaler {
         Scaler { context: std::ptr::null_mut(), from: None, to: Shape::new(format, size, colour), colour }
     }
 
+    /// Can swscale make pictures of this format?
+    pub fn makes(format: RawFormat) -> bool {
+        // SAFETY: no precondition.
+        unsafe { ffi::sws_isSupportedOutput(format.0) != 0 }
+    }
+
     /// `picture`, converted; all else that is known of it stays.
     ///
     /// # Errors

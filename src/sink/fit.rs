@@ -22,7 +22,8 @@ impl Shape {
     /// When it takes nothing that is near; with `--strict`, when bits or colour are lost.
     pub fn for_encoder(encoder: Encoder, first: &Picture, notices: &Notices) -> Result<Self> {
         let from = first.format();
-        let formats = encoder.formats();
+        let mut formats = encoder.formats();
+        formats.retain(|&format| format == from || Scaler::makes(format));
         let full = first.is_full_range() || encoder.wants_full_range();
         let format = match full_range_kin(from, full, &formats) {
             Some(kin) => kin,
