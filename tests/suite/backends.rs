@@ -6,6 +6,7 @@ use histeq_video::equalize::Equalizer;
 use histeq_video::equalize::cpu::{Cpu, Isa};
 use histeq_video::equalize::cuda::Cuda;
 use histeq_video::spec::Settings;
+use std::io::Write;
 use std::sync::{Arc, OnceLock};
 
 /// A new backend, or why this machine has none.
@@ -54,7 +55,8 @@ pub fn gpu() -> Option<&'static Arc<Gpu>> {
 pub fn skip(name: &str, reason: &str) {
     let required = std::env::var("HISTEQ_REQUIRE").unwrap_or_default();
     assert!(!required.split(',').any(|required| required == name), "{name}: {reason}");
-    eprintln!("SKIPPED {name}: {reason}");
+    // Not `eprintln!`, which the test harness swallows when the test passes.
+    std::io::stderr().write_all(format!("SKIPPED {name}: {reason}\n").as_bytes()).unwrap();
 }
 
 impl Backend {

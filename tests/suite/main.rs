@@ -3,6 +3,7 @@
 mod backends;
 mod cuda;
 mod fallback;
+mod frame;
 mod grid;
 mod kernel_arithmetic;
 mod pictures;
