@@ -1,16 +1,30 @@
 //! Histogram equalization for video.
 //!
-//! The way of a frame: a source decodes it, an [`equalize`] backend equalizes it, a sink encodes it; the
-//! pipeline runs the three side by side.
+//! The way of a frame: a [`source`] decodes it, an [`equalize`] backend equalizes it, a [`sink`] encodes it; the
+//! [`pipeline`] runs the three side by side, each on a thread of its own.
+//!
+//! Rooms, lowest first. Each may use what its row names, and a test holds the code to it:
 //!
 //! | room | what it is | may use |
 //! |---|---|---|
-//! | [`spec`] | histogram, curve, strength: pure integers | nothing |
-//! | [`frame`] | a picture: format, planes, pool | nothing |
+//! | [`spec`] | histogram, curve, strength: pure integers | |
+//! | [`frame`] | a picture: format, planes, pool | |
+//! | [`ffmpeg`] | what the safe bindings lack: contexts, pictures by reference, side data | frame |
 //! | [`cuda`] | a GPU: memory, streams, kernels | frame, spec |
 //! | [`equalize`] | the backends: reference, CPU, CUDA | spec, frame, cuda |
+//! | [`pipeline`] | stages, bounded channels, cancel | equalize, ffmpeg, frame |
+//! | [`source`] | files, URLs, images | pipeline, ffmpeg, frame |
+//! | [`sink`] | encoders, containers, temporary names | pipeline, ffmpeg, frame |
+//! | [`report`] | progress, notes, the line at the end | pipeline |
+//! | [`cli`] | what was typed, what it means | everything |
 
+pub mod cli;
 pub mod cuda;
 pub mod equalize;
+pub mod ffmpeg;
 pub mod frame;
+pub mod pipeline;
+pub mod report;
+pub mod sink;
+pub mod source;
 pub mod spec;

@@ -1,3 +1,65 @@
-//! The program.
+//! The program: arguments become a job, a job becomes source, equalizer and sink, and the pipeline runs them.
 
-fn main() {}
+mod signals;
+
+use anyhow::Result;
+use clap::Parser;
+use histeq_video::cli::{Args, Backend, Command, Job, completions, man_page};
+use histeq_video::ffmpeg;
+use histeq_video::pipeline::{self, Cancel, Outcome, Progress};
+use histeq_video::report::{Console, Meter, summary};
+use histeq_video::sink::{FileSink, Target, is_sequence};
+use histeq_video::source::FileSource;
+use std::io::stdout;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    match &args.command {
+        Some(Command::Completions { shell }) => {
+            completions(*shell, &mut stdout());
+            ExitCode::SUCCESS
+        }
+        Some(Command::Man) => match man_page(&mut stdout()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        },
+        None => {
+            let job = Job::from_args(args).unwrap_or_else(|error| error.exit());
+            let console = Console::new(job.verbosity());
+            run(job, &console).unwrap_or_else(|error| {
+                console.error(&error);
+                ExitCode::FAILURE
+            })
+        }
+    }
+}
+
+/// Equalizes a video from beginning to end.
+fn run(job: Job, console: &Console) -> Result<ExitCode> {
+    ffmpeg::silence_encoders();
+    ffmpeg::set_verbose(job.verbose);
+    let cancel = Cancel::default();
+    let notices = console.notices(job.strict);
+    let progress = Arc::new(Progress::default());
+
+    let target = Target::new(&job.output, &job.input.url, is_sequence(&job.output), job.overwrite)?;
+    signals::listen(cancel.clone(), console.clone(), target.temporary().map(Into::into))?;
+    let source = FileSource::open(job.input.clone(), &cancel, notices.clone(), progress.clone())?;
+    let input = source.input().clone();
+    let backend = Backend::choose(&job, &notices)?;
+    let sink = FileSink::create(input.clone(), target, job.output_options.clone(), backend.on_gpu, notices)?;
+
+    let mut meter = Meter::start(job.meter_style(), &input);
+    console.share_with(meter.bar());
+    let (source, sink) = (Box::new(source), Box::new(sink));
+    let result = pipeline::run(source, backend.equalizer, sink, &cancel, &progress, |progress| meter.update(progress));
+    meter.finish(&progress);
+    let result = result?;
+    console.say(&summary(&result, &progress));
+    Ok(match result.outcome {
+        Outcome::Complete => ExitCode::SUCCESS,
+        Outcome::Interrupted => ExitCode::from(signals::INTERRUPTED),
+    })
+}

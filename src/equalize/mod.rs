@@ -4,6 +4,7 @@ pub mod cpu;
 pub mod cuda;
 pub mod fallback;
 pub mod reference;
+pub mod verify;
 
 use crate::frame::{Frame, Matrix, Range};
 use crate::spec::{Levels, Weights};

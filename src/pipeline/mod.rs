@@ -1,0 +1,14 @@
+//! The streaming engine: a source, an equalizer and a sink side by side, each on a thread of its own, joined by bounded
+//! channels. Order is kept, a slow stage slows the ones before it, and memory does not depend on the video's length.
+
+mod cancel;
+mod engine;
+mod notices;
+mod progress;
+mod stages;
+
+pub use cancel::Cancel;
+pub use engine::{Summary, run};
+pub use notices::{Level, Notices};
+pub use progress::{Progress, Stage};
+pub use stages::{Delivery, Input, Outcome, Sink, Source};

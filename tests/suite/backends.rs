@@ -56,7 +56,7 @@ pub fn skip(name: &str, reason: &str) {
     let required = std::env::var("HISTEQ_REQUIRE").unwrap_or_default();
     assert!(!required.split(',').any(|required| required == name), "{name}: {reason}");
     // Not `eprintln!`, which the test harness swallows when the test passes.
-    std::io::stderr().write_all(format!("SKIPPED {name}: {reason}\n").as_bytes()).unwrap();
+    std::io::stderr().write_all(format!("SKIPPED {name}: {reason}\n").as_bytes()).expect("stderr is open");
 }
 
 impl Backend {

@@ -2,6 +2,7 @@
 
 mod backends;
 mod cuda;
+mod engine;
 mod fallback;
 mod frame;
 mod grid;

@@ -1,0 +1,165 @@
+//! What was typed. The text here is the one that `--help`, the man page and the completions show.
+
+use clap::{ArgAction, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// Bring out what is hidden in dark, hazy, flat video: equalizes luminance on an NVIDIA GPU or the CPU, with the same
+/// bytes.
+#[derive(Parser, Debug)]
+#[command(name = "histeq-video", version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(after_help = "\
+Times read as FFmpeg's do: 90, 1:30, 00:01:30.5.
+Exit codes: 0 done, 1 failed, 2 usage, 130 interrupted (what was encoded is kept as a playable file).
+
+Examples:
+  histeq-video night.mp4 night-clear.mp4
+  histeq-video --strength 0.5 dive.mov dive-clear.mov
+  histeq-video --start 1:30 --duration 20 --encoder ffv1 in.mkv part.mkv
+  histeq-video dark%04d.png clear%04d.png")]
+pub struct Args {
+    /// What to do other than equalizing a file.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+
+    /// Video, image, image sequence (%05d.png), or URL that FFmpeg knows
+    #[arg(required = true, value_hint = clap::ValueHint::FilePath)]
+    pub input: Option<String>,
+
+    /// File to write; its name decides the container
+    #[arg(required = true, value_hint = clap::ValueHint::FilePath)]
+    pub output: Option<String>,
+
+    /// Where equalization runs; auto takes a GPU if there is one
+    #[arg(long, value_enum, default_value_t = BackendArg::Auto, help_heading = "Equalization")]
+    pub backend: BackendArg,
+
+    /// Which GPU, counted from 0
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Equalization")]
+    pub gpu: usize,
+
+    /// Each frame by itself, textbook equalization
+    #[arg(long, conflicts_with = "strength", help_heading = "Equalization")]
+    pub exact: bool,
+
+    /// How much of the way to the equalized picture to go: 0 is the input, 1 is fully equalized [default: 1]
+    #[arg(long, value_name = "S", help_heading = "Equalization")]
+    pub strength: Option<f64>,
+
+    /// Input format, when it cannot be told (FFmpeg's name)
+    #[arg(short = 'f', long, value_name = "F", help_heading = "Input")]
+    pub format: Option<String>,
+
+    /// Frames a second of an image sequence [default: 25]
+    #[arg(short = 'r', long, value_name = "R", help_heading = "Input")]
+    pub rate: Option<String>,
+
+    /// Which video stream is equalized, counted from 0 among them; the others are copied [default: the main one]
+    #[arg(long, value_name = "N", help_heading = "Input")]
+    pub video_stream: Option<usize>,
+
+    /// Begin here
+    #[arg(long, value_name = "T", help_heading = "Input")]
+    pub start: Option<String>,
+
+    /// Stop after this long
+    #[arg(long, value_name = "T", help_heading = "Input")]
+    pub duration: Option<String>,
+
+    /// Stop after this many frames
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Input")]
+    pub frames: Option<u64>,
+
+    /// Video encoder (FFmpeg's name) [default: one that keeps the input's codec, else the container's usual one]
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    pub encoder: Option<String>,
+
+    /// Constant quality, in the encoder's own scale [default: near-transparent]
+    #[arg(long, value_name = "Q", conflicts_with = "bitrate", help_heading = "Output")]
+    pub crf: Option<f32>,
+
+    /// Bits a second to aim at instead (5M)
+    #[arg(long, value_name = "B", help_heading = "Output")]
+    pub bitrate: Option<String>,
+
+    /// The encoder's preset
+    #[arg(long, value_name = "P", help_heading = "Output")]
+    pub preset: Option<String>,
+
+    /// An option of the encoder's own; may be given again
+    #[arg(long, value_name = "K=V", value_parser = key_value, action = ArgAction::Append, help_heading = "Output")]
+    pub encoder_option: Vec<(String, String)>,
+
+    /// Container, when the output's name does not tell (FFmpeg's name)
+    #[arg(long, value_name = "F", help_heading = "Output")]
+    pub output_format: Option<String>,
+
+    /// Overwrite the output if it exists
+    #[arg(short = 'y', conflicts_with = "no_overwrite", help_heading = "Output")]
+    pub yes: bool,
+
+    /// Never overwrite the output, and do not ask
+    #[arg(short = 'n', help_heading = "Output")]
+    pub no_overwrite: bool,
+
+    /// Fail where there would be a warning: a stream that the container cannot hold, damaged frames, a pixel format
+    /// narrowed
+    #[arg(long)]
+    pub strict: bool,
+
+    /// Progress on stderr; auto shows a bar on a terminal, and nothing elsewhere
+    #[arg(long, value_enum, default_value_t = ProgressArg::Auto)]
+    pub progress: ProgressArg,
+
+    /// Recompute every frame with the reference and name the first difference
+    #[arg(long, hide = true)]
+    pub verify: bool,
+
+    /// Errors only
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// Details too, and FFmpeg's own messages
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// What a packager wants.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Print completions for a shell
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+    /// Print the man page
+    Man,
+}
+
+/// Where equalization runs.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackendArg {
+    /// A GPU if there is one, else the CPU.
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// An NVIDIA GPU, or an error.
+    Cuda,
+}
+
+/// What progress looks like.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgressArg {
+    /// A bar on a terminal, nothing elsewhere.
+    Auto,
+    /// A line of text now and then.
+    Plain,
+    /// A line of JSON now and then.
+    Json,
+    /// Nothing.
+    None,
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("write it as KEY=VALUE")?;
+    Ok((key.to_owned(), value.to_owned()))
+}

@@ -1,0 +1,133 @@
+//! What the command line means, once all of it agrees. Nothing has been opened yet.
+
+use super::{Args, BackendArg, ProgressArg};
+use crate::ffmpeg::parse_time;
+use crate::report::{MeterStyle, Verbosity};
+use crate::sink::{EncoderChoice, OutputOptions, Overwrite, Quality};
+use crate::source::InputOptions;
+use crate::spec::{Settings, Strength};
+use clap::CommandFactory;
+use clap::error::ErrorKind;
+use std::io::IsTerminal;
+
+/// A video to be equalized.
+#[derive(Debug)]
+pub struct Job {
+    /// What to read.
+    pub input: InputOptions,
+    /// What to write.
+    pub output: String,
+    /// How to write it.
+    pub output_options: OutputOptions,
+    /// What to do if it exists.
+    pub overwrite: Overwrite,
+    /// How to equalize.
+    pub settings: Settings,
+    /// Where to equalize.
+    pub backend: BackendArg,
+    /// On which GPU.
+    pub gpu: usize,
+    /// Whether each frame is recomputed with the reference.
+    pub verify: bool,
+    /// Whether warnings are errors.
+    pub strict: bool,
+    /// What progress looks like.
+    pub progress: ProgressArg,
+    /// Errors only.
+    pub quiet: bool,
+    /// Details too.
+    pub verbose: bool,
+}
+
+impl Job {
+    /// What `args` mean.
+    ///
+    /// # Errors
+    /// When they do not agree, or a value makes no sense: a usage error for clap to print.
+    pub fn from_args(args: Args) -> Result<Self, clap::Error> {
+        let (Some(input), Some(output)) = (args.input, args.output) else {
+            return Err(usage(ErrorKind::MissingRequiredArgument, "an input and an output are required"));
+        };
+        let strength = match args.strength {
+            None => Strength::FULL,
+            Some(share) => Strength::from_share(share)
+                .ok_or_else(|| usage(ErrorKind::ValueValidation, "--strength is between 0 and 1"))?,
+        };
+        let from_stdin = input == "-";
+        let overwrite = match (args.yes, args.no_overwrite || from_stdin) {
+            (true, _) => Overwrite::Yes,
+            (false, true) => Overwrite::No,
+            (false, false) => Overwrite::Ask,
+        };
+        let quality = match (args.crf, args.bitrate) {
+            (Some(crf), _) => Quality::Constant(crf),
+            (None, Some(rate)) => Quality::BitRate(rate),
+            (None, None) => Quality::Default,
+        };
+        let options = args.rate.map(|rate| vec![("framerate".to_owned(), rate)]).unwrap_or_default();
+        Ok(Job {
+            input: InputOptions {
+                url: if from_stdin { "pipe:0".to_owned() } else { input },
+                format: args.format,
+                options,
+                video_stream: args.video_stream,
+                start: time("--start", args.start)?,
+                duration: time("--duration", args.duration)?,
+                frames: args.frames,
+            },
+            output,
+            output_options: OutputOptions {
+                format: args.output_format,
+                encoder: EncoderChoice {
+                    encoder: args.encoder,
+                    quality,
+                    preset: args.preset,
+                    options: args.encoder_option,
+                },
+            },
+            overwrite,
+            settings: Settings { strength },
+            backend: args.backend,
+            gpu: args.gpu,
+            verify: args.verify,
+            strict: args.strict,
+            progress: args.progress,
+            quiet: args.quiet,
+            verbose: args.verbose,
+        })
+    }
+
+    /// How much is said on stderr.
+    pub fn verbosity(&self) -> Verbosity {
+        match (self.quiet, self.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (_, true) => Verbosity::Verbose,
+            _ => Verbosity::Normal,
+        }
+    }
+
+    /// What progress looks like on this stderr.
+    pub fn meter_style(&self) -> MeterStyle {
+        match self.progress {
+            ProgressArg::Plain => MeterStyle::Plain,
+            ProgressArg::Json => MeterStyle::Json,
+            ProgressArg::Auto if std::io::stderr().is_terminal() && !self.quiet => MeterStyle::Bar,
+            ProgressArg::Auto | ProgressArg::None => MeterStyle::Silent,
+        }
+    }
+}
+
+fn time(option: &str, text: Option<String>) -> Result<Option<i64>, clap::Error> {
+    let Some(text) = text else { return Ok(None) };
+    match parse_time(&text) {
+        Some(time) if time >= 0 => Ok(Some(time)),
+        _ => Err(usage(
+            ErrorKind::ValueValidation,
+            &format!("{option} is a time like 90, 1:30 or 00:01:30.5, not {text}"),
+        )),
+    }
+}
+
+fn usage(kind: ErrorKind, message: &str) -> clap::Error {
+    Args::command().error(kind, message)
+}

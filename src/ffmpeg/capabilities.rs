@@ -1,0 +1,262 @@
+//! What this FFmpeg can do: encoders, the formats they take, containers, what they hold.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::{Kind, RawFormat, Stream, c_string, text};
+use ffmpeg_next::codec::Id;
+use ffmpeg_next::ffi;
+
+/// An encoder that is here.
+#[derive(Clone, Copy)]
+pub struct Encoder(pub(super) *const ffi::AVCodec);
+
+// SAFETY: points to a constant of the library.
+unsafe impl Send for Encoder {}
+
+impl Encoder {
+    /// The video encoder of this name.
+    pub fn find(name: &str) -> Option<Self> {
+        super::init();
+        // SAFETY: a NUL-terminated name; what is found is a constant.
+        unsafe {
+            let codec = ffi::avcodec_find_encoder_by_name(c_string(name).as_ptr());
+            let video = !codec.is_null() && (*codec).type_ == ffi::AVMediaType::AVMEDIA_TYPE_VIDEO;
+            video.then_some(Encoder(codec))
+        }
+    }
+
+    /// FFmpeg's first choice for a codec.
+    pub fn for_codec(id: Id) -> Option<Self> {
+        // SAFETY: no precondition.
+        let codec = unsafe { ffi::avcodec_find_encoder(id.into()) };
+        (!codec.is_null()).then_some(Encoder(codec))
+    }
+
+    /// Its name.
+    pub fn name(self) -> String {
+        // SAFETY: a constant of the library.
+        unsafe { text((*self.0).name) }
+    }
+
+    /// What it is, in words.
+    pub fn description(self) -> String {
+        // SAFETY: a constant of the library.
+        unsafe { text((*self.0).long_name) }
+    }
+
+    /// What it encodes to.
+    pub fn codec(self) -> Id {
+        // SAFETY: a constant of the library.
+        unsafe { (*self.0).id }.into()
+    }
+
+    /// Has it a private option of this name?
+    pub fn has_option(self, name: &str) -> bool {
+        // SAFETY: `av_opt_find` takes the address of a pointer to a class when told that the object is a fake one.
+        unsafe {
+            let mut class = (*self.0).priv_class;
+            if class.is_null() {
+                return false;
+            }
+            let object = (&raw mut class).cast();
+            let fake = ffi::AV_OPT_SEARCH_FAKE_OBJ;
+            !ffi::av_opt_find(object, c_string(name).as_ptr(), std::ptr::null(), 0, fake).is_null()
+        }
+    }
+
+    /// The pixel formats that it takes; empty when it does not say.
+    pub fn formats(self) -> Vec<RawFormat> {
+        let mut formats = Vec::new();
+        // SAFETY: the list is a constant that ends with NONE.
+        unsafe {
+            let mut next = self.format_list();
+            while !next.is_null() && *next != ffi::AVPixelFormat::AV_PIX_FMT_NONE {
+                formats.push(RawFormat(*next));
+                next = next.add(1);
+            }
+        }
+        formats
+    }
+
+    #[cfg(not(ffmpeg_7_1))]
+    fn format_list(self) -> *const ffi::AVPixelFormat {
+        // SAFETY: a constant of the library.
+        unsafe { (*self.0).pix_fmts }
+    }
+
+    #[cfg(ffmpeg_7_1)]
+    fn format_list(self) -> *const ffi::AVPixelFormat {
+        let mut list: *const std::ffi::c_void = std::ptr::null();
+        let what = ffi::AVCodecConfig::AV_CODEC_CONFIG_PIX_FORMAT;
+        // SAFETY: without a context it answers with the codec's constant list, or null for "any".
+        unsafe {
+            ffi::avcodec_get_supported_config(std::ptr::null(), self.0, what, 0, &mut list, std::ptr::null_mut())
+        };
+        list.cast()
+    }
+
+    /// Does it only take pictures whose codes are all picture, as JPEG does?
+    pub fn wants_full_range(self) -> bool {
+        matches!(self.name().as_str(), "mjpeg" | "ljpeg")
+    }
+
+    /// Can it code two interlaced fields in one picture, told by a flag?
+    pub fn codes_fields(self) -> bool {
+        matches!(
+            self.name().as_str(),
+            "libx264" | "libx264rgb" | "mpeg2video" | "mpeg4" | "prores_ks" | "prores_aw" | "prores" | "ffv1" | "dnxhd"
+        )
+    }
+}
+
+/// All video encoders that are here, by name.
+pub fn encoders() -> Vec<Encoder> {
+    super::init();
+    let mut found = Vec::new();
+    let mut state = std::ptr::null_mut();
+    loop {
+        // SAFETY: `state` starts null and is kept for the next call.
+        let codec = unsafe { ffi::av_codec_iterate(&mut state) };
+        if codec.is_null() {
+            return found;
+        }
+        // SAFETY: a constant of the library.
+        let video =
+            unsafe { ffi::av_codec_is_encoder(codec) != 0 && (*codec).type_ == ffi::AVMediaType::AVMEDIA_TYPE_VIDEO };
+        if video {
+            found.push(Encoder(codec));
+        }
+    }
+}
+
+/// Which of `formats` loses least of a picture in `format`; a format of less depth only if there is no other.
+pub fn nearest_format(formats: &[RawFormat], format: RawFormat) -> Option<RawFormat> {
+    if formats.contains(&format) {
+        return Some(format);
+    }
+    let deep: Vec<RawFormat> = formats.iter().copied().filter(|f| f.depth() >= format.depth().min(16)).collect();
+    let candidates = if deep.is_empty() { formats } else { &deep };
+    let mut list: Vec<_> = candidates.iter().map(|f| f.0).collect();
+    list.push(ffi::AVPixelFormat::AV_PIX_FMT_NONE);
+    // SAFETY: the list ends with NONE.
+    let best = unsafe {
+        let alpha = format.has_alpha().into();
+        ffi::avcodec_find_best_pix_fmt_of_list(list.as_ptr(), format.0, alpha, std::ptr::null_mut())
+    };
+    (best != ffi::AVPixelFormat::AV_PIX_FMT_NONE).then_some(RawFormat(best))
+}
+
+/// A kind of file that this FFmpeg can write.
+#[derive(Clone, Copy)]
+pub struct Container(pub(super) *const ffi::AVOutputFormat);
+
+// SAFETY: points to a constant of the library.
+unsafe impl Send for Container {}
+
+impl Container {
+    /// The container of this name, or else the one that a file of this name should be.
+    pub fn guess(name: Option<&str>, file: &str) -> Option<Self> {
+        super::init();
+        let name = name.map(c_string);
+        let file = c_string(file);
+        // SAFETY: both are NUL-terminated, or null.
+        let found = unsafe {
+            match &name {
+                Some(name) => ffi::av_guess_format(name.as_ptr(), std::ptr::null(), std::ptr::null()),
+                None => ffi::av_guess_format(std::ptr::null(), file.as_ptr(), std::ptr::null()),
+            }
+        };
+        (!found.is_null()).then_some(Container(found))
+    }
+
+    /// Its name, `mp4` or `matroska`.
+    pub fn name(self) -> String {
+        // SAFETY: a constant of the library.
+        unsafe { text((*self.0).name) }
+    }
+
+    /// Can it say of each frame when it is shown, or does it only know a rate?
+    pub fn has_timestamps(self) -> bool {
+        self.flag(ffi::AVFMT_VARIABLE_FPS) && !self.flag(ffi::AVFMT_NOTIMESTAMPS)
+    }
+
+    /// Must codecs put their headers into the container?
+    pub fn wants_global_header(self) -> bool {
+        self.flag(ffi::AVFMT_GLOBALHEADER)
+    }
+
+    /// Is it pictures in files of their own?
+    pub fn is_images(self) -> bool {
+        self.name() == "image2"
+    }
+
+    /// Does it write through a file that has to be opened first?
+    pub fn needs_file(self) -> bool {
+        !self.flag(ffi::AVFMT_NOFILE)
+    }
+
+    /// Is there room for nothing but one video (images, gif)?
+    fn holds_video_alone(self) -> bool {
+        let none = ffi::AVCodecID::AV_CODEC_ID_NONE;
+        // SAFETY: a constant of the library.
+        unsafe { (*self.0).audio_codec == none && (*self.0).subtitle_codec == none }
+    }
+
+    fn flag(self, flag: i32) -> bool {
+        // SAFETY: a constant of the library.
+        unsafe { (*self.0).flags & flag != 0 }
+    }
+
+    /// The video codec that it is for, given the name of the file.
+    pub fn default_codec(self, file: &str) -> Option<Id> {
+        let file = c_string(file);
+        let none = std::ptr::null();
+        // SAFETY: a constant of the library and a NUL-terminated name.
+        let id =
+            unsafe { ffi::av_guess_codec(self.0, none, file.as_ptr(), none, ffi::AVMediaType::AVMEDIA_TYPE_VIDEO) };
+        (id != ffi::AVCodecID::AV_CODEC_ID_NONE).then(|| id.into())
+    }
+
+    /// The kind of text subtitle that it holds, if there is just one.
+    pub fn subtitle_codec(self) -> Option<&'static str> {
+        match self.name().as_str() {
+            "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "ismv" | "f4v" => Some("mov_text"),
+            "webm" => Some("webvtt"),
+            "matroska" => Some("subrip"),
+            _ => None,
+        }
+    }
+
+    /// Can it hold this codec?
+    pub fn holds_codec(self, id: Id) -> bool {
+        // SAFETY: a constant of the library.
+        let answer = unsafe { ffi::avformat_query_codec(self.0, id.into(), ffi::FF_COMPLIANCE_NORMAL) };
+        // A negative answer means that the container keeps no list; it says so when its header is written.
+        answer != 0
+    }
+
+    /// Can it hold this stream as it is?
+    pub fn holds(self, stream: &Stream) -> bool {
+        let name = self.name();
+        match stream.kind {
+            Kind::Attachment => name == "matroska",
+            Kind::Unknown => false,
+            Kind::Data => match name.as_str() {
+                // The muxer makes the timecode track anew from the metadata that goes along.
+                "mp4" | "mov" => {
+                    matches!(stream.codec.as_str(), "bin_data") && self.holds_codec(stream.parameters.id())
+                }
+                "mpegts" => matches!(stream.codec.as_str(), "klv" | "timed_id3" | "scte_35" | "smpte_klv"),
+                "mxf" => stream.codec != "none",
+                _ => false,
+            },
+            Kind::Subtitle if name == "mpegts" => matches!(stream.codec.as_str(), "dvb_subtitle" | "dvb_teletext"),
+            _ if self.holds_video_alone() => false,
+            _ if stream.is_attached_picture() => match name.as_str() {
+                "mp4" | "mov" | "ipod" => matches!(stream.codec.as_str(), "mjpeg" | "png" | "bmp"),
+                "matroska" => true,
+                _ => false,
+            },
+            _ => self.holds_codec(stream.parameters.id()),
+        }
+    }
+}

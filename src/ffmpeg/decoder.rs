@@ -1,0 +1,81 @@
+//! Decodes a video stream.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::{Error, Packet, Picture, Stream, check};
+use ffmpeg_next::ffi;
+
+/// What the decoder has to give.
+pub enum Decoded {
+    /// The next picture.
+    Picture(Picture),
+    /// Nothing before it gets another packet.
+    NeedsInput,
+    /// Nothing any more.
+    End,
+}
+
+/// A video decoder, on as many threads as there are cores.
+pub struct Decoder {
+    ptr: *mut ffi::AVCodecContext,
+}
+
+// SAFETY: the context is used by one thread at a time, the one that owns the Decoder.
+unsafe impl Send for Decoder {}
+
+impl Decoder {
+    /// A decoder for `stream`.
+    ///
+    /// # Errors
+    /// When FFmpeg has none for this codec, or it refuses the parameters.
+    pub fn open(stream: &Stream) -> Result<Self, Error> {
+        // SAFETY: the context is owned by `decoder` from the start; the stream's parameters are valid.
+        unsafe {
+            let codec = ffi::avcodec_find_decoder((*stream.parameters.as_ptr()).codec_id);
+            if codec.is_null() {
+                return Err(Error::DecoderNotFound);
+            }
+            let decoder = Decoder { ptr: ffi::avcodec_alloc_context3(codec) };
+            assert!(!decoder.ptr.is_null(), "out of memory");
+            check(ffi::avcodec_parameters_to_context(decoder.ptr, stream.parameters.as_ptr()))?;
+            (*decoder.ptr).pkt_timebase = stream.time_base.into();
+            (*decoder.ptr).thread_count = 0;
+            check(ffi::avcodec_open2(decoder.ptr, codec, std::ptr::null_mut()))?;
+            Ok(decoder)
+        }
+    }
+
+    /// Gives it a packet, or `None` when there is no more. Take all its pictures before the next packet.
+    ///
+    /// # Errors
+    /// When the packet makes no sense; decoding can go on with the next one.
+    pub fn send(&mut self, packet: Option<&Packet>) -> Result<(), Error> {
+        let packet = packet.map_or(std::ptr::null_mut(), Packet::as_ptr);
+        // SAFETY: the context is open.
+        match check(unsafe { ffi::avcodec_send_packet(self.ptr, packet) }) {
+            Ok(_) | Err(Error::Eof) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What it has to give.
+    ///
+    /// # Errors
+    /// When a packet could not be decoded; decoding can go on.
+    pub fn receive(&mut self) -> Result<Decoded, Error> {
+        let picture = Picture::new();
+        // SAFETY: the context is open, the frame valid and empty.
+        match check(unsafe { ffi::avcodec_receive_frame(self.ptr, picture.as_ptr()) }) {
+            Ok(_) => Ok(Decoded::Picture(picture)),
+            Err(Error::Other { errno: libc::EAGAIN }) => Ok(Decoded::NeedsInput),
+            Err(Error::Eof) => Ok(Decoded::End),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Drop for Decoder {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `open`, freed nowhere else.
+        unsafe { ffi::avcodec_free_context(&mut self.ptr) };
+    }
+}

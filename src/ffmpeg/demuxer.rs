@@ -1,0 +1,310 @@
+//! Opens an input and reads its packets.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::media::{entries, set_entries};
+use super::{Chapter, Error, Kind, Media, Stream, StreamSideData, c_string, check, text};
+use ffmpeg_next::codec::Parameters;
+use ffmpeg_next::{Rational, ffi};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A packet of any stream, reference-counted.
+pub struct Packet {
+    ptr: *mut ffi::AVPacket,
+}
+
+// SAFETY: an AVPacket is plain data and atomically counted references; nothing ties it to a thread.
+unsafe impl Send for Packet {}
+
+impl Packet {
+    pub(super) fn new() -> Self {
+        // SAFETY: no precondition.
+        let ptr = unsafe { ffi::av_packet_alloc() };
+        assert!(!ptr.is_null(), "out of memory");
+        Packet { ptr }
+    }
+
+    pub(super) fn as_ptr(&self) -> *mut ffi::AVPacket {
+        self.ptr
+    }
+
+    fn get(&self) -> &ffi::AVPacket {
+        // SAFETY: allocated in `new`, freed in `drop` only.
+        unsafe { &*self.ptr }
+    }
+
+    fn get_mut(&mut self) -> &mut ffi::AVPacket {
+        // SAFETY: allocated in `new`, freed in `drop` only, and not shared.
+        unsafe { &mut *self.ptr }
+    }
+
+    /// The stream it belongs to.
+    pub fn stream(&self) -> usize {
+        self.get().stream_index as usize
+    }
+
+    /// Makes it belong to another stream.
+    pub fn set_stream(&mut self, index: usize) {
+        self.get_mut().stream_index = index as i32;
+    }
+
+    /// When it is shown, or else when it is decoded, in its stream's time base.
+    pub fn time(&self) -> Option<i64> {
+        let known = |time: i64| (time != ffi::AV_NOPTS_VALUE).then_some(time);
+        known(self.get().pts).or(known(self.get().dts))
+    }
+
+    /// Presentation time in its stream's time base.
+    pub fn pts(&self) -> Option<i64> {
+        (self.get().pts != ffi::AV_NOPTS_VALUE).then_some(self.get().pts)
+    }
+
+    /// Decoding time in its stream's time base.
+    pub fn dts(&self) -> Option<i64> {
+        (self.get().dts != ffi::AV_NOPTS_VALUE).then_some(self.get().dts)
+    }
+
+    /// How long it lasts in its stream's time base, 0 when unknown.
+    pub fn duration(&self) -> i64 {
+        self.get().duration
+    }
+
+    /// Says how long it lasts.
+    pub fn set_duration(&mut self, duration: i64) {
+        self.get_mut().duration = duration;
+    }
+
+    /// Does decoding start here?
+    pub fn is_key(&self) -> bool {
+        self.get().flags & ffi::AV_PKT_FLAG_KEY != 0
+    }
+
+    /// Did the demuxer find it damaged?
+    pub fn is_corrupt(&self) -> bool {
+        self.get().flags & ffi::AV_PKT_FLAG_CORRUPT != 0
+    }
+
+    /// Its size in bytes.
+    pub fn len(&self) -> usize {
+        self.get().size as usize
+    }
+
+    /// Has it no bytes?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Moves it in time.
+    pub fn shift(&mut self, by: i64) {
+        let packet = self.get_mut();
+        for time in [&mut packet.pts, &mut packet.dts] {
+            if *time != ffi::AV_NOPTS_VALUE {
+                *time += by;
+            }
+        }
+    }
+
+    /// Expresses its times in another time base.
+    pub fn rescale(&mut self, from: Rational, to: Rational) {
+        // SAFETY: the packet is valid.
+        unsafe { ffi::av_packet_rescale_ts(self.ptr, from.into(), to.into()) };
+    }
+}
+
+impl Drop for Packet {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new`, freed nowhere else.
+        unsafe { ffi::av_packet_free(&mut self.ptr) };
+    }
+}
+
+/// An open input.
+pub struct Demuxer {
+    ptr: *mut ffi::AVFormatContext,
+    media: Media,
+    // The interrupt callback reads it for as long as the context lives.
+    _interrupt: Arc<AtomicBool>,
+}
+
+// SAFETY: the context is used by one thread at a time, the one that owns the Demuxer.
+unsafe impl Send for Demuxer {}
+
+unsafe extern "C" fn interrupted(flag: *mut std::ffi::c_void) -> i32 {
+    // SAFETY: `flag` points to the AtomicBool that the Demuxer keeps alive.
+    unsafe { &*flag.cast::<AtomicBool>() }.load(Ordering::Relaxed).into()
+}
+
+impl Demuxer {
+    /// Opens `url` and finds out what is in it. `format` is FFmpeg's name of a demuxer, for inputs that do not tell.
+    /// Setting `interrupt` ends a read that waits for the network.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or holds nothing that FFmpeg knows.
+    pub fn open(
+        url: &str,
+        format: Option<&str>,
+        options: &[(String, String)],
+        interrupt: Arc<AtomicBool>,
+    ) -> Result<Self, Error> {
+        super::init();
+        super::last_message();
+        let format = match format {
+            None => std::ptr::null(),
+            Some(name) => {
+                // SAFETY: a NUL-terminated name.
+                let found = unsafe { ffi::av_find_input_format(c_string(name).as_ptr()) };
+                if found.is_null() {
+                    return Err(Error::DemuxerNotFound);
+                }
+                found
+            }
+        };
+        let mut dictionary = std::ptr::null_mut();
+        // SAFETY: the context is allocated here and freed by `avformat_open_input` when that fails, by `Drop` later;
+        // the interrupt flag outlives it, because the Demuxer holds both and closes the context first.
+        unsafe {
+            let mut ptr = ffi::avformat_alloc_context();
+            assert!(!ptr.is_null(), "out of memory");
+            (*ptr).interrupt_callback.callback = Some(interrupted);
+            (*ptr).interrupt_callback.opaque = Arc::as_ptr(&interrupt).cast_mut().cast();
+            set_entries(&mut dictionary, options);
+            let opened =
+                ffi::avformat_open_input(&mut ptr, c_string(url).as_ptr(), format.cast_mut().cast(), &mut dictionary);
+            ffi::av_dict_free(&mut dictionary);
+            check(opened)?;
+            let mut demuxer = Demuxer { ptr, media: Media::empty(text((*(*ptr).iformat).name)), _interrupt: interrupt };
+            check(ffi::avformat_find_stream_info(ptr, std::ptr::null_mut()))?;
+            demuxer.describe();
+            Ok(demuxer)
+        }
+    }
+
+    /// What is in it.
+    pub fn media(&self) -> &Media {
+        &self.media
+    }
+
+    /// The video stream that FFmpeg thinks is the main one; cover art does not count.
+    pub fn best_video(&self) -> Option<usize> {
+        // SAFETY: the context is open.
+        let best = unsafe {
+            let video = ffi::AVMediaType::AVMEDIA_TYPE_VIDEO;
+            ffi::av_find_best_stream(self.ptr, video, -1, -1, std::ptr::null_mut(), 0)
+        };
+        usize::try_from(best).ok().filter(|&index| !self.media.streams[index].is_attached_picture())
+    }
+
+    /// Reads nothing more of this stream.
+    pub fn discard(&mut self, index: usize) {
+        // SAFETY: the index is one of the streams described; slicing checks it.
+        unsafe {
+            let streams = std::slice::from_raw_parts((*self.ptr).streams, (*self.ptr).nb_streams as usize);
+            (*streams[index]).discard = ffi::AVDiscard::AVDISCARD_ALL;
+        }
+    }
+
+    /// Goes to the last key frame at or before `time` (microseconds).
+    ///
+    /// # Errors
+    /// When the input cannot seek.
+    pub fn seek(&mut self, time: i64) -> Result<(), Error> {
+        // SAFETY: the context is open.
+        check(unsafe { ffi::avformat_seek_file(self.ptr, -1, i64::MIN, time, time, 0) })?;
+        Ok(())
+    }
+
+    /// The next packet of any stream, `None` at the end.
+    ///
+    /// # Errors
+    /// When reading fails before the end.
+    pub fn read(&mut self) -> Result<Option<Packet>, Error> {
+        loop {
+            let packet = Packet::new();
+            // SAFETY: the context is open, the packet valid.
+            match check(unsafe { ffi::av_read_frame(self.ptr, packet.as_ptr()) }) {
+                // A stream that turned up after opening (in a transport stream, say) is nothing we know how to write.
+                Ok(_) if packet.stream() >= self.media.streams.len() => {}
+                Ok(_) => return Ok(Some(packet)),
+                Err(Error::Eof) => return Ok(None),
+                Err(Error::Other { errno: libc::EAGAIN }) => std::thread::sleep(std::time::Duration::from_millis(1)),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn describe(&mut self) {
+        let known = |time: i64| (time != ffi::AV_NOPTS_VALUE).then_some(time);
+        // SAFETY: the context is open; FFmpeg keeps as many streams and chapters as it says, each fully set up.
+        unsafe {
+            let context = &*self.ptr;
+            self.media.start = known(context.start_time);
+            // A length guessed from the bit rate is no length.
+            let guessed =
+                context.duration_estimation_method == ffi::AVDurationEstimationMethod::AVFMT_DURATION_FROM_BITRATE;
+            self.media.duration = known(context.duration).filter(|&duration| duration > 0 && !guessed);
+            self.media.metadata = entries(context.metadata);
+            self.media.streams = (0..context.nb_streams as usize)
+                .map(|index| describe_stream(self.ptr, *context.streams.add(index)))
+                .collect();
+            self.media.chapters = (0..context.nb_chapters as usize)
+                .map(|index| {
+                    let chapter = &**context.chapters.add(index);
+                    Chapter {
+                        id: chapter.id,
+                        time_base: chapter.time_base.into(),
+                        start: chapter.start,
+                        end: chapter.end,
+                        metadata: entries(chapter.metadata),
+                    }
+                })
+                .collect();
+        }
+    }
+}
+
+impl Media {
+    fn empty(demuxer: String) -> Self {
+        Media { demuxer, streams: Vec::new(), chapters: Vec::new(), metadata: Vec::new(), start: None, duration: None }
+    }
+}
+
+/// # Safety
+/// `stream` is a stream of the open input `context`.
+unsafe fn describe_stream(context: *mut ffi::AVFormatContext, stream: *mut ffi::AVStream) -> Stream {
+    // SAFETY: by the caller's promise; the parameters are copied out.
+    unsafe {
+        let s = &*stream;
+        let mut parameters = Parameters::new();
+        ffi::avcodec_parameters_copy(parameters.as_mut_ptr(), s.codecpar);
+        let kind = match (*s.codecpar).codec_type {
+            ffi::AVMediaType::AVMEDIA_TYPE_VIDEO => Kind::Video,
+            ffi::AVMediaType::AVMEDIA_TYPE_AUDIO => Kind::Audio,
+            ffi::AVMediaType::AVMEDIA_TYPE_SUBTITLE => Kind::Subtitle,
+            ffi::AVMediaType::AVMEDIA_TYPE_DATA => Kind::Data,
+            ffi::AVMediaType::AVMEDIA_TYPE_ATTACHMENT => Kind::Attachment,
+            _ => Kind::Unknown,
+        };
+        let positive = |q: ffi::AVRational| (q.num > 0 && q.den > 0).then(|| Rational::from(q));
+        Stream {
+            index: s.index as usize,
+            kind,
+            codec: text(ffi::avcodec_get_name((*s.codecpar).codec_id)),
+            parameters,
+            time_base: s.time_base.into(),
+            frame_rate: positive(s.avg_frame_rate).or(positive(s.r_frame_rate)),
+            sample_aspect_ratio: positive(ffi::av_guess_sample_aspect_ratio(context, stream, std::ptr::null_mut())),
+            start: (s.start_time != ffi::AV_NOPTS_VALUE).then_some(s.start_time),
+            frames: u64::try_from(s.nb_frames).ok().filter(|&frames| frames > 0),
+            metadata: entries(s.metadata),
+            disposition: s.disposition,
+            side_data: StreamSideData::of(stream),
+        }
+    }
+}
+
+impl Drop for Demuxer {
+    fn drop(&mut self) {
+        // SAFETY: opened in `open`, closed nowhere else.
+        unsafe { ffi::avformat_close_input(&mut self.ptr) };
+    }
+}

@@ -1,0 +1,161 @@
+//! Encodes pictures.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::media::{entries, set_entries};
+use super::{Colour, Encoder, Error, Packet, Picture, RawFormat, StreamSideData, check};
+use anyhow::{Context as _, Result, bail};
+use ffmpeg_next::{Rational, ffi};
+
+/// What an encoder has to know before its first picture.
+pub struct VideoOptions {
+    /// Pixel format of every picture.
+    pub format: RawFormat,
+    /// Pixels in a row and rows.
+    pub size: (usize, usize),
+    /// Unit of the pictures' times, in seconds.
+    pub time_base: Rational,
+    /// Pictures a second on average, if known.
+    pub frame_rate: Option<Rational>,
+    /// How the numbers become colours.
+    pub colour: Colour,
+    /// Width to height of a pixel, if known.
+    pub sample_aspect_ratio: Option<Rational>,
+    /// `Some(top field first?)` to code two fields a picture.
+    pub interlaced: Option<bool>,
+    /// Does the container want the codec's headers?
+    pub global_header: bool,
+    /// A constant quantizer, for encoders without an option of their own for it.
+    pub quantizer: Option<f32>,
+    /// The encoder's own options.
+    pub options: Vec<(String, String)>,
+    /// What the stream says beside its packets; x265 wants HDR10 metadata as an option.
+    pub side_data: StreamSideData,
+}
+
+/// An open video encoder.
+pub struct VideoEncoder {
+    ptr: *mut ffi::AVCodecContext,
+}
+
+// SAFETY: the context is used by one thread at a time, the one that owns the VideoEncoder.
+unsafe impl Send for VideoEncoder {}
+
+impl VideoEncoder {
+    /// Opens `encoder`.
+    ///
+    /// # Errors
+    /// When it refuses the format, the size or an option, or knows no such option.
+    pub fn open(encoder: Encoder, options: &VideoOptions) -> Result<Self> {
+        super::last_message();
+        // SAFETY: the context is owned by `this` from the start, and all that is set are its public fields.
+        let this = unsafe {
+            let this = VideoEncoder { ptr: ffi::avcodec_alloc_context3(encoder.0) };
+            assert!(!this.ptr.is_null(), "out of memory");
+            let context = &mut *this.ptr;
+            context.pix_fmt = options.format.0;
+            context.width = i32::try_from(options.size.0)?;
+            context.height = i32::try_from(options.size.1)?;
+            context.time_base = options.time_base.into();
+            if let Some(rate) = options.frame_rate {
+                context.framerate = rate.into();
+            }
+            context.color_range = options.colour.range;
+            context.color_primaries = options.colour.primaries;
+            context.color_trc = options.colour.transfer;
+            context.colorspace = options.colour.space;
+            context.chroma_sample_location = options.colour.chroma_location;
+            if let Some(ratio) = options.sample_aspect_ratio {
+                context.sample_aspect_ratio = ratio.into();
+            }
+            if let Some(top_field_first) = options.interlaced {
+                context.flags |= (ffi::AV_CODEC_FLAG_INTERLACED_DCT | ffi::AV_CODEC_FLAG_INTERLACED_ME) as i32;
+                context.field_order =
+                    if top_field_first { ffi::AVFieldOrder::AV_FIELD_TT } else { ffi::AVFieldOrder::AV_FIELD_BB };
+            } else {
+                context.field_order = ffi::AVFieldOrder::AV_FIELD_PROGRESSIVE;
+            }
+            if options.global_header {
+                context.flags |= ffi::AV_CODEC_FLAG_GLOBAL_HEADER as i32;
+            }
+            if let Some(quantizer) = options.quantizer {
+                context.flags |= ffi::AV_CODEC_FLAG_QSCALE as i32;
+                context.global_quality = (quantizer * ffi::FF_QP2LAMBDA as f32).round() as i32;
+            }
+            context.thread_count = 0;
+            this
+        };
+        this.open_with(encoder, options)?;
+        Ok(this)
+    }
+
+    fn open_with(&self, encoder: Encoder, options: &VideoOptions) -> Result<()> {
+        let name = encoder.name();
+        let mut private = options.options.clone();
+        if let Some(words) = options.side_data.x265_parameters().filter(|_| name == "libx265") {
+            match private.iter_mut().find(|(key, _)| key == "x265-params") {
+                Some((_, value)) => *value = format!("{words}:{value}"),
+                None => private.push(("x265-params".to_owned(), words)),
+            }
+        }
+        let mut dictionary = std::ptr::null_mut();
+        // SAFETY: the context is new; the dictionary is ours, and what the encoder did not know is left in it.
+        let (opened, unknown) = unsafe {
+            set_entries(&mut dictionary, &private);
+            let opened = check(ffi::avcodec_open2(self.ptr, encoder.0, &mut dictionary));
+            let unknown = entries(dictionary);
+            ffi::av_dict_free(&mut dictionary);
+            (opened, unknown)
+        };
+        let reason = super::last_message().map(|message| format!(" ({message})")).unwrap_or_default();
+        opened.with_context(|| {
+            let (width, height) = options.size;
+            format!("encoder {name} refuses {width}x{height} {}{reason}", options.format)
+        })?;
+        if let Some((key, _)) = unknown.first() {
+            bail!("encoder {name} has no option {key} (`ffmpeg -h encoder={name}` lists them)");
+        }
+        Ok(())
+    }
+
+    pub(super) fn as_ptr(&self) -> *mut ffi::AVCodecContext {
+        self.ptr
+    }
+
+    /// Unit of the times of pictures and packets, in seconds.
+    pub fn time_base(&self) -> Rational {
+        // SAFETY: the context is open.
+        unsafe { (*self.ptr).time_base }.into()
+    }
+
+    /// Gives it a picture, or `None` when there is no more. Take all its packets before the next picture.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub fn send(&mut self, picture: Option<&Picture>) -> Result<(), Error> {
+        let picture = picture.map_or(std::ptr::null(), |picture| picture.as_ptr().cast_const());
+        // SAFETY: the context is open; the encoder takes references of its own.
+        check(unsafe { ffi::avcodec_send_frame(self.ptr, picture) })?;
+        Ok(())
+    }
+
+    /// The next packet that is done; `None` when it needs another picture, or is at its end.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub fn receive(&mut self) -> Result<Option<Packet>, Error> {
+        let packet = Packet::new();
+        // SAFETY: the context is open, the packet valid and empty.
+        match check(unsafe { ffi::avcodec_receive_packet(self.ptr, packet.as_ptr()) }) {
+            Ok(_) => Ok(Some(packet)),
+            Err(Error::Eof | Error::Other { errno: libc::EAGAIN }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Drop for VideoEncoder {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `open`, freed nowhere else.
+        unsafe { ffi::avcodec_free_context(&mut self.ptr) };
+    }
+}

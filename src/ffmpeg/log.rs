@@ -1,0 +1,75 @@
+//! FFmpeg's log: kept off stderr, but its last complaint is remembered, because it often names the reason that the
+//! error code does not.
+#![allow(unsafe_code, reason = "a C callback")]
+
+use ffmpeg_next::ffi;
+use std::sync::{Mutex, PoisonError};
+
+static LAST: Mutex<Option<String>> = Mutex::new(None);
+
+/// Lets FFmpeg print its own messages (`-v`), or not.
+pub fn set_verbose(verbose: bool) {
+    super::init();
+    // SAFETY: sets an atomic integer, or a function pointer that lives forever.
+    unsafe {
+        if verbose {
+            ffi::av_log_set_level(ffi::AV_LOG_INFO);
+            ffi::av_log_set_callback(Some(ffi::av_log_default_callback));
+        }
+    }
+}
+
+/// Keeps encoders quiet that write to stderr past FFmpeg's log. Call it before any thread is started.
+pub fn silence_encoders() {
+    // SAFETY: no other thread reads the environment yet.
+    unsafe { std::env::set_var("SVT_LOG", "1") };
+}
+
+/// The last error that FFmpeg logged since this was called before, without its line end.
+pub fn last_message() -> Option<String> {
+    LAST.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+pub(super) fn install() {
+    // SAFETY: sets an atomic integer; the callback is a function that lives forever and may be called on any thread.
+    unsafe {
+        ffi::av_log_set_level(ffi::AV_LOG_ERROR);
+        #[cfg(all(target_arch = "x86_64", unix))]
+        ffi::av_log_set_callback(Some(remember));
+        #[cfg(not(all(target_arch = "x86_64", unix)))]
+        ffi::av_log_set_level(ffi::AV_LOG_QUIET);
+    }
+}
+
+// The type of a `va_list` differs by platform, and only this one is needed often enough.
+#[cfg(all(target_arch = "x86_64", unix))]
+unsafe extern "C" fn remember(
+    context: *mut std::ffi::c_void,
+    level: i32,
+    format: *const std::ffi::c_char,
+    arguments: *mut ffi::__va_list_tag,
+) {
+    if level > ffi::AV_LOG_ERROR {
+        return;
+    }
+    let mut line = [0; 512];
+    let mut prefix = 0;
+    // SAFETY: FFmpeg gives a context, a format and its arguments that belong together; `line` has the length given.
+    unsafe {
+        let size = line.len() as i32;
+        ffi::av_log_format_line2(context, level, format, arguments, line.as_mut_ptr(), size, &mut prefix);
+    }
+    // SAFETY: `av_log_format_line2` ends what it writes with NUL.
+    let line = unsafe { super::text(line.as_ptr()) };
+    let message = match line.split_once("] ") {
+        // "[libx264 @ 0x5581]" says more without the address.
+        Some((origin, rest)) if origin.starts_with('[') => {
+            let name = origin[1..].split(" @").next().unwrap_or_default();
+            format!("{name}: {}", rest.trim())
+        }
+        _ => line.trim().to_owned(),
+    };
+    if !message.is_empty() {
+        *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
+    }
+}

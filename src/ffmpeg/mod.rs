@@ -1,0 +1,95 @@
+//! FFmpeg, where the safe bindings lack something: contexts that own what they point to, pictures that share memory
+//! with our frames, side data, errors that say more than a number.
+//!
+//! Everything unsafe about FFmpeg is in this room; what leaves it is safe to use.
+
+mod capabilities;
+mod decoder;
+mod demuxer;
+mod encoder;
+mod log;
+mod media;
+mod muxer;
+mod picture;
+mod scaler;
+mod side_data;
+mod subtitle;
+
+pub use capabilities::{Container, Encoder, encoders, nearest_format};
+pub use decoder::{Decoded, Decoder};
+pub use demuxer::{Demuxer, Packet};
+pub use encoder::{VideoEncoder, VideoOptions};
+pub use ffmpeg_next::Rational;
+pub use log::{last_message, set_verbose, silence_encoders};
+pub use media::{Chapter, Kind, Media, Metadata, Stream};
+pub use muxer::{Muxer, OutputStream};
+pub use picture::{Colour, Picture, RawFormat};
+pub use scaler::Scaler;
+pub use side_data::StreamSideData;
+pub use subtitle::SubtitleTranscoder;
+
+use std::ffi::{CStr, CString};
+use std::sync::Once;
+
+/// What FFmpeg answered to a call that failed.
+pub type Error = ffmpeg_next::Error;
+
+/// Makes FFmpeg ready and quiet. Safe to call more than once.
+pub fn init() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // Registering cannot fail on the versions we build against; a failure would show at the first open.
+        let _ = ffmpeg_next::init();
+        log::install();
+    });
+}
+
+/// FFmpeg's version, as its libraries give it.
+pub fn version() -> String {
+    let v = ffmpeg_next::codec::version();
+    format!("libavcodec {}.{}.{}", v >> 16, (v >> 8) & 255, v & 255)
+}
+
+/// The result of a call that answers with a negative number when it fails.
+fn check(code: i32) -> Result<i32, Error> {
+    if code < 0 { Err(Error::from(code)) } else { Ok(code) }
+}
+
+/// Microseconds, from a time written as FFmpeg's options take it (`90`, `1:30`, `00:01:30.5`, `500ms`).
+#[allow(unsafe_code, reason = "FFI")]
+pub fn parse_time(time: &str) -> Option<i64> {
+    let mut microseconds = 0;
+    // SAFETY: a NUL-terminated text and room for the answer.
+    let parsed = unsafe { ffmpeg_next::ffi::av_parse_time(&mut microseconds, c_string(time).as_ptr(), 1) };
+    (parsed >= 0).then_some(microseconds)
+}
+
+/// `time` in units of `to` instead of `from`, rounded to the nearest.
+#[allow(unsafe_code, reason = "FFI")]
+pub fn rescale(time: i64, from: Rational, to: Rational) -> i64 {
+    // SAFETY: arithmetic.
+    unsafe { ffmpeg_next::ffi::av_rescale_q(time, from.into(), to.into()) }
+}
+
+/// The time base of microseconds.
+pub fn microseconds() -> Rational {
+    Rational::new(1, 1_000_000)
+}
+
+/// Text for FFmpeg; what follows a NUL byte in it is dropped.
+fn c_string(text: &str) -> CString {
+    CString::new(text.split('\0').next().unwrap_or_default()).unwrap_or_default()
+}
+
+/// Text of FFmpeg's.
+///
+/// # Safety
+/// `text` is null or points to a NUL-terminated string.
+#[allow(unsafe_code, reason = "FFI")]
+unsafe fn text(text: *const std::ffi::c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: not null, and NUL-terminated by the caller's promise.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}

@@ -1,0 +1,276 @@
+//! Writes packets into a container.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::media::{entries, set_entries};
+use super::{
+    Chapter, Container, Error, Metadata, Packet, Stream, StreamSideData, VideoEncoder, c_string, check, rescale,
+};
+use anyhow::{Context as _, Result, bail};
+use ffmpeg_next::{Rational, ffi};
+
+/// Where packets of one stream go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputStream(usize);
+
+/// An open output.
+pub struct Muxer {
+    ptr: *mut ffi::AVFormatContext,
+    container: Container,
+    header_written: bool,
+}
+
+// SAFETY: the context is used by one thread at a time, the one that owns the Muxer.
+unsafe impl Send for Muxer {}
+
+impl Muxer {
+    /// Opens `url` for writing, as a container of this kind.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn create(container: Container, url: &str) -> Result<Self, Error> {
+        super::init();
+        super::last_message();
+        let url = c_string(url);
+        // SAFETY: the context is owned by `muxer` as soon as it exists, and freed by its `Drop`.
+        unsafe {
+            let mut ptr = std::ptr::null_mut();
+            let none = std::ptr::null();
+            check(ffi::avformat_alloc_output_context2(&mut ptr, container.0.cast_mut().cast(), none, url.as_ptr()))?;
+            let muxer = Muxer { ptr, container, header_written: false };
+            if container.needs_file() {
+                let write = ffi::AVIO_FLAG_WRITE;
+                let opened = ffi::avio_open2(
+                    &mut (*ptr).pb,
+                    url.as_ptr(),
+                    write,
+                    &(*ptr).interrupt_callback,
+                    std::ptr::null_mut(),
+                );
+                check(opened)?;
+            }
+            Ok(muxer)
+        }
+    }
+
+    /// What it writes.
+    pub fn container(&self) -> Container {
+        self.container
+    }
+
+    /// Says something about the whole.
+    pub fn set_metadata(&mut self, metadata: &Metadata) {
+        // SAFETY: the context is valid, its dictionary null or valid.
+        unsafe { set_entries(&mut (*self.ptr).metadata, metadata) };
+    }
+
+    /// Adds the chapters, moved by `shift` microseconds; those that end before zero are left out.
+    pub fn set_chapters(&mut self, chapters: &[Chapter], shift: i64, end: Option<i64>) {
+        let microseconds = super::microseconds();
+        let mut array = Vec::new();
+        for chapter in chapters {
+            let moved = |time: i64| rescale(time, chapter.time_base, microseconds).saturating_add(shift);
+            let (start, stop) = (moved(chapter.start), moved(chapter.end));
+            if shift < 0 && stop <= 0 || end.is_some_and(|end| start >= end) {
+                continue;
+            }
+            let back = |time: i64| rescale(time, microseconds, chapter.time_base);
+            let (start, stop) = if shift == 0 {
+                (chapter.start, end.map_or(chapter.end, |end| chapter.end.min(back(end))))
+            } else {
+                (back(start.max(0)), back(end.map_or(stop, |end| stop.min(end))))
+            };
+            // SAFETY: allocated zeroed, as FFmpeg's own code does; the context frees them with the array.
+            unsafe {
+                let entry: *mut ffi::AVChapter = ffi::av_mallocz(size_of::<ffi::AVChapter>()).cast();
+                assert!(!entry.is_null(), "out of memory");
+                (*entry).id = chapter.id;
+                (*entry).time_base = chapter.time_base.into();
+                (*entry).start = start;
+                (*entry).end = stop;
+                set_entries(&mut (*entry).metadata, &chapter.metadata);
+                array.push(entry);
+            }
+        }
+        if array.is_empty() {
+            return;
+        }
+        // SAFETY: the array is allocated by FFmpeg, which frees it, and has room for what is copied.
+        unsafe {
+            let pointers: *mut *mut ffi::AVChapter = ffi::av_malloc(size_of_val(array.as_slice())).cast();
+            assert!(!pointers.is_null(), "out of memory");
+            std::ptr::copy_nonoverlapping(array.as_ptr(), pointers, array.len());
+            (*self.ptr).chapters = pointers;
+            (*self.ptr).nb_chapters = array.len() as u32;
+        }
+    }
+
+    /// Adds the stream that `encoder` makes out of `original`.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn add_encoded(
+        &mut self,
+        encoder: &VideoEncoder,
+        original: &Stream,
+        metadata: &Metadata,
+        side_data: &StreamSideData,
+    ) -> Result<OutputStream, Error> {
+        let (stream, index) = self.new_stream()?;
+        // SAFETY: the stream is new, the encoder open.
+        unsafe {
+            check(ffi::avcodec_parameters_from_context((*stream).codecpar, encoder.as_ptr()))?;
+            (*stream).time_base = (*encoder.as_ptr()).time_base;
+            (*stream).avg_frame_rate = (*encoder.as_ptr()).framerate;
+            (*stream).sample_aspect_ratio = (*encoder.as_ptr()).sample_aspect_ratio;
+            (*stream).disposition = original.disposition;
+            // Apple's players want this tag, and the others do not mind.
+            if (*(*stream).codecpar).codec_id == ffi::AVCodecID::AV_CODEC_ID_HEVC && self.is_mp4() {
+                (*(*stream).codecpar).codec_tag = u32::from_le_bytes(*b"hvc1");
+            }
+            side_data.apply(stream);
+            set_entries(&mut (*stream).metadata, metadata);
+        }
+        Ok(index)
+    }
+
+    /// Adds a stream whose packets are copied.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn add_copy(&mut self, original: &Stream, metadata: &Metadata) -> Result<OutputStream, Error> {
+        let (stream, index) = self.new_stream()?;
+        // SAFETY: the stream is new, the original's parameters valid.
+        unsafe {
+            let parameters = (*stream).codecpar;
+            check(ffi::avcodec_parameters_copy(parameters, original.parameters.as_ptr()))?;
+            let tags = (*self.container.0).codec_tag;
+            let same_tag =
+                tags.is_null() || ffi::av_codec_get_id(tags, (*parameters).codec_tag) == (*parameters).codec_id;
+            if !same_tag {
+                // A tag of the old container's means nothing, or something else, in this one.
+                (*parameters).codec_tag = 0;
+            }
+            (*stream).time_base = original.time_base.into();
+            if let Some(rate) = original.frame_rate {
+                (*stream).avg_frame_rate = rate.into();
+            }
+            if let Some(ratio) = original.sample_aspect_ratio {
+                (*stream).sample_aspect_ratio = ratio.into();
+            }
+            (*stream).disposition = original.disposition;
+            // From 6.1 on the parameters brought it along.
+            #[cfg(not(ffmpeg_6_1))]
+            original.side_data.apply(stream);
+            set_entries(&mut (*stream).metadata, metadata);
+        }
+        Ok(index)
+    }
+
+    /// Adds a stream of subtitles that `transcoder` makes out of `original`.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn add_subtitles(
+        &mut self,
+        transcoder: &super::SubtitleTranscoder,
+        original: &Stream,
+        metadata: &Metadata,
+    ) -> Result<OutputStream, Error> {
+        let (stream, index) = self.new_stream()?;
+        // SAFETY: the stream is new, the encoder open.
+        unsafe {
+            check(ffi::avcodec_parameters_from_context((*stream).codecpar, transcoder.encoder()))?;
+            (*stream).time_base = original.time_base.into();
+            (*stream).disposition = original.disposition;
+            set_entries(&mut (*stream).metadata, metadata);
+        }
+        Ok(index)
+    }
+
+    /// Writes the header; streams can be added until then, packets written from then on.
+    ///
+    /// # Errors
+    /// When the container cannot hold the streams, knows no such option, or cannot be written.
+    pub fn write_header(&mut self, options: &[(String, String)]) -> Result<()> {
+        super::last_message();
+        let mut dictionary = std::ptr::null_mut();
+        // SAFETY: the context has its streams; the dictionary is ours.
+        let (written, unknown) = unsafe {
+            set_entries(&mut dictionary, options);
+            let written = check(ffi::avformat_write_header(self.ptr, &mut dictionary));
+            let unknown = entries(dictionary);
+            ffi::av_dict_free(&mut dictionary);
+            (written, unknown)
+        };
+        let reason = super::last_message().map(|message| format!(" ({message})")).unwrap_or_default();
+        written.with_context(|| format!("cannot begin a {} file{reason}", self.container.name()))?;
+        self.header_written = true;
+        if let Some((key, _)) = unknown.first() {
+            bail!("container {} has no option {key}", self.container.name());
+        }
+        Ok(())
+    }
+
+    /// Writes a packet whose times are in units of `time_base`; it is held back until it can be interleaved.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn write(&mut self, mut packet: Packet, stream: OutputStream, time_base: Rational) -> Result<(), Error> {
+        packet.set_stream(stream.0);
+        // SAFETY: the header is written, and the stream is one of ours. FFmpeg takes the packet's references.
+        unsafe {
+            let to = (**(*self.ptr).streams.add(stream.0)).time_base;
+            packet.rescale(time_base, to.into());
+            (*packet.as_ptr()).pos = -1;
+            check(ffi::av_interleaved_write_frame(self.ptr, packet.as_ptr()))?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is held back and the end of the file.
+    ///
+    /// # Errors
+    /// When writing failed, now or before without anybody noticing.
+    pub fn finish(mut self) -> Result<(), Error> {
+        // SAFETY: the header is written; the file is closed once, here or in `drop`.
+        unsafe {
+            let trailer = check(ffi::av_write_trailer(self.ptr));
+            self.header_written = false;
+            let pb = (*self.ptr).pb;
+            let earlier = if pb.is_null() { Ok(0) } else { check((*pb).error) };
+            let closed = self.close();
+            trailer.and(earlier).and(closed).map(drop)
+        }
+    }
+
+    fn is_mp4(&self) -> bool {
+        matches!(self.container.name().as_str(), "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "ismv" | "f4v")
+    }
+
+    fn new_stream(&mut self) -> Result<(*mut ffi::AVStream, OutputStream), Error> {
+        // SAFETY: the context is valid, its header not yet written.
+        let stream = unsafe { ffi::avformat_new_stream(self.ptr, std::ptr::null()) };
+        if stream.is_null() {
+            return Err(Error::Other { errno: libc::ENOMEM });
+        }
+        // SAFETY: just made.
+        Ok((stream, OutputStream(unsafe { (*stream).index } as usize)))
+    }
+
+    fn close(&mut self) -> Result<i32, Error> {
+        if !self.container.needs_file() {
+            return Ok(0);
+        }
+        // SAFETY: opened in `create`; the pointer is null afterwards, which a second call takes for closed.
+        check(unsafe { ffi::avio_closep(&mut (*self.ptr).pb) })
+    }
+}
+
+impl Drop for Muxer {
+    fn drop(&mut self) {
+        // An output that was given up: whoever gave it up has said why.
+        let _ = self.close();
+        // SAFETY: allocated in `create`, freed nowhere else.
+        unsafe { ffi::avformat_free_context(self.ptr) };
+    }
+}

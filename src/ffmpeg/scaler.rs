@@ -1,0 +1,125 @@
+//! Turns a picture into another pixel format or size by swscale, with its range and matrix kept in mind.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::{Colour, Error, Picture, RawFormat, check};
+use crate::frame::{Matrix, Range};
+use ffmpeg_next::ffi;
+use ffmpeg_next::software::scaling::Flags;
+
+/// What a conversion depends on: when it changes, swscale has to be set up anew.
+#[derive(Clone, Copy, PartialEq)]
+struct Shape {
+    format: RawFormat,
+    size: (usize, usize),
+    range: Range,
+    matrix: Matrix,
+}
+
+impl Shape {
+    fn new(format: RawFormat, size: (usize, usize), colour: Colour) -> Self {
+        Shape { format, size, range: colour.range_of(format), matrix: colour.matrix() }
+    }
+}
+
+/// A conversion to one format, size and colour, from whatever comes.
+pub struct Scaler {
+    context: *mut ffi::SwsContext,
+    from: Option<Shape>,
+    to: Shape,
+    colour: Colour,
+}
+
+// SAFETY: the context is used by one thread at a time, the one that owns the Scaler.
+unsafe impl Send for Scaler {}
+
+impl Scaler {
+    /// A conversion to pictures like this.
+    pub fn to(format: RawFormat, size: (usize, usize), colour: Colour) -> Self {
+        Scaler { context: std::ptr::null_mut(), from: None, to: Shape::new(format, size, colour), colour }
+    }
+
+    /// `picture`, converted; all else that is known of it stays.
+    ///
+    /// # Errors
+    /// When swscale cannot do it.
+    pub fn run(&mut self, picture: &Picture) -> Result<Picture, Error> {
+        let from = Shape::new(picture.format(), picture.size(), picture.colour());
+        if self.from != Some(from) {
+            self.set_up(from)?;
+        }
+        let (width, height) = self.to.size;
+        let mut out = Picture::allocate(self.to.format, width as i32, height as i32)?;
+        let source = picture.get();
+        // SAFETY: the context was made for these two formats and sizes, and both pictures have all their planes.
+        check(unsafe {
+            ffi::sws_scale(
+                self.context,
+                source.data.as_ptr().cast(),
+                source.linesize.as_ptr(),
+                0,
+                source.height,
+                out.get().data.as_ptr(),
+                out.get().linesize.as_ptr(),
+            )
+        })?;
+        out.copy_properties(picture)?;
+        out.set_colour(self.colour);
+        Ok(out)
+    }
+
+    fn set_up(&mut self, from: Shape) -> Result<(), Error> {
+        let flags = (Flags::BICUBIC | Flags::ACCURATE_RND | Flags::FULL_CHR_H_INT).bits();
+        let none = std::ptr::null_mut();
+        // SAFETY: the old context is given back or freed by `sws_getCachedContext`; the coefficient tables are
+        // constants with four entries each.
+        unsafe {
+            self.context = ffi::sws_getCachedContext(
+                self.context,
+                from.size.0 as i32,
+                from.size.1 as i32,
+                from.format.0,
+                self.to.size.0 as i32,
+                self.to.size.1 as i32,
+                self.to.format.0,
+                flags,
+                none,
+                none.cast(),
+                std::ptr::null(),
+            );
+            if self.context.is_null() {
+                return Err(Error::Other { errno: libc::ENOTSUP });
+            }
+            // RGB has no matrix of its own: the YUV side of a conversion decides for both.
+            let matrix = if from.format.is_rgb() { self.to.matrix } else { from.matrix };
+            let to_matrix = if self.to.format.is_rgb() { matrix } else { self.to.matrix };
+            // It refuses formats that have neither range nor matrix, for which there is nothing to say.
+            ffi::sws_setColorspaceDetails(
+                self.context,
+                ffi::sws_getCoefficients(coefficients(matrix)),
+                (from.range == Range::Full).into(),
+                ffi::sws_getCoefficients(coefficients(to_matrix)),
+                (self.to.range == Range::Full).into(),
+                0,
+                1 << 16,
+                1 << 16,
+            );
+        }
+        self.from = Some(from);
+        Ok(())
+    }
+}
+
+fn coefficients(matrix: Matrix) -> i32 {
+    match matrix {
+        Matrix::Bt601 => ffi::SWS_CS_ITU601,
+        Matrix::Bt709 => ffi::SWS_CS_ITU709,
+        Matrix::Bt2020 => ffi::SWS_CS_BT2020,
+    }
+}
+
+impl Drop for Scaler {
+    fn drop(&mut self) {
+        // SAFETY: made in `set_up`, or null.
+        unsafe { ffi::sws_freeContext(self.context) };
+    }
+}

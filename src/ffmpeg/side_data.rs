@@ -1,0 +1,153 @@
+//! What a stream says beside its packets: rotation, mastering display, content light level. FFmpeg moved it from the
+//! stream to its codec parameters in 6.1; the build decides which of the two is used.
+#![allow(unsafe_code, reason = "FFI")]
+
+use ffmpeg_next::ffi;
+
+/// FFmpeg's AVMasteringDisplayMetadata, which the bindings leave out.
+#[repr(C)]
+struct MasteringDisplay {
+    display_primaries: [[ffi::AVRational; 2]; 3],
+    white_point: [ffi::AVRational; 2],
+    min_luminance: ffi::AVRational,
+    max_luminance: ffi::AVRational,
+    has_primaries: i32,
+    has_luminance: i32,
+}
+
+/// FFmpeg's AVContentLightMetadata, which the bindings leave out.
+#[repr(C)]
+struct ContentLight {
+    max_cll: u32,
+    max_fall: u32,
+}
+
+/// The side data of a stream: FFmpeg's type number and its bytes.
+#[derive(Clone, Default)]
+pub struct StreamSideData {
+    entries: Vec<(ffi::AVPacketSideDataType, Vec<u8>)>,
+}
+
+impl StreamSideData {
+    /// What `stream` carries.
+    ///
+    /// # Safety
+    /// `stream` is a valid stream of an open input.
+    pub(super) unsafe fn of(stream: *const ffi::AVStream) -> Self {
+        #[cfg(not(ffmpeg_6_1))]
+        // SAFETY: by the caller's promise.
+        let (data, count) = unsafe { ((*stream).side_data.cast_const(), (*stream).nb_side_data) };
+        #[cfg(ffmpeg_6_1)]
+        // SAFETY: by the caller's promise; a stream always has parameters.
+        let (data, count) = unsafe {
+            let parameters = (*stream).codecpar;
+            ((*parameters).coded_side_data.cast_const(), (*parameters).nb_coded_side_data)
+        };
+        let entries = (0..count as usize)
+            .map(|index| {
+                // SAFETY: FFmpeg keeps `count` entries there, each with `size` bytes at `data`.
+                unsafe {
+                    let entry = &*data.add(index);
+                    (entry.type_, std::slice::from_raw_parts(entry.data, entry.size).to_vec())
+                }
+            })
+            .collect();
+        StreamSideData { entries }
+    }
+
+    /// Adds what the first picture says, where the container has said nothing: HEVC streams often carry their mastering
+    /// display and light level only in the bitstream, but players look for them in the container.
+    pub fn add_from(&mut self, picture: &super::Picture) {
+        use ffi::{AVFrameSideDataType as InFrame, AVPacketSideDataType as InStream};
+        for (from, to) in [
+            (InFrame::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, InStream::AV_PKT_DATA_MASTERING_DISPLAY_METADATA),
+            (InFrame::AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, InStream::AV_PKT_DATA_CONTENT_LIGHT_LEVEL),
+        ] {
+            // SAFETY: the picture is valid, and its bytes are copied before anything else happens to it.
+            let bytes = unsafe {
+                ffi::av_frame_get_side_data(picture.as_ptr(), from)
+                    .as_ref()
+                    .map(|side| std::slice::from_raw_parts(side.data, side.size).to_vec())
+            };
+            if let Some(bytes) = bytes.filter(|_| self.find(to).is_none()) {
+                self.entries.push((to, bytes));
+            }
+        }
+    }
+
+    /// What is still true once the pictures are encoded anew: how they are shown, not how they were coded.
+    #[must_use]
+    pub fn of_pictures(&self) -> Self {
+        use ffi::AVPacketSideDataType::*;
+        let about_pictures = [
+            AV_PKT_DATA_DISPLAYMATRIX,
+            AV_PKT_DATA_STEREO3D,
+            AV_PKT_DATA_SPHERICAL,
+            AV_PKT_DATA_MASTERING_DISPLAY_METADATA,
+            AV_PKT_DATA_CONTENT_LIGHT_LEVEL,
+            AV_PKT_DATA_ICC_PROFILE,
+        ];
+        let entries = self.entries.iter().filter(|(kind, _)| about_pictures.contains(kind)).cloned().collect();
+        StreamSideData { entries }
+    }
+
+    /// The bytes of one type.
+    pub(super) fn find(&self, kind: ffi::AVPacketSideDataType) -> Option<&[u8]> {
+        self.entries.iter().find(|(found, _)| *found == kind).map(|(_, bytes)| bytes.as_slice())
+    }
+
+    /// Puts all of it onto a stream that is to be written.
+    ///
+    /// # Safety
+    /// `stream` is a valid stream of an output whose header has not been written.
+    pub(super) unsafe fn apply(&self, stream: *mut ffi::AVStream) {
+        for (kind, bytes) in &self.entries {
+            // SAFETY: by the caller's promise; the new side data has room for exactly these bytes.
+            unsafe {
+                #[cfg(not(ffmpeg_6_1))]
+                let data = ffi::av_stream_new_side_data(stream, *kind, bytes.len());
+                #[cfg(ffmpeg_6_1)]
+                let data = {
+                    let parameters = (*stream).codecpar;
+                    let entry = ffi::av_packet_side_data_new(
+                        &mut (*parameters).coded_side_data,
+                        &mut (*parameters).nb_coded_side_data,
+                        *kind,
+                        bytes.len(),
+                        0,
+                    );
+                    if entry.is_null() { std::ptr::null_mut() } else { (*entry).data }
+                };
+                if !data.is_null() {
+                    std::ptr::copy_nonoverlapping(bytes.as_ptr(), data, bytes.len());
+                }
+            }
+        }
+    }
+
+    /// x265's own words for HDR10 side data (`master-display=...:max-cll=...`); FFmpeg 5 does not pass it on.
+    pub(super) fn x265_parameters(&self) -> Option<String> {
+        use ffi::AVPacketSideDataType as Type;
+        let mut words = Vec::new();
+        let mastering = self.find(Type::AV_PKT_DATA_MASTERING_DISPLAY_METADATA);
+        if let Some(bytes) = mastering.filter(|bytes| bytes.len() >= size_of::<MasteringDisplay>()) {
+            // SAFETY: FFmpeg stores this structure under this type, and the length has been checked.
+            let m: MasteringDisplay = unsafe { std::ptr::read_unaligned(bytes.as_ptr().cast()) };
+            let scaled = |q: ffi::AVRational, scale: f64| (f64::from(q.num) / f64::from(q.den) * scale).round() as i64;
+            let point = |p: [ffi::AVRational; 2]| format!("({},{})", scaled(p[0], 50000.0), scaled(p[1], 50000.0));
+            if m.has_primaries != 0 && m.has_luminance != 0 {
+                let [r, g, b] = m.display_primaries;
+                let light = format!("({},{})", scaled(m.max_luminance, 10000.0), scaled(m.min_luminance, 10000.0));
+                let white = point(m.white_point);
+                words.push(format!("master-display=G{}B{}R{}WP{white}L{light}", point(g), point(b), point(r)));
+            }
+        }
+        let light = self.find(Type::AV_PKT_DATA_CONTENT_LIGHT_LEVEL);
+        if let Some(bytes) = light.filter(|bytes| bytes.len() >= size_of::<ContentLight>()) {
+            // SAFETY: as above.
+            let l: ContentLight = unsafe { std::ptr::read_unaligned(bytes.as_ptr().cast()) };
+            words.push(format!("max-cll={},{}", l.max_cll, l.max_fall));
+        }
+        (!words.is_empty()).then(|| words.join(":"))
+    }
+}

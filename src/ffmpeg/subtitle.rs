@@ -1,0 +1,115 @@
+//! Turns text subtitles of one kind into another (SubRip into mov_text, say).
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::{Error, Packet, Stream, check, microseconds, rescale};
+use ffmpeg_next::{Rational, ffi};
+
+/// A subtitle is at most this long, in bytes.
+const LARGEST: usize = 1 << 20;
+
+/// A decoder and an encoder of text subtitles.
+pub struct SubtitleTranscoder {
+    decoder: *mut ffi::AVCodecContext,
+    encoder: *mut ffi::AVCodecContext,
+    time_base: Rational,
+}
+
+// SAFETY: the contexts are used by one thread at a time, the one that owns the transcoder.
+unsafe impl Send for SubtitleTranscoder {}
+
+impl SubtitleTranscoder {
+    /// From the kind of `stream` to the one that FFmpeg's encoder `name` makes.
+    ///
+    /// # Errors
+    /// When either is not here.
+    pub fn open(stream: &Stream, name: &str) -> Result<Self, Error> {
+        // SAFETY: both contexts are owned by `this` from the start. The header is copied into memory of FFmpeg's,
+        // which frees it with the encoder.
+        unsafe {
+            let from = ffi::avcodec_find_decoder((*stream.parameters.as_ptr()).codec_id);
+            let to = ffi::avcodec_find_encoder_by_name(super::c_string(name).as_ptr());
+            if from.is_null() || to.is_null() {
+                return Err(if from.is_null() { Error::DecoderNotFound } else { Error::EncoderNotFound });
+            }
+            let this = SubtitleTranscoder {
+                decoder: ffi::avcodec_alloc_context3(from),
+                encoder: ffi::avcodec_alloc_context3(to),
+                time_base: stream.time_base,
+            };
+            assert!(!this.decoder.is_null() && !this.encoder.is_null(), "out of memory");
+            check(ffi::avcodec_parameters_to_context(this.decoder, stream.parameters.as_ptr()))?;
+            (*this.decoder).pkt_timebase = stream.time_base.into();
+            check(ffi::avcodec_open2(this.decoder, from, std::ptr::null_mut()))?;
+            let size = (*this.decoder).subtitle_header_size as usize;
+            if size > 0 && !(*this.decoder).subtitle_header.is_null() {
+                let header: *mut u8 = ffi::av_mallocz(size + 1).cast();
+                assert!(!header.is_null(), "out of memory");
+                std::ptr::copy_nonoverlapping((*this.decoder).subtitle_header, header, size);
+                (*this.encoder).subtitle_header = header;
+                (*this.encoder).subtitle_header_size = size as i32;
+            }
+            (*this.encoder).time_base = microseconds().into();
+            check(ffi::avcodec_open2(this.encoder, to, std::ptr::null_mut()))?;
+            Ok(this)
+        }
+    }
+
+    pub(super) fn encoder(&self) -> *const ffi::AVCodecContext {
+        self.encoder
+    }
+
+    /// The packet, in the other kind, in the same time base; `None` when it holds no subtitle.
+    ///
+    /// # Errors
+    /// When it cannot be decoded or encoded.
+    pub fn run(&mut self, packet: &Packet) -> Result<Option<Packet>, Error> {
+        // SAFETY: a zeroed AVSubtitle is an empty one; what the decoder puts into it is freed below.
+        let mut subtitle: ffi::AVSubtitle = unsafe { std::mem::zeroed() };
+        let mut complete = 0;
+        // SAFETY: the decoder is open, the packet valid.
+        check(unsafe { ffi::avcodec_decode_subtitle2(self.decoder, &mut subtitle, &mut complete, packet.as_ptr()) })?;
+        if complete == 0 {
+            return Ok(None);
+        }
+        let shown = i64::from(subtitle.end_display_time.saturating_sub(subtitle.start_display_time));
+        let delay = i64::from(subtitle.start_display_time);
+        let mut bytes = vec![0u8; LARGEST];
+        let empty = subtitle.num_rects == 0;
+        // SAFETY: encoders want times relative to the packet's own; the buffer has the length given.
+        let encoded = unsafe {
+            subtitle.start_display_time = 0;
+            let size = ffi::avcodec_encode_subtitle(self.encoder, bytes.as_mut_ptr(), LARGEST as i32, &subtitle);
+            ffi::avsubtitle_free(&mut subtitle);
+            check(size)
+        };
+        if empty {
+            return Ok(None);
+        }
+        let size = encoded? as usize;
+        let milliseconds = Rational::new(1, 1000);
+        let out = Packet::new();
+        // SAFETY: the new packet has room for `size` bytes.
+        unsafe {
+            check(ffi::av_new_packet(out.as_ptr(), size as i32))?;
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), (*out.as_ptr()).data, size);
+            let start = packet.time().unwrap_or(0) + rescale(delay, milliseconds, self.time_base);
+            (*out.as_ptr()).pts = start;
+            (*out.as_ptr()).dts = start;
+            let known = packet.duration() > 0 && delay == 0;
+            let duration = if known { packet.duration() } else { rescale(shown, milliseconds, self.time_base) };
+            (*out.as_ptr()).duration = duration;
+            (*out.as_ptr()).flags |= ffi::AV_PKT_FLAG_KEY;
+        }
+        Ok(Some(out))
+    }
+}
+
+impl Drop for SubtitleTranscoder {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `open`, freed nowhere else.
+        unsafe {
+            ffi::avcodec_free_context(&mut self.decoder);
+            ffi::avcodec_free_context(&mut self.encoder);
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Runs the three stages. There are three ways to stop, and in each of them every thread ends: the source is at its end
+//! (everything in flight is finished), somebody cancels (the same, only earlier), a stage fails (its channel closes, its
+//! neighbours notice, and the sink is dropped unfinished).
+
+use super::{Cancel, Delivery, Outcome, Progress, Sink, Source, Stage};
+use crate::equalize::Equalizer;
+use crate::ffmpeg::Packet;
+use anyhow::{Result, anyhow};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
+use std::collections::VecDeque;
+use std::thread::{Builder, ScopedJoinHandle, scope};
+use std::time::{Duration, Instant};
+
+/// Deliveries that wait between two stages: enough to even out frames that take longer, few enough to stay small.
+const QUEUED: usize = 4;
+
+/// How often the display is brought up to date.
+const TICK: Duration = Duration::from_millis(100);
+
+/// What a run amounts to.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Where the output is, if there was anything to keep.
+    pub output: Option<String>,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// What equalized, by its own name.
+    pub equalizer: String,
+}
+
+/// What travels through a channel. A channel that closes without an `End` belongs to a stage that failed.
+enum Message {
+    Delivery(Delivery),
+    End(Outcome),
+}
+
+/// Runs `source -> equalizer -> sink` to the end, calling `tick` now and then on the calling thread.
+///
+/// # Errors
+/// The error of the stage that failed.
+pub fn run(
+    source: Box<dyn Source>,
+    equalizer: Box<dyn Equalizer>,
+    sink: Box<dyn Sink>,
+    cancel: &Cancel,
+    progress: &Progress,
+    mut tick: impl FnMut(&Progress),
+) -> Result<Summary> {
+    let begin = Instant::now();
+    let (decoded, to_equalize) = bounded(QUEUED);
+    let (equalized, to_write) = bounded(QUEUED);
+    let (running, over) = bounded::<()>(0);
+    scope(|scope| {
+        let named = |name: &str| Builder::new().name(name.to_owned());
+        let read = named("source").spawn_scoped(scope, move || read(source, &decoded, cancel, progress))?;
+        let equalize =
+            named("equalize").spawn_scoped(scope, move || pass(equalizer, &to_equalize, &equalized, progress))?;
+        let write = named("sink").spawn_scoped(scope, move || {
+            let _running = running;
+            write(sink, &to_write, progress)
+        })?;
+        // Nothing is ever sent here: the channel closes when the sink, the last in the row, is through.
+        while over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            tick(progress);
+        }
+        // A stage that only stops because its neighbour did has no error of its own.
+        let (read, equalizer, written) = (joined(read), joined(equalize), joined(write));
+        read?;
+        let (equalizer, written) = (equalizer?, written?);
+        tick(progress);
+        let (outcome, output) = written.ok_or_else(|| anyhow!("the run ended early and nobody said why"))?;
+        Ok(Summary { outcome, output, elapsed: begin.elapsed(), equalizer })
+    })
+}
+
+fn read(mut source: Box<dyn Source>, next: &Sender<Message>, cancel: &Cancel, progress: &Progress) -> Result<()> {
+    while !cancel.is_cancelled() {
+        let Some(delivery) = progress.measure(Stage::Source, || source.next())? else {
+            let _ = next.send(Message::End(Outcome::Complete));
+            return Ok(());
+        };
+        if next.send(Message::Delivery(delivery)).is_err() {
+            return Ok(());
+        }
+    }
+    let _ = next.send(Message::End(Outcome::Interrupted));
+    Ok(())
+}
+
+fn pass(
+    equalizer: Box<dyn Equalizer>,
+    before: &Receiver<Message>,
+    next: &Sender<Message>,
+    progress: &Progress,
+) -> Result<String> {
+    let mut pass = Pass { equalizer, packets: VecDeque::new(), next, progress };
+    pass.run(before)?;
+    Ok(pass.equalizer.name())
+}
+
+/// The middle stage.
+struct Pass<'a> {
+    equalizer: Box<dyn Equalizer>,
+    /// The packets that go along with each frame under way.
+    packets: VecDeque<Vec<Packet>>,
+    next: &'a Sender<Message>,
+    progress: &'a Progress,
+}
+
+/// What a stage hears that wants to send to one that has failed.
+struct Closed;
+
+impl Pass<'_> {
+    fn run(&mut self, before: &Receiver<Message>) -> Result<()> {
+        while let Some(message) = self.receive(before)? {
+            let sent = match message {
+                Message::Delivery(Delivery { packets, frame: Some(frame) }) => {
+                    self.progress.measure(Stage::Equalize, || self.equalizer.submit(frame))?;
+                    self.packets.push_back(packets);
+                    Ok(())
+                }
+                // Packets must not overtake those that go along with frames under way.
+                other => self.flush()?.and_then(|()| self.send(other)),
+            };
+            if sent.is_err() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The next message, or `None` when there will be none. While there is none yet, or no room for another frame, it
+    /// passes on what is under way, so that no frame waits for the next one.
+    fn receive(&mut self, before: &Receiver<Message>) -> Result<Option<Message>> {
+        while self.equalizer.in_flight() > 0 {
+            if self.equalizer.in_flight() < self.equalizer.capacity() {
+                match before.try_recv() {
+                    Ok(message) => return Ok(Some(message)),
+                    Err(TryRecvError::Disconnected) => return Ok(None),
+                    Err(TryRecvError::Empty) => {}
+                }
+            }
+            if self.pass_on()?.is_err() {
+                return Ok(None);
+            }
+        }
+        Ok(before.recv().ok())
+    }
+
+    /// Passes on everything that is under way.
+    fn flush(&mut self) -> Result<Result<(), Closed>> {
+        while self.equalizer.in_flight() > 0 {
+            if self.pass_on()?.is_err() {
+                return Ok(Err(Closed));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Passes on the oldest frame under way.
+    fn pass_on(&mut self) -> Result<Result<(), Closed>> {
+        let frame = self.progress.measure(Stage::Equalize, || self.equalizer.collect())?;
+        let packets = self.packets.pop_front().unwrap_or_default();
+        Ok(self.send(Message::Delivery(Delivery { packets, frame })))
+    }
+
+    fn send(&self, message: Message) -> Result<(), Closed> {
+        self.next.send(message).map_err(|_| Closed)
+    }
+}
+
+fn write(
+    mut sink: Box<dyn Sink>,
+    before: &Receiver<Message>,
+    progress: &Progress,
+) -> Result<Option<(Outcome, Option<String>)>> {
+    for message in before {
+        match message {
+            Message::Delivery(delivery) => {
+                let frames = delivery.frame.is_some();
+                progress.measure(Stage::Sink, || sink.write(delivery))?;
+                if frames {
+                    progress.count_written();
+                }
+            }
+            Message::End(outcome) => {
+                let output = progress.measure(Stage::Sink, || sink.finish(outcome))?;
+                return Ok(Some((outcome, output)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The result of a stage; a panic in it is an error like any other.
+fn joined<T>(stage: ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
+    let name = stage.thread().name().unwrap_or("stage").to_owned();
+    stage.join().unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        Err(anyhow!("bug in the {name} stage: {text} (please report it)"))
+    })
+}

@@ -1,0 +1,75 @@
+//! What the engine joins: a [`Source`] and a [`Sink`] (the stage between them is an
+//! [`Equalizer`](crate::equalize::Equalizer)), and what passes from one to the next.
+
+use crate::ffmpeg::{Media, Packet, Stream};
+use crate::frame::Frame;
+use anyhow::Result;
+
+/// What passes from stage to stage: at most one frame, and the packets of other streams that were read before it.
+#[derive(Default)]
+pub struct Delivery {
+    /// Packets of streams that are copied; their stream index and times are the input's.
+    pub packets: Vec<Packet>,
+    /// The next frame of the video.
+    pub frame: Option<Frame>,
+}
+
+/// Where frames come from.
+pub trait Source: Send {
+    /// What comes next, `None` at the end.
+    ///
+    /// # Errors
+    /// When the input cannot be read further and what has been read is not worth keeping.
+    fn next(&mut self) -> Result<Option<Delivery>>;
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// At the end of the input.
+    Complete,
+    /// Because somebody asked for it.
+    Interrupted,
+}
+
+/// Where frames go.
+pub trait Sink: Send {
+    /// Takes what comes next.
+    ///
+    /// # Errors
+    /// When it cannot be encoded or written.
+    fn write(&mut self, delivery: Delivery) -> Result<()>;
+
+    /// Finishes the output: everything that was written is in it, and it is whole. Answers with the name that it got,
+    /// `None` when there was nothing to keep. A sink that is dropped without this call leaves nothing behind.
+    ///
+    /// # Errors
+    /// When the rest cannot be encoded or written.
+    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>>;
+}
+
+/// What a source says of itself before its first frame.
+#[derive(Clone)]
+pub struct Input {
+    /// How messages name it.
+    pub name: String,
+    /// All that the container says.
+    pub media: Media,
+    /// Which of its streams is equalized.
+    pub video: usize,
+    /// Microseconds to add to every time, so that the part that was asked for begins at zero.
+    pub shift: i64,
+    /// Length of the part that was asked for, in microseconds, if not all.
+    pub length: Option<i64>,
+    /// How many frames there will be, if that can be told.
+    pub frames: Option<u64>,
+    /// How long the video will be in microseconds, if that can be told.
+    pub duration: Option<i64>,
+}
+
+impl Input {
+    /// The stream that is equalized.
+    pub fn video_stream(&self) -> &Stream {
+        &self.media.streams[self.video]
+    }
+}

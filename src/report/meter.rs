@@ -1,0 +1,140 @@
+//! Progress while a run goes on: a bar, lines of text, or lines of JSON.
+
+use crate::pipeline::{Input, Progress};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+use std::time::{Duration, Instant};
+
+/// How often a line is printed.
+const EVERY: Duration = Duration::from_millis(500);
+
+/// What progress looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MeterStyle {
+    /// A bar that is drawn over.
+    Bar,
+    /// Lines of text.
+    Plain,
+    /// Lines of JSON.
+    Json,
+    /// Nothing.
+    Silent,
+}
+
+/// One state of a run, as `--progress json` prints it.
+#[derive(Serialize)]
+struct Record {
+    /// Frames written.
+    frame: u64,
+    /// Frames in all, if known.
+    frames: Option<u64>,
+    /// Share that is done, 0 to 100, if the length is known.
+    percent: Option<f64>,
+    /// Frames a second since the beginning.
+    fps: f64,
+    /// Seconds of video in a second.
+    speed: f64,
+    /// Seconds to go, if that can be told.
+    eta: Option<f64>,
+    /// Damaged frames and packets.
+    damaged: u64,
+    /// Is this the last record?
+    done: bool,
+}
+
+/// Shows the progress of one run.
+pub struct Meter {
+    style: MeterStyle,
+    frames: Option<u64>,
+    begin: Instant,
+    printed: Instant,
+    bar: ProgressBar,
+}
+
+impl Meter {
+    /// A meter for `input`, which begins now.
+    pub fn start(style: MeterStyle, input: &Input) -> Self {
+        let bar = match style {
+            MeterStyle::Bar => ProgressBar::with_draw_target(input.frames, ProgressDrawTarget::stderr_with_hz(10)),
+            _ => ProgressBar::hidden(),
+        };
+        let template = match input.frames {
+            Some(_) => "{percent:>3}% {wide_bar} {pos}/{len} frames {msg} ETA {eta}",
+            None => "{spinner} {pos} frames {msg} {elapsed}",
+        };
+        // The templates are constants, and valid.
+        bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let now = Instant::now();
+        Meter { style, frames: input.frames, begin: now, printed: now, bar }
+    }
+
+    /// The bar, for whoever prints beside it.
+    pub fn bar(&self) -> ProgressBar {
+        self.bar.clone()
+    }
+
+    /// Shows how far the run has come.
+    pub fn update(&mut self, progress: &Progress) {
+        match self.style {
+            MeterStyle::Silent => {}
+            MeterStyle::Bar => {
+                let record = self.record(progress, false);
+                if let Some(frames) = self.frames.filter(|&frames| frames < record.frame) {
+                    // The container was wrong about its length.
+                    self.bar.set_length(frames.max(record.frame));
+                }
+                self.bar.set_position(record.frame);
+                self.bar.set_message(format!("{:.0} fps, {:.2}x", record.fps, record.speed));
+            }
+            MeterStyle::Plain | MeterStyle::Json => {
+                if self.printed.elapsed() >= EVERY {
+                    self.printed = Instant::now();
+                    self.print(&self.record(progress, false));
+                }
+            }
+        }
+    }
+
+    /// Takes the bar away, or prints the last line.
+    pub fn finish(&self, progress: &Progress) {
+        self.bar.finish_and_clear();
+        if matches!(self.style, MeterStyle::Plain | MeterStyle::Json) {
+            self.print(&self.record(progress, true));
+        }
+    }
+
+    fn record(&self, progress: &Progress, done: bool) -> Record {
+        let seconds = self.begin.elapsed().as_secs_f64().max(1e-6);
+        let frame = progress.written();
+        let fps = frame as f64 / seconds;
+        let share = self.frames.filter(|&frames| frames > 0).map(|frames| (frame as f64 / frames as f64).min(1.0));
+        let rest = self.frames.filter(|_| fps > 0.0).map(|frames| frames.saturating_sub(frame) as f64 / fps);
+        Record {
+            frame,
+            frames: self.frames,
+            percent: if done { Some(100.0) } else { share.map(|share| tenths(share * 100.0)) },
+            fps: tenths(fps),
+            speed: tenths(progress.position() as f64 / 1e5 / seconds) / 10.0,
+            eta: if done { Some(0.0) } else { rest.map(tenths) },
+            damaged: progress.damaged(),
+            done,
+        }
+    }
+
+    fn print(&self, record: &Record) {
+        let line = match self.style {
+            MeterStyle::Json => serde_json::to_string(record).unwrap_or_default(),
+            _ => {
+                let percent = record.percent.map(|percent| format!("{percent:5.1}%  ")).unwrap_or_default();
+                let eta = record.eta.map(|eta| format!("  eta {eta:.0} s")).unwrap_or_default();
+                let Record { frame, fps, speed, .. } = record;
+                format!("{percent}frame {frame}  {fps:.1} fps  {speed:.2}x{eta}")
+            }
+        };
+        eprintln!("{line}");
+    }
+}
+
+fn tenths(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0
+}

@@ -1,0 +1,9 @@
+//! What a run says on stderr: notes, progress, and one line at the end.
+
+mod console;
+mod meter;
+mod summary;
+
+pub use console::{Console, Verbosity};
+pub use meter::{Meter, MeterStyle};
+pub use summary::summary;

@@ -1,0 +1,27 @@
+//! Ctrl-C and SIGTERM: the first asks for a clean end, the second gives up at once.
+
+use histeq_video::pipeline::Cancel;
+use histeq_video::report::Console;
+use std::path::PathBuf;
+use std::process::exit;
+
+/// What a shell expects of a program that was interrupted.
+pub const INTERRUPTED: u8 = 130;
+
+/// Listens from now on. `temporary` is removed when a second signal ends the program at once.
+///
+/// # Errors
+/// When the system refuses.
+pub fn listen(cancel: Cancel, console: Console, temporary: Option<PathBuf>) -> Result<(), ctrlc::Error> {
+    ctrlc::set_handler(move || {
+        if cancel.is_cancelled() {
+            if let Some(file) = &temporary {
+                // Gone, or its hidden name still says that it is not the output.
+                let _ = std::fs::remove_file(file);
+            }
+            exit(INTERRUPTED.into());
+        }
+        cancel.cancel();
+        console.say("histeq-video: interrupted, finishing the file (again to give up at once)");
+    })
+}

@@ -1,0 +1,240 @@
+//! Which encoder a video gets, and how it is set: the one table of the program that knows encoders by name.
+
+use crate::ffmpeg::{Container, Encoder};
+use anyhow::{Context, Result, bail};
+use ffmpeg_next::codec::Id;
+
+/// How an encoder takes a constant quality.
+#[derive(Clone, Copy)]
+enum ConstantQuality {
+    /// By an option of its own.
+    Option(&'static str),
+    /// By FFmpeg's common quantizer scale (`-q:v`).
+    Quantizer,
+    /// Not at all, because it loses nothing.
+    Lossless,
+}
+
+struct Row {
+    encoder: &'static str,
+    quality: ConstantQuality,
+    /// Near-transparent to the eye.
+    default_quality: Option<f32>,
+    /// What takes `--preset`.
+    preset: Option<&'static str>,
+    options: &'static [(&'static str, &'static str)],
+}
+
+const fn row(
+    encoder: &'static str,
+    quality: ConstantQuality,
+    default_quality: Option<f32>,
+    preset: Option<&'static str>,
+    options: &'static [(&'static str, &'static str)],
+) -> Row {
+    Row { encoder, quality, default_quality, preset, options }
+}
+
+use ConstantQuality::{Lossless, Option as By, Quantizer};
+
+/// Defaults are meant to look like the picture they were given at a size that people accept.
+const TABLE: &[Row] = &[
+    row("libx264", By("crf"), Some(18.0), Some("preset"), &[("preset", "medium")]),
+    row("libx264rgb", By("crf"), Some(18.0), Some("preset"), &[("preset", "medium")]),
+    row("libx265", By("crf"), Some(20.0), Some("preset"), &[("preset", "medium"), ("x265-params", "log-level=none")]),
+    row("libvpx-vp9", By("crf"), Some(24.0), Some("cpu-used"), &[("cpu-used", "4"), ("row-mt", "1"), ("b", "0")]),
+    row("libvpx", By("crf"), Some(8.0), Some("cpu-used"), &[("cpu-used", "4"), ("b", "100M")]),
+    row("libsvtav1", By("crf"), Some(24.0), Some("preset"), &[("preset", "8")]),
+    row("libaom-av1", By("crf"), Some(22.0), Some("cpu-used"), &[("cpu-used", "6"), ("row-mt", "1"), ("b", "0")]),
+    row("h264_nvenc", By("cq"), Some(19.0), Some("preset"), &[("preset", "p5"), ("rc", "vbr"), ("b", "0")]),
+    row("hevc_nvenc", By("cq"), Some(21.0), Some("preset"), &[("preset", "p5"), ("rc", "vbr"), ("b", "0")]),
+    row("av1_nvenc", By("cq"), Some(24.0), Some("preset"), &[("preset", "p5"), ("rc", "vbr"), ("b", "0")]),
+    row("mjpeg", Quantizer, Some(2.0), None, &[]),
+    row("mpeg4", Quantizer, Some(2.0), None, &[]),
+    row("mpeg2video", Quantizer, Some(2.0), None, &[]),
+    row("mpeg1video", Quantizer, Some(2.0), None, &[]),
+    row("prores_ks", Quantizer, None, None, &[("vendor", "apl0")]),
+    row("libwebp", By("quality"), Some(95.0), Some("preset"), &[]),
+    row("libwebp_anim", By("quality"), Some(95.0), Some("preset"), &[]),
+    row("ffv1", Lossless, None, None, &[("level", "3"), ("slicecrc", "1"), ("slices", "16")]),
+    row("ffvhuff", Lossless, None, None, &[]),
+    row("huffyuv", Lossless, None, None, &[]),
+    row("utvideo", Lossless, None, None, &[]),
+    row("rawvideo", Lossless, None, None, &[]),
+    row("png", Lossless, None, None, &[]),
+    row("apng", Lossless, None, None, &[]),
+    row("bmp", Lossless, None, None, &[]),
+    row("tiff", Lossless, None, None, &[("compression_algo", "deflate")]),
+    row("gif", Lossless, None, None, &[]),
+];
+
+/// Codec of the input, encoders that can keep it, best first.
+const KEEPING: &[(Id, &[&str])] = &[
+    (Id::H264, &["libx264", "libopenh264"]),
+    (Id::HEVC, &["libx265"]),
+    (Id::VP8, &["libvpx"]),
+    (Id::VP9, &["libvpx-vp9"]),
+    (Id::AV1, &["libsvtav1", "libaom-av1"]),
+    (Id::MJPEG, &["mjpeg"]),
+    (Id::PRORES, &["prores_ks"]),
+    (Id::FFV1, &["ffv1"]),
+];
+
+/// The same codecs on a GPU that can encode.
+const NVENC: &[(Id, &str)] = &[(Id::H264, "h264_nvenc"), (Id::HEVC, "hevc_nvenc"), (Id::AV1, "av1_nvenc")];
+
+/// What the user said about encoding.
+#[derive(Clone, Debug, Default)]
+pub struct EncoderChoice {
+    /// An encoder's name.
+    pub encoder: Option<String>,
+    /// Quality or bit rate.
+    pub quality: Quality,
+    /// The encoder's own preset.
+    pub preset: Option<String>,
+    /// More options of the encoder's own.
+    pub options: Vec<(String, String)>,
+}
+
+/// What the encoder aims at.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Quality {
+    /// Near-transparent.
+    #[default]
+    Default,
+    /// A constant quality, in the encoder's own scale.
+    Constant(f32),
+    /// Bits a second, as FFmpeg reads it (`5M`).
+    BitRate(String),
+}
+
+/// An encoder and how it is set.
+pub struct Plan {
+    /// The encoder.
+    pub encoder: Encoder,
+    /// Its options.
+    pub options: Vec<(String, String)>,
+    /// FFmpeg's common quantizer, for encoders that have no option of their own for it.
+    pub quantizer: Option<f32>,
+}
+
+impl EncoderChoice {
+    /// The encoders to try for a video of codec `input` (`None` for still images, which are no codec of a video) in
+    /// this container, best first, and a word on it if the user should know that the codec changes.
+    ///
+    /// # Errors
+    /// When the encoder asked for is not here, or the container cannot hold what it makes.
+    pub fn candidates(
+        &self,
+        input: Option<Id>,
+        container: Container,
+        file: &str,
+        on_gpu: bool,
+    ) -> Result<(Vec<Encoder>, Option<String>)> {
+        let holds = |encoder: &Encoder| container.is_images() || container.holds_codec(encoder.codec());
+        if let Some(name) = &self.encoder {
+            let encoder = Encoder::find(name)
+                .with_context(|| format!("no encoder {name} here (`ffmpeg -encoders` lists those of this FFmpeg)"))?;
+            if !holds(&encoder) {
+                bail!(
+                    "{file}: a {} file cannot hold what {name} makes (use .mkv, or another encoder)",
+                    container.name()
+                );
+            }
+            return Ok((vec![encoder], None));
+        }
+        // What still images are coded as follows from the name that they are given.
+        let by_container = container.default_codec(file);
+        if container.is_images() {
+            let found = by_container.and_then(Encoder::for_codec);
+            let encoder = found.with_context(|| format!("{file}: no encoder here for this kind of image"))?;
+            return Ok((vec![encoder], None));
+        }
+        let nvenc = |codec: Id| {
+            let row = NVENC.iter().find(|(id, _)| on_gpu && *id == codec);
+            row.and_then(|(_, name)| Encoder::find(name)).filter(holds)
+        };
+        let kept = input.into_iter().flat_map(|input| [nvenc(input), keep(input).filter(holds)]);
+        let mut found: Vec<Encoder> = kept.flatten().collect();
+        if !found.is_empty() {
+            return Ok((found, None));
+        }
+        let has_h264_as_its_own = matches!(container.name().as_str(), "mp4" | "mov" | "matroska" | "ipod");
+        let usual = if has_h264_as_its_own || by_container.is_none() { Some(Id::H264) } else { by_container };
+        for codec in [usual, Some(Id::H264), by_container].into_iter().flatten() {
+            let encoders = [nvenc(codec), keep(codec), Encoder::for_codec(codec)].into_iter().flatten();
+            found.extend(encoders.filter(holds).take(2));
+            if let Some(encoder) = found.first() {
+                let word = input.map(|input| {
+                    let missing = KEEPING.iter().any(|(id, _)| *id == input) && keep(input).is_none();
+                    let why =
+                        if missing { "no encoder for its own codec is here" } else { "its own codec is not kept" };
+                    format!("the video is encoded by {} ({why})", encoder.name())
+                });
+                return Ok((found, word));
+            }
+        }
+        bail!("{file}: no encoder here makes what a {} file holds (name one with --encoder)", container.name())
+    }
+
+    /// How `encoder` is set.
+    ///
+    /// # Errors
+    /// When it has no such thing as the quality or the preset asked for.
+    pub fn plan(&self, encoder: Encoder) -> Result<Plan> {
+        let name = encoder.name();
+        let row = TABLE.iter().find(|row| row.encoder == name);
+        let mut options: Vec<(String, String)> = Vec::new();
+        let mut set = |key: &str, value: &str| {
+            options.retain(|(k, _)| k != key);
+            options.push((key.to_owned(), value.to_owned()));
+        };
+        for (key, value) in row.map_or(&[][..], |row| row.options) {
+            set(key, value);
+        }
+        let mut quantizer = None;
+        let quality = match &self.quality {
+            Quality::Constant(quality) => Some(*quality),
+            Quality::Default => row.and_then(|row| row.default_quality),
+            Quality::BitRate(rate) => {
+                set("b", rate);
+                None
+            }
+        };
+        if let Some(quality) = quality {
+            match constant_quality(encoder, row)? {
+                By(option) => set(option, &quality.to_string()),
+                Quantizer => quantizer = Some(quality),
+                Lossless => bail!("encoder {name} loses nothing and has no quality to set (drop --crf)"),
+            }
+        }
+        if let Some(preset) = &self.preset {
+            let option = row.map_or_else(|| encoder.has_option("preset").then_some("preset"), |row| row.preset);
+            let option = option.with_context(|| format!("encoder {name} has no presets (drop --preset)"))?;
+            set(option, preset);
+        }
+        for (key, value) in &self.options {
+            set(key, value);
+        }
+        Ok(Plan { encoder, options, quantizer })
+    }
+}
+
+/// The encoder that keeps a codec.
+fn keep(codec: Id) -> Option<Encoder> {
+    let names = KEEPING.iter().find(|(id, _)| *id == codec)?.1;
+    names.iter().find_map(|name| Encoder::find(name))
+}
+
+fn constant_quality(encoder: Encoder, row: Option<&Row>) -> Result<ConstantQuality> {
+    if let Some(row) = row {
+        return Ok(row.quality);
+    }
+    let known = ["crf", "cq", "qp", "global_quality", "quality"];
+    match known.into_iter().find(|option| encoder.has_option(option)) {
+        Some(option) => Ok(By(option)),
+        None => {
+            bail!("encoder {} has no constant quality (use --bitrate, or --encoder-option)", encoder.name())
+        }
+    }
+}

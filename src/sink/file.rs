@@ -1,0 +1,301 @@
+//! Encodes frames and writes them, with everything else that the input held, into a container.
+
+use super::encoders::EncoderChoice;
+use super::fit::{Fitter, Shape};
+use super::metadata::{kept, muxer_options};
+use super::streams::{self, Routes};
+use super::target::Target;
+use crate::ffmpeg::{
+    Container, Encoder, Muxer, OutputStream, Packet, Picture, Rational, VideoEncoder, VideoOptions, rescale,
+};
+use crate::frame::Frame;
+use crate::pipeline::{Delivery, Input, Notices, Outcome, Sink};
+use anyhow::{Context, Result, ensure};
+use std::collections::VecDeque;
+
+/// How to write the output.
+#[derive(Clone, Debug, Default)]
+pub struct OutputOptions {
+    /// A container's name; by the file's name if not given.
+    pub format: Option<String>,
+    /// Which encoder, and how it is set.
+    pub encoder: EncoderChoice,
+}
+
+/// An output file. The encoder is opened by the first frame, which knows its format, size and colours best.
+pub struct FileSink {
+    input: Input,
+    target: Target,
+    container: Container,
+    choice: EncoderChoice,
+    candidates: Vec<Encoder>,
+    notices: Notices,
+    muxer: Option<Muxer>,
+    /// Packets that came before the first frame.
+    early: Vec<Packet>,
+    running: Option<Running>,
+}
+
+/// What there is from the first frame on.
+struct Running {
+    encoder: VideoEncoder,
+    fitter: Fitter,
+    video: OutputStream,
+    routes: Routes,
+    clock: Clock,
+    frames: u64,
+}
+
+impl FileSink {
+    /// Gets ready to write; finds out all that can be found out before the first frame. `on_gpu` says that there is a
+    /// GPU, which may be able to encode, too.
+    ///
+    /// # Errors
+    /// When container or encoder are not here, do not go together, or the file cannot be opened.
+    pub fn create(
+        input: Input,
+        target: Target,
+        options: OutputOptions,
+        on_gpu: bool,
+        notices: Notices,
+    ) -> Result<Self> {
+        let name = target.name().to_owned();
+        let container = container(&name, options.format.as_deref())?;
+        let codec = (!input.media.is_images()).then(|| input.video_stream().parameters.id());
+        let (candidates, word) = options.encoder.candidates(codec, container, &name, on_gpu)?;
+        // A quality or a preset that the encoder does not have is said before anything is read.
+        for &encoder in &candidates {
+            options.encoder.plan(encoder)?;
+        }
+        if let Some(word) = word {
+            notices.note(&word);
+        }
+        if !container.is_images() {
+            streams::check(&input.media.streams, input.video, container, &notices)?;
+        }
+        let muxer = Muxer::create(container, &target.url()).with_context(|| format!("{name}: cannot be opened"))?;
+        Ok(FileSink {
+            input,
+            target,
+            container,
+            choice: options.encoder,
+            candidates,
+            notices,
+            muxer: Some(muxer),
+            early: Vec::new(),
+            running: None,
+        })
+    }
+
+    fn start(&mut self, first: &Picture) -> Result<()> {
+        let muxer = self.muxer.as_mut().context("the output is closed")?;
+        let stream = self.input.video_stream();
+        let mut side_data = stream.side_data.of_pictures();
+        side_data.add_from(first);
+        let clock = Clock::new(&self.input, self.container, &self.candidates);
+        let mut opened = None;
+        for (index, &candidate) in self.candidates.iter().enumerate() {
+            let shape = Shape::for_encoder(candidate, first, &self.notices)?;
+            let plan = self.choice.plan(candidate)?;
+            let interlaced = first.interlaced();
+            if interlaced.is_some() && !candidate.codes_fields() {
+                let name = candidate.name();
+                self.notices.warn(&format!("encoder {name} cannot code fields: interlaced video becomes frames"))?;
+            }
+            let options = VideoOptions {
+                format: shape.format,
+                size: shape.size,
+                time_base: clock.to,
+                frame_rate: stream.frame_rate,
+                colour: shape.colour,
+                sample_aspect_ratio: first.sample_aspect_ratio().or(stream.sample_aspect_ratio),
+                interlaced: interlaced.filter(|_| candidate.codes_fields()),
+                global_header: self.container.wants_global_header(),
+                quantizer: plan.quantizer,
+                options: plan.options,
+                side_data: side_data.clone(),
+            };
+            match VideoEncoder::open(candidate, &options) {
+                Ok(encoder) => {
+                    opened = Some((encoder, shape));
+                    break;
+                }
+                // Encoders on a GPU are listed where there is none, too; the next one does it.
+                Err(error) if index + 1 < self.candidates.len() => self.notices.detail(&format!("{error:#}")),
+                Err(error) => return Err(error),
+            }
+        }
+        let (encoder, shape) = opened.context("no encoder to try")?;
+        let media = &self.input.media;
+        let metadata = kept(&media.metadata);
+        muxer.set_metadata(&metadata);
+        let mut video = None;
+        let routes = if self.container.is_images() {
+            video = Some(muxer.add_encoded(&encoder, stream, &Vec::new(), &side_data)?);
+            Routes::default()
+        } else {
+            muxer.set_chapters(&media.chapters, self.input.shift, self.input.length);
+            Routes::add(muxer, &media.streams, self.input.video, |muxer| {
+                video = Some(muxer.add_encoded(&encoder, stream, &kept(&stream.metadata), &side_data)?);
+                Ok(())
+            })?
+        };
+        let mut options = muxer_options(self.container, &metadata);
+        if self.container.is_images() && !is_sequence(self.target.name()) {
+            options.push(("update".to_owned(), "1".to_owned()));
+        }
+        muxer.write_header(&options).with_context(|| self.target.name().to_owned())?;
+        self.running = Some(Running {
+            encoder,
+            fitter: Fitter::new(shape, self.notices.clone()),
+            video: video.context("the video has no stream")?,
+            routes,
+            clock,
+            frames: 0,
+        });
+        Ok(())
+    }
+
+    fn write_frame(&mut self, frame: &Frame) -> Result<()> {
+        let picture = Picture::from_frame(frame)?;
+        if self.running.is_none() {
+            self.start(&picture)?;
+            for packet in std::mem::take(&mut self.early) {
+                self.write_packet(packet)?;
+            }
+        }
+        let Some(running) = &mut self.running else { unreachable!("started above") };
+        ensure!(
+            running.frames == 0 || !self.container.is_images() || is_sequence(self.target.name()),
+            "{}: one image cannot hold a second frame (use a pattern like out%05d.png, or --frames 1)",
+            self.target.name()
+        );
+        let mut picture = running.fitter.fit(picture)?;
+        let duration = picture.duration();
+        let time = running.clock.time_of(picture.time(), duration);
+        picture.set_time(Some(time));
+        picture.set_duration(rescale(duration, running.clock.from, running.clock.to));
+        running.frames += 1;
+        let frame = running.frames - 1;
+        running
+            .encoder
+            .send(Some(&picture))
+            .with_context(|| format!("{}: frame {frame}: cannot be encoded", self.target.name()))?;
+        self.write_encoded()
+    }
+
+    fn write_encoded(&mut self) -> Result<()> {
+        let (Some(running), Some(muxer)) = (&mut self.running, &mut self.muxer) else { return Ok(()) };
+        while let Some(mut packet) =
+            running.encoder.receive().with_context(|| format!("{}: cannot be encoded", self.target.name()))?
+        {
+            running.clock.set_duration(&mut packet);
+            let time_base = running.encoder.time_base();
+            muxer
+                .write(packet, running.video, time_base)
+                .with_context(|| format!("{}: cannot be written", self.target.name()))?;
+        }
+        Ok(())
+    }
+
+    fn write_packet(&mut self, packet: Packet) -> Result<()> {
+        let (Some(running), Some(muxer)) = (&mut self.running, &mut self.muxer) else {
+            self.early.push(packet);
+            return Ok(());
+        };
+        running
+            .routes
+            .write(packet, muxer, &self.notices)
+            .with_context(|| format!("{}: cannot be written", self.target.name()))
+    }
+}
+
+impl Sink for FileSink {
+    fn write(&mut self, delivery: Delivery) -> Result<()> {
+        for packet in delivery.packets {
+            self.write_packet(packet)?;
+        }
+        match delivery.frame {
+            Some(frame) => self.write_frame(&frame),
+            None => Ok(()),
+        }
+    }
+
+    fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+        let name = self.target.name().to_owned();
+        let Some(running) = &mut self.running else {
+            // Interrupted before the first frame: there is nothing to keep.
+            return Ok(None);
+        };
+        running.encoder.send(None).with_context(|| format!("{name}: cannot be encoded"))?;
+        self.write_encoded()?;
+        let muxer = self.muxer.take().context("the output is closed")?;
+        muxer.finish().with_context(|| format!("{name}: cannot be written"))?;
+        Ok(Some(match outcome {
+            Outcome::Complete => self.target.complete()?,
+            Outcome::Interrupted => self.target.keep_interrupted()?,
+        }))
+    }
+}
+
+/// From the times of the input to those of the encoder.
+struct Clock {
+    from: Rational,
+    to: Rational,
+    last: Option<i64>,
+    /// How long each frame is shown that is still inside the encoder: some encoders forget it.
+    durations: VecDeque<(i64, i64)>,
+}
+
+impl Clock {
+    /// Times stay in the input's units, unless the container or the codec counts in frames.
+    fn new(input: &Input, container: Container, candidates: &[Encoder]) -> Self {
+        let from = input.video_stream().time_base;
+        let rate = input.video_stream().frame_rate.unwrap_or(Rational::new(25, 1));
+        let codec = candidates.first().map(|encoder| encoder.codec());
+        let by_rate = matches!(codec, Some(ffmpeg_next::codec::Id::MPEG1VIDEO | ffmpeg_next::codec::Id::MPEG2VIDEO));
+        // MPEG-4 part 2 counts in at most 65535ths of a second.
+        let too_fine = codec == Some(ffmpeg_next::codec::Id::MPEG4) && from.denominator() > 65535;
+        let to = if by_rate || too_fine || !container.has_timestamps() { rate.invert() } else { from };
+        Clock { from, to, last: None, durations: VecDeque::new() }
+    }
+
+    /// The time of the next frame in the encoder's units; always later than the one before it.
+    fn time_of(&mut self, time: Option<i64>, duration: i64) -> i64 {
+        let time = time.map(|time| rescale(time, self.from, self.to));
+        let next = self.last.map_or(i64::MIN, |last| last + 1);
+        let time = time.unwrap_or(next.max(0)).max(next);
+        self.last = Some(time);
+        if duration > 0 {
+            self.durations.push_back((time, rescale(duration, self.from, self.to)));
+        }
+        time
+    }
+
+    fn set_duration(&mut self, packet: &mut Packet) {
+        let Some(index) = self.durations.iter().position(|(time, _)| Some(*time) == packet.pts()) else { return };
+        if let Some((_, duration)) = self.durations.remove(index) {
+            packet.set_duration(duration);
+        }
+    }
+}
+
+/// Is this the name of many files (`%05d.png`)?
+pub fn is_sequence(name: &str) -> bool {
+    let mut rest = name;
+    while let Some(at) = rest.find('%') {
+        let digits = rest[at + 1..].trim_start_matches(|c: char| c.is_ascii_digit());
+        if digits.starts_with('d') {
+            return true;
+        }
+        rest = &rest[at + 1..];
+    }
+    false
+}
+
+fn container(name: &str, format: Option<&str>) -> Result<Container> {
+    Container::guess(format, name).with_context(|| match format {
+        Some(format) => format!("no container {format} here (`ffmpeg -muxers` lists those of this FFmpeg)"),
+        None => format!("{name}: no container goes by this name (use .mp4, .mkv, ..., or say --output-format)"),
+    })
+}

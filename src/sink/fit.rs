@@ -1,0 +1,94 @@
+//! Brings each picture to the format and size that the encoder was opened with, when it is not there already.
+
+use crate::ffmpeg::{Colour, Encoder, Picture, RawFormat, Scaler, nearest_format};
+use crate::pipeline::Notices;
+use anyhow::{Context, Result};
+
+/// What the encoder is given.
+#[derive(Clone, Copy)]
+pub struct Shape {
+    /// Pixel format.
+    pub format: RawFormat,
+    /// Pixels in a row and rows.
+    pub size: (usize, usize),
+    /// How the numbers become colours.
+    pub colour: Colour,
+}
+
+impl Shape {
+    /// What `encoder` is given for pictures like `first`.
+    ///
+    /// # Errors
+    /// When it takes nothing that is near; with `--strict`, when bits or colour are lost.
+    pub fn for_encoder(encoder: Encoder, first: &Picture, notices: &Notices) -> Result<Self> {
+        let from = first.format();
+        let formats = encoder.formats();
+        let full = first.is_full_range() || encoder.wants_full_range();
+        let format = match full_range_kin(from, full, &formats) {
+            Some(kin) => kin,
+            None if formats.is_empty() => from,
+            None => nearest_format(&formats, from)
+                .with_context(|| format!("encoder {} takes nothing near pixel format {from}", encoder.name()))?,
+        };
+        let colour = first.colour().converted(from, format, first.size().1 >= 720);
+        let colour = if encoder.wants_full_range() { colour.full_range() } else { colour };
+        if format.native() != from.native() || format.native().is_none() && format != from {
+            let name = encoder.name();
+            if loses(from, format) {
+                notices.warn(&format!("encoder {name} does not take {from}: the video is narrowed to {format}"))?;
+            } else {
+                notices.note(&format!("encoder {name} does not take {from}: the video becomes {format}"));
+            }
+        }
+        Ok(Shape { format, size: first.size(), colour })
+    }
+}
+
+/// `yuvj420p` for full-range `yuv420p`, where the encoder lists the one, and the other not or in another sense.
+fn full_range_kin(from: RawFormat, full: bool, formats: &[RawFormat]) -> Option<RawFormat> {
+    let is_kin = |format: &RawFormat| format.is_full_range_yuv() && format.native() == from.native();
+    formats.iter().copied().find(is_kin).filter(|_| full || !formats.contains(&from))
+}
+
+/// Does a picture lose bits, colour resolution or transparency on the way?
+fn loses(from: RawFormat, to: RawFormat) -> bool {
+    to.depth() < from.depth() || from.is_rgb() != to.is_rgb() || to.chroma_resolution() < from.chroma_resolution()
+}
+
+/// Makes pictures fit.
+pub struct Fitter {
+    shape: Shape,
+    scaler: Option<Scaler>,
+    notices: Notices,
+    resized: bool,
+}
+
+impl Fitter {
+    /// To pictures of this shape.
+    pub fn new(shape: Shape, notices: Notices) -> Self {
+        Fitter { shape, scaler: None, notices, resized: false }
+    }
+
+    /// `picture` as the encoder wants it; unchanged when it is that already.
+    ///
+    /// # Errors
+    /// When swscale cannot convert it.
+    pub fn fit(&mut self, mut picture: Picture) -> Result<Picture> {
+        let same_samples = picture.format() == self.shape.format
+            || picture.format().native().is_some() && picture.format().native() == self.shape.format.native();
+        let same_range = picture.is_full_range() == self.shape.colour.is_full_range(self.shape.format);
+        if same_samples && same_range && picture.size() == self.shape.size {
+            picture.rename(self.shape.format);
+            return Ok(picture);
+        }
+        if picture.size() != self.shape.size && !self.resized {
+            self.resized = true;
+            let ((w, h), (to_w, to_h)) = (picture.size(), self.shape.size);
+            self.notices
+                .warn(&format!("the video changes its size to {w}x{h}; from there on it is scaled to {to_w}x{to_h}"))?;
+        }
+        let Shape { format, size, colour } = self.shape;
+        let scaler = self.scaler.get_or_insert_with(|| Scaler::to(format, size, colour));
+        scaler.run(&picture).with_context(|| format!("cannot convert pixel format {} to {format}", picture.format()))
+    }
+}

@@ -1,0 +1,78 @@
+//! What is said about a file and its streams, less what was only true of the file that it was read from.
+
+use crate::ffmpeg::{Container, Metadata};
+
+/// Facts about the old file that its demuxer tells as metadata, or statistics of its packets.
+const OF_THE_OLD_FILE: &[&str] = &[
+    "major_brand",
+    "minor_version",
+    "compatible_brands",
+    "encoder",
+    "duration",
+    "vendor_id",
+    "BPS",
+    "NUMBER_OF_FRAMES",
+    "NUMBER_OF_BYTES",
+    "_STATISTICS_WRITING_APP",
+    "_STATISTICS_WRITING_DATE_UTC",
+    "_STATISTICS_TAGS",
+];
+
+/// The keys that mp4 has fields for; others need its key-value form.
+const MP4_KEYS: &[&str] = &[
+    "title",
+    "artist",
+    "album_artist",
+    "composer",
+    "album",
+    "date",
+    "comment",
+    "genre",
+    "copyright",
+    "grouping",
+    "lyrics",
+    "description",
+    "synopsis",
+    "show",
+    "episode_id",
+    "episode_sort",
+    "season_number",
+    "network",
+    "keywords",
+    "track",
+    "disc",
+    "hd_video",
+    "media_type",
+    "gapless_playback",
+    "compilation",
+    "rating",
+    "make",
+    "model",
+    "location",
+    "creation_time",
+    "timecode",
+];
+
+/// What is still true of the new file.
+pub fn kept(metadata: &Metadata) -> Metadata {
+    let is_old = |key: &str| {
+        // Matroska's statistics carry their language: BPS-eng.
+        let bare = key.split('-').next().unwrap_or(key);
+        OF_THE_OLD_FILE.iter().any(|old| old.eq_ignore_ascii_case(bare))
+    };
+    metadata.iter().filter(|(key, _)| !is_old(key)).cloned().collect()
+}
+
+/// The muxer options without which something that the input says would be lost.
+pub fn muxer_options(container: Container, metadata: &Metadata) -> Vec<(String, String)> {
+    let option = |key: &str, value: &str| vec![(key.to_owned(), value.to_owned())];
+    match container.name().as_str() {
+        "mp4" | "mov" | "ipod" => {
+            let foreign = metadata.iter().any(|(key, _)| !MP4_KEYS.contains(&key.to_ascii_lowercase().as_str()));
+            option("movflags", if foreign { "+use_metadata_tags+write_colr" } else { "+write_colr" })
+        }
+        // Its muxer would move all times by 1.4 s.
+        "mpegts" => option("mpegts_copyts", "1"),
+        _ => Vec::new(),
+    }
+}

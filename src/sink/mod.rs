@@ -1,0 +1,12 @@
+//! Where frames go.
+
+mod encoders;
+mod file;
+mod fit;
+mod metadata;
+mod streams;
+mod target;
+
+pub use encoders::{EncoderChoice, Quality};
+pub use file::{FileSink, OutputOptions, is_sequence};
+pub use target::{Overwrite, Target, TargetError};

@@ -1,0 +1,109 @@
+//! The streams that are not equalized, on their way into the output: copied as they are, text subtitles turned into the
+//! container's own kind, the rest left out with a warning.
+
+use super::metadata::kept;
+use crate::ffmpeg::{Container, Kind, Muxer, OutputStream, Packet, Rational, Stream, SubtitleTranscoder};
+use crate::pipeline::Notices;
+use anyhow::{Context, Result};
+
+/// Where the packets of an input stream go.
+enum Route {
+    Copy(OutputStream),
+    Transcode(OutputStream, Box<SubtitleTranscoder>),
+}
+
+/// What is to become of an input stream; decided before the first frame, so that a refusal comes at once.
+enum Plan {
+    Copy,
+    Transcode(&'static str),
+    /// It comes back by itself, from chapters or metadata that the container keeps.
+    Implied,
+    LeaveOut,
+}
+
+/// Routes for all streams of an input.
+#[derive(Default)]
+pub struct Routes {
+    routes: Vec<Option<(Route, Rational)>>,
+}
+
+/// Warns of the streams that `container` cannot hold.
+///
+/// # Errors
+/// The warning, with `--strict`.
+pub fn check(streams: &[Stream], video: usize, container: Container, notices: &Notices) -> Result<()> {
+    for stream in streams.iter().filter(|stream| stream.index != video) {
+        if matches!(plan(stream, container), Plan::LeaveOut) {
+            let name = container.name();
+            let remedy = if name == "matroska" { "" } else { " (a .mkv file holds most kinds)" };
+            notices.warn(&format!("{} is left out: a {name} file cannot hold it{remedy}", stream.describe()))?;
+        }
+    }
+    Ok(())
+}
+
+fn plan(stream: &Stream, container: Container) -> Plan {
+    let is_timecode = stream.kind == Kind::Data && stream.tag("timecode").is_some();
+    if is_timecode || stream.is_chapter_text() {
+        return Plan::Implied;
+    }
+    if container.holds(stream) {
+        return Plan::Copy;
+    }
+    match container.subtitle_codec() {
+        Some(codec) if stream.is_text_subtitle() => Plan::Transcode(codec),
+        _ => Plan::LeaveOut,
+    }
+}
+
+impl Routes {
+    /// Adds an output stream for each input stream, in order; `add_video` adds the one that is equalized.
+    ///
+    /// # Errors
+    /// When a stream cannot be added, or its subtitles cannot be transcoded.
+    pub fn add(
+        muxer: &mut Muxer,
+        streams: &[Stream],
+        video: usize,
+        mut add_video: impl FnMut(&mut Muxer) -> Result<()>,
+    ) -> Result<Self> {
+        let mut routes = Vec::new();
+        for stream in streams {
+            if stream.index == video {
+                add_video(muxer)?;
+                routes.push(None);
+                continue;
+            }
+            let metadata = kept(&stream.metadata);
+            let route = match plan(stream, muxer.container()) {
+                Plan::Copy => Some(Route::Copy(muxer.add_copy(stream, &metadata)?)),
+                Plan::Transcode(codec) => {
+                    let transcoder = SubtitleTranscoder::open(stream, codec)
+                        .with_context(|| format!("{} cannot become {codec}", stream.describe()))?;
+                    let to = muxer.add_subtitles(&transcoder, stream, &metadata)?;
+                    Some(Route::Transcode(to, Box::new(transcoder)))
+                }
+                Plan::Implied | Plan::LeaveOut => None,
+            };
+            routes.push(route.map(|route| (route, stream.time_base)));
+        }
+        Ok(Routes { routes })
+    }
+
+    /// Writes a packet of an input stream where it belongs.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&mut self, packet: Packet, muxer: &mut Muxer, notices: &Notices) -> Result<()> {
+        let Some(Some((route, time_base))) = self.routes.get_mut(packet.stream()) else { return Ok(()) };
+        match route {
+            Route::Copy(to) => muxer.write(packet, *to, *time_base)?,
+            Route::Transcode(to, transcoder) => match transcoder.run(&packet) {
+                Ok(Some(packet)) => muxer.write(packet, *to, *time_base)?,
+                Ok(None) => {}
+                Err(error) => notices.warn(&format!("a subtitle of stream #{} is lost: {error}", packet.stream()))?,
+            },
+        }
+        Ok(())
+    }
+}

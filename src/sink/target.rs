@@ -1,0 +1,194 @@
+//! Where the output is written: under a temporary name beside its own until it is whole, or directly where a rename
+//! would make no sense.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+/// What to do about an output that exists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overwrite {
+    /// Ask on a terminal, else refuse.
+    #[default]
+    Ask,
+    /// Overwrite (`-y`).
+    Yes,
+    /// Refuse (`-n`).
+    No,
+}
+
+/// Why an output cannot be written where it should.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// It exists, and is to be kept.
+    #[error("{0} exists (use -y to overwrite it)")]
+    Exists(String),
+    /// It is the input.
+    #[error("{0} is the input itself (give the output another name)")]
+    SameAsInput(String),
+    /// It is a folder.
+    #[error("{0} is a folder (give a file name)")]
+    Folder(String),
+    /// The folder that it should lie in does not exist.
+    #[error("{0}: there is no folder {1} (make it first)")]
+    NoFolder(String, String),
+    /// The folder that it should lie in takes no new files.
+    #[error("{0}: cannot write there: {1}")]
+    NotWritable(String, std::io::Error),
+    /// It is whole under another name.
+    #[error("{name}: cannot be renamed from {temporary}: {error}")]
+    Rename {
+        /// The name that it should get.
+        name: String,
+        /// The name that it has.
+        temporary: String,
+        /// What the system says.
+        error: std::io::Error,
+    },
+}
+
+/// An output and the name that it is written under. Dropping it removes an unfinished temporary file.
+#[derive(Debug)]
+pub struct Target {
+    name: String,
+    temporary: Option<PathBuf>,
+    existed: bool,
+}
+
+impl Target {
+    /// Looks at the place where `name` should be written. `input` is the file that it must not be; `sequence` says that
+    /// the name is a pattern of many.
+    ///
+    /// # Errors
+    /// When nothing may, or can, be written there.
+    pub fn new(name: &str, input: &str, sequence: bool, overwrite: Overwrite) -> Result<Self, TargetError> {
+        let path = Path::new(name);
+        let direct = || Ok(Target { name: name.to_owned(), temporary: None, existed: false });
+        if name == "-" || name.contains("://") || name.starts_with("pipe:") {
+            return direct();
+        }
+        if name == input || same_file::is_same_file(path, input).unwrap_or(false) {
+            return Err(TargetError::SameAsInput(name.to_owned()));
+        }
+        let metadata = std::fs::symlink_metadata(path).ok();
+        let resolved = std::fs::metadata(path).ok();
+        if resolved.as_ref().is_some_and(std::fs::Metadata::is_dir) {
+            return Err(TargetError::Folder(name.to_owned()));
+        }
+        let is_regular = resolved.as_ref().is_none_or(std::fs::Metadata::is_file);
+        if !is_regular {
+            return direct();
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !folder.is_dir() {
+            return Err(TargetError::NoFolder(name.to_owned(), folder.display().to_string()));
+        }
+        if sequence {
+            let first = first_of_sequence(name);
+            if Path::new(&first).exists() && !may_overwrite(&first, overwrite) {
+                return Err(TargetError::Exists(first));
+            }
+            return direct();
+        }
+        if resolved.is_some() && !may_overwrite(name, overwrite) {
+            return Err(TargetError::Exists(name.to_owned()));
+        }
+        if metadata.as_ref().is_some_and(std::fs::Metadata::is_symlink) {
+            return Ok(Target { name: name.to_owned(), temporary: None, existed: resolved.is_some() });
+        }
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        // The process number keeps two runs apart; the extension stays last, for whoever looks at the folder.
+        let temporary = folder.join(format!(".{}.{file}", std::process::id()));
+        // Reserves the name, and finds out at once whether the folder takes files.
+        std::fs::File::create(&temporary).map_err(|error| TargetError::NotWritable(name.to_owned(), error))?;
+        Ok(Target { name: name.to_owned(), temporary: Some(temporary), existed: resolved.is_some() })
+    }
+
+    /// The name to write to.
+    pub fn url(&self) -> String {
+        match &self.temporary {
+            Some(path) => path.to_string_lossy().into_owned(),
+            None if self.name == "-" => "pipe:1".to_owned(),
+            None => self.name.clone(),
+        }
+    }
+
+    /// The name as the user gave it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Gives the whole file its name.
+    ///
+    /// # Errors
+    /// When the system refuses; the file stays under its temporary name, which the error tells.
+    pub fn complete(self) -> Result<String, TargetError> {
+        let name = self.name.clone();
+        self.rename_to(&name)
+    }
+
+    /// Gives an interrupted file the name asked for, or, where a file of this name was there before, `NAME.partial.EXT`
+    /// beside it. Answers with the name that it got.
+    ///
+    /// # Errors
+    /// As for [`complete`](Target::complete).
+    pub fn keep_interrupted(self) -> Result<String, TargetError> {
+        let path = Path::new(&self.name);
+        let name = match (self.existed && self.temporary.is_some(), path.extension()) {
+            (false, _) => self.name.clone(),
+            (true, Some(extension)) => {
+                path.with_extension(format!("partial.{}", extension.to_string_lossy())).display().to_string()
+            }
+            (true, None) => format!("{}.partial", self.name),
+        };
+        self.rename_to(&name)
+    }
+
+    fn rename_to(mut self, name: &str) -> Result<String, TargetError> {
+        let Some(temporary) = self.temporary.take() else { return Ok(name.to_owned()) };
+        if let Ok(old) = std::fs::metadata(name) {
+            // Whoever could read the old file can read the new one; a failure leaves the default, which is no harm.
+            let _ = std::fs::set_permissions(&temporary, old.permissions());
+        }
+        std::fs::rename(&temporary, name).map_err(|error| TargetError::Rename {
+            name: name.to_owned(),
+            temporary: temporary.display().to_string(),
+            error,
+        })?;
+        Ok(name.to_owned())
+    }
+
+    /// The temporary file, for whoever has to give up in a hurry.
+    pub fn temporary(&self) -> Option<&Path> {
+        self.temporary.as_deref()
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            // If it cannot be removed, its hidden name still says that it is not the output.
+            let _ = std::fs::remove_file(temporary);
+        }
+    }
+}
+
+/// The name of the first image of a sequence: `out%03d.png` begins with `out001.png`.
+fn first_of_sequence(pattern: &str) -> String {
+    let Some((before, rest)) = pattern.split_once('%') else { return pattern.to_owned() };
+    let Some((width, after)) = rest.split_once('d') else { return pattern.to_owned() };
+    let width = width.parse().unwrap_or(0);
+    format!("{before}{:0width$}{after}", 1)
+}
+
+fn may_overwrite(name: &str, overwrite: Overwrite) -> bool {
+    match overwrite {
+        Overwrite::Yes => true,
+        Overwrite::No => false,
+        Overwrite::Ask if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() => {
+            eprint!("{name} exists. Overwrite? [y/N] ");
+            let mut answer = String::new();
+            std::io::stdin().read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y")
+        }
+        Overwrite::Ask => false,
+    }
+}

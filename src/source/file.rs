@@ -1,0 +1,407 @@
+//! Reads whatever FFmpeg can open: decodes one video stream, hands on the packets of all others.
+
+use super::native::ToNative;
+use crate::ffmpeg::{Decoded, Decoder, Demuxer, Kind, Packet, Picture, Rational, last_message, microseconds, rescale};
+use crate::pipeline::{Cancel, Delivery, Input, Notices, Progress, Source};
+use anyhow::{Context, Result, bail, ensure};
+use std::sync::Arc;
+
+/// Packets of other streams go out with the next frame, or when they come to this many bytes: a long stretch without
+/// a frame must not pile them up.
+const PACKET_BYTES: usize = 4 << 20;
+
+/// After the end of the part that was asked for, other streams are read this much further for packets that belong to
+/// it; containers interleave more tightly than this.
+const INTERLEAVE: i64 = 10_000_000;
+
+/// An input that is shorter by more than this, and by more than a hundredth, was cut off (microseconds).
+const SHORT_BY: i64 = 500_000;
+
+/// A broken input is given up after this many errors with no frame between them.
+const ERRORS_IN_A_ROW: u32 = 1000;
+
+/// What to open, and which part of it.
+#[derive(Clone, Debug, Default)]
+pub struct InputOptions {
+    /// A file name or a URL.
+    pub url: String,
+    /// A demuxer's name, for inputs that do not tell.
+    pub format: Option<String>,
+    /// The demuxer's options.
+    pub options: Vec<(String, String)>,
+    /// Which video stream is equalized, counted among the video streams; FFmpeg's choice if not given.
+    pub video_stream: Option<usize>,
+    /// Where to begin, in microseconds.
+    pub start: Option<i64>,
+    /// How much to read, in microseconds.
+    pub duration: Option<i64>,
+    /// How many frames to read.
+    pub frames: Option<u64>,
+}
+
+/// A file, or anything else that FFmpeg can open.
+pub struct FileSource {
+    demuxer: Demuxer,
+    decoder: Decoder,
+    input: Input,
+    options: InputOptions,
+    to_native: ToNative,
+    notices: Notices,
+    progress: Arc<Progress>,
+    /// Unit of the video's times.
+    time_base: Rational,
+    /// First and last moment of the part that was asked for, in microseconds of the container's clock.
+    begin: Option<i64>,
+    end: Option<i64>,
+    state: State,
+    /// For each stream, whether its packets are handed on yet: video has to begin with a key frame.
+    begun: Vec<bool>,
+    /// For each stream, whether it has come to `end`.
+    ended: Vec<bool>,
+    packets: Vec<Packet>,
+    packet_bytes: usize,
+    delivered: u64,
+    last_time: Option<i64>,
+    /// End of the last packet of any stream, in microseconds of the container's clock.
+    furthest: i64,
+    errors: u32,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    /// Reading and decoding.
+    Reading,
+    /// All is read; the decoder still holds pictures.
+    Draining,
+    /// The last frame is out; other streams may still have packets before the end.
+    Trailing,
+    /// Nothing more.
+    Over,
+}
+
+impl FileSource {
+    /// Opens the input and gets ready to decode.
+    ///
+    /// # Errors
+    /// When it cannot be opened, has no video, or no decoder for it.
+    pub fn open(options: InputOptions, cancel: &Cancel, notices: Notices, progress: Arc<Progress>) -> Result<Self> {
+        let name = options.url.clone();
+        let mut demuxer = open_demuxer(&options, cancel)?;
+        let video = choose_video(&demuxer, &options)?;
+        let media = demuxer.media().clone();
+        let stream = &media.streams[video];
+        let decoder = Decoder::open(stream).map_err(|error| {
+            anyhow::anyhow!("{name}: no decoder for {} ({error}); another FFmpeg build may have it", stream.describe())
+        })?;
+        let origin = media.start.unwrap_or(0);
+        let begin = options.start.map(|start| origin + start);
+        if let Some(begin) = begin.filter(|&begin| begin > origin) {
+            // An input that cannot seek is decoded from the beginning instead.
+            if let Err(error) = demuxer.seek(begin) {
+                notices.detail(&format!("{name}: cannot seek ({error}); decoding from the beginning"));
+            }
+        }
+        let end = options.duration.map(|duration| begin.unwrap_or(origin) + duration);
+        let rest = media.duration.map(|duration| duration - options.start.unwrap_or(0));
+        let duration = [rest, options.duration].into_iter().flatten().min().filter(|&duration| duration > 0);
+        let by_rate = duration.zip(stream.frame_rate).map(|(duration, rate)| {
+            (duration as f64 / 1e6 * f64::from(rate.numerator()) / f64::from(rate.denominator())).round() as u64
+        });
+        let whole = options.start.is_none() && options.duration.is_none();
+        let counted = stream.frames.filter(|_| whole).or(by_rate);
+        let frames = [counted, options.frames].into_iter().flatten().min();
+        let input = Input {
+            name,
+            video,
+            shift: begin.map_or(0, |begin| -begin),
+            length: options.duration,
+            frames,
+            duration,
+            media: media.clone(),
+        };
+        let count = media.streams.len();
+        Ok(FileSource {
+            time_base: stream.time_base,
+            to_native: ToNative::new(notices.clone()),
+            begun: media.streams.iter().map(|s| options.start.is_none() || s.kind != Kind::Video).collect(),
+            ended: vec![false; count],
+            demuxer,
+            decoder,
+            input,
+            options,
+            notices,
+            progress,
+            begin,
+            end,
+            state: State::Reading,
+            packets: Vec::new(),
+            packet_bytes: 0,
+            delivered: 0,
+            last_time: None,
+            furthest: i64::MIN / 2,
+            errors: 0,
+        })
+    }
+
+    /// What the input is.
+    pub fn input(&self) -> &Input {
+        &self.input
+    }
+
+    /// The next frame that belongs to the part that was asked for, or packets that should not wait for it.
+    fn advance(&mut self) -> Result<Option<Delivery>> {
+        loop {
+            match self.state {
+                State::Over => return Ok(None),
+                State::Trailing => {
+                    self.read_trailing()?;
+                    return Ok(Some(self.delivery(None)));
+                }
+                State::Reading | State::Draining => {}
+            }
+            match self.decoder.receive() {
+                Ok(Decoded::Picture(picture)) => {
+                    self.errors = 0;
+                    if let Some(delivery) = self.take(picture)? {
+                        return Ok(Some(delivery));
+                    }
+                }
+                Ok(Decoded::NeedsInput) => {
+                    self.feed()?;
+                    if self.packet_bytes > PACKET_BYTES {
+                        return Ok(Some(self.delivery(None)));
+                    }
+                }
+                Ok(Decoded::End) => {
+                    ensure!(self.delivered > 0, "{}: {}", self.input.name, self.nothing_decoded());
+                    self.state = State::Over;
+                    return Ok(Some(self.delivery(None)));
+                }
+                Err(error) => self.damaged(&format!("decode failed: {error}"))?,
+            }
+        }
+    }
+
+    fn nothing_decoded(&self) -> String {
+        let damaged = self.progress.damaged();
+        match self.options.start {
+            Some(_) if damaged == 0 => "no frame at or after --start".to_owned(),
+            _ => format!("not a single frame could be decoded ({damaged} damaged packets)"),
+        }
+    }
+
+    /// Reads a packet and gives it to whom it belongs.
+    fn feed(&mut self) -> Result<()> {
+        if self.state == State::Draining {
+            // The decoder has been told that there is no more, so it cannot ask for more.
+            bail!("{}: the decoder asks for packets after the last one", self.input.name);
+        }
+        let read = self.demuxer.read();
+        if let Ok(Some(packet)) = &read {
+            self.note_end_of(packet);
+        }
+        match read {
+            Ok(Some(packet)) if packet.stream() == self.input.video => {
+                if packet.is_corrupt() {
+                    self.damaged("a packet is cut short or corrupt")?;
+                }
+                if let Err(error) = self.decoder.send(Some(&packet)) {
+                    self.damaged(&format!("a packet cannot be decoded: {error}"))?;
+                }
+            }
+            Ok(Some(packet)) => self.keep(packet),
+            Ok(None) => {
+                self.check_length()?;
+                self.drain()?;
+            }
+            Err(error) => {
+                self.damaged(&format!("reading broke off: {error}"))?;
+                self.drain()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn note_end_of(&mut self, packet: &Packet) {
+        let time_base = self.input.media.streams[packet.stream()].time_base;
+        if let Some(time) = packet.time() {
+            self.furthest = self.furthest.max(rescale(time + packet.duration(), time_base, microseconds()));
+        }
+    }
+
+    /// Demuxers take the end of a file that was cut off for a normal end.
+    fn check_length(&mut self) -> Result<()> {
+        let media = &self.input.media;
+        let Some(duration) = media.duration else { return Ok(()) };
+        let read = self.furthest - media.start.unwrap_or(0);
+        if duration - read > SHORT_BY.max(duration / 100) {
+            let (read, duration) = (read as f64 / 1e6, duration as f64 / 1e6);
+            self.damaged(&format!("the input ends at {read:.1} s, but should be {duration:.1} s long (cut off?)"))?;
+        }
+        Ok(())
+    }
+
+    fn drain(&mut self) -> Result<()> {
+        self.state = State::Draining;
+        self.decoder.send(None).with_context(|| self.input.name.clone())
+    }
+
+    /// A decoded picture; `None` when it lies before the part that was asked for.
+    fn take(&mut self, mut picture: Picture) -> Result<Option<Delivery>> {
+        let time = picture.time().unwrap_or_else(|| self.expected_time());
+        picture.set_time(Some(time));
+        self.last_time = Some(time + picture.duration().max(0));
+        let moment = rescale(time, self.time_base, microseconds());
+        if self.begin.is_some_and(|begin| moment < begin) {
+            return Ok(None);
+        }
+        if self.end.is_some_and(|end| moment >= end) || self.options.frames.is_some_and(|most| self.delivered >= most) {
+            self.end = Some(self.end.unwrap_or(moment).min(moment));
+            self.state = State::Trailing;
+            return Ok(None);
+        }
+        if self.delivered == 0 && picture.colour().is_hdr() {
+            self.notices.note("HDR video is equalized in its own code values (PQ or HLG)");
+        }
+        if picture.is_damaged() {
+            self.damaged("damaged, shown as far as it could be decoded")?;
+        }
+        let mut frame =
+            self.to_native.frame(&picture).with_context(|| format!("{}: frame {}", self.input.name, self.delivered))?;
+        frame.pts = Some(time + self.shift());
+        self.delivered += 1;
+        self.progress.count_decoded(moment - self.begin.or(self.input.media.start).unwrap_or(0));
+        Ok(Some(self.delivery(Some(frame))))
+    }
+
+    /// The time of a frame that carries none: right after the one before it.
+    fn expected_time(&self) -> i64 {
+        let rate = self.input.video_stream().frame_rate.unwrap_or(Rational::new(25, 1));
+        match self.last_time {
+            None => self.input.video_stream().start.unwrap_or(0),
+            Some(last) => last + rescale(1, rate.invert(), self.time_base).max(1),
+        }
+    }
+
+    fn shift(&self) -> i64 {
+        rescale(self.input.shift, microseconds(), self.time_base)
+    }
+
+    /// Keeps a packet of another stream, if it lies in the part that was asked for.
+    fn keep(&mut self, mut packet: Packet) {
+        let index = packet.stream();
+        let stream = &self.input.media.streams[index];
+        let in_microseconds = |time| rescale(time, stream.time_base, microseconds());
+        if let Some(time) = packet.time() {
+            let (first, last) = (in_microseconds(time), in_microseconds(time + packet.duration()));
+            self.begun[index] |= packet.is_key() && self.begin.is_none_or(|begin| first >= begin);
+            if self.begin.is_some_and(|begin| last <= begin && first < begin) {
+                return;
+            }
+            if self.end.is_some_and(|end| first >= end) {
+                self.ended[index] = true;
+                return;
+            }
+        }
+        if !self.begun[index] && !stream.is_attached_picture() {
+            return;
+        }
+        packet.shift(rescale(self.input.shift, microseconds(), stream.time_base));
+        self.packet_bytes += packet.len();
+        self.packets.push(packet);
+    }
+
+    /// Reads on for packets of other streams that lie before the end of the part that was asked for.
+    fn read_trailing(&mut self) -> Result<()> {
+        let streams = self.input.media.streams.clone();
+        let waited_for = |index: usize| streams[index].kind == Kind::Audio;
+        let end = self.end.unwrap_or(i64::MAX);
+        while self.packet_bytes <= PACKET_BYTES {
+            let all_ended = (0..streams.len()).all(|index| !waited_for(index) || self.ended[index]);
+            let packet = if all_ended { None } else { self.demuxer.read().unwrap_or(None) };
+            let Some(packet) = packet else {
+                self.state = State::Over;
+                return Ok(());
+            };
+            let moment = packet.dts().map(|dts| rescale(dts, streams[packet.stream()].time_base, microseconds()));
+            if moment.is_some_and(|moment| moment > end.saturating_add(INTERLEAVE)) {
+                self.state = State::Over;
+                return Ok(());
+            }
+            if packet.stream() != self.input.video {
+                self.keep(packet);
+            }
+        }
+        Ok(())
+    }
+
+    fn delivery(&mut self, frame: Option<crate::frame::Frame>) -> Delivery {
+        self.packet_bytes = 0;
+        Delivery { packets: std::mem::take(&mut self.packets), frame }
+    }
+
+    fn damaged(&mut self, what: &str) -> Result<()> {
+        self.progress.count_damaged();
+        self.errors += 1;
+        let message = format!("{}: frame {}: {what}", self.input.name, self.delivered);
+        ensure!(self.errors < ERRORS_IN_A_ROW, "{message}; giving up after {ERRORS_IN_A_ROW} errors in a row");
+        // A hundred lines that say the same help nobody; the summary has the count.
+        match self.progress.damaged() {
+            1 => self.notices.warn(&message),
+            _ => {
+                self.notices.detail(&message);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Source for FileSource {
+    fn next(&mut self) -> Result<Option<Delivery>> {
+        self.advance()
+    }
+}
+
+fn open_demuxer(options: &InputOptions, cancel: &Cancel) -> Result<Demuxer> {
+    let name = &options.url;
+    let opened = Demuxer::open(name, options.format.as_deref(), &options.options, cancel.flag());
+    let demuxer = opened.map_err(|error| {
+        let detail = last_message().map(|message| format!(" ({message})")).unwrap_or_default();
+        match error {
+            crate::ffmpeg::Error::InvalidData => {
+                anyhow::anyhow!("{name}: not a video, or damaged beyond recognition{detail}")
+            }
+            crate::ffmpeg::Error::DemuxerNotFound => anyhow::anyhow!(
+                "{name}: FFmpeg has no input format {} (`ffmpeg -demuxers` lists them)",
+                options.format.as_deref().unwrap_or_default()
+            ),
+            error => anyhow::anyhow!("{name}: {error}"),
+        }
+    })?;
+    // FFmpeg draws text files as videos of a terminal, which nobody wants who gives a wrong file.
+    let is_text = demuxer.media().demuxer == "tty" && options.format.is_none();
+    ensure!(!is_text, "{name}: a text file, not a video (-f tty reads it as a picture of a terminal)");
+    Ok(demuxer)
+}
+
+fn choose_video(demuxer: &Demuxer, options: &InputOptions) -> Result<usize> {
+    let name = &options.url;
+    let streams = &demuxer.media().streams;
+    let videos: Vec<usize> = streams.iter().filter(|s| s.kind == Kind::Video).map(|s| s.index).collect();
+    if let Some(wanted) = options.video_stream {
+        let count = videos.len();
+        return videos.get(wanted).copied().with_context(|| {
+            format!("{name}: no video stream {wanted}; there are {count} (--video-stream counts from 0)")
+        });
+    }
+    demuxer.best_video().with_context(|| {
+        let kinds: Vec<String> = streams.iter().map(|stream| stream.describe()).collect();
+        match kinds.is_empty() {
+            true => format!("{name}: no stream in it"),
+            false if !videos.is_empty() => {
+                format!("{name}: no video stream but cover art (--video-stream 0 equalizes that)")
+            }
+            false => format!("{name}: no video stream in it, only {}", kinds.join(", ")),
+        }
+    })
+}

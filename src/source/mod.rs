@@ -1,0 +1,6 @@
+//! Where frames come from.
+
+mod file;
+mod native;
+
+pub use file::{FileSource, InputOptions};
