@@ -1,8 +1,11 @@
-// From the counts of all codes to the curve: prefix sum, normalization, strength, in one block. The counts are left at
-// zero, so that the next frame finds them empty without a memset of its own.
+// From the counts of all codes to the curve: prefix sum, normalization, strength.
 //
-// Each warp owns a run of codes and goes over it twice, 128 codes (four a lane) at a time: first for its sum, then,
-// knowing what all warps before it hold, for the prefix sums. The block meets only once in between.
+// Each block makes its share of the curve and needs no other block for it: it sums up all counts by itself, which is
+// cheap beside the quotients of a share. Within the share each warp owns a run of codes and goes over it twice, 128
+// codes (four a lane) at a time: first for its sum, then, knowing what lies before, for the prefix sums.
+//
+// The other blocks may still be reading the counts when this one is done, so that they cannot be emptied here. It is
+// the counts of the frame before that are.
 #include "spec.cuh"
 
 constexpr unsigned ALL = 0xffffffffu;
@@ -32,27 +35,35 @@ __device__ __forceinline__ unsigned prefix_of_warp(unsigned value, unsigned lane
     return value;
 }
 
-extern "C" __global__ __launch_bounds__(1024) void scan(uint4* counts, unsigned codes, Levels levels, ushort4* curve) {
-    __shared__ unsigned totals[LANES];             // samples in each warp's run
+extern "C" __global__ __launch_bounds__(1024) void scan(const uint4* __restrict__ counts, uint4* __restrict__ emptied,
+                                                        unsigned codes, Levels levels, ushort4* __restrict__ curve) {
+    __shared__ unsigned totals[LANES];             // samples that each warp has seen
     __shared__ unsigned blacks[LANES];             // those of them at or below black
-    __shared__ unsigned long long firsts[LANES];  // first occupied code between black and white << 32 | its count
+    __shared__ unsigned lowers[LANES];             // those of them below this block's share
+    __shared__ unsigned long long firsts[LANES];   // first occupied code between black and white << 32 | its count
+    __shared__ unsigned runs[LANES];               // samples in each warp's run
 
     unsigned lane = threadIdx.x % LANES;
     unsigned warp = threadIdx.x / LANES;
     unsigned warps = blockDim.x / LANES;
-    unsigned begin = warp * (codes / warps);
-    unsigned end = begin + codes / warps;
+    unsigned share = codes / gridDim.x;
+    unsigned lowest = blockIdx.x * share;
+    unsigned begin = lowest + warp * (share / warps) + lane * PER_LANE;
+    unsigned end = lowest + (warp + 1u) * (share / warps);
 
     unsigned total = 0u;
     unsigned black = 0u;
+    unsigned lower = 0u;
     unsigned long long first = NONE;
-    for (unsigned code = begin + lane * PER_LANE; code < end; code += LANES * PER_LANE) {
+#pragma unroll 4
+    for (unsigned code = threadIdx.x * PER_LANE; code < codes; code += blockDim.x * PER_LANE) {
         uint4 loaded = counts[code / PER_LANE];
         unsigned count[PER_LANE] = {loaded.x, loaded.y, loaded.z, loaded.w};
 #pragma unroll
         for (unsigned i = 0u; i < PER_LANE; ++i) {
             unsigned at = code + i;
             total += count[i];
+            if (at < lowest) lower += count[i];
             if (at <= levels.lo) {
                 black += count[i];
             } else if (at < levels.hi && count[i] != 0u && first == NONE) {
@@ -60,30 +71,38 @@ extern "C" __global__ __launch_bounds__(1024) void scan(uint4* counts, unsigned 
             }
         }
     }
+    unsigned run = 0u;
+    for (unsigned code = begin; code < end; code += LANES * PER_LANE) {
+        uint4 loaded = counts[code / PER_LANE];
+        run += loaded.x + loaded.y + loaded.z + loaded.w;
+    }
     total = sum_of_warp(total);
     black = sum_of_warp(black);
+    lower = sum_of_warp(lower);
     first = min_of_warp(first);
+    run = sum_of_warp(run);
     if (lane == 0u) {
         totals[warp] = total;
         blacks[warp] = black;
+        lowers[warp] = lower;
         firsts[warp] = first;
+        runs[warp] = run;
     }
     __syncthreads();
 
     bool owned = lane < warps;
-    unsigned in_run = owned ? totals[lane] : 0u;
-    unsigned before = sum_of_warp(lane < warp ? in_run : 0u);
-    unsigned all = sum_of_warp(in_run);
+    unsigned all = sum_of_warp(owned ? totals[lane] : 0u);
     unsigned all_black = sum_of_warp(owned ? blacks[lane] : 0u);
     unsigned long long earliest = min_of_warp(owned ? firsts[lane] : NONE);
+    unsigned before = sum_of_warp((owned ? lowers[lane] : 0u) + (lane < warp ? runs[lane] : 0u));
     // Samples below black count as black and those above white as white; so the first occupied level is black if
     // anything lies there, else the first code between, else white, which then holds all samples.
     unsigned first_count = all_black != 0u ? all_black : earliest != NONE ? (unsigned)earliest : all;
     Spread spread = spread_of(first_count, all);
 
-    for (unsigned code = begin + lane * PER_LANE; code < end; code += LANES * PER_LANE) {
+    for (unsigned code = begin; code < end; code += LANES * PER_LANE) {
         uint4 loaded = counts[code / PER_LANE];
-        counts[code / PER_LANE] = make_uint4(0u, 0u, 0u, 0u);
+        emptied[code / PER_LANE] = make_uint4(0u, 0u, 0u, 0u);
         unsigned sum = loaded.x + loaded.y + loaded.z + loaded.w;
         unsigned through = before + prefix_of_warp(sum, lane);
         unsigned at_w = through;

@@ -29,8 +29,10 @@ pub struct Picture {
     pub(super) pixels: CudaSlice<u8>,
     /// The luminance, where it has to be made of RGB.
     pub(super) luma: Option<CudaSlice<u8>>,
-    /// How often each code occurs; zero between frames.
+    /// How often each code occurs; zero when a frame comes.
     pub(super) counts: CudaSlice<u32>,
+    /// Those of the frame before, which the scan empties for the next one.
+    pub(super) emptied: CudaSlice<u32>,
     /// What each code becomes.
     pub(super) curve: CudaSlice<u16>,
 }
@@ -50,10 +52,20 @@ impl Picture {
             (stream.alloc(layout.buffer_bytes()).doing(doing)?, luma)
         };
         let counts = stream.alloc_zeros(layout.codes()).doing(doing)?;
+        let emptied = stream.alloc_zeros(layout.codes()).doing(doing)?;
         let curve = stream.alloc_zeros(layout.codes()).doing(doing)?;
         // From now on other streams may use them too.
         stream.synchronize().doing(doing)?;
-        Ok(Picture { gpu: gpu.clone(), stream: stream.clone(), layout: layout.clone(), pixels, luma, counts, curve })
+        Ok(Picture {
+            gpu: gpu.clone(),
+            stream: stream.clone(),
+            layout: layout.clone(),
+            pixels,
+            luma,
+            counts,
+            emptied,
+            curve,
+        })
     }
 
     /// Buffers for so many frames on one stream of their own, for measurements.
@@ -94,7 +106,7 @@ impl Picture {
         gpu.kernels.histogram.launch(self, gpu.multiprocessors())
     }
 
-    /// Enqueues the curve, which empties the histogram.
+    /// Enqueues the curve, and makes room for the next histogram.
     ///
     /// # Errors
     /// When the launch fails.

@@ -1,6 +1,7 @@
 //! Launch shapes as data, so that a measurement changes a row and nothing else.
 //!
-//! The figures beside the rows are µs for one 3840x2160 plane on an NVIDIA H200, by `cargo bench --bench cuda`.
+//! The figures beside the rows are µs for one 3840x2160 plane of photo-like content on an NVIDIA H200, launched back to
+//! back, by `cargo bench --bench cuda` with other rows in the table.
 
 /// How a plane of samples of up to `depth` bits is counted.
 #[derive(Clone, Copy, Debug)]
@@ -20,12 +21,17 @@ pub(super) struct Histogram {
 
 /// By depth. Shared memory is `4 << (log2_window + log2_copies)` bytes, at most 64 KiB (what Turing has).
 const HISTOGRAM: [Histogram; 6] = [
-    Histogram { depth: 8, log2_window: 8, log2_copies: 5, threads: 1024, blocks: 2, vectors: 1 },
-    Histogram { depth: 9, log2_window: 9, log2_copies: 4, threads: 1024, blocks: 2, vectors: 2 },
-    Histogram { depth: 10, log2_window: 10, log2_copies: 3, threads: 1024, blocks: 2, vectors: 2 },
-    Histogram { depth: 12, log2_window: 12, log2_copies: 1, threads: 1024, blocks: 2, vectors: 2 },
-    Histogram { depth: 14, log2_window: 14, log2_copies: 0, threads: 1024, blocks: 2, vectors: 4 },
-    Histogram { depth: 16, log2_window: 14, log2_copies: 0, threads: 1024, blocks: 2, vectors: 4 },
+    // 7.6, with 4 or 16 copies too; with 32 copies 7.8; on 2 blocks 7.8 to 8.3; with 512 threads 8.3 to 8.7.
+    Histogram { depth: 8, log2_window: 8, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
+    Histogram { depth: 9, log2_window: 9, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
+    // 10.4; on 2 blocks 11.1, with 512 threads 11.7 to 12.5.
+    Histogram { depth: 10, log2_window: 10, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
+    // 11.1; on 2 blocks 12.2, with 512 threads 13.2 to 14.8.
+    Histogram { depth: 12, log2_window: 12, log2_copies: 1, threads: 1024, blocks: 1, vectors: 1 },
+    // 13.7; on 2 blocks 15.9, with 512 threads 17.5 to 23.8.
+    Histogram { depth: 14, log2_window: 14, log2_copies: 0, threads: 1024, blocks: 1, vectors: 1 },
+    // 30.8; on 2 blocks 31.5, with 512 threads 34 to 38.
+    Histogram { depth: 16, log2_window: 14, log2_copies: 0, threads: 1024, blocks: 1, vectors: 1 },
 ];
 
 /// The row for samples of `depth` bits.
@@ -36,36 +42,60 @@ pub(super) fn histogram(depth: u8) -> &'static Histogram {
 /// The most dynamic shared memory that a row of the table asks for, in bytes.
 pub(super) const HISTOGRAM_SHARED: u32 = 64 << 10;
 
-/// How a plane of samples of up to `depth` bits is mapped.
+/// How the pixels of pictures of up to `depth` bits are mapped.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Map {
     pub depth: u8,
-    /// Whether each block copies the curve into shared memory.
+    /// Whether each block copies the curve into shared memory; otherwise it comes through the caches.
     pub shared: bool,
-    /// Threads of a block, at most 256.
+    /// Threads of a block.
     pub threads: u32,
     /// Blocks a multiprocessor.
     pub blocks: u32,
 }
 
-/// By depth.
+/// Stored luma, by depth.
 const MAP: [Map; 3] = [
-    Map { depth: 8, shared: true, threads: 256, blocks: 8 },
-    Map { depth: 12, shared: true, threads: 256, blocks: 8 },
+    // 7.45; on 4 blocks 8.1; not shared 8.1 to 8.4.
+    Map { depth: 8, shared: true, threads: 256, blocks: 16 },
+    // 12.0; with 256 threads 12.7 to 14.2; not shared 12.3 to 12.6.
+    Map { depth: 10, shared: true, threads: 1024, blocks: 2 },
+    // 12 bits 12.8, shared 13.2 to 24.7; 14 bits 15.3, 16 bits 17.8, whatever the blocks.
     Map { depth: 16, shared: false, threads: 256, blocks: 16 },
 ];
 
-/// The row for samples of `depth` bits.
+/// RGB, by depth; at most 256 threads.
+const MAP_RGB: [Map; 2] = [
+    // bgra 28.8, on 8 blocks 31.2; rgb24 20.2 to 20.7 on any number.
+    Map { depth: 8, shared: true, threads: 256, blocks: 32 },
+    // gbrp10le 35.3, on 32 blocks 35.8.
+    Map { depth: 16, shared: false, threads: 256, blocks: 8 },
+];
+
+/// The row for stored luma of `depth` bits.
 pub(super) fn map(depth: u8) -> &'static Map {
     MAP.iter().find(|row| depth <= row.depth).expect("a row up to 16 bits")
+}
+
+/// The row for RGB of `depth` bits.
+pub(super) fn map_rgb(depth: u8) -> &'static Map {
+    MAP_RGB.iter().find(|row| depth <= row.depth).expect("a row up to 16 bits")
 }
 
 /// Threads of a block of the luminance kernels.
 pub(super) const LUMINANCE_THREADS: u32 = 256;
 
-/// Threads of the scan's only block, for this many codes: each takes four at a time.
+/// Codes that a block of the scan makes the curve of. 16 bits: 11.8 µs; in one block 28.
+const SCAN_SHARE: usize = 4096;
+
+/// Blocks of the scan, for this many codes.
+pub(super) fn scan_blocks(codes: usize) -> u32 {
+    codes.div_ceil(SCAN_SHARE) as u32
+}
+
+/// Threads of a block of the scan: each takes four codes at a time.
 pub(super) fn scan_threads(codes: usize) -> u32 {
-    (codes / 4).clamp(32, 1024) as u32
+    (codes.min(SCAN_SHARE) / 4).clamp(32, 1024) as u32
 }
 
 #[cfg(test)]
@@ -86,7 +116,8 @@ mod tests {
     fn every_scan_gives_each_warp_whole_rounds() {
         for depth in 8..=16 {
             let codes = 1usize << depth;
-            assert_eq!(codes % (scan_threads(codes) as usize * 4), 0);
+            let share = codes / scan_blocks(codes) as usize;
+            assert_eq!(codes % share + share % (scan_threads(codes) as usize * 4), 0);
         }
     }
 }

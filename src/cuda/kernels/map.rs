@@ -25,7 +25,9 @@ impl Map {
     pub fn launch(&self, picture: &mut Picture, weights: spec::Weights, multiprocessors: u32) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout();
-        let row = tuning::map(layout.sample().depth);
+        let rgb = self.rgb.of(layout);
+        let depth = layout.sample().depth;
+        let row = if rgb.is_some() { tuning::map_rgb(depth) } else { tuning::map(depth) };
         let shared = if row.shared { layout.codes() * usize::from(layout.sample().bytes) } else { 0 };
         let config = LaunchConfig {
             grid_dim: (luma_vectors(layout).div_ceil(row.threads).min(multiprocessors * row.blocks), 1, 1),
@@ -36,7 +38,6 @@ impl Map {
         let weights = Weights(layout.weights_in_order(weights));
         let distance = plane_vectors(layout);
         let in_shared = u32::from(row.shared);
-        let rgb = self.rgb.of(layout);
         let mut launch = stream.launch_builder(rgb.unwrap_or_else(|| self.stored.of(layout)));
         launch.arg(&picture.pixels).arg(&picture.pixels);
         if rgb.is_some() {

@@ -20,9 +20,12 @@ impl Scan {
         Ok(Scan { function: function(&module, "scan")? })
     }
 
-    /// Enqueues the curve of `picture`, which leaves its counts at zero.
+    /// Enqueues the curve of `picture`. The counts of the frame before are emptied, and are the next frame's.
     pub fn launch(&self, picture: &mut Picture, levels: spec::Levels, strength: spec::Strength) -> Result<(), Error> {
-        self.launch_blocks(1, picture, levels, strength)
+        let blocks = tuning::scan_blocks(picture.layout().codes());
+        self.launch_blocks(blocks, picture, levels, strength)?;
+        std::mem::swap(&mut picture.counts, &mut picture.emptied);
+        Ok(())
     }
 
     /// Launches no block at all, which the driver refuses: a real error for tests, and harmless to the device.
@@ -52,9 +55,9 @@ impl Scan {
         let (codes, levels) = (codes as u32, Levels::new(levels, strength));
         let stream = picture.stream().clone();
         let mut launch = stream.launch_builder(&self.function);
-        launch.arg(&mut picture.counts).arg(&codes).arg(&levels).arg(&mut picture.curve);
-        // SAFETY: the arguments are those of the kernel. Counts and curve have an entry for each code, which are four
-        // for each thread or a multiple of that, and belong to this stream.
+        launch.arg(&picture.counts).arg(&mut picture.emptied).arg(&codes).arg(&levels).arg(&mut picture.curve);
+        // SAFETY: the arguments are those of the kernel. Both counts and the curve have an entry for each code and belong
+        // to this stream; a block's share of the codes is four for each thread or a multiple of that.
         unsafe { launch.launch(config) }.doing("launching scan")?;
         Ok(())
     }
