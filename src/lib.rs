@@ -10,7 +10,8 @@
 //! | [`spec`] | histogram, curve, strength: pure integers | |
 //! | [`frame`] | a picture: format, planes, pool | |
 //! | [`ffmpeg`] | what the safe bindings lack: contexts, pictures by reference, side data | frame |
-//! | [`equalize`] | the backends: reference, CPU, CUDA | spec, frame |
+//! | [`cuda`] | a GPU: memory, streams, kernels | frame, spec |
+//! | [`equalize`] | the backends: reference, CPU, CUDA | spec, frame, cuda |
 //! | [`pipeline`] | stages, bounded channels, cancel | equalize, ffmpeg, frame |
 //! | [`source`] | files, URLs, images | pipeline, ffmpeg, frame |
 //! | [`sink`] | encoders, containers, temporary names | pipeline, ffmpeg, frame |
@@ -18,6 +19,7 @@
 //! | [`cli`] | what was typed, what it means | everything |
 
 pub mod cli;
+pub mod cuda;
 pub mod equalize;
 pub mod ffmpeg;
 pub mod frame;

@@ -4,7 +4,7 @@ mod signals;
 
 use anyhow::Result;
 use clap::Parser;
-use histeq_video::cli::{Args, Command, Job, completions, man_page};
+use histeq_video::cli::{Args, Backend, Command, Job, completions, man_page};
 use histeq_video::ffmpeg;
 use histeq_video::pipeline::{self, Cancel, Outcome, Progress};
 use histeq_video::report::{Console, Meter, summary};
@@ -48,14 +48,15 @@ fn run(job: Job, console: &Console) -> Result<ExitCode> {
     signals::listen(cancel.clone(), console.clone(), target.temporary().map(Into::into))?;
     let source = FileSource::open(job.input.clone(), &cancel, notices.clone(), progress.clone())?;
     let input = source.input().clone();
-    let sink = FileSink::create(input.clone(), target, job.output_options.clone(), notices.clone())?;
-    let equalizer = job.equalizer(&notices)?;
+    let backend = Backend::choose(&job, &notices)?;
+    let sink = FileSink::create(input.clone(), target, job.output_options.clone(), backend.on_gpu, notices)?;
 
     let mut meter = Meter::start(job.meter_style(), &input);
     console.share_with(meter.bar());
-    let run = pipeline::run(Box::new(source), equalizer, Box::new(sink), &cancel, &progress, |p| meter.update(p));
+    let (source, sink) = (Box::new(source), Box::new(sink));
+    let result = pipeline::run(source, backend.equalizer, sink, &cancel, &progress, |progress| meter.update(progress));
     meter.finish(&progress);
-    let result = run?;
+    let result = result?;
     console.say(&summary(&result, &progress));
     Ok(match result.outcome {
         Outcome::Complete => ExitCode::SUCCESS,

@@ -1,14 +1,11 @@
 //! What the command line means, once all of it agrees. Nothing has been opened yet.
 
 use super::{Args, BackendArg, ProgressArg};
-use crate::equalize::{Equalizer, cpu::Cpu, verify::Verified};
 use crate::ffmpeg::parse_time;
-use crate::pipeline::Notices;
 use crate::report::{MeterStyle, Verbosity};
 use crate::sink::{EncoderChoice, OutputOptions, Overwrite, Quality};
 use crate::source::InputOptions;
 use crate::spec::{Settings, Strength};
-use anyhow::Result;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use std::io::IsTerminal;
@@ -87,7 +84,6 @@ impl Job {
                     preset: args.preset,
                     options: args.encoder_option,
                 },
-                on_gpu: args.backend != BackendArg::Cpu,
             },
             overwrite,
             settings: Settings { strength },
@@ -118,16 +114,6 @@ impl Job {
             ProgressArg::Auto if std::io::stderr().is_terminal() && !self.quiet => MeterStyle::Bar,
             ProgressArg::Auto | ProgressArg::None => MeterStyle::Silent,
         }
-    }
-
-    /// The backend that was asked for, or the best that there is.
-    ///
-    /// # Errors
-    /// When the one that was asked for is not here.
-    pub fn equalizer(&self, _notices: &Notices) -> Result<Box<dyn Equalizer>> {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let backend: Box<dyn Equalizer> = Box::new(Cpu::new(self.settings, threads));
-        Ok(if self.verify { Box::new(Verified::new(backend, self.settings)) } else { backend })
     }
 }
 

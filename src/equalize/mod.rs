@@ -1,6 +1,8 @@
-//! Equalization of frames: [`Equalizer`] is what a backend is, and [`reference`] is what it has to be equal to.
+//! Equalization of frames: [`Equalizer`] is what a backend is, and [`mod@reference`] is what it has to be equal to.
 
 pub mod cpu;
+pub mod cuda;
+pub mod fallback;
 pub mod reference;
 pub mod verify;
 

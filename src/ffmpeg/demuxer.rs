@@ -238,7 +238,10 @@ impl Demuxer {
         unsafe {
             let context = &*self.ptr;
             self.media.start = known(context.start_time);
-            self.media.duration = known(context.duration).filter(|&duration| duration > 0);
+            // A length guessed from the bit rate is no length.
+            let guessed =
+                context.duration_estimation_method == ffi::AVDurationEstimationMethod::AVFMT_DURATION_FROM_BITRATE;
+            self.media.duration = known(context.duration).filter(|&duration| duration > 0 && !guessed);
             self.media.metadata = entries(context.metadata);
             self.media.streams = (0..context.nb_streams as usize)
                 .map(|index| describe_stream(self.ptr, *context.streams.add(index)))

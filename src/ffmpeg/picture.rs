@@ -271,7 +271,9 @@ impl Picture {
 
     /// Says when it is shown.
     pub fn set_time(&mut self, time: Option<i64>) {
-        self.get_mut().pts = time.unwrap_or(ffi::AV_NOPTS_VALUE);
+        let time = time.unwrap_or(ffi::AV_NOPTS_VALUE);
+        self.get_mut().pts = time;
+        self.get_mut().best_effort_timestamp = time;
     }
 
     /// How long it is shown in its stream's time base, 0 when unknown.

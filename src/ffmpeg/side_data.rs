@@ -75,6 +75,22 @@ impl StreamSideData {
         }
     }
 
+    /// What is still true once the pictures are encoded anew: how they are shown, not how they were coded.
+    #[must_use]
+    pub fn of_pictures(&self) -> Self {
+        use ffi::AVPacketSideDataType::*;
+        let about_pictures = [
+            AV_PKT_DATA_DISPLAYMATRIX,
+            AV_PKT_DATA_STEREO3D,
+            AV_PKT_DATA_SPHERICAL,
+            AV_PKT_DATA_MASTERING_DISPLAY_METADATA,
+            AV_PKT_DATA_CONTENT_LIGHT_LEVEL,
+            AV_PKT_DATA_ICC_PROFILE,
+        ];
+        let entries = self.entries.iter().filter(|(kind, _)| about_pictures.contains(kind)).cloned().collect();
+        StreamSideData { entries }
+    }
+
     /// The bytes of one type.
     pub(super) fn find(&self, kind: ffi::AVPacketSideDataType) -> Option<&[u8]> {
         self.entries.iter().find(|(found, _)| *found == kind).map(|(_, bytes)| bytes.as_slice())

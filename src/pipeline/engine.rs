@@ -4,6 +4,7 @@
 
 use super::{Cancel, Delivery, Outcome, Progress, Sink, Source, Stage};
 use crate::equalize::Equalizer;
+use crate::ffmpeg::Packet;
 use anyhow::{Result, anyhow};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
 use std::collections::VecDeque;
@@ -89,56 +90,85 @@ fn read(mut source: Box<dyn Source>, next: &Sender<Message>, cancel: &Cancel, pr
 }
 
 fn pass(
-    mut equalizer: Box<dyn Equalizer>,
+    equalizer: Box<dyn Equalizer>,
     before: &Receiver<Message>,
     next: &Sender<Message>,
     progress: &Progress,
 ) -> Result<String> {
-    // The packets that go along with each frame under way.
-    let mut packets = VecDeque::new();
-    loop {
-        let full = equalizer.in_flight() >= equalizer.capacity();
-        let message = if full {
-            None
-        } else if equalizer.in_flight() == 0 {
-            // Closed without an end: the source has failed and says so itself.
-            let Ok(message) = before.recv() else { break };
-            Some(message)
-        } else {
-            match before.try_recv() {
-                Ok(message) => Some(message),
-                // Nothing to do but to pass on what is under way, so that no frame waits for the next one.
-                Err(TryRecvError::Empty) => None,
-                Err(TryRecvError::Disconnected) => break,
-            }
-        };
-        let delivery = match message {
-            Some(Message::Delivery(Delivery { packets: with_it, frame: Some(frame) })) => {
-                progress.measure(Stage::Equalize, || equalizer.submit(frame))?;
-                packets.push_back(with_it);
-                continue;
-            }
-            Some(Message::Delivery(delivery)) => delivery,
-            Some(Message::End(outcome)) => {
-                while let Some(frame) = progress.measure(Stage::Equalize, || equalizer.collect())? {
-                    let delivery = Delivery { packets: packets.pop_front().unwrap_or_default(), frame: Some(frame) };
-                    if next.send(Message::Delivery(delivery)).is_err() {
-                        return Ok(equalizer.name());
-                    }
+    let mut pass = Pass { equalizer, packets: VecDeque::new(), next, progress };
+    pass.run(before)?;
+    Ok(pass.equalizer.name())
+}
+
+/// The middle stage.
+struct Pass<'a> {
+    equalizer: Box<dyn Equalizer>,
+    /// The packets that go along with each frame under way.
+    packets: VecDeque<Vec<Packet>>,
+    next: &'a Sender<Message>,
+    progress: &'a Progress,
+}
+
+/// What a stage hears that wants to send to one that has failed.
+struct Closed;
+
+impl Pass<'_> {
+    fn run(&mut self, before: &Receiver<Message>) -> Result<()> {
+        while let Some(message) = self.receive(before)? {
+            let sent = match message {
+                Message::Delivery(Delivery { packets, frame: Some(frame) }) => {
+                    self.progress.measure(Stage::Equalize, || self.equalizer.submit(frame))?;
+                    self.packets.push_back(packets);
+                    Ok(())
                 }
-                let _ = next.send(Message::End(outcome));
+                // Packets must not overtake those that go along with frames under way.
+                other => self.flush()?.and_then(|()| self.send(other)),
+            };
+            if sent.is_err() {
                 break;
             }
-            None => {
-                let frame = progress.measure(Stage::Equalize, || equalizer.collect())?;
-                Delivery { packets: packets.pop_front().unwrap_or_default(), frame }
-            }
-        };
-        if next.send(Message::Delivery(delivery)).is_err() {
-            break;
         }
+        Ok(())
     }
-    Ok(equalizer.name())
+
+    /// The next message, or `None` when there will be none. While there is none yet, or no room for another frame, it
+    /// passes on what is under way, so that no frame waits for the next one.
+    fn receive(&mut self, before: &Receiver<Message>) -> Result<Option<Message>> {
+        while self.equalizer.in_flight() > 0 {
+            if self.equalizer.in_flight() < self.equalizer.capacity() {
+                match before.try_recv() {
+                    Ok(message) => return Ok(Some(message)),
+                    Err(TryRecvError::Disconnected) => return Ok(None),
+                    Err(TryRecvError::Empty) => {}
+                }
+            }
+            if self.pass_on()?.is_err() {
+                return Ok(None);
+            }
+        }
+        Ok(before.recv().ok())
+    }
+
+    /// Passes on everything that is under way.
+    fn flush(&mut self) -> Result<Result<(), Closed>> {
+        while self.equalizer.in_flight() > 0 {
+            if self.pass_on()?.is_err() {
+                return Ok(Err(Closed));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Passes on the oldest frame under way.
+    fn pass_on(&mut self) -> Result<Result<(), Closed>> {
+        let frame = self.progress.measure(Stage::Equalize, || self.equalizer.collect())?;
+        let packets = self.packets.pop_front().unwrap_or_default();
+        Ok(self.send(Message::Delivery(Delivery { packets, frame })))
+    }
+
+    fn send(&self, message: Message) -> Result<(), Closed> {
+        self.next.send(message).map_err(|_| Closed)
+    }
 }
 
 fn write(

@@ -20,8 +20,6 @@ pub struct OutputOptions {
     pub format: Option<String>,
     /// Which encoder, and how it is set.
     pub encoder: EncoderChoice,
-    /// Is there a GPU that may be able to encode?
-    pub on_gpu: bool,
 }
 
 /// An output file. The encoder is opened by the first frame, which knows its format, size and colours best.
@@ -49,15 +47,22 @@ struct Running {
 }
 
 impl FileSink {
-    /// Gets ready to write; finds out all that can be found out before the first frame.
+    /// Gets ready to write; finds out all that can be found out before the first frame. `on_gpu` says that there is a
+    /// GPU, which may be able to encode, too.
     ///
     /// # Errors
     /// When container or encoder are not here, do not go together, or the file cannot be opened.
-    pub fn create(input: Input, target: Target, options: OutputOptions, notices: Notices) -> Result<Self> {
+    pub fn create(
+        input: Input,
+        target: Target,
+        options: OutputOptions,
+        on_gpu: bool,
+        notices: Notices,
+    ) -> Result<Self> {
         let name = target.name().to_owned();
         let container = container(&name, options.format.as_deref())?;
         let codec = input.video_stream().parameters.id();
-        let (candidates, word) = options.encoder.candidates(codec, container, &name, options.on_gpu)?;
+        let (candidates, word) = options.encoder.candidates(codec, container, &name, on_gpu)?;
         // A quality or a preset that the encoder does not have is said before anything is read.
         for &encoder in &candidates {
             options.encoder.plan(encoder)?;
@@ -85,7 +90,7 @@ impl FileSink {
     fn start(&mut self, first: &Picture) -> Result<()> {
         let muxer = self.muxer.as_mut().context("the output is closed")?;
         let stream = self.input.video_stream();
-        let mut side_data = stream.side_data.clone();
+        let mut side_data = stream.side_data.of_pictures();
         side_data.add_from(first);
         let clock = Clock::new(&self.input, self.container, &self.candidates);
         let mut opened = None;
@@ -251,8 +256,7 @@ impl Clock {
         let by_rate = matches!(codec, Some(ffmpeg_next::codec::Id::MPEG1VIDEO | ffmpeg_next::codec::Id::MPEG2VIDEO));
         // MPEG-4 part 2 counts in at most 65535ths of a second.
         let too_fine = codec == Some(ffmpeg_next::codec::Id::MPEG4) && from.denominator() > 65535;
-        let counts_frames = !container.has_timestamps() && container.name() != "mpegts";
-        let to = if by_rate || too_fine || counts_frames { rate.invert() } else { from };
+        let to = if by_rate || too_fine || !container.has_timestamps() { rate.invert() } else { from };
         Clock { from, to, last: None, durations: VecDeque::new() }
     }
 

@@ -63,10 +63,16 @@ pub fn kept(metadata: &Metadata) -> Metadata {
     metadata.iter().filter(|(key, _)| !is_old(key)).cloned().collect()
 }
 
-/// The muxer options that this metadata needs.
+/// The muxer options without which something that the input says would be lost.
 pub fn muxer_options(container: Container, metadata: &Metadata) -> Vec<(String, String)> {
-    let is_mp4 = matches!(container.name().as_str(), "mp4" | "mov" | "ipod");
-    let foreign = metadata.iter().any(|(key, _)| !MP4_KEYS.contains(&key.to_ascii_lowercase().as_str()));
-    let flags = if foreign { "+use_metadata_tags+write_colr" } else { "+write_colr" };
-    if is_mp4 { vec![("movflags".to_owned(), flags.to_owned())] } else { Vec::new() }
+    let option = |key: &str, value: &str| vec![(key.to_owned(), value.to_owned())];
+    match container.name().as_str() {
+        "mp4" | "mov" | "ipod" => {
+            let foreign = metadata.iter().any(|(key, _)| !MP4_KEYS.contains(&key.to_ascii_lowercase().as_str()));
+            option("movflags", if foreign { "+use_metadata_tags+write_colr" } else { "+write_colr" })
+        }
+        // Its muxer would move all times by 1.4 s.
+        "mpegts" => option("mpegts_copyts", "1"),
+        _ => Vec::new(),
+    }
 }

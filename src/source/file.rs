@@ -14,6 +14,9 @@ const PACKET_BYTES: usize = 4 << 20;
 /// it; containers interleave more tightly than this.
 const INTERLEAVE: i64 = 10_000_000;
 
+/// An input that is shorter by more than this, and by more than a hundredth, was cut off (microseconds).
+const SHORT_BY: i64 = 500_000;
+
 /// A broken input is given up after this many errors with no frame between them.
 const ERRORS_IN_A_ROW: u32 = 1000;
 
@@ -59,6 +62,8 @@ pub struct FileSource {
     packet_bytes: usize,
     delivered: u64,
     last_time: Option<i64>,
+    /// End of the last packet of any stream, in microseconds of the container's clock.
+    furthest: i64,
     errors: u32,
 }
 
@@ -133,6 +138,7 @@ impl FileSource {
             packet_bytes: 0,
             delivered: 0,
             last_time: None,
+            furthest: i64::MIN / 2,
             errors: 0,
         })
     }
@@ -190,7 +196,11 @@ impl FileSource {
             // The decoder has been told that there is no more, so it cannot ask for more.
             bail!("{}: the decoder asks for packets after the last one", self.input.name);
         }
-        match self.demuxer.read() {
+        let read = self.demuxer.read();
+        if let Ok(Some(packet)) = &read {
+            self.note_end_of(packet);
+        }
+        match read {
             Ok(Some(packet)) if packet.stream() == self.input.video => {
                 if packet.is_corrupt() {
                     self.damaged("a packet is cut short or corrupt")?;
@@ -200,11 +210,33 @@ impl FileSource {
                 }
             }
             Ok(Some(packet)) => self.keep(packet),
-            Ok(None) => self.drain()?,
+            Ok(None) => {
+                self.check_length()?;
+                self.drain()?;
+            }
             Err(error) => {
                 self.damaged(&format!("reading broke off: {error}"))?;
                 self.drain()?;
             }
+        }
+        Ok(())
+    }
+
+    fn note_end_of(&mut self, packet: &Packet) {
+        let time_base = self.input.media.streams[packet.stream()].time_base;
+        if let Some(time) = packet.time() {
+            self.furthest = self.furthest.max(rescale(time + packet.duration(), time_base, microseconds()));
+        }
+    }
+
+    /// Demuxers take the end of a file that was cut off for a normal end.
+    fn check_length(&mut self) -> Result<()> {
+        let media = &self.input.media;
+        let Some(duration) = media.duration else { return Ok(()) };
+        let read = self.furthest - media.start.unwrap_or(0);
+        if duration - read > SHORT_BY.max(duration / 100) {
+            let (read, duration) = (read as f64 / 1e6, duration as f64 / 1e6);
+            self.damaged(&format!("the input ends at {read:.1} s, but should be {duration:.1} s long (cut off?)"))?;
         }
         Ok(())
     }
@@ -227,6 +259,9 @@ impl FileSource {
             self.end = Some(self.end.unwrap_or(moment).min(moment));
             self.state = State::Trailing;
             return Ok(None);
+        }
+        if self.delivered == 0 && picture.colour().is_hdr() {
+            self.notices.note("HDR video is equalized in its own code values (PQ or HLG)");
         }
         if picture.is_damaged() {
             self.damaged("damaged, shown as far as it could be decoded")?;

@@ -81,8 +81,9 @@ fn random_histograms_agree_with_exact_fractions() {
     let mut random = Random::new(seed);
     for depth in DEPTHS {
         for sparse in [1, 2, 40] {
-            let counts: Vec<u64> =
-                (0..1 << depth).map(|_| if random.next() % sparse == 0 { random.next() % 1000 } else { 0 }).collect();
+            let counts: Vec<u64> = (0..1 << depth)
+                .map(|_| if random.next().is_multiple_of(sparse) { random.next() % 1000 } else { 0 })
+                .collect();
             check(&counts, depth, seed);
         }
     }

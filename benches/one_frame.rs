@@ -1,0 +1,40 @@
+//! Our half of `benches/opencv.py`: `one_frame RAW WIDTH HEIGHT OUT` equalizes the 8-bit gray picture in the file RAW on
+//! one thread, as many times as each line on stdin says, and answers with the nanoseconds that each took; OUT gets the
+//! result at the end.
+
+use histeq_video::equalize::cpu::{Engine, Isa};
+use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+use histeq_video::spec::{Equalization, Settings};
+use std::io::BufRead;
+use std::time::Instant;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let [raw, width, height, out] = &arguments[..] else {
+        // `cargo bench` runs every benchmark without arguments.
+        return println!("one_frame is run by benches/opencv.py");
+    };
+    let size = (width.parse().expect("a width"), height.parse().expect("a height"));
+    let pool = HostPool::default();
+    let plane = pool.plane_from(&std::fs::read(raw).expect("the raw picture"), size.0, size.1);
+    let frame = Frame::new(PixelFormat::Gray, size, Range::Full, Matrix::Bt601, vec![plane]).expect("a gray frame");
+
+    let mut engine = Engine::new(Isa::best(), pool).expect("the best is available");
+    let mut equalization = Equalization::new(Settings::default());
+    let mut equalized = None;
+    for line in std::io::stdin().lock().lines() {
+        let times: usize = line.expect("a line of text").parse().expect("how many times");
+        for _ in 0..times {
+            // Its memory goes back to the pool: each result is written where the one before was.
+            drop(equalized.take());
+            let start = Instant::now();
+            let histogram = engine.histogram(&frame);
+            equalized = Some(engine.map(&frame, &equalization.next(&histogram)));
+            println!("{}", start.elapsed().as_nanos());
+        }
+    }
+    let equalized = equalized.expect("at least one turn");
+    let plane = &equalized.planes()[0];
+    let bytes: Vec<u8> = (0..plane.rows()).flat_map(|y| plane.row(y).to_vec()).collect();
+    std::fs::write(out, bytes).expect("the result is written");
+}

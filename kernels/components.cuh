@@ -1,0 +1,49 @@
+// As many pixels of RGB as one vector has samples, in registers: COMPONENTS vectors, one after the other in memory
+// when the pixels are packed, one from each plane when they are planar.
+#pragma once
+
+#include "samples.cuh"
+
+template <typename S, int COMPONENTS, bool PLANAR>
+struct Components {
+    unsigned word[COMPONENTS * 4];
+
+    // Where vector `i` of group `index` lies; planes begin `plane_vectors` vectors apart.
+    static __device__ __forceinline__ size_t place(unsigned plane_vectors, unsigned index, int i) {
+        return PLANAR ? (size_t)plane_vectors * i + index : (size_t)index * COMPONENTS + i;
+    }
+
+    __device__ __forceinline__ void load(const uint4* from, unsigned plane_vectors, unsigned index, Samples samples) {
+#pragma unroll
+        for (int i = 0; i < COMPONENTS; ++i) {
+            Words loaded = words(from[place(plane_vectors, index, i)]);
+#pragma unroll
+            for (int w = 0; w < 4; ++w) word[i * 4 + w] = ordered<S>(loaded.of[w], samples);
+        }
+    }
+
+    __device__ __forceinline__ void store(uint4* to, unsigned plane_vectors, unsigned index, Samples samples) const {
+#pragma unroll
+        for (int i = 0; i < COMPONENTS; ++i) {
+            Words out;
+#pragma unroll
+            for (int w = 0; w < 4; ++w) out.of[w] = ordered<S>(word[i * 4 + w], samples);
+            to[place(plane_vectors, index, i)] = vector(out);
+        }
+    }
+
+    // Where component `i` of `pixel` lies among the samples of `word`. Both are known when the loops are unrolled.
+    static __device__ __forceinline__ constexpr int position(int pixel, int i) {
+        return PLANAR ? i * PER_VECTOR<S> + pixel : pixel * COMPONENTS + i;
+    }
+
+    __device__ __forceinline__ unsigned get(int pixel, int i) const {
+        return sample_at<S>(word[position(pixel, i) / PER_WORD<S>], position(pixel, i) % PER_WORD<S>);
+    }
+
+    __device__ __forceinline__ void set(int pixel, int i, unsigned sample) {
+        int at = position(pixel, i) % PER_WORD<S> * BITS<S>;
+        unsigned& whole = word[position(pixel, i) / PER_WORD<S>];
+        whole = (whole & ~(((1u << BITS<S>) - 1u) << at)) | sample << at;
+    }
+};

@@ -1,0 +1,111 @@
+// Sends every luma sample through the curve, or moves every RGB pixel by as much as its luminance moves. `from` and
+// `to` may be one and the same plane: a thread reads a vector before it writes it, and no other thread touches it.
+#include "components.cuh"
+
+extern __shared__ unsigned char shared_curve[];
+
+// The curve as a kernel looks it up: in shared memory while it is small (narrowed to bytes for one-byte samples), else
+// where the scan left it.
+template <typename S, bool SHARED>
+struct Curve {
+    const unsigned short* curve;
+
+    __device__ __forceinline__ unsigned operator[](unsigned code) const {
+        return SHARED ? reinterpret_cast<const S*>(shared_curve)[code] : __ldg(&curve[code]);
+    }
+};
+
+template <typename S>
+__device__ __forceinline__ void share(const unsigned short* curve, unsigned max) {
+    S* shared = reinterpret_cast<S*>(shared_curve);
+    for (unsigned code = threadIdx.x; code <= max; code += blockDim.x) shared[code] = (S)curve[code];
+    __syncthreads();
+}
+
+// Luma that is stored; STEP samples make a pixel.
+template <typename S, int STEP, bool SHARED>
+__device__ __forceinline__ void map_stored(const uint4* from, uint4* to, Samples samples, Curve<S, SHARED> curve) {
+    constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
+    constexpr unsigned MASK = (1u << BITS<S>) - 1u;
+    unsigned vectors = (samples.pixels + PIXELS - 1u) / PIXELS;
+    for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < vectors; index += gridDim.x * blockDim.x) {
+        Words mapped = words(from[index]);
+#pragma unroll
+        for (int w = 0; w < 4; ++w) {
+            unsigned word = ordered<S>(mapped.of[w], samples);
+            unsigned out = STEP > 1 ? word : 0u;
+#pragma unroll
+            for (int i = 0; i < PER_WORD<S> / STEP; ++i) {
+                unsigned pixel = index * PIXELS + w * (PER_WORD<S> / STEP) + i;
+                // What lies beside the luma, and the luma of pixels that only pad a row, stays as it is.
+                if (STEP > 1 && samples.row != 0u && !visible(pixel, samples)) continue;
+                unsigned at = i * STEP * BITS<S> + (STEP > 1 ? samples.offset * BITS<S> : 0u);
+                unsigned code = decoded<S>((word >> at) & MASK, samples);
+                if (STEP > 1) out &= ~(MASK << at);
+                out |= encoded<S>(curve[code], samples) << at;
+            }
+            mapped.of[w] = ordered<S>(out, samples);
+        }
+        to[index] = vector(mapped);
+    }
+}
+
+// RGB, whose luminance is the plane `luma`.
+template <typename S, int COMPONENTS, bool PLANAR, bool SHARED>
+__device__ __forceinline__ void map_rgb(const uint4* from, uint4* to, unsigned plane_vectors,
+                                        const uint4* __restrict__ luma, Samples samples, Weights weights,
+                                        Curve<S, SHARED> curve) {
+    unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>;
+    for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < vectors; index += gridDim.x * blockDim.x) {
+        Words luminance = words(luma[index]);
+        Components<S, COMPONENTS, PLANAR> components;
+        components.load(from, plane_vectors, index, samples);
+#pragma unroll
+        for (int pixel = 0; pixel < PER_VECTOR<S>; ++pixel) {
+            unsigned before = sample_at<S>(luminance.of[pixel / PER_WORD<S>], pixel % PER_WORD<S>);
+            unsigned after = curve[before];
+#pragma unroll
+            for (int i = 0; i < COMPONENTS; ++i) {
+                if (weights.of[i] == 0u) continue;
+                unsigned code = decoded<S>(components.get(pixel, i), samples);
+                components.set(pixel, i, encoded<S>(moved(code, before, after, samples.max), samples));
+            }
+        }
+        components.store(to, plane_vectors, index, samples);
+    }
+}
+
+#define MAP(NAME, S, STEP)                                                                                          \
+    extern "C" __global__ __launch_bounds__(1024) void NAME(const uint4* from, uint4* to, Samples samples,          \
+                                                            const unsigned short* curve, unsigned in_shared) {      \
+        if (in_shared) {                                                                                            \
+            share<S>(curve, samples.max);                                                                           \
+            map_stored<S, STEP>(from, to, samples, Curve<S, true>{curve});                                          \
+        } else {                                                                                                    \
+            map_stored<S, STEP>(from, to, samples, Curve<S, false>{curve});                                         \
+        }                                                                                                           \
+    }
+
+#define MAP_RGB(NAME, S, COMPONENTS, PLANAR)                                                                        \
+    extern "C" __global__ __launch_bounds__(256) void NAME(                                                         \
+        const uint4* from, uint4* to, unsigned plane_vectors, const uint4* luma, Samples samples, Weights weights,  \
+        const unsigned short* curve, unsigned in_shared) {                                                          \
+        if (in_shared) {                                                                                            \
+            share<S>(curve, samples.max);                                                                           \
+            map_rgb<S, COMPONENTS, PLANAR>(from, to, plane_vectors, luma, samples, weights, Curve<S, true>{curve}); \
+        } else {                                                                                                    \
+            map_rgb<S, COMPONENTS, PLANAR>(from, to, plane_vectors, luma, samples, weights,                         \
+                                           Curve<S, false>{curve});                                                 \
+        }                                                                                                           \
+    }
+
+MAP(map_u8, unsigned char, 1)
+MAP(map_u8_pairs, unsigned char, 2)
+MAP(map_u16, unsigned short, 1)
+MAP(map_u16_pairs, unsigned short, 2)
+MAP_RGB(map_u8_packed3, unsigned char, 3, false)
+MAP_RGB(map_u8_packed4, unsigned char, 4, false)
+MAP_RGB(map_u8_planar, unsigned char, 3, true)
+MAP_RGB(map_u16_packed3, unsigned short, 3, false)
+MAP_RGB(map_u16_packed4, unsigned short, 4, false)
+MAP_RGB(map_u16_planar, unsigned short, 3, true)

@@ -1,0 +1,54 @@
+// Sixteen bytes of a plane as samples: how every kernel takes codes out of the vectors that it loads, and puts them
+// back. S is the sample in memory: unsigned char, or unsigned short for more than 8 bits.
+#pragma once
+
+#include "spec.cuh"
+
+template <typename S>
+constexpr int BITS = 8 * sizeof(S);
+
+template <typename S>
+constexpr int PER_WORD = 4 / sizeof(S);
+
+template <typename S>
+constexpr int PER_VECTOR = 16 / sizeof(S);
+
+// Sample `index` of a word that is in order.
+template <typename S>
+__device__ __forceinline__ unsigned sample_at(unsigned word, int index) {
+    return (word >> (index * BITS<S>)) & ((1u << BITS<S>) - 1u);
+}
+
+// The words of a vector, so that loops over them unroll into registers.
+struct Words {
+    unsigned of[4];
+};
+
+__device__ __forceinline__ Words words(uint4 vector) { return {{vector.x, vector.y, vector.z, vector.w}}; }
+
+__device__ __forceinline__ uint4 vector(Words words) {
+    return make_uint4(words.of[0], words.of[1], words.of[2], words.of[3]);
+}
+
+// A loaded word with its samples in the order of this machine, and such a word as it is stored.
+template <typename S>
+__device__ __forceinline__ unsigned ordered(unsigned word, Samples samples) {
+    return sizeof(S) == 1 ? word : in_order(word, samples.swapped);
+}
+
+// The code of a sample. One-byte samples are their own codes.
+template <typename S>
+__device__ __forceinline__ unsigned decoded(unsigned sample, Samples samples) {
+    return sizeof(S) == 1 ? sample : code_of(sample, samples.shift, samples.max);
+}
+
+// The sample of a code.
+template <typename S>
+__device__ __forceinline__ unsigned encoded(unsigned code, Samples samples) {
+    return sizeof(S) == 1 ? code : code << samples.shift;
+}
+
+// Whether a pixel is one of the picture, not of the padding at the end of a row or behind the last one.
+__device__ __forceinline__ bool visible(unsigned pixel, Samples samples) {
+    return pixel < samples.pixels && (samples.row == 0u || pixel % samples.row != samples.row - 1u);
+}

@@ -1,0 +1,85 @@
+//! A GPU: its driver, its context, its kernels. Everything that can be missing is asked for here, in an order that
+//! never makes the bindings panic.
+#![allow(unsafe_code, reason = "asks the driver what no safe binding asks, and takes over the ordering of streams")]
+
+use super::error::{Doing, Error};
+use super::kernels::Kernels;
+use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
+use cudarc::driver::{CudaContext, result};
+use std::sync::Arc;
+
+/// The oldest CUDA whose drivers take the kernels' PTX (ISA 8.0), as `cuDriverGetVersion` counts.
+const OLDEST_DRIVER: i32 = 12_000;
+
+/// The oldest compute capability that the kernels are compiled for.
+const OLDEST_DEVICE: (i32, i32) = (7, 5);
+
+/// One GPU, ready to work.
+pub struct Gpu {
+    pub(super) context: Arc<CudaContext>,
+    pub(super) kernels: Kernels,
+    multiprocessors: u32,
+    name: String,
+}
+
+impl Gpu {
+    /// The GPU with this index, counted from 0 as `nvidia-smi` does unless `CUDA_VISIBLE_DEVICES` says otherwise.
+    ///
+    /// # Errors
+    /// When there is no driver, it or the GPU is too old, there is no such GPU, or it cannot be used.
+    pub fn open(index: usize) -> Result<Arc<Self>, Error> {
+        let count = count()?;
+        if index >= count {
+            return Err(Error::NoSuchDevice { index, count });
+        }
+        let context = CudaContext::new(index).doing("opening the device")?;
+        let name = context.name().doing("asking for the device's name")?;
+        let (major, minor) = context.compute_capability().doing("asking for the compute capability")?;
+        if (major, minor) < OLDEST_DEVICE {
+            return Err(Error::DeviceTooOld { name, major, minor });
+        }
+        // SAFETY: from here on the bindings do not order streams among themselves. Buffers are allocated, used by
+        // kernels and freed on one stream (`Picture`), and copies on other streams are ordered against it by events
+        // and waited for before a buffer goes (`Slot`).
+        unsafe { context.disable_event_tracking() };
+        let multiprocessors = context
+            .attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+            .doing("asking for the multiprocessors")?
+            .unsigned_abs();
+        let kernels = Kernels::load(&context)?;
+        Ok(Arc::new(Gpu { context, kernels, multiprocessors, name }))
+    }
+
+    /// Its product name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many multiprocessors it has.
+    pub fn multiprocessors(&self) -> u32 {
+        self.multiprocessors
+    }
+}
+
+/// How many GPUs there are, at least 1.
+fn count() -> Result<usize, Error> {
+    // SAFETY: loads libcuda and lets it go again; its initializers are those that every CUDA program runs.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(Error::NoDriver);
+    }
+    let mut version = 0;
+    // SAFETY: the library is there, this function is in every version of it, and `version` outlives the call.
+    unsafe { sys::cuDriverGetVersion(&mut version) }.result().doing("asking for the driver's version")?;
+    if version < OLDEST_DRIVER {
+        return Err(Error::DriverTooOld { version });
+    }
+    match result::init() {
+        Err(error) if error.0 == sys::CUresult::CUDA_ERROR_NO_DEVICE => return Err(Error::NoDevice),
+        other => other.doing("starting the driver")?,
+    }
+    let count = CudaContext::device_count().doing("counting the devices")?;
+    match usize::try_from(count) {
+        Ok(count) if count > 0 => Ok(count),
+        _ => Err(Error::NoDevice),
+    }
+}

@@ -1,0 +1,85 @@
+//! What can go wrong with a GPU, and what to do about it.
+
+use cudarc::driver::DriverError;
+
+/// A GPU that is not there, is too old, or has failed. The text names the way out.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// `libcuda` cannot be loaded.
+    #[error("no CUDA driver found (use --backend cpu)")]
+    NoDriver,
+    /// The driver is older than the kernels' PTX.
+    #[error("the NVIDIA driver is for CUDA {}.{}; 12.0 is needed (update it, or use --backend cpu)", .version / 1000, .version % 1000 / 10)]
+    DriverTooOld {
+        /// As the driver says it: 1000 * major + 10 * minor.
+        version: i32,
+    },
+    /// A driver without a device.
+    #[error("no NVIDIA GPU found (use --backend cpu)")]
+    NoDevice,
+    /// There are GPUs, but not this one.
+    #[error("no GPU {index} (--gpu takes 0 to {}, or use --backend cpu)", .count - 1)]
+    NoSuchDevice {
+        /// The one that was asked for.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A GPU older than the kernels' PTX.
+    #[error("{name} has compute capability {major}.{minor}; 7.5 is needed (use another --gpu, or --backend cpu)")]
+    DeviceTooOld {
+        /// The GPU.
+        name: String,
+        /// Its compute capability.
+        major: i32,
+        /// Its compute capability.
+        minor: i32,
+    },
+    /// More pixels than the kernels count.
+    #[error("a picture of {width}x{height} pixels is more than the GPU backend takes (use --backend cpu)")]
+    TooLarge {
+        /// Pixels in a row.
+        width: usize,
+        /// Rows.
+        height: usize,
+    },
+    /// A call that failed.
+    #[error("GPU: {doing}: {} (use --backend cpu)", described(*.error))]
+    Call {
+        /// What was being done.
+        doing: &'static str,
+        /// What the driver said.
+        error: DriverError,
+    },
+}
+
+/// Says what was being done when a driver call failed.
+pub(super) trait Doing<T> {
+    fn doing(self, doing: &'static str) -> Result<T, Error>;
+}
+
+impl<T> Doing<T> for Result<T, DriverError> {
+    fn doing(self, doing: &'static str) -> Result<T, Error> {
+        self.map_err(|error| Error::Call { doing, error })
+    }
+}
+
+fn described(error: DriverError) -> String {
+    error.error_string().map_or_else(|_| format!("CUDA error {}", error.0 as u32), |text| text.to_string_lossy().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_the_way_out() {
+        let old = Error::DriverTooOld { version: 11080 };
+        assert_eq!(
+            old.to_string(),
+            "the NVIDIA driver is for CUDA 11.8; 12.0 is needed (update it, or use --backend cpu)"
+        );
+        let missing = Error::NoSuchDevice { index: 3, count: 2 };
+        assert_eq!(missing.to_string(), "no GPU 3 (--gpu takes 0 to 1, or use --backend cpu)");
+    }
+}

@@ -1,0 +1,55 @@
+//! Launches `kernels/map.cu`: the pixels through the curve, in place.
+#![allow(unsafe_code, reason = "launches kernels")]
+
+use super::{LumaVariants, RgbVariants, luma_vectors, module, plane_vectors};
+use crate::cuda::arguments::{Samples, Weights};
+use crate::cuda::error::{Doing, Error};
+use crate::cuda::picture::Picture;
+use crate::cuda::tuning;
+use crate::spec;
+use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
+use std::sync::Arc;
+
+pub(in crate::cuda) struct Map {
+    stored: LumaVariants,
+    rgb: RgbVariants,
+}
+
+impl Map {
+    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
+        let module = module(context, include_str!("../../../kernels/map.ptx"))?;
+        Ok(Map { stored: LumaVariants::load(&module, "map")?, rgb: RgbVariants::load(&module, "map")? })
+    }
+
+    /// Enqueues the mapping of `picture` through its curve.
+    pub fn launch(&self, picture: &mut Picture, weights: spec::Weights, multiprocessors: u32) -> Result<(), Error> {
+        let stream = picture.stream().clone();
+        let layout = picture.layout();
+        let row = tuning::map(layout.sample().depth);
+        let shared = if row.shared { layout.codes() * usize::from(layout.sample().bytes) } else { 0 };
+        let config = LaunchConfig {
+            grid_dim: (luma_vectors(layout).div_ceil(row.threads).min(multiprocessors * row.blocks), 1, 1),
+            block_dim: (row.threads, 1, 1),
+            shared_mem_bytes: shared as u32,
+        };
+        let samples = Samples::of(layout);
+        let weights = Weights(layout.weights_in_order(weights));
+        let distance = plane_vectors(layout);
+        let in_shared = u32::from(row.shared);
+        let rgb = self.rgb.of(layout);
+        let mut launch = stream.launch_builder(rgb.unwrap_or_else(|| self.stored.of(layout)));
+        launch.arg(&picture.pixels).arg(&picture.pixels);
+        if rgb.is_some() {
+            let luma = picture.luma.as_ref().expect("a luminance plane beside RGB");
+            launch.arg(&distance).arg(luma).arg(&samples).arg(&weights);
+        } else {
+            launch.arg(&samples);
+        }
+        launch.arg(&picture.curve).arg(&in_shared);
+        // SAFETY: the arguments are those of the kernel, which allows source and target to be one. The planes have
+        // room for whole groups of vectors, the curve has an entry for each code up to `samples.max`, shared memory
+        // holds it if it goes there, and all buffers belong to this stream.
+        unsafe { launch.launch(config) }.doing("launching map")?;
+        Ok(())
+    }
+}

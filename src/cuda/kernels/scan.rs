@@ -1,0 +1,61 @@
+//! Launches `kernels/scan.cu`: from counts to the curve.
+#![allow(unsafe_code, reason = "launches kernels")]
+
+use super::{function, module};
+use crate::cuda::arguments::Levels;
+use crate::cuda::error::{Doing, Error};
+use crate::cuda::picture::Picture;
+use crate::cuda::tuning;
+use crate::spec;
+use cudarc::driver::{CudaContext, CudaFunction, LaunchConfig, PushKernelArg};
+use std::sync::Arc;
+
+pub(in crate::cuda) struct Scan {
+    function: CudaFunction,
+}
+
+impl Scan {
+    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
+        let module = module(context, include_str!("../../../kernels/scan.ptx"))?;
+        Ok(Scan { function: function(&module, "scan")? })
+    }
+
+    /// Enqueues the curve of `picture`, which leaves its counts at zero.
+    pub fn launch(&self, picture: &mut Picture, levels: spec::Levels, strength: spec::Strength) -> Result<(), Error> {
+        self.launch_blocks(1, picture, levels, strength)
+    }
+
+    /// Launches no block at all, which the driver refuses: a real error for tests, and harmless to the device.
+    pub fn launch_refused(
+        &self,
+        picture: &mut Picture,
+        levels: spec::Levels,
+        strength: spec::Strength,
+    ) -> Result<(), Error> {
+        self.launch_blocks(0, picture, levels, strength)
+    }
+
+    fn launch_blocks(
+        &self,
+        blocks: u32,
+        picture: &mut Picture,
+        levels: spec::Levels,
+        strength: spec::Strength,
+    ) -> Result<(), Error> {
+        let codes = picture.layout().codes();
+        assert_eq!(levels.codes(), codes);
+        let config = LaunchConfig {
+            grid_dim: (blocks, 1, 1),
+            block_dim: (tuning::scan_threads(codes), 1, 1),
+            shared_mem_bytes: 0,
+        };
+        let (codes, levels) = (codes as u32, Levels::new(levels, strength));
+        let stream = picture.stream().clone();
+        let mut launch = stream.launch_builder(&self.function);
+        launch.arg(&mut picture.counts).arg(&codes).arg(&levels).arg(&mut picture.curve);
+        // SAFETY: the arguments are those of the kernel. Counts and curve have an entry for each code, which are four
+        // for each thread or a multiple of that, and belong to this stream.
+        unsafe { launch.launch(config) }.doing("launching scan")?;
+        Ok(())
+    }
+}

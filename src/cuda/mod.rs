@@ -1,0 +1,39 @@
+//! Frames through an NVIDIA GPU: what a CUDA backend is made of.
+//!
+//! `Gpu (driver, device, kernels) -> Ring of slots (pinned memory, device buffers, three streams) -> frames`. A frame's
+//! samples go up, four kernels work on them, and they come down into pinned memory that the encoder reads in place;
+//! while one frame is worked on the next one goes up and the one before comes down. Nothing waits in between but
+//! [`Ring::collect`].
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `context` | driver and device, found or not |
+//! | `layout` | what of a frame travels, and where it lies in a buffer |
+//! | `pinned` | host memory that the copy engines reach, used again and again |
+//! | `picture` | one frame's buffers on the device |
+//! | `slot` | one place in the ring: its buffers, its copies |
+//! | `ring` | the order of frames |
+//! | `timeline` | when each stage of a frame ran |
+//! | `arguments` | the structures that kernels take, as in `kernels/spec.cuh` |
+//! | `kernels` | a launcher for each file in `kernels/` |
+//! | `tuning` | launch shapes, with what they were measured at |
+
+mod arguments;
+mod context;
+mod error;
+mod kernels;
+mod layout;
+mod picture;
+mod pinned;
+mod ring;
+mod slot;
+mod timeline;
+mod tuning;
+
+pub use context::Gpu;
+pub use error::Error;
+pub use layout::Layout;
+pub use picture::{Picture, Task};
+pub use pinned::{PinnedBuffer, PinnedPool};
+pub use ring::Ring;
+pub use timeline::Timeline;

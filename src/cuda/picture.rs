@@ -1,0 +1,143 @@
+//! One frame's buffers on the device, and the way through the kernels.
+#![allow(unsafe_code, reason = "device memory is allocated without being set")]
+
+use super::context::Gpu;
+use super::error::{Doing, Error};
+use super::layout::{Arrangement, Layout};
+use crate::spec::{Levels, Strength, Weights};
+use cudarc::driver::{CudaSlice, CudaStream};
+use std::sync::Arc;
+
+/// What is to be done with a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Task {
+    /// Which codes of its luminance are levels.
+    pub levels: Levels,
+    /// How RGB makes luminance.
+    pub weights: Weights,
+    /// How far it goes.
+    pub strength: Strength,
+}
+
+/// One frame on the device. Its buffers belong to one stream: they are allocated, worked on and freed in that stream's
+/// order, so whatever runs there has them to itself.
+pub struct Picture {
+    gpu: Arc<Gpu>,
+    stream: Arc<CudaStream>,
+    layout: Layout,
+    /// The planes of the layout, equalized in place.
+    pub(super) pixels: CudaSlice<u8>,
+    /// The luminance, where it has to be made of RGB.
+    pub(super) luma: Option<CudaSlice<u8>>,
+    /// How often each code occurs; zero between frames.
+    pub(super) counts: CudaSlice<u32>,
+    /// What each code becomes.
+    pub(super) curve: CudaSlice<u16>,
+}
+
+impl Picture {
+    /// Buffers for frames of this layout, whose kernels will run on `stream`.
+    ///
+    /// # Errors
+    /// When the GPU has no memory left.
+    pub(super) fn on(stream: &Arc<CudaStream>, gpu: &Arc<Gpu>, layout: &Layout) -> Result<Self, Error> {
+        let doing = "allocating memory on the device";
+        let rgb = matches!(layout.arrangement(), Arrangement::Packed { .. } | Arrangement::Planar { .. });
+        // SAFETY: the kernels read no byte of these that was not written before, but for those behind a plane's last
+        // pixel, whose values are never used.
+        let (pixels, luma) = unsafe {
+            let luma = if rgb { Some(stream.alloc(layout.luma_bytes()).doing(doing)?) } else { None };
+            (stream.alloc(layout.buffer_bytes()).doing(doing)?, luma)
+        };
+        let counts = stream.alloc_zeros(layout.codes()).doing(doing)?;
+        let curve = stream.alloc_zeros(layout.codes()).doing(doing)?;
+        // From now on other streams may use them too.
+        stream.synchronize().doing(doing)?;
+        Ok(Picture { gpu: gpu.clone(), stream: stream.clone(), layout: layout.clone(), pixels, luma, counts, curve })
+    }
+
+    /// Buffers for so many frames on one stream of their own, for measurements.
+    ///
+    /// # Errors
+    /// When the GPU has no memory left.
+    pub fn several(gpu: &Arc<Gpu>, layout: &Layout, count: usize) -> Result<Vec<Self>, Error> {
+        let stream = gpu.context.new_stream().doing("making a stream")?;
+        (0..count).map(|_| Picture::on(&stream, gpu, layout)).collect()
+    }
+
+    /// Enqueues all of equalization.
+    ///
+    /// # Errors
+    /// When a launch fails.
+    pub fn equalize(&mut self, task: Task) -> Result<(), Error> {
+        self.make_luminance(task)?;
+        self.count()?;
+        self.make_curve(task)?;
+        self.map(task)
+    }
+
+    /// Enqueues the luminance of RGB; nothing where luma is stored.
+    ///
+    /// # Errors
+    /// When the launch fails.
+    pub fn make_luminance(&mut self, task: Task) -> Result<(), Error> {
+        let gpu = self.gpu.clone();
+        gpu.kernels.luminance.launch(self, task.weights)
+    }
+
+    /// Enqueues the histogram.
+    ///
+    /// # Errors
+    /// When the launch fails.
+    pub fn count(&mut self) -> Result<(), Error> {
+        let gpu = self.gpu.clone();
+        gpu.kernels.histogram.launch(self, gpu.multiprocessors())
+    }
+
+    /// Enqueues the curve, which empties the histogram.
+    ///
+    /// # Errors
+    /// When the launch fails.
+    pub fn make_curve(&mut self, task: Task) -> Result<(), Error> {
+        let gpu = self.gpu.clone();
+        gpu.kernels.scan.launch(self, task.levels, task.strength)
+    }
+
+    /// Has the driver refuse a launch, for tests of what follows an error.
+    pub(super) fn fail(&mut self, task: Task) -> Result<(), Error> {
+        let gpu = self.gpu.clone();
+        gpu.kernels.scan.launch_refused(self, task.levels, task.strength)
+    }
+
+    /// Enqueues the mapping of the pixels through the curve.
+    ///
+    /// # Errors
+    /// When the launch fails.
+    pub fn map(&mut self, task: Task) -> Result<(), Error> {
+        let gpu = self.gpu.clone();
+        gpu.kernels.map.launch(self, task.weights, gpu.multiprocessors())
+    }
+
+    /// How its planes lie.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The stream that its kernels run on.
+    pub fn stream(&self) -> &Arc<CudaStream> {
+        &self.stream
+    }
+
+    /// Copies `bytes` onto the beginning of the planes and waits, for measurements.
+    ///
+    /// # Errors
+    /// When the copy fails.
+    ///
+    /// # Panics
+    /// When there are more bytes than the planes have.
+    pub fn fill(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let stream = self.stream.clone();
+        stream.memcpy_htod(bytes, &mut self.pixels.slice_mut(..bytes.len())).doing("copying to the device")?;
+        stream.synchronize().doing("copying to the device")
+    }
+}

@@ -1,0 +1,114 @@
+//! Host memory that the GPU's copy engines reach by themselves. Frames come down into it and are handed to the encoder
+//! as they are; when the last holder lets go, on whatever thread, the buffer returns to its pool.
+#![allow(unsafe_code, reason = "pinned memory is allocated and freed by the driver")]
+
+use super::error::{Doing, Error};
+use crate::frame::Memory;
+use cudarc::driver::{CudaContext, result, sys};
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Pinned bytes, all initialized. They hold on to the context, which therefore outlives them.
+struct Pinned {
+    start: NonNull<u8>,
+    len: usize,
+    context: Arc<CudaContext>,
+}
+
+// SAFETY: plain memory that nothing else points to; the driver frees it from any thread that has the context bound.
+unsafe impl Send for Pinned {}
+// SAFETY: a shared reference only reads it.
+unsafe impl Sync for Pinned {}
+
+impl Pinned {
+    fn new(context: &Arc<CudaContext>, len: usize) -> Result<Self, Error> {
+        context.bind_to_thread().doing("binding the context")?;
+        // Not write-combined: encoders read it. Portable: every context of the process may copy from it.
+        // SAFETY: a context is bound to this thread, and `len` is not 0 (a frame has at least one byte).
+        let start = unsafe { result::malloc_host(len, sys::CU_MEMHOSTALLOC_PORTABLE) };
+        let start = NonNull::new(start.doing("allocating pinned memory")?.cast::<u8>()).expect("an address");
+        // SAFETY: the allocation is `len` bytes long and nobody else knows of it.
+        unsafe { start.write_bytes(0, len) };
+        Ok(Pinned { start, len, context: context.clone() })
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        // The thread may be an encoder's, which has never seen the context. A failure cannot be reported from here,
+        // and there is nothing to be done about it: at worst the memory stays until the process ends.
+        // SAFETY: the context is alive, `self` holds it.
+        let bound = unsafe { result::ctx::set_current(self.context.cu_ctx()) };
+        // SAFETY: allocated by `malloc_host` and freed once; a copy that used it has been waited for (`Slot`).
+        let _ = bound.and_then(|()| unsafe { result::free_host(self.start.as_ptr().cast()) });
+    }
+}
+
+/// A pool of pinned memory, shared by its clones. It keeps as many buffers as were ever in use at once, of one size.
+#[derive(Clone)]
+pub struct PinnedPool {
+    context: Arc<CudaContext>,
+    idle: Arc<Mutex<Vec<Pinned>>>,
+}
+
+impl PinnedPool {
+    pub(super) fn new(context: &Arc<CudaContext>) -> Self {
+        PinnedPool { context: context.clone(), idle: Arc::default() }
+    }
+
+    /// A buffer of `len` bytes, its content unspecified (but initialized).
+    ///
+    /// # Errors
+    /// When the system has no more memory to pin.
+    pub fn take(&self, len: usize) -> Result<PinnedBuffer, Error> {
+        let found = {
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            // Whatever is of another size was made for another size of picture.
+            idle.retain(|pinned| pinned.len == len);
+            idle.pop()
+        };
+        let pinned = match found {
+            Some(pinned) => pinned,
+            None => Pinned::new(&self.context, len)?,
+        };
+        Ok(PinnedBuffer { pinned: Some(pinned), idle: self.idle.clone() })
+    }
+}
+
+/// Bytes out of a [`PinnedPool`]; they go back there when dropped, and are freed if the pool is gone.
+pub struct PinnedBuffer {
+    /// `None` only while it is being dropped.
+    pinned: Option<Pinned>,
+    idle: Arc<Mutex<Vec<Pinned>>>,
+}
+
+impl Deref for PinnedBuffer {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        let pinned = self.pinned.as_ref().expect("not dropped");
+        // SAFETY: `len` initialized bytes, alive as long as `self`; whoever writes them holds `self` mutably.
+        unsafe { std::slice::from_raw_parts(pinned.start.as_ptr(), pinned.len) }
+    }
+}
+
+impl DerefMut for PinnedBuffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        let pinned = self.pinned.as_mut().expect("not dropped");
+        // SAFETY: `len` initialized bytes, alive as long as `self`, which is held mutably.
+        unsafe { std::slice::from_raw_parts_mut(pinned.start.as_ptr(), pinned.len) }
+    }
+}
+
+impl Memory for PinnedBuffer {
+    fn bytes(&self) -> &[u8] {
+        self
+    }
+}
+
+impl Drop for PinnedBuffer {
+    fn drop(&mut self) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.extend(self.pinned.take());
+    }
+}

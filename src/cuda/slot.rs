@@ -1,0 +1,208 @@
+//! One place in the ring: a frame's buffers on either side of the bus, and the events that tie its three stages
+//! together across their streams.
+#![allow(unsafe_code, reason = "copies that run on while the function returns")]
+
+use super::context::Gpu;
+use super::error::{Doing, Error};
+use super::layout::Layout;
+use super::picture::{Picture, Task};
+use super::pinned::{PinnedBuffer, PinnedPool};
+use super::timeline::{Marks, Timeline};
+use crate::frame::{Frame, Memory, Plane};
+use cudarc::driver::sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC;
+use cudarc::driver::{CudaEvent, CudaStream, DevicePtr, DevicePtrMut, result};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Bytes that are copied on the host before they go up: enough that enqueueing costs little beside it.
+const PIECE: usize = 1 << 20;
+
+/// The streams that frames pass, one behind the other.
+pub(super) struct Streams {
+    pub upload: Arc<CudaStream>,
+    pub compute: Arc<CudaStream>,
+    pub download: Arc<CudaStream>,
+}
+
+impl Streams {
+    pub fn new(gpu: &Gpu) -> Result<Self, Error> {
+        let stream = || gpu.context.new_stream().doing("making a stream");
+        Ok(Streams { upload: stream()?, compute: stream()?, download: stream()? })
+    }
+}
+
+/// A frame on its way, and the buffer that it comes down into.
+struct UnderWay {
+    frame: Frame,
+    target: PinnedBuffer,
+}
+
+pub(super) struct Slot {
+    streams: Arc<Streams>,
+    staging: PinnedBuffer,
+    picture: Picture,
+    uploaded: CudaEvent,
+    computed: CudaEvent,
+    downloaded: CudaEvent,
+    marks: Option<Marks>,
+    under_way: Option<UnderWay>,
+}
+
+impl Slot {
+    /// An idle slot for frames of this layout.
+    pub fn new(
+        gpu: &Arc<Gpu>,
+        streams: &Arc<Streams>,
+        pool: &PinnedPool,
+        layout: &Layout,
+        origin: Option<&Arc<CudaEvent>>,
+    ) -> Result<Self, Error> {
+        let event = |flags| gpu.context.new_event(flags).doing("making an event");
+        Ok(Slot {
+            streams: streams.clone(),
+            staging: pool.take(layout.buffer_bytes())?,
+            picture: Picture::on(&streams.compute, gpu, layout)?,
+            uploaded: event(None)?,
+            computed: event(None)?,
+            // The thread that waits for it sleeps, and leaves its core to the decoder and the encoder.
+            downloaded: event(Some(CU_EVENT_BLOCKING_SYNC))?,
+            marks: origin.map(|origin| Marks::new(&gpu.context, origin)).transpose()?,
+            under_way: None,
+        })
+    }
+
+    /// Whether it was made for this layout.
+    pub fn fits(&self, layout: &Layout) -> bool {
+        self.picture.layout() == layout
+    }
+
+    /// Copies the samples of `frame` and enqueues its way up, through the kernels and down again into `target`. With
+    /// `staged` they have been copied before; with `refused` the driver is made to refuse a launch.
+    pub fn start(
+        &mut self,
+        frame: Frame,
+        target: PinnedBuffer,
+        task: Task,
+        (staged, refused): (bool, bool),
+    ) -> Result<(), Error> {
+        assert!(self.under_way.is_none() && target.len() >= self.picture.layout().bytes());
+        let streams = self.streams.clone();
+        let Streams { upload, compute, download } = &*streams;
+        let bytes = self.picture.layout().bytes();
+        // From here on the buffers are the device's, also if something fails: `drop` waits.
+        self.under_way = Some(UnderWay { frame, target });
+
+        if staged { self.upload(0..bytes) } else { self.gather_and_upload() }?;
+        self.mark(|marks| marks.upload.end(upload))?;
+        self.uploaded.record(upload).doing("recording an event")?;
+
+        compute.wait(&self.uploaded).doing("ordering streams")?;
+        self.mark(|marks| marks.kernels.begin(compute))?;
+        if refused {
+            self.picture.fail(task)?;
+        }
+        self.picture.equalize(task)?;
+        self.mark(|marks| marks.kernels.end(compute))?;
+        self.computed.record(compute).doing("recording an event")?;
+
+        download.wait(&self.computed).doing("ordering streams")?;
+        self.mark(|marks| marks.download.begin(download))?;
+        self.download()?;
+        self.mark(|marks| marks.download.end(download))?;
+        self.downloaded.record(download).doing("recording an event")
+    }
+
+    /// Copies the planes that travel, without the padding between rows, and sends each piece up once it is copied: the
+    /// bus need not wait for the last row, nor the CPU for the bus.
+    fn gather_and_upload(&mut self) -> Result<(), Error> {
+        let frame = self.under_way.as_ref().expect("a frame under way").frame.clone();
+        let layout = self.picture.layout().clone();
+        let mut sent = 0;
+        for (plane, span) in frame.planes()[frame.rewritten_planes()].iter().zip(layout.spans()) {
+            let rows_at_once = (PIECE / span.row_bytes).max(1);
+            for first in (0..span.rows).step_by(rows_at_once) {
+                let rows = first..(first + rows_at_once).min(span.rows);
+                let start = span.start + first * span.row_bytes;
+                let end = start + rows.len() * span.row_bytes;
+                gather(plane, rows, &mut self.staging[start..end]);
+                self.upload(sent..end)?;
+                sent = end;
+            }
+        }
+        Ok(())
+    }
+
+    /// Enqueues the copy of these bytes of the staging buffer to the device.
+    fn upload(&mut self, bytes: Range<usize>) -> Result<(), Error> {
+        let stream = &self.streams.upload;
+        if bytes.start == 0 {
+            self.mark(|marks| marks.upload.begin(stream))?;
+        }
+        let mut target = self.picture.pixels.slice_mut(bytes.clone());
+        let (device, _order) = target.device_ptr_mut(stream);
+        // SAFETY: both sides have these bytes. `staging` is pinned and belongs to this slot, which does not write them
+        // again before `finish` or `drop` has waited; the device buffer is idle, as the slot's last frame came down.
+        unsafe { result::memcpy_htod_async(device, &self.staging[bytes], stream.cu_stream()) }
+            .doing("copying to the device")
+    }
+
+    /// Enqueues the copy of the whole picture from the device.
+    fn download(&mut self) -> Result<(), Error> {
+        let stream = &self.streams.download;
+        let bytes = self.picture.layout().bytes();
+        let target = &mut self.under_way.as_mut().expect("a frame under way").target[..bytes];
+        let (device, _order) = self.picture.pixels.device_ptr(stream);
+        // SAFETY: both sides have these bytes. `target` is pinned, and nobody looks at it before `finish` or `drop` has
+        // waited; the kernels that write the device buffer come before, by way of `computed`.
+        unsafe { result::memcpy_dtoh_async(target, device, stream.cu_stream()) }.doing("copying from the device")
+    }
+
+    /// Records an event, if this slot keeps a timeline.
+    fn mark(&self, record: impl FnOnce(&Marks) -> Result<(), Error>) -> Result<(), Error> {
+        self.marks.as_ref().map_or(Ok(()), record)
+    }
+
+    /// Waits for the frame under way: it, equalized, and when its stages ran if the slot was made to say so.
+    pub fn finish(&mut self) -> Result<(Frame, Option<Timeline>), Error> {
+        self.downloaded.synchronize().doing("equalizing a frame")?;
+        let timeline = self.marks.as_ref().map(Marks::timeline).transpose()?;
+        let UnderWay { frame, target } = self.under_way.take().expect("a frame under way");
+        let memory: Arc<dyn Memory> = Arc::new(target);
+        let rewritten = frame.rewritten_planes();
+        let layout = self.picture.layout();
+        let equalized = frame.with_planes(|index| {
+            let span = layout.spans().get(index.checked_sub(rewritten.start)?)?;
+            Some(
+                Plane::new(memory.clone(), span.start, span.row_bytes as isize, span.row_bytes, span.rows)
+                    .expect("the buffer holds the layout"),
+            )
+        });
+        Ok((equalized, timeline))
+    }
+}
+
+impl Drop for Slot {
+    /// Waits for copies under way: they must not find their memory in other hands.
+    fn drop(&mut self) {
+        if self.under_way.is_some() {
+            // If waiting fails, the context is broken and its copies have come to an end.
+            let Streams { upload, compute, download } = &*self.streams;
+            for stream in [upload, compute, download] {
+                let _ = stream.synchronize();
+            }
+        }
+    }
+}
+
+/// Copies some rows of a plane, one after the other without padding.
+fn gather(plane: &Plane, rows: Range<usize>, target: &mut [u8]) {
+    let row_bytes = plane.row_bytes();
+    match plane.contiguous() {
+        Some(bytes) => target.copy_from_slice(&bytes[rows.start * row_bytes..rows.end * row_bytes]),
+        None => {
+            for (y, row) in rows.zip(target.chunks_exact_mut(row_bytes)) {
+                row.copy_from_slice(plane.row(y));
+            }
+        }
+    }
+}

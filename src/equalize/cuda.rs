@@ -1,0 +1,71 @@
+//! The GPU backend: a [`Ring`] between the pipeline's threads. It only says what is to be done with each frame; `cuda`
+//! does it.
+
+use super::{Equalizer, levels, weights};
+use crate::cuda::{Error, Gpu, Ring, Task};
+use crate::frame::Frame;
+use crate::spec::Settings;
+use anyhow::Result;
+use std::sync::Arc;
+
+/// Frames through an NVIDIA GPU.
+pub struct Cuda {
+    settings: Settings,
+    ring: Ring,
+}
+
+impl Cuda {
+    /// How many frames are under way unless the caller says otherwise: one on each stage, and one to spare.
+    pub const RING_DEPTH: usize = 4;
+
+    /// A backend on GPU `gpu_index`, counted from 0, with up to `ring_depth` frames under way.
+    ///
+    /// # Errors
+    /// When there is no such GPU, or its driver is missing or too old.
+    ///
+    /// # Panics
+    /// When `ring_depth` is 0.
+    pub fn new(settings: Settings, gpu_index: usize, ring_depth: usize) -> Result<Self, Error> {
+        Cuda::on(&Gpu::open(gpu_index)?, settings, ring_depth)
+    }
+
+    /// A backend on a GPU that is open already.
+    ///
+    /// # Errors
+    /// When a stream cannot be made.
+    ///
+    /// # Panics
+    /// When `ring_depth` is 0.
+    pub fn on(gpu: &Arc<Gpu>, settings: Settings, ring_depth: usize) -> Result<Self, Error> {
+        Ok(Cuda { settings, ring: Ring::new(gpu, ring_depth)? })
+    }
+
+    /// Has the driver refuse a launch for the next frame. For tests of what follows an error.
+    #[doc(hidden)]
+    pub fn refuse_next(&mut self) {
+        self.ring.refuse_next();
+    }
+}
+
+impl Equalizer for Cuda {
+    fn submit(&mut self, frame: Frame) -> Result<()> {
+        let task = Task { levels: levels(&frame), weights: weights(&frame), strength: self.settings.strength };
+        Ok(self.ring.submit(frame, task)?)
+    }
+
+    fn collect(&mut self) -> Result<Option<Frame>> {
+        Ok(self.ring.collect()?)
+    }
+
+    fn in_flight(&self) -> usize {
+        self.ring.in_flight()
+    }
+
+    fn capacity(&self) -> usize {
+        self.ring.depth()
+    }
+
+    fn name(&self) -> String {
+        format!("cuda ({}, ring of {})", self.ring.gpu().name(), self.ring.depth())
+    }
+}

@@ -1,0 +1,94 @@
+//! A backend that outlives the failure of another one: frames under way are kept until they are done, and when the
+//! first backend fails a second one does them again and goes on. The picture does not show it, since every backend
+//! gives the same bytes.
+
+use super::Equalizer;
+use crate::frame::Frame;
+use anyhow::Result;
+use std::collections::VecDeque;
+
+/// Told once, in a sentence, that the second backend has taken over and why.
+pub type Report = Box<dyn Fn(&str) + Send>;
+
+/// Makes the second backend when it is needed.
+pub type Build = Box<dyn FnOnce() -> Box<dyn Equalizer> + Send>;
+
+/// A backend with another one behind it.
+pub struct Fallback {
+    active: Box<dyn Equalizer>,
+    /// What is left to fall back to.
+    reserve: Option<Reserve>,
+    /// Frames that the second backend finished before anybody asked for them.
+    done: VecDeque<Frame>,
+}
+
+struct Reserve {
+    build: Build,
+    report: Report,
+    /// The frames under way, as they went in. They share their planes with the caller's, so keeping them is cheap.
+    under_way: VecDeque<Frame>,
+}
+
+impl Fallback {
+    /// `primary` until it fails; then `report` is told and the backend that `build` makes goes on.
+    pub fn new(primary: Box<dyn Equalizer>, build: Build, report: Report) -> Self {
+        let reserve = Some(Reserve { build, report, under_way: VecDeque::new() });
+        Fallback { active: primary, reserve, done: VecDeque::new() }
+    }
+
+    /// Puts the second backend to work on the frames under way; the error itself if there is none left.
+    fn take_over(&mut self, error: anyhow::Error) -> Result<()> {
+        let Some(Reserve { build, report, under_way }) = self.reserve.take() else { return Err(error) };
+        let second = build();
+        report(&format!("{} failed, going on with {}: {error:#}", self.active.name(), second.name()));
+        self.active = second;
+        under_way.into_iter().try_for_each(|frame| self.submit_to_active(frame))
+    }
+
+    /// Submits a frame, making room first: the second backend may take fewer frames at once than the first one did.
+    fn submit_to_active(&mut self, frame: Frame) -> Result<()> {
+        while self.active.in_flight() >= self.active.capacity() {
+            self.done.extend(self.active.collect()?);
+        }
+        self.active.submit(frame)
+    }
+}
+
+impl Equalizer for Fallback {
+    fn submit(&mut self, frame: Frame) -> Result<()> {
+        let Some(reserve) = &mut self.reserve else { return self.submit_to_active(frame) };
+        reserve.under_way.push_back(frame.clone());
+        self.active.submit(frame).or_else(|error| self.take_over(error))
+    }
+
+    fn collect(&mut self) -> Result<Option<Frame>> {
+        if let Some(frame) = self.done.pop_front() {
+            return Ok(Some(frame));
+        }
+        match self.active.collect() {
+            Ok(frame) => {
+                if let Some(reserve) = &mut self.reserve {
+                    reserve.under_way.pop_front();
+                }
+                Ok(frame)
+            }
+            Err(error) => {
+                self.take_over(error)?;
+                self.collect()
+            }
+        }
+    }
+
+    fn in_flight(&self) -> usize {
+        let active = || self.active.in_flight();
+        self.done.len() + self.reserve.as_ref().map_or_else(active, |reserve| reserve.under_way.len())
+    }
+
+    fn capacity(&self) -> usize {
+        self.active.capacity()
+    }
+
+    fn name(&self) -> String {
+        self.active.name()
+    }
+}

@@ -1,0 +1,174 @@
+//! What only the GPU backend can get wrong: its errors, its memory's lifetime, and whether its stages overlap. That its
+//! bytes are right is the grid's business.
+
+use crate::backends::gpu;
+use crate::fallback::{before_reference, collect_next, pictures};
+use crate::pictures::{Content, Picture, difference};
+use histeq_video::cuda::{Error, Gpu, Ring, Task, Timeline};
+use histeq_video::equalize::cuda::Cuda;
+use histeq_video::equalize::reference::Reference;
+use histeq_video::equalize::{Equalizer, levels, weights};
+use histeq_video::frame::{Frame, PixelFormat};
+use histeq_video::spec::Settings;
+use std::ops::Range;
+use std::sync::Arc;
+
+fn task(frame: &Frame) -> Task {
+    Task { levels: levels(frame), weights: weights(frame), strength: Settings::default().strength }
+}
+
+#[test]
+fn a_gpu_that_is_not_there_is_an_error_with_a_remedy() {
+    let error = Cuda::new(Settings::default(), 99, 3).err().expect("no hundredth GPU");
+    assert!(
+        matches!(
+            error,
+            Error::NoDriver | Error::NoDevice | Error::NoSuchDevice { index: 99, .. } | Error::DriverTooOld { .. }
+        ),
+        "{error}"
+    );
+    assert!(error.to_string().contains("use --backend cpu"), "{error}");
+}
+
+#[test]
+fn frames_that_take_many_blocks_are_equalized_like_the_reference() {
+    let Some(gpu) = gpu() else { return };
+    let mut cuda = Cuda::on(gpu, Settings::default(), 3).unwrap();
+    for format in [
+        PixelFormat::Gray,
+        PixelFormat::Yuyv422,
+        PixelFormat::Yuv420p9be,
+        PixelFormat::P010le,
+        PixelFormat::Gray12le,
+        PixelFormat::Gray14le,
+        PixelFormat::Gray16be,
+        PixelFormat::Ya16le,
+        PixelFormat::Y210le,
+        PixelFormat::Rgb24,
+        PixelFormat::Bgra,
+        PixelFormat::Gbrp,
+        PixelFormat::Gbrp12be,
+        PixelFormat::Rgb48be,
+        PixelFormat::Rgba64le,
+    ] {
+        for content in Content::ALL {
+            let picture = Picture { content, ..Picture::new(format, (3841, 1083)) };
+            let frame = picture.make();
+            cuda.submit(frame.clone()).unwrap();
+            let found = cuda.collect().unwrap().unwrap();
+            let expected = Reference::new(Settings::default()).equalize(&frame);
+            assert_eq!(difference(&expected, &found), None, "{picture:?}");
+        }
+    }
+}
+
+#[test]
+fn a_cuda_error_is_survived_with_the_same_bytes() {
+    let Some(gpu) = gpu() else { return };
+    let pictures = pictures();
+    let mut reference = Reference::new(Settings::default());
+    let mut expected = pictures.iter().map(|picture| reference.equalize(&picture.make()));
+    let mut cuda = Cuda::on(gpu, Settings::default(), 4).unwrap();
+    for picture in &pictures[..2] {
+        cuda.submit(picture.make()).unwrap();
+    }
+    collect_next(&mut cuda, &mut expected);
+    collect_next(&mut cuda, &mut expected);
+    cuda.refuse_next();
+    let (mut equalizer, said) = before_reference(Box::new(cuda));
+    for picture in &pictures[2..] {
+        while equalizer.in_flight() >= equalizer.capacity() {
+            collect_next(&mut equalizer, &mut expected);
+        }
+        equalizer.submit(picture.make()).unwrap();
+    }
+    while equalizer.in_flight() > 0 {
+        collect_next(&mut equalizer, &mut expected);
+    }
+    assert!(expected.next().is_none(), "frames are missing");
+    let said = said.lock().unwrap();
+    assert!(said.len() == 1 && said[0].contains("going on with reference: GPU: launching scan:"), "{said:?}");
+    println!("{}", said[0]);
+}
+
+#[test]
+fn a_ring_goes_on_after_a_refused_launch() {
+    let Some(gpu) = gpu() else { return };
+    let mut ring = Ring::new(gpu, 2).unwrap();
+    let picture = Picture::new(PixelFormat::Yuv420p10le, (640, 360));
+    let frame = picture.make();
+    ring.refuse_next();
+    assert!(ring.submit(frame.clone(), task(&frame)).is_err());
+    assert_eq!(ring.in_flight(), 0);
+    for _ in 0..4 {
+        ring.submit(frame.clone(), task(&frame)).unwrap();
+        let found = ring.collect().unwrap().unwrap();
+        assert_eq!(difference(&Reference::new(Settings::default()).equalize(&frame), &found), None);
+    }
+}
+
+#[test]
+fn a_frame_outlives_its_backend_and_can_be_let_go_anywhere() {
+    let Some(gpu) = gpu() else { return };
+    let picture = Picture::new(PixelFormat::Yuv420p, (320, 200));
+    let mut cuda = Cuda::on(gpu, Settings::default(), 2).unwrap();
+    cuda.submit(picture.make()).unwrap();
+    let frame = cuda.collect().unwrap().unwrap();
+    cuda.submit(picture.make()).unwrap();
+    drop(cuda);
+    let expected = Reference::new(Settings::default()).equalize(&picture.make());
+    std::thread::spawn(move || assert_eq!(difference(&expected, &frame), None)).join().unwrap();
+}
+
+/// What the clock of events may be off by, in milliseconds.
+const TICK: f32 = 0.01;
+
+fn overlap(a: &Range<f32>, b: &Range<f32>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+/// Runs a 4K plane through a ring of four and gives the timelines.
+fn run(gpu: &Arc<Gpu>, staged: bool) -> Vec<Timeline> {
+    let frame = Picture::new(PixelFormat::Gray, (3840, 2160)).make();
+    let expected = Reference::new(Settings::default()).equalize(&frame);
+    let mut ring = Ring::timed(gpu, 4).unwrap();
+    for _ in 0..60 {
+        if ring.in_flight() == ring.depth() {
+            ring.collect().unwrap();
+        }
+        if staged { ring.submit_staged(frame.clone(), task(&frame)) } else { ring.submit(frame.clone(), task(&frame)) }
+            .unwrap();
+    }
+    while let Some(found) = ring.collect().unwrap() {
+        assert_eq!(difference(&expected, &found), None);
+    }
+    ring.timelines().to_vec()
+}
+
+#[test]
+fn a_frame_goes_up_while_its_neighbours_are_worked_on_and_come_down() {
+    let Some(gpu) = gpu() else { return };
+    for staged in [false, true] {
+        let timelines = run(gpu, staged);
+        let of = if staged { "the device and the bus alone" } else { "with the copy on the host" };
+        println!("3840x2160 gray, ring of 4, {of}; ms since the start");
+        println!("frame  upload           kernels          download");
+        for (index, Timeline { upload, kernels, download }) in timelines.iter().enumerate().skip(20).take(12) {
+            println!(
+                "{index:5}  {:7.3}-{:7.3}  {:7.3}-{:7.3}  {:7.3}-{:7.3}",
+                upload.start, upload.end, kernels.start, kernels.end, download.start, download.end
+            );
+        }
+        let (mut with_kernels, mut with_download) = (0, 0);
+        for (index, next) in timelines.iter().enumerate().skip(1) {
+            let before = &timelines[index.saturating_sub(3)..index];
+            with_kernels += usize::from(before.iter().any(|frame| overlap(&next.upload, &frame.kernels)));
+            with_download += usize::from(before.iter().any(|frame| overlap(&next.upload, &frame.download)));
+        }
+        println!("of {} uploads, {with_kernels} overlap kernels and {with_download} a download", timelines.len());
+        assert!(with_kernels > 0 && with_download > 0);
+        assert!(timelines.iter().all(|frame| {
+            frame.upload.end <= frame.kernels.start + TICK && frame.kernels.end <= frame.download.start + TICK
+        }));
+    }
+}

@@ -1,0 +1,124 @@
+//! A backend that fails in the middle of a video, and the one that takes over: the same bytes, in the same order.
+
+use crate::backends::available;
+use crate::pictures::{Picture, difference};
+use anyhow::{Result, bail};
+use histeq_video::equalize::Equalizer;
+use histeq_video::equalize::fallback::Fallback;
+use histeq_video::equalize::reference::Reference;
+use histeq_video::frame::{Frame, PixelFormat};
+use histeq_video::spec::Settings;
+use std::sync::{Arc, Mutex};
+
+/// When a backend fails.
+#[derive(Clone, Copy, Debug)]
+enum Failure {
+    Submit(usize),
+    Collect(usize),
+}
+
+/// A real backend up to a certain frame.
+struct Failing {
+    inner: Box<dyn Equalizer>,
+    failure: Failure,
+    submitted: usize,
+    collected: usize,
+}
+
+impl Equalizer for Failing {
+    fn submit(&mut self, frame: Frame) -> Result<()> {
+        if matches!(self.failure, Failure::Submit(at) if at == self.submitted) {
+            bail!("out of order");
+        }
+        self.submitted += 1;
+        self.inner.submit(frame)
+    }
+
+    fn collect(&mut self) -> Result<Option<Frame>> {
+        if matches!(self.failure, Failure::Collect(at) if at == self.collected) {
+            bail!("out of order");
+        }
+        self.collected += 1;
+        self.inner.collect()
+    }
+
+    fn in_flight(&self) -> usize {
+        self.inner.in_flight()
+    }
+
+    fn capacity(&self) -> usize {
+        self.inner.capacity()
+    }
+
+    fn name(&self) -> String {
+        "failing".to_owned()
+    }
+}
+
+/// What a [`Fallback`] has said so far.
+pub type Said = Arc<Mutex<Vec<String>>>;
+
+/// `primary`, with the reference behind it.
+pub fn before_reference(primary: Box<dyn Equalizer>) -> (Fallback, Said) {
+    let said = Said::default();
+    let log = said.clone();
+    let build = Box::new(|| Box::new(Reference::new(Settings::default())) as Box<dyn Equalizer>);
+    let report = Box::new(move |line: &str| log.lock().unwrap().push(line.to_owned()));
+    (Fallback::new(primary, build, report), said)
+}
+
+/// Frames whose content and size differ, so that none can be taken for another.
+pub fn pictures() -> Vec<Picture> {
+    (0..12)
+        .map(|index| {
+            let size = if index < 7 { (64, 48) } else { (33, 17) };
+            Picture { seed: index + 1, ..Picture::new(PixelFormat::Yuv420p, size) }
+        })
+        .collect()
+}
+
+/// Takes the oldest frame out, which has to be the reference's.
+pub fn collect_next(equalizer: &mut dyn Equalizer, expected: &mut dyn Iterator<Item = Frame>) {
+    let found = equalizer.collect().unwrap().expect("a frame under way");
+    assert!(difference(&expected.next().unwrap(), &found).is_none());
+}
+
+#[test]
+fn a_failing_backend_is_replaced_and_the_bytes_stay_the_same() {
+    for backend in available() {
+        for at in [0, 1, 4, 11] {
+            for failure in [Failure::Submit(at), Failure::Collect(at)] {
+                let inner = backend.make(Settings::default(), 3);
+                let failing = Failing { inner, failure, submitted: 0, collected: 0 };
+                let (mut equalizer, said) = before_reference(Box::new(failing));
+                let pictures = pictures();
+                let mut reference = Reference::new(Settings::default());
+                let mut expected = pictures.iter().map(|picture| reference.equalize(&picture.make()));
+                for picture in &pictures {
+                    while equalizer.in_flight() >= equalizer.capacity() {
+                        collect_next(&mut equalizer, &mut expected);
+                    }
+                    equalizer.submit(picture.make()).unwrap();
+                }
+                while equalizer.in_flight() > 0 {
+                    collect_next(&mut equalizer, &mut expected);
+                }
+                assert!(equalizer.collect().unwrap().is_none());
+                assert!(expected.next().is_none(), "{}, {failure:?}: frames are missing", backend.name);
+                let said = said.lock().unwrap();
+                assert_eq!(*said, ["failing failed, going on with reference: out of order"], "{}", backend.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_failure_of_the_second_backend_is_final() {
+    let broken = || {
+        let inner = Box::new(Reference::new(Settings::default()));
+        Box::new(Failing { inner, failure: Failure::Submit(0), submitted: 0, collected: 0 }) as Box<dyn Equalizer>
+    };
+    let mut equalizer = Fallback::new(broken(), Box::new(broken), Box::new(|_| {}));
+    let frame = Picture::new(PixelFormat::Gray, (4, 4)).make();
+    assert_eq!(equalizer.submit(frame).unwrap_err().to_string(), "out of order");
+}

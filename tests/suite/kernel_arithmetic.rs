@@ -1,0 +1,148 @@
+//! The arithmetic that the CUDA kernels are made of (`kernels/spec.cuh`), compiled for the host and compared with the
+//! specification value by value: what a machine without a GPU can say about them.
+
+use crate::backends::skip;
+use histeq_video::frame::{Endian, Sample};
+use histeq_video::spec::{Curve, Histogram, Levels, Strength, Weights, moved};
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+const ARITHMETIC: &str = include_str!("../../kernels/spec.cuh");
+const PROGRAM: &str = include_str!("kernel_arithmetic.cpp");
+
+/// Puts the questions to the compiled program; `None`, and said so, where there is no C++ compiler.
+fn answers(questions: &[String]) -> Option<Vec<Vec<u32>>> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("spec.cuh"), ARITHMETIC).unwrap();
+    std::fs::write(folder.path().join("main.cpp"), PROGRAM).unwrap();
+    let compiler = std::env::var("CXX").unwrap_or_else(|_| "g++".to_owned());
+    let mut command = Command::new(&compiler);
+    command.args(["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "main.cpp", "-o", "main"]);
+    let compiled = match command.current_dir(folder.path()).output() {
+        Ok(compiled) => compiled,
+        Err(error) => {
+            skip("c++", &format!("{compiler}: {error}"));
+            return None;
+        }
+    };
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    let mut program = Command::new(folder.path().join("main"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program that was just compiled");
+    let mut stdin = program.stdin.take().unwrap();
+    let text = questions.join("\n");
+    let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()).unwrap());
+    let output = program.wait_with_output().unwrap();
+    writer.join().unwrap();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let answers: Vec<Vec<u32>> =
+        lines.lines().map(|line| line.split_whitespace().map(|number| number.parse().unwrap()).collect()).collect();
+    assert_eq!(answers.len(), questions.len());
+    Some(answers)
+}
+
+/// The same numbers in every run: a linear congruential generator, its upper half.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 32) as u32
+    }
+
+    fn below(&mut self, bound: u32) -> u32 {
+        ((u64::from(self.next()) * u64::from(bound)) >> 32) as u32
+    }
+}
+
+/// Counts of `codes` codes that are hard in some way; their sum stays below 2^32.
+fn hard_counts(codes: usize, levels: Levels, numbers: &mut Numbers) -> Vec<Vec<u32>> {
+    let (lo, hi) = (usize::from(levels.lo()), usize::from(levels.hi()));
+    let at = |places: &[(usize, u32)]| {
+        let mut counts = vec![0; codes];
+        for &(code, count) in places {
+            counts[code] += count;
+        }
+        counts
+    };
+    let mut all = vec![
+        at(&[(0, 9)]),
+        at(&[(codes - 1, u32::MAX)]),
+        at(&[(lo, 1), (hi, 1)]),
+        at(&[(lo, u32::MAX - 1), (hi, 1)]),
+        at(&[(lo, 1), (hi, u32::MAX - 1)]),
+        at(&[(codes / 2, 1), (codes / 2 + 1, 2)]),
+        at(&[(0, 5), (codes / 3, 7), (codes - 1, 11)]),
+        at(&[(hi - 1, 3), (codes - 1, 4)]),
+        vec![1; codes],
+        vec![u32::MAX / codes as u32; codes],
+    ];
+    for bound in [2, 3, 1000, u32::MAX / codes as u32] {
+        all.push((0..codes).map(|_| numbers.below(bound)).collect());
+    }
+    // A few occupied codes far apart, as in a histogram of many levels and few samples.
+    all.push((0..codes).map(|_| if numbers.below(50) == 0 { numbers.below(40) } else { 0 }).collect());
+    all
+}
+
+#[test]
+fn curves_are_those_of_the_specification() {
+    let mut numbers = Numbers(1);
+    let (mut questions, mut expected) = (Vec::new(), Vec::new());
+    for depth in [8, 9, 10, 12, 14, 16] {
+        for levels in [Levels::limited(depth), Levels::full(depth)] {
+            for counts in hard_counts(levels.codes(), levels, &mut numbers) {
+                let share = [1.0, 1.0, 0.5, 0.004, 0.0][questions.len() % 5];
+                let strength = Strength::from_share(share).unwrap();
+                let curve = Curve::equalizing(&Histogram::from_codes(levels, &counts)).blended(strength);
+                expected.push(curve.codes().to_vec());
+                let counts = counts.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+                let (lo, hi, codes) = (levels.lo(), levels.hi(), levels.codes());
+                questions.push(format!("c {lo} {hi} {} {codes} {counts}", strength.of_256()));
+            }
+        }
+    }
+    let Some(answers) = answers(&questions) else { return };
+    for ((question, answer), expected) in questions.iter().zip(answers).zip(expected) {
+        assert!(answer.iter().copied().eq(expected.into_iter().map(u32::from)), "{question:.200}");
+    }
+}
+
+#[test]
+fn luminance_moves_and_samples_are_those_of_the_specification() {
+    let mut numbers = Numbers(2);
+    let (mut questions, mut expected) = (Vec::new(), Vec::new());
+    for round in 0..20_000 {
+        let depth = 8 + numbers.below(9);
+        let max = (1u32 << depth) - 1;
+        // Every other value is an end of the range.
+        let mut code = || match numbers.below(4) {
+            0 => 0,
+            1 => max,
+            _ => numbers.below(max + 1),
+        };
+        let rgb = [code(), code(), code()];
+        let [component, from, to] = [code(), code(), code()];
+        let weights = [Weights::BT601, Weights::BT709, Weights::BT2020][round % 3];
+        let Weights { r, g, b } = weights;
+        questions.push(format!("l {r} {} {g} {} {b} {}", rgb[0], rgb[1], rgb[2]));
+        expected.push(vec![u32::from(weights.luminance(rgb.map(|code| code as u16)))]);
+        questions.push(format!("m {component} {from} {to} {max}"));
+        expected.push(vec![u32::from(moved(component as u16, from as u16, to as u16, max as u16))]);
+
+        let depth = depth.max(9) as u8;
+        let shift = if round % 2 == 0 { 0 } else { 16 - depth };
+        let endian = if round % 3 == 0 { Endian::Big } else { Endian::Little };
+        let sample = Sample { depth, bytes: 2, shift, endian };
+        let word = numbers.next();
+        questions.push(format!("s {word} {} {shift} {}", u32::from(endian == Endian::Big), sample.max()));
+        let row = word.to_le_bytes();
+        expected.push([0, 1].map(|index| u32::from(sample.read(&row, index))).to_vec());
+    }
+    let Some(answers) = answers(&questions) else { return };
+    for ((question, answer), expected) in questions.iter().zip(answers).zip(expected) {
+        assert_eq!(answer, expected, "{question}");
+    }
+}
