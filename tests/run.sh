@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Runs the test suite, on a fresh Debian or Ubuntu with a Rust toolchain.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+# FFmpeg's own tools read what the program wrote; g++ compiles the kernels' arithmetic for the host.
+set_up ffmpeg g++
+
+cargo test --quiet --locked
