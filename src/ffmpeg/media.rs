@@ -134,6 +134,40 @@ pub struct Media {
 }
 
 impl Media {
+    /// What can be said of raw video that comes without a container.
+    pub fn of_raw_video(demuxer: &str, rate: Rational, sample_aspect_ratio: Option<Rational>) -> Self {
+        let mut parameters = Parameters::new();
+        parameters.set_medium(ffmpeg_next::media::Type::Video);
+        parameters.set_id(ffmpeg_next::codec::Id::RAWVIDEO);
+        let stream = Stream {
+            index: 0,
+            kind: Kind::Video,
+            codec: "rawvideo".to_owned(),
+            parameters,
+            time_base: rate.invert(),
+            frame_rate: Some(rate),
+            sample_aspect_ratio,
+            start: Some(0),
+            frames: None,
+            metadata: Metadata::new(),
+            disposition: ffi::AV_DISPOSITION_DEFAULT as i32,
+            side_data: StreamSideData::default(),
+        };
+        Media {
+            demuxer: demuxer.to_owned(),
+            streams: vec![stream],
+            chapters: Vec::new(),
+            metadata: Metadata::new(),
+            start: Some(0),
+            duration: None,
+        }
+    }
+
+    /// Is it pictures without a codec of their own?
+    pub fn is_raw(&self) -> bool {
+        matches!(self.demuxer.as_str(), "rawvideo" | "yuv4mpegpipe")
+    }
+
     /// Is it one still image, or a sequence of them?
     pub fn is_images(&self) -> bool {
         self.demuxer.starts_with("image2") || self.demuxer.ends_with("_pipe")

@@ -23,7 +23,7 @@ pub use ffmpeg_next::Rational;
 pub use log::{last_message, set_verbose, silence_encoders};
 pub use media::{Chapter, Kind, Media, Metadata, Stream};
 pub use muxer::{Muxer, OutputStream};
-pub use picture::{Colour, Picture, RawFormat};
+pub use picture::{Colour, Picture, Properties, RawFormat, Siting};
 pub use scaler::Scaler;
 pub use side_data::StreamSideData;
 pub use subtitle::SubtitleTranscoder;
@@ -62,6 +62,24 @@ pub fn parse_time(time: &str) -> Option<i64> {
     // SAFETY: a NUL-terminated text and room for the answer.
     let parsed = unsafe { ffmpeg_next::ffi::av_parse_time(&mut microseconds, c_string(time).as_ptr(), 1) };
     (parsed >= 0).then_some(microseconds)
+}
+
+/// Frames a second, as FFmpeg's options take them (`30000/1001`, `29.97`, `ntsc`).
+#[allow(unsafe_code, reason = "FFI")]
+pub fn parse_rate(rate: &str) -> Option<Rational> {
+    let mut parsed = Rational::new(0, 1).into();
+    // SAFETY: a NUL-terminated text and room for the answer.
+    let result = unsafe { ffmpeg_next::ffi::av_parse_video_rate(&mut parsed, c_string(rate).as_ptr()) };
+    (result >= 0).then(|| parsed.into())
+}
+
+/// Pixels in a row and rows, as FFmpeg's options take them (`1920x1080`, `hd1080`).
+#[allow(unsafe_code, reason = "FFI")]
+pub fn parse_size(size: &str) -> Option<(usize, usize)> {
+    let (mut width, mut height) = (0, 0);
+    // SAFETY: a NUL-terminated text and room for the answers.
+    let result = unsafe { ffmpeg_next::ffi::av_parse_video_size(&mut width, &mut height, c_string(size).as_ptr()) };
+    (result >= 0).then_some((width as usize, height as usize))
 }
 
 /// `time` in units of `to` instead of `from`, rounded to the nearest.

@@ -144,6 +144,16 @@ impl Colour {
         self
     }
 
+    /// Where chroma lies, if that is one of the places that other programs have a word for.
+    pub fn siting(self) -> Option<Siting> {
+        match self.chroma_location {
+            ffi::AVChromaLocation::AVCHROMA_LOC_LEFT => Some(Siting::Left),
+            ffi::AVChromaLocation::AVCHROMA_LOC_CENTER => Some(Siting::Center),
+            ffi::AVChromaLocation::AVCHROMA_LOC_TOPLEFT => Some(Siting::TopLeft),
+            _ => None,
+        }
+    }
+
     /// The same colours in full range.
     #[must_use]
     pub fn full_range(mut self) -> Self {
@@ -185,6 +195,32 @@ impl Colour {
     }
 }
 
+/// Where the chroma samples of 4:2:0 lie between the luma samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Siting {
+    /// MPEG-2, H.264: on the left column, between the rows.
+    Left,
+    /// JPEG, MPEG-1: in the middle of four.
+    Center,
+    /// DV, BT.2020: on the upper left one.
+    TopLeft,
+}
+
+/// What is known of pictures that no decoder describes.
+#[derive(Clone, Copy, Debug)]
+pub struct Properties {
+    /// Pixel format.
+    pub format: PixelFormat,
+    /// Which codes are picture, if somebody says so.
+    pub range: Option<Range>,
+    /// Where chroma lies, if known.
+    pub siting: Option<Siting>,
+    /// `Some(top field first?)` when a picture holds two fields.
+    pub interlaced: Option<bool>,
+    /// Width to height of a pixel, if known.
+    pub sample_aspect_ratio: Option<ffmpeg_next::Rational>,
+}
+
 /// An AVFrame: pixels, and all that is known of them.
 pub struct Picture {
     ptr: *mut ffi::AVFrame,
@@ -215,6 +251,42 @@ impl Picture {
             check(ffi::av_frame_get_buffer(picture.ptr, 0))?;
         }
         Ok(picture)
+    }
+
+    /// A picture without pixels that says this of others, for [`Frame::attachment`].
+    pub fn described(properties: &Properties) -> Self {
+        let mut picture = Picture::new();
+        let frame = picture.get_mut();
+        frame.format = RawFormat::from(properties.format).0 as i32;
+        frame.color_range = match properties.range {
+            None => ffi::AVColorRange::AVCOL_RANGE_UNSPECIFIED,
+            Some(Range::Limited) => ffi::AVColorRange::AVCOL_RANGE_MPEG,
+            Some(Range::Full) => ffi::AVColorRange::AVCOL_RANGE_JPEG,
+        };
+        frame.chroma_location = match properties.siting {
+            None => ffi::AVChromaLocation::AVCHROMA_LOC_UNSPECIFIED,
+            Some(Siting::Left) => ffi::AVChromaLocation::AVCHROMA_LOC_LEFT,
+            Some(Siting::Center) => ffi::AVChromaLocation::AVCHROMA_LOC_CENTER,
+            Some(Siting::TopLeft) => ffi::AVChromaLocation::AVCHROMA_LOC_TOPLEFT,
+        };
+        if let Some(ratio) = properties.sample_aspect_ratio {
+            frame.sample_aspect_ratio = ratio.into();
+        }
+        if let Some(top_field_first) = properties.interlaced {
+            #[cfg(not(ffmpeg_6_1))]
+            {
+                frame.interlaced_frame = 1;
+                frame.top_field_first = top_field_first.into();
+            }
+            #[cfg(ffmpeg_6_1)]
+            {
+                frame.flags |= ffi::AV_FRAME_FLAG_INTERLACED as i32;
+                if top_field_first {
+                    frame.flags |= ffi::AV_FRAME_FLAG_TOP_FIELD_FIRST as i32;
+                }
+            }
+        }
+        picture
     }
 
     pub(super) fn as_ptr(&self) -> *mut ffi::AVFrame {

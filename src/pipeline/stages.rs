@@ -73,3 +73,8 @@ impl Input {
         &self.media.streams[self.video]
     }
 }
+
+/// Whoever read the output has gone away, which is no failure: `histeq-video ... - | head` ends like this.
+#[derive(Debug, thiserror::Error)]
+#[error("nobody reads the output any more")]
+pub struct ReaderGone;

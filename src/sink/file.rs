@@ -61,7 +61,8 @@ impl FileSink {
     ) -> Result<Self> {
         let name = target.name().to_owned();
         let container = container(&name, options.format.as_deref())?;
-        let codec = (!input.media.is_images()).then(|| input.video_stream().parameters.id());
+        let has_codec = !input.media.is_images() && !input.media.is_raw();
+        let codec = has_codec.then(|| input.video_stream().parameters.id());
         let (candidates, word) = options.encoder.candidates(codec, container, &name, on_gpu)?;
         // A quality or a preset that the encoder does not have is said before anything is read.
         for &encoder in &candidates {
@@ -231,10 +232,7 @@ impl Sink for FileSink {
         self.write_encoded()?;
         let muxer = self.muxer.take().context("the output is closed")?;
         muxer.finish().with_context(|| format!("{name}: cannot be written"))?;
-        Ok(Some(match outcome {
-            Outcome::Complete => self.target.complete()?,
-            Outcome::Interrupted => self.target.keep_interrupted()?,
-        }))
+        Ok(Some(self.target.end(outcome)?))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where the output is written: under a temporary name beside its own until it is whole, or directly where a rename
 //! would make no sense.
 
+use crate::pipeline::Outcome;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -141,6 +142,17 @@ impl Target {
             (true, None) => format!("{}.partial", self.name),
         };
         self.rename_to(&name)
+    }
+
+    /// Gives the file the name that it deserves after this outcome. Answers with the name that it got.
+    ///
+    /// # Errors
+    /// As for [`complete`](Target::complete).
+    pub fn end(self, outcome: Outcome) -> Result<String, TargetError> {
+        match outcome {
+            Outcome::Complete => self.complete(),
+            Outcome::Interrupted => self.keep_interrupted(),
+        }
     }
 
     fn rename_to(mut self, name: &str) -> Result<String, TargetError> {

@@ -2,5 +2,7 @@
 
 mod file;
 mod native;
+mod raw;
 
 pub use file::{FileSource, InputOptions};
+pub use raw::{Part, RawSource};

@@ -1,0 +1,22 @@
+//! Bytes in and out at speed: pipes with large buffers, reads that can be interrupted, writes of whole planes. Nothing
+//! here knows what the bytes mean.
+
+mod reader;
+mod writer;
+
+pub use reader::Reader;
+pub use writer::Writer;
+
+/// What `F_SETPIPE_SZ` is asked for: the most that Linux gives anybody by default. The fewer times two programs at
+/// either end of a pipe wake each other, the faster it is.
+#[cfg(target_os = "linux")]
+const PIPE_SIZE: usize = 1 << 20;
+
+/// Makes a pipe's buffer as large as it gets; whatever is no pipe, or refuses, stays as it is.
+#[cfg(target_os = "linux")]
+fn enlarge_pipe(file: &impl std::os::fd::AsFd) {
+    let _ = rustix::pipe::fcntl_setpipe_size(file, PIPE_SIZE);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn enlarge_pipe<F>(_file: &F) {}

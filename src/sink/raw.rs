@@ -1,0 +1,134 @@
+//! Writes raw frames, with or without y4m around them, to a pipe or a file.
+
+use super::fit::{Fitter, Shape};
+use super::target::Target;
+use crate::ffmpeg::Picture;
+use crate::frame::Frame;
+use crate::io::Writer;
+use crate::pipeline::{Delivery, Input, Notices, Outcome, ReaderGone, Sink};
+use crate::rawvideo::{FRAME, RawVideo, header, is_carried};
+use anyhow::{Context, Result, bail};
+use ffmpeg_next::Rational;
+use std::io::ErrorKind;
+
+/// What stands around the frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// Nothing.
+    Raw,
+    /// YUV4MPEG2.
+    Y4m,
+    /// YUV4MPEG2 if it can carry the pixel format, else nothing.
+    Y4mIfPossible,
+}
+
+/// Raw frames to a file or a pipe.
+pub struct RawSink {
+    writer: Writer,
+    target: Target,
+    framing: Framing,
+    input: Input,
+    notices: Notices,
+    started: Option<Started>,
+}
+
+struct Started {
+    fitter: Fitter,
+    first: Shape,
+    y4m: bool,
+}
+
+impl RawSink {
+    /// Gets ready to write. Streams beside the video are left out, with a note.
+    ///
+    /// # Errors
+    /// When the output cannot be opened.
+    pub fn create(input: Input, target: Target, framing: Framing, notices: Notices) -> Result<Self> {
+        let name = target.name().to_owned();
+        let url = if name == "-" { name.clone() } else { target.url() };
+        let writer = Writer::open(&url).with_context(|| format!("{name}: cannot be opened"))?;
+        if input.media.streams.len() > 1 {
+            notices.note(&format!("{name}: raw video holds nothing but pictures; the other streams are left out"));
+        }
+        Ok(RawSink { writer, target, framing, input, notices, started: None })
+    }
+
+    fn start(&mut self, frame: &Frame, picture: &Picture) -> Result<()> {
+        let name = self.target.name();
+        let format = frame.format();
+        let y4m = match self.framing {
+            Framing::Raw => false,
+            _ if is_carried(format) => true,
+            Framing::Y4m => {
+                bail!("{name}: y4m cannot carry pixel format {format} (use --output-format rawvideo)")
+            }
+            Framing::Y4mIfPossible => {
+                let (width, height) = picture.size();
+                self.notices.note(&format!(
+                    "{name}: y4m cannot carry pixel format {format}; writing raw frames of {width}x{height} {format}"
+                ));
+                false
+            }
+        };
+        if y4m {
+            let stream = self.input.video_stream();
+            let video = RawVideo {
+                format,
+                size: picture.size(),
+                rate: stream.frame_rate.unwrap_or(Rational::new(25, 1)),
+                range: Some(frame.range()),
+                sample_aspect_ratio: picture.sample_aspect_ratio().or(stream.sample_aspect_ratio),
+                interlaced: picture.interlaced(),
+                siting: picture.colour().siting(),
+            };
+            let line = header(&video).context("y4m carries this format")?;
+            self.bytes(line.as_bytes())?;
+        }
+        let first = Shape { format: picture.format(), size: picture.size(), colour: picture.colour() };
+        self.started = Some(Started { fitter: Fitter::new(first, self.notices.clone()), first, y4m });
+        Ok(())
+    }
+
+    fn write_frame(&mut self, mut frame: Frame) -> Result<()> {
+        let picture = Picture::from_frame(&frame)?;
+        if self.started.is_none() {
+            self.start(&frame, &picture)?;
+        }
+        let Some(started) = &mut self.started else { unreachable!("started above") };
+        if (picture.format(), picture.size()) != (started.first.format, started.first.size) {
+            frame = started.fitter.fit(picture)?.to_frame()?.context("the first frame was native")?;
+        }
+        if started.y4m {
+            let line = [FRAME, b"\n"].concat();
+            self.bytes(&line)?;
+        }
+        for plane in frame.planes() {
+            self.writer.plane(plane).map_err(|error| self.failed(error))?;
+        }
+        Ok(())
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        self.writer.bytes(bytes).map_err(|error| self.failed(error))
+    }
+
+    fn failed(&self, error: std::io::Error) -> anyhow::Error {
+        match error.kind() {
+            ErrorKind::BrokenPipe => ReaderGone.into(),
+            _ => anyhow::Error::new(error).context(format!("{}: cannot be written", self.target.name())),
+        }
+    }
+}
+
+impl Sink for RawSink {
+    fn write(&mut self, delivery: Delivery) -> Result<()> {
+        delivery.frame.map_or(Ok(()), |frame| self.write_frame(frame))
+    }
+
+    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+        if self.started.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(self.target.end(outcome)?))
+    }
+}

@@ -1,0 +1,166 @@
+//! Reads raw frames, with or without y4m around them, straight into the memory that the equalizer reads.
+
+use crate::ffmpeg::{Media, Picture, Properties, microseconds, rescale};
+use crate::frame::{Frame, HostPool, Matrix, Memory, Plane, Range};
+use crate::io::Reader;
+use crate::pipeline::{Delivery, Input, Notices, Progress, Source};
+use crate::rawvideo::{FRAME, LONGEST_LINE, RawVideo};
+use anyhow::{Context, Result, bail};
+use std::sync::Arc;
+
+/// Which frames of a stream to read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Part {
+    /// Where to begin, in microseconds.
+    pub start: Option<i64>,
+    /// How much to read, in microseconds.
+    pub duration: Option<i64>,
+    /// How many frames to read.
+    pub frames: Option<u64>,
+}
+
+/// Raw frames from a file or a pipe.
+pub struct RawSource {
+    reader: Reader,
+    video: RawVideo,
+    framed: bool,
+    input: Input,
+    pool: HostPool,
+    attachment: crate::frame::Attachment,
+    notices: Notices,
+    progress: Arc<Progress>,
+    /// Frames read, those before the part that was asked for included.
+    read: u64,
+    first: u64,
+    last: u64,
+}
+
+impl RawSource {
+    /// Frames of `video` from `reader`, each behind a y4m frame header if `framed`.
+    pub fn new(
+        reader: Reader,
+        name: &str,
+        video: RawVideo,
+        framed: bool,
+        part: Part,
+        notices: Notices,
+        progress: Arc<Progress>,
+    ) -> Self {
+        let time_base = video.rate.invert();
+        let to_frames = |time: i64| rescale(time, microseconds(), time_base).max(0) as u64;
+        let first = part.start.map_or(0, to_frames);
+        let by_time = part.duration.map_or(u64::MAX, |duration| first + to_frames(duration));
+        let by_count = part.frames.map_or(u64::MAX, |frames| first + frames);
+        let last = by_time.min(by_count);
+        let frames = (last != u64::MAX).then(|| last - first);
+        let demuxer = if framed { "yuv4mpegpipe" } else { "rawvideo" };
+        let properties = Properties {
+            format: video.format,
+            range: video.range,
+            siting: video.siting,
+            interlaced: video.interlaced,
+            sample_aspect_ratio: video.sample_aspect_ratio,
+        };
+        RawSource {
+            reader,
+            video,
+            framed,
+            input: Input {
+                name: name.to_owned(),
+                media: Media::of_raw_video(demuxer, video.rate, video.sample_aspect_ratio),
+                video: 0,
+                shift: 0,
+                length: part.duration,
+                frames,
+                duration: frames.map(|frames| rescale(frames as i64, time_base, microseconds())),
+            },
+            pool: HostPool::default(),
+            attachment: Arc::new(Picture::described(&properties)),
+            notices,
+            progress,
+            read: 0,
+            first,
+            last,
+        }
+    }
+
+    /// What the input is.
+    pub fn input(&self) -> &Input {
+        &self.input
+    }
+
+    /// The next frame of the stream, `None` at its end.
+    fn read_frame(&mut self) -> Result<Option<Frame>> {
+        if self.framed && !self.read_frame_header()? {
+            return Ok(None);
+        }
+        let bytes = self.video.frame_bytes();
+        let mut buffer = self.pool.take(bytes);
+        let filled = self.reader.fill(&mut buffer[..bytes]).with_context(|| self.describe())?;
+        if filled < bytes {
+            if (filled > 0 || self.framed) && !self.reader.is_interrupted() {
+                self.progress.count_damaged();
+                self.notices.warn(&format!("{}: the last frame has {filled} of {bytes} bytes", self.describe()))?;
+            }
+            return Ok(None);
+        }
+        let memory: Arc<dyn Memory> = Arc::new(buffer);
+        let RawVideo { format, size, .. } = self.video;
+        let mut start = 0;
+        let planes = (0..format.descriptor().planes().len())
+            .map(|index| {
+                let (row_bytes, rows) = (format.row_bytes(index, size.0), format.rows(index, size.1));
+                let plane = Plane::new(memory.clone(), start, row_bytes as isize, row_bytes, rows);
+                start += row_bytes * rows;
+                plane.context("a plane outside of its frame")
+            })
+            .collect::<Result<Vec<Plane>>>()?;
+        let gray = format.descriptor().model == crate::frame::Model::Gray;
+        let range = self.video.range.unwrap_or(if gray { Range::Full } else { Range::Limited });
+        let mut frame = Frame::new(format, size, range, Matrix::Bt601, planes)?;
+        frame.attachment = Some(self.attachment.clone());
+        self.read += 1;
+        Ok(Some(frame))
+    }
+
+    /// Reads `FRAME`, its parameters and its line end; `false` at the end of the stream.
+    fn read_frame_header(&mut self) -> Result<bool> {
+        let mut word = [0; FRAME.len()];
+        let filled = self.reader.fill(&mut word).with_context(|| self.describe())?;
+        if filled == 0 || self.reader.is_interrupted() {
+            return Ok(false);
+        }
+        if word != FRAME {
+            bail!(
+                "{}: no frame header where one should be (damaged, or the frames before have another size)",
+                self.describe()
+            );
+        }
+        // Parameters of a single frame say nothing that we need.
+        match self.reader.line(LONGEST_LINE).with_context(|| self.describe())? {
+            Some(_) => Ok(true),
+            None => bail!("{}: a frame header without an end", self.describe()),
+        }
+    }
+
+    fn describe(&self) -> String {
+        format!("{}: frame {}", self.input.name, self.read)
+    }
+}
+
+impl Source for RawSource {
+    fn next(&mut self) -> Result<Option<Delivery>> {
+        while self.read < self.last {
+            let index = self.read;
+            let Some(mut frame) = self.read_frame()? else { break };
+            if index < self.first {
+                continue;
+            }
+            let time = (index - self.first) as i64;
+            frame.pts = Some(time);
+            self.progress.count_decoded(rescale(time, self.video.rate.invert(), microseconds()));
+            return Ok(Some(Delivery { packets: Vec::new(), frame: Some(frame) }));
+        }
+        Ok(None)
+    }
+}
