@@ -298,8 +298,17 @@ unsafe fn describe_stream(context: *mut ffi::AVFormatContext, stream: *mut ffi::
             metadata: entries(s.metadata),
             disposition: s.disposition,
             side_data: StreamSideData::of(stream),
+            cover: cover(s),
         }
     }
+}
+
+/// The picture of a stream that is one.
+fn cover(stream: &ffi::AVStream) -> Option<Vec<u8>> {
+    let packet = &stream.attached_pic;
+    let attached = stream.disposition & ffi::AV_DISPOSITION_ATTACHED_PIC != 0 && !packet.data.is_null();
+    // SAFETY: FFmpeg keeps `size` bytes at `data`.
+    attached.then(|| unsafe { std::slice::from_raw_parts(packet.data, packet.size as usize) }.to_vec())
 }
 
 impl Drop for Demuxer {
