@@ -176,7 +176,9 @@ impl Container {
 
     /// Can it say of each frame when it is shown, or does it only know a rate?
     pub fn has_timestamps(self) -> bool {
-        self.flag(ffi::AVFMT_VARIABLE_FPS) && !self.flag(ffi::AVFMT_NOTIMESTAMPS)
+        // The flag for a variable frame rate is no guide: mp4 and mpegts do without.
+        let counts_frames = matches!(self.name().as_str(), "avi" | "mxf" | "gxf" | "dv" | "yuv4mpegpipe");
+        !counts_frames && !self.flag(ffi::AVFMT_NOTIMESTAMPS)
     }
 
     /// Must codecs put their headers into the container?

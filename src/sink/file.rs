@@ -256,7 +256,11 @@ impl Clock {
         let by_rate = matches!(codec, Some(ffmpeg_next::codec::Id::MPEG1VIDEO | ffmpeg_next::codec::Id::MPEG2VIDEO));
         // MPEG-4 part 2 counts in at most 65535ths of a second.
         let too_fine = codec == Some(ffmpeg_next::codec::Id::MPEG4) && from.denominator() > 65535;
-        let to = if by_rate || too_fine || !container.has_timestamps() { rate.invert() } else { from };
+        let to = match (by_rate || !container.has_timestamps(), too_fine) {
+            (true, _) => rate.invert(),
+            (false, true) => Rational::new(1, 60_000),
+            (false, false) => from,
+        };
         Clock { from, to, last: None, durations: VecDeque::new() }
     }
 
