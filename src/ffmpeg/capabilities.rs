@@ -252,7 +252,7 @@ impl Container {
                 "mp4" | "mov" => {
                     matches!(stream.codec.as_str(), "bin_data") && self.holds_codec(stream.parameters.id())
                 }
-                "mpegts" => matches!(stream.codec.as_str(), "klv" | "timed_id3" | "scte_35" | "smpte_klv"),
+                "mpegts" => matches!(stream.codec.as_str(), "klv" | "timed_id3" | "scte_35" | "smpte_klv" | "bin_data"),
                 "mxf" => stream.codec != "none",
                 _ => false,
             },
