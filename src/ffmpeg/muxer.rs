@@ -37,6 +37,8 @@ impl Muxer {
             let none = std::ptr::null();
             check(ffi::avformat_alloc_output_context2(&mut ptr, container.0.cast_mut().cast(), none, url.as_ptr()))?;
             let muxer = Muxer { ptr, container, header_written: false };
+            // FFmpeg 5 takes FLAC in mp4 for an experiment. Players have long known better.
+            (*ptr).strict_std_compliance = ffi::FF_COMPLIANCE_EXPERIMENTAL;
             if container.needs_file() {
                 let write = ffi::AVIO_FLAG_WRITE;
                 let opened = ffi::avio_open2(
