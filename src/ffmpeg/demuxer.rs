@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::media::{entries, set_entries};
-use super::{Chapter, Error, Kind, Media, Stream, StreamSideData, c_string, check, text};
+use super::{Chapter, Error, Kind, Media, Stream, StreamSideData, c_string, check, location, text};
 use ffmpeg_next::codec::Parameters;
 use ffmpeg_next::{Rational, ffi};
 use std::sync::Arc;
@@ -169,7 +169,7 @@ impl Demuxer {
             (*ptr).interrupt_callback.opaque = Arc::as_ptr(&interrupt).cast_mut().cast();
             set_entries(&mut dictionary, options);
             let opened =
-                ffi::avformat_open_input(&mut ptr, c_string(url).as_ptr(), format.cast_mut().cast(), &mut dictionary);
+                ffi::avformat_open_input(&mut ptr, location(url).as_ptr(), format.cast_mut().cast(), &mut dictionary);
             ffi::av_dict_free(&mut dictionary);
             check(opened)?;
             let mut demuxer = Demuxer { ptr, media: Media::empty(text((*(*ptr).iformat).name)), _interrupt: interrupt };

@@ -3,7 +3,7 @@
 
 use super::media::{entries, set_entries};
 use super::{
-    Chapter, Container, Error, Metadata, Packet, Stream, StreamSideData, VideoEncoder, c_string, check, rescale,
+    Chapter, Container, Error, Metadata, Packet, Stream, StreamSideData, VideoEncoder, check, location, rescale,
 };
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
@@ -30,7 +30,7 @@ impl Muxer {
     pub fn create(container: Container, url: &str) -> Result<Self, Error> {
         super::init();
         super::last_message();
-        let url = c_string(url);
+        let url = location(url);
         // SAFETY: the context is owned by `muxer` as soon as it exists, and freed by its `Drop`.
         unsafe {
             let mut ptr = std::ptr::null_mut();
