@@ -243,7 +243,11 @@ impl FileSource {
 
     fn drain(&mut self) -> Result<()> {
         self.state = State::Draining;
-        self.decoder.send(None).with_context(|| self.input.name.clone())
+        // It begins to drain even when it complains, of a packet that it was given before.
+        match self.decoder.send(None) {
+            Ok(()) => Ok(()),
+            Err(error) => self.damaged(&format!("a packet cannot be decoded: {error}")),
+        }
     }
 
     /// A decoded picture; `None` when it lies before the part that was asked for.
