@@ -372,6 +372,7 @@ fn open_demuxer(options: &InputOptions, cancel: &Cancel) -> Result<Demuxer> {
     let demuxer = opened.map_err(|error| {
         let detail = last_message().map(|message| format!(" ({message})")).unwrap_or_default();
         match error {
+            crate::ffmpeg::Error::InvalidData if is_empty(name) => anyhow::anyhow!("{name}: the file is empty"),
             crate::ffmpeg::Error::InvalidData => {
                 anyhow::anyhow!("{name}: not a video, or damaged beyond recognition{detail}")
             }
@@ -386,6 +387,10 @@ fn open_demuxer(options: &InputOptions, cancel: &Cancel) -> Result<Demuxer> {
     let is_text = demuxer.media().demuxer == "tty" && options.format.is_none();
     ensure!(!is_text, "{name}: a text file, not a video (-f tty reads it as a picture of a terminal)");
     Ok(demuxer)
+}
+
+fn is_empty(name: &str) -> bool {
+    std::fs::metadata(name).is_ok_and(|file| file.is_file() && file.len() == 0)
 }
 
 fn choose_video(demuxer: &Demuxer, options: &InputOptions) -> Result<usize> {
