@@ -233,7 +233,8 @@ impl FileSource {
     fn check_length(&mut self) -> Result<()> {
         let media = &self.input.media;
         let Some(duration) = media.duration else { return Ok(()) };
-        let read = self.furthest - media.start.unwrap_or(0);
+        // Matroska counts its length from zero, other containers from their first timestamp.
+        let read = self.furthest - media.start.unwrap_or(0).min(0);
         if duration - read > SHORT_BY.max(duration / 100) {
             let (read, duration) = (read as f64 / 1e6, duration as f64 / 1e6);
             self.damaged(&format!("the input ends at {read:.1} s, but should be {duration:.1} s long (cut off?)"))?;
