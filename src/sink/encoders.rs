@@ -177,11 +177,11 @@ impl EncoderChoice {
         bail!("{file}: no encoder here makes what a {} file holds (name one with --encoder)", container.name())
     }
 
-    /// How `encoder` is set.
+    /// How `encoder` is set for pictures of this size, or of any size as long as it is not known.
     ///
     /// # Errors
     /// When it has no such thing as the quality or the preset asked for.
-    pub fn plan(&self, encoder: Encoder) -> Result<Plan> {
+    pub fn plan(&self, encoder: Encoder, size: Option<(usize, usize)>) -> Result<Plan> {
         let name = encoder.name();
         let row = TABLE.iter().find(|row| row.encoder == name);
         let mut options: Vec<(String, String)> = Vec::new();
@@ -189,7 +189,9 @@ impl EncoderChoice {
             options.retain(|(k, _)| k != key);
             options.push((key.to_owned(), value.to_owned()));
         };
-        for (key, value) in row.map_or(&[][..], |row| row.options) {
+        // FFV1 cannot cut a picture of a few pixels into slices.
+        let tiny = name == "ffv1" && size.is_some_and(|(width, height)| width.min(height) < 16);
+        for (key, value) in row.filter(|_| !tiny).map_or(&[][..], |row| row.options) {
             set(key, value);
         }
         let mut quantizer = None;

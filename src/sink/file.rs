@@ -65,10 +65,7 @@ impl FileSink {
         let (candidates, word) = options.encoder.candidates(codec, container, &name, on_gpu)?;
         // A quality or a preset that the encoder does not have is said before anything is read.
         for &encoder in &candidates {
-            options.encoder.plan(encoder)?;
-        }
-        if let Some(word) = word {
-            notices.note(&word);
+            options.encoder.plan(encoder, None)?;
         }
         if !container.is_images() {
             streams::check(&input.media.streams, input.video, container, &notices)?;
@@ -96,7 +93,7 @@ impl FileSink {
         let mut opened = None;
         for (index, &candidate) in self.candidates.iter().enumerate() {
             let shape = Shape::for_encoder(candidate, first, &self.notices)?;
-            let plan = self.choice.plan(candidate)?;
+            let plan = self.choice.plan(candidate, Some(shape.size))?;
             let interlaced = first.interlaced();
             if interlaced.is_some() && !candidate.codes_fields() {
                 let name = candidate.name();
