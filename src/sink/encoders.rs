@@ -120,7 +120,7 @@ pub struct Plan {
 
 impl EncoderChoice {
     /// The encoders to try for a video of codec `input` (`None` for still images, which are no codec of a video) in
-    /// this container, best first, and a word on it if the user should know that the codec changes.
+    /// this container, best first, and the reason why the codec changes, where the user should know.
     ///
     /// # Errors
     /// When the encoder asked for is not here, or the container cannot hold what it makes.
@@ -130,7 +130,7 @@ impl EncoderChoice {
         container: Container,
         file: &str,
         on_gpu: bool,
-    ) -> Result<(Vec<Encoder>, Option<String>)> {
+    ) -> Result<(Vec<Encoder>, Option<&'static str>)> {
         let holds = |encoder: &Encoder| container.is_images() || container.holds_codec(encoder.codec());
         if let Some(name) = &self.encoder {
             let encoder = Encoder::find(name)
@@ -164,14 +164,12 @@ impl EncoderChoice {
         for codec in [usual, Some(Id::H264), by_container].into_iter().flatten() {
             let encoders = [nvenc(codec), keep(codec), Encoder::for_codec(codec)].into_iter().flatten();
             found.extend(encoders.filter(holds).take(2));
-            if let Some(encoder) = found.first() {
-                let word = input.map(|input| {
+            if !found.is_empty() {
+                let why = input.map(|input| {
                     let missing = KEEPING.iter().any(|(id, _)| *id == input) && keep(input).is_none();
-                    let why =
-                        if missing { "no encoder for its own codec is here" } else { "its own codec is not kept" };
-                    format!("the video is encoded by {} ({why})", encoder.name())
+                    if missing { "no encoder for its own codec is here" } else { "its own codec is not kept" }
                 });
-                return Ok((found, word));
+                return Ok((found, why));
             }
         }
         bail!("{file}: no encoder here makes what a {} file holds (name one with --encoder)", container.name())

@@ -29,6 +29,8 @@ pub struct FileSink {
     container: Container,
     choice: EncoderChoice,
     candidates: Vec<Encoder>,
+    /// Why the video does not keep its codec, if nobody asked for another.
+    codec_changes: Option<&'static str>,
     notices: Notices,
     muxer: Option<Muxer>,
     /// Packets that came before the first frame.
@@ -62,7 +64,7 @@ impl FileSink {
         let name = target.name().to_owned();
         let container = container(&name, options.format.as_deref())?;
         let codec = (!input.media.is_images()).then(|| input.video_stream().parameters.id());
-        let (candidates, word) = options.encoder.candidates(codec, container, &name, on_gpu)?;
+        let (candidates, codec_changes) = options.encoder.candidates(codec, container, &name, on_gpu)?;
         // A quality or a preset that the encoder does not have is said before anything is read.
         for &encoder in &candidates {
             options.encoder.plan(encoder, None)?;
@@ -77,6 +79,7 @@ impl FileSink {
             container,
             choice: options.encoder,
             candidates,
+            codec_changes,
             notices,
             muxer: Some(muxer),
             early: Vec::new(),
@@ -114,6 +117,9 @@ impl FileSink {
             };
             match VideoEncoder::open(candidate, &options) {
                 Ok(encoder) => {
+                    if let Some(why) = self.codec_changes {
+                        self.notices.note(&format!("the video is encoded by {} ({why})", candidate.name()));
+                    }
                     opened = Some((encoder, shape));
                     break;
                 }
