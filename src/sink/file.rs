@@ -4,7 +4,7 @@ use super::encoders::EncoderChoice;
 use super::fit::{Fitter, Shape};
 use super::metadata::{kept, muxer_options};
 use super::streams::{self, Routes};
-use super::target::Target;
+use super::target::{Target, number_pattern};
 use crate::ffmpeg::{
     Container, Encoder, Muxer, OutputStream, Packet, Picture, Rational, VideoEncoder, VideoOptions, rescale,
 };
@@ -257,7 +257,7 @@ impl Clock {
         let rate = input.video_stream().frame_rate.unwrap_or(Rational::new(25, 1));
         let codec = candidates.first().map(|encoder| encoder.codec());
         let by_rate = matches!(codec, Some(ffmpeg_next::codec::Id::MPEG1VIDEO | ffmpeg_next::codec::Id::MPEG2VIDEO));
-        // MPEG-4 part 2 counts in at most 65535ths of a second.
+        // MPEG-4 part 2 counts in at most 65535ths of a second; in 60000ths, the usual rates come out even.
         let too_fine = codec == Some(ffmpeg_next::codec::Id::MPEG4) && from.denominator() > 65535;
         let to = match (by_rate || !container.has_timestamps(), too_fine) {
             (true, _) => rate.invert(),
@@ -287,17 +287,9 @@ impl Clock {
     }
 }
 
-/// Is this the name of many files (`%05d.png`)?
+/// Is this the name of many images (`%05d.png`)?
 pub fn is_sequence(name: &str) -> bool {
-    let mut rest = name;
-    while let Some(at) = rest.find('%') {
-        let digits = rest[at + 1..].trim_start_matches(|c: char| c.is_ascii_digit());
-        if digits.starts_with('d') {
-            return true;
-        }
-        rest = &rest[at + 1..];
-    }
-    false
+    number_pattern(name).is_some() && Container::guess(None, name).is_none_or(Container::is_images)
 }
 
 fn container(name: &str, format: Option<&str>) -> Result<Container> {
