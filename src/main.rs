@@ -55,7 +55,7 @@ fn run(job: Job, console: &Console) -> Result<ExitCode> {
     console.share_with(meter.bar());
     let (source, sink) = (Box::new(source), Box::new(sink));
     let result = pipeline::run(source, backend.equalizer, sink, &cancel, &progress, |progress| meter.update(progress));
-    meter.finish(&progress);
+    meter.finish(&progress, result.as_ref().is_ok_and(|result| result.outcome == Outcome::Complete));
     let result = result?;
     console.say(&summary(&result, &progress));
     Ok(match result.outcome {

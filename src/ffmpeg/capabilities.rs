@@ -182,7 +182,9 @@ impl Container {
 
     /// Can it say of each frame when it is shown, or does it only know a rate?
     pub fn has_timestamps(self) -> bool {
-        self.flag(ffi::AVFMT_VARIABLE_FPS) && !self.flag(ffi::AVFMT_NOTIMESTAMPS)
+        // The flag for a variable frame rate is no guide: mp4 and mpegts do without.
+        let counts_frames = matches!(self.name().as_str(), "avi" | "mxf" | "gxf" | "dv" | "yuv4mpegpipe");
+        !counts_frames && !self.flag(ffi::AVFMT_NOTIMESTAMPS)
     }
 
     /// Must codecs put their headers into the container?
@@ -256,7 +258,7 @@ impl Container {
                 "mp4" | "mov" => {
                     matches!(stream.codec.as_str(), "bin_data") && self.holds_codec(stream.parameters.id())
                 }
-                "mpegts" => matches!(stream.codec.as_str(), "klv" | "timed_id3" | "scte_35" | "smpte_klv"),
+                "mpegts" => matches!(stream.codec.as_str(), "klv" | "timed_id3" | "scte_35" | "smpte_klv" | "bin_data"),
                 "mxf" => stream.codec != "none",
                 _ => false,
             },

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::media::{entries, set_entries};
-use super::{Chapter, Error, Kind, Media, Stream, StreamSideData, c_string, check, text};
+use super::{Chapter, Error, Kind, Media, Stream, StreamSideData, c_string, check, location, text};
 use ffmpeg_next::codec::Parameters;
 use ffmpeg_next::{Rational, ffi};
 use std::sync::Arc;
@@ -169,7 +169,7 @@ impl Demuxer {
             (*ptr).interrupt_callback.opaque = Arc::as_ptr(&interrupt).cast_mut().cast();
             set_entries(&mut dictionary, options);
             let opened =
-                ffi::avformat_open_input(&mut ptr, c_string(url).as_ptr(), format.cast_mut().cast(), &mut dictionary);
+                ffi::avformat_open_input(&mut ptr, location(url).as_ptr(), format.cast_mut().cast(), &mut dictionary);
             ffi::av_dict_free(&mut dictionary);
             check(opened)?;
             let mut demuxer = Demuxer { ptr, media: Media::empty(text((*(*ptr).iformat).name)), _interrupt: interrupt };
@@ -298,8 +298,17 @@ unsafe fn describe_stream(context: *mut ffi::AVFormatContext, stream: *mut ffi::
             metadata: entries(s.metadata),
             disposition: s.disposition,
             side_data: StreamSideData::of(stream),
+            cover: cover(s),
         }
     }
+}
+
+/// The picture of a stream that is one.
+fn cover(stream: &ffi::AVStream) -> Option<Vec<u8>> {
+    let packet = &stream.attached_pic;
+    let attached = stream.disposition & ffi::AV_DISPOSITION_ATTACHED_PIC != 0 && !packet.data.is_null();
+    // SAFETY: FFmpeg keeps `size` bytes at `data`.
+    attached.then(|| unsafe { std::slice::from_raw_parts(packet.data, packet.size as usize) }.to_vec())
 }
 
 impl Drop for Demuxer {

@@ -92,10 +92,11 @@ impl VideoEncoder {
         let name = encoder.name();
         let mut private = options.options.clone();
         if let Some(words) = options.side_data.x265_parameters().filter(|_| name == "libx265") {
-            match private.iter_mut().find(|(key, _)| key == "x265-params") {
-                Some((_, value)) => *value = format!("{words}:{value}"),
-                None => private.push(("x265-params".to_owned(), words)),
-            }
+            add_words(&mut private, "x265-params", &words);
+        }
+        // x264 codes the bottom field first when it is given such pictures, but says so only when told beforehand.
+        if name.starts_with("libx264") && options.interlaced == Some(false) {
+            add_words(&mut private, "x264-params", "bff=1");
         }
         let mut dictionary = std::ptr::null_mut();
         // SAFETY: the context is new; the dictionary is ours, and what the encoder did not know is left in it.
@@ -150,6 +151,14 @@ impl VideoEncoder {
             Err(Error::Eof | Error::Other { errno: libc::EAGAIN }) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+}
+
+/// Adds words to an encoder's list of its own parameters, in front of those that the user gave.
+fn add_words(options: &mut Vec<(String, String)>, key: &str, words: &str) {
+    match options.iter_mut().find(|(k, _)| k == key) {
+        Some((_, value)) => *value = format!("{words}:{value}"),
+        None => options.push((key.to_owned(), words.to_owned())),
     }
 }
 

@@ -80,6 +80,8 @@ pub struct Stream {
     pub disposition: i32,
     /// Rotation, mastering display and so on.
     pub side_data: StreamSideData,
+    /// The picture itself, if it is an attached one.
+    pub cover: Option<Vec<u8>>,
 }
 
 impl Stream {

@@ -94,6 +94,12 @@ pub fn microseconds() -> Rational {
     Rational::new(1, 1_000_000)
 }
 
+/// A place for FFmpeg: what is there as a file is a file, even if its name begins as a protocol's does (`12:30.mp4`).
+fn location(name: &str) -> CString {
+    let is_file = name.contains(':') && std::path::Path::new(name).exists();
+    if is_file { c_string(&format!("file:{name}")) } else { c_string(name) }
+}
+
 /// Text for FFmpeg; what follows a NUL byte in it is dropped.
 fn c_string(text: &str) -> CString {
     CString::new(text.split('\0').next().unwrap_or_default()).unwrap_or_default()

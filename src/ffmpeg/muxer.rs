@@ -3,7 +3,7 @@
 
 use super::media::{entries, set_entries};
 use super::{
-    Chapter, Container, Error, Metadata, Packet, Stream, StreamSideData, VideoEncoder, c_string, check, rescale,
+    Chapter, Container, Error, Metadata, Packet, Stream, StreamSideData, VideoEncoder, check, location, rescale,
 };
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
@@ -30,13 +30,15 @@ impl Muxer {
     pub fn create(container: Container, url: &str) -> Result<Self, Error> {
         super::init();
         super::last_message();
-        let url = c_string(url);
+        let url = location(url);
         // SAFETY: the context is owned by `muxer` as soon as it exists, and freed by its `Drop`.
         unsafe {
             let mut ptr = std::ptr::null_mut();
             let none = std::ptr::null();
             check(ffi::avformat_alloc_output_context2(&mut ptr, container.0.cast_mut().cast(), none, url.as_ptr()))?;
             let muxer = Muxer { ptr, container, header_written: false };
+            // FFmpeg 5 takes FLAC in mp4 for an experiment. Players have long known better.
+            (*ptr).strict_std_compliance = ffi::FF_COMPLIANCE_EXPERIMENTAL;
             if container.needs_file() {
                 let write = ffi::AVIO_FLAG_WRITE;
                 let opened = ffi::avio_open2(
@@ -185,6 +187,37 @@ impl Muxer {
             set_entries(&mut (*stream).metadata, metadata);
         }
         Ok(index)
+    }
+
+    /// Adds a picture as a file that is attached, which is how Matroska keeps cover art.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn add_cover(&mut self, original: &Stream, picture: &[u8], metadata: &Metadata) -> Result<(), Error> {
+        let (stream, _) = self.new_stream()?;
+        let (name, kind) = match original.codec.as_str() {
+            "png" => ("cover.png", "image/png"),
+            "bmp" => ("cover.bmp", "image/bmp"),
+            _ => ("cover.jpg", "image/jpeg"),
+        };
+        let named = |key: &str| metadata.iter().any(|(k, _)| k.eq_ignore_ascii_case(key));
+        let own = [("filename", name), ("mimetype", kind)].into_iter().filter(|(key, _)| !named(key));
+        let own: Metadata = own.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+        // SAFETY: the stream is new; its extradata is allocated by FFmpeg, with the padding that it wants, and freed
+        // with the stream.
+        unsafe {
+            let parameters = (*stream).codecpar;
+            (*parameters).codec_type = ffi::AVMediaType::AVMEDIA_TYPE_ATTACHMENT;
+            (*parameters).codec_id = (*original.parameters.as_ptr()).codec_id;
+            let room = picture.len() + ffi::AV_INPUT_BUFFER_PADDING_SIZE as usize;
+            (*parameters).extradata = ffi::av_mallocz(room).cast();
+            assert!(!(*parameters).extradata.is_null(), "out of memory");
+            std::ptr::copy_nonoverlapping(picture.as_ptr(), (*parameters).extradata, picture.len());
+            (*parameters).extradata_size = picture.len() as i32;
+            set_entries(&mut (*stream).metadata, metadata);
+            set_entries(&mut (*stream).metadata, &own);
+        }
+        Ok(())
     }
 
     /// Writes the header; streams can be added until then, packets written from then on.

@@ -38,7 +38,7 @@ struct Record {
     eta: Option<f64>,
     /// Damaged frames and packets.
     damaged: u64,
-    /// Is this the last record?
+    /// Has the run come to its end? Then this is the last record.
     done: bool,
 }
 
@@ -95,11 +95,11 @@ impl Meter {
         }
     }
 
-    /// Takes the bar away, or prints the last line.
-    pub fn finish(&self, progress: &Progress) {
+    /// Takes the bar away, or prints the last line; `done` when the run came to its end.
+    pub fn finish(&self, progress: &Progress, done: bool) {
         self.bar.finish_and_clear();
         if matches!(self.style, MeterStyle::Plain | MeterStyle::Json) {
-            self.print(&self.record(progress, true));
+            self.print(&self.record(progress, done));
         }
     }
 

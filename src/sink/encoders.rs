@@ -120,7 +120,7 @@ pub struct Plan {
 
 impl EncoderChoice {
     /// The encoders to try for a video of codec `input` (`None` for still images, which are no codec of a video) in
-    /// this container, best first, and a word on it if the user should know that the codec changes.
+    /// this container, best first, and the reason why the codec changes, where the user should know.
     ///
     /// # Errors
     /// When the encoder asked for is not here, or the container cannot hold what it makes.
@@ -130,7 +130,7 @@ impl EncoderChoice {
         container: Container,
         file: &str,
         on_gpu: bool,
-    ) -> Result<(Vec<Encoder>, Option<String>)> {
+    ) -> Result<(Vec<Encoder>, Option<&'static str>)> {
         let holds = |encoder: &Encoder| container.is_images() || container.holds_codec(encoder.codec());
         if let Some(name) = &self.encoder {
             let encoder = Encoder::find(name)
@@ -164,24 +164,22 @@ impl EncoderChoice {
         for codec in [usual, Some(Id::H264), by_container].into_iter().flatten() {
             let encoders = [nvenc(codec), keep(codec), Encoder::for_codec(codec)].into_iter().flatten();
             found.extend(encoders.filter(holds).take(2));
-            if let Some(encoder) = found.first() {
-                let word = input.map(|input| {
+            if !found.is_empty() {
+                let why = input.map(|input| {
                     let missing = KEEPING.iter().any(|(id, _)| *id == input) && keep(input).is_none();
-                    let why =
-                        if missing { "no encoder for its own codec is here" } else { "its own codec is not kept" };
-                    format!("the video is encoded by {} ({why})", encoder.name())
+                    if missing { "no encoder for its own codec is here" } else { "its own codec is not kept" }
                 });
-                return Ok((found, word));
+                return Ok((found, why));
             }
         }
         bail!("{file}: no encoder here makes what a {} file holds (name one with --encoder)", container.name())
     }
 
-    /// How `encoder` is set.
+    /// How `encoder` is set for pictures of this size, or of any size as long as it is not known.
     ///
     /// # Errors
     /// When it has no such thing as the quality or the preset asked for.
-    pub fn plan(&self, encoder: Encoder) -> Result<Plan> {
+    pub fn plan(&self, encoder: Encoder, size: Option<(usize, usize)>) -> Result<Plan> {
         let name = encoder.name();
         let row = TABLE.iter().find(|row| row.encoder == name);
         let mut options: Vec<(String, String)> = Vec::new();
@@ -189,7 +187,9 @@ impl EncoderChoice {
             options.retain(|(k, _)| k != key);
             options.push((key.to_owned(), value.to_owned()));
         };
-        for (key, value) in row.map_or(&[][..], |row| row.options) {
+        // FFV1 cannot cut a picture of a few pixels into slices.
+        let tiny = name == "ffv1" && size.is_some_and(|(width, height)| width.min(height) < 16);
+        for (key, value) in row.filter(|_| !tiny).map_or(&[][..], |row| row.options) {
             set(key, value);
         }
         let mut quantizer = None;

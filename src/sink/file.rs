@@ -4,7 +4,7 @@ use super::encoders::EncoderChoice;
 use super::fit::{Fitter, Shape};
 use super::metadata::{kept, muxer_options};
 use super::streams::{self, Routes};
-use super::target::Target;
+use super::target::{Target, number_pattern};
 use crate::ffmpeg::{
     Container, Encoder, Muxer, OutputStream, Packet, Picture, Rational, VideoEncoder, VideoOptions, rescale,
 };
@@ -29,6 +29,8 @@ pub struct FileSink {
     container: Container,
     choice: EncoderChoice,
     candidates: Vec<Encoder>,
+    /// Why the video does not keep its codec, if nobody asked for another.
+    codec_changes: Option<&'static str>,
     notices: Notices,
     muxer: Option<Muxer>,
     /// Packets that came before the first frame.
@@ -63,13 +65,10 @@ impl FileSink {
         let container = container(&name, options.format.as_deref())?;
         let has_codec = !input.media.is_images() && !input.media.is_raw();
         let codec = has_codec.then(|| input.video_stream().parameters.id());
-        let (candidates, word) = options.encoder.candidates(codec, container, &name, on_gpu)?;
+        let (candidates, codec_changes) = options.encoder.candidates(codec, container, &name, on_gpu)?;
         // A quality or a preset that the encoder does not have is said before anything is read.
         for &encoder in &candidates {
-            options.encoder.plan(encoder)?;
-        }
-        if let Some(word) = word {
-            notices.note(&word);
+            options.encoder.plan(encoder, None)?;
         }
         if !container.is_images() {
             streams::check(&input.media.streams, input.video, container, &notices)?;
@@ -81,6 +80,7 @@ impl FileSink {
             container,
             choice: options.encoder,
             candidates,
+            codec_changes,
             notices,
             muxer: Some(muxer),
             early: Vec::new(),
@@ -97,7 +97,7 @@ impl FileSink {
         let mut opened = None;
         for (index, &candidate) in self.candidates.iter().enumerate() {
             let shape = Shape::for_encoder(candidate, first, &self.notices)?;
-            let plan = self.choice.plan(candidate)?;
+            let plan = self.choice.plan(candidate, Some(shape.size))?;
             let interlaced = first.interlaced();
             if interlaced.is_some() && !candidate.codes_fields() {
                 let name = candidate.name();
@@ -118,6 +118,9 @@ impl FileSink {
             };
             match VideoEncoder::open(candidate, &options) {
                 Ok(encoder) => {
+                    if let Some(why) = self.codec_changes {
+                        self.notices.note(&format!("the video is encoded by {} ({why})", candidate.name()));
+                    }
                     opened = Some((encoder, shape));
                     break;
                 }
@@ -252,9 +255,13 @@ impl Clock {
         let rate = input.video_stream().frame_rate.unwrap_or(Rational::new(25, 1));
         let codec = candidates.first().map(|encoder| encoder.codec());
         let by_rate = matches!(codec, Some(ffmpeg_next::codec::Id::MPEG1VIDEO | ffmpeg_next::codec::Id::MPEG2VIDEO));
-        // MPEG-4 part 2 counts in at most 65535ths of a second.
+        // MPEG-4 part 2 counts in at most 65535ths of a second; in 60000ths, the usual rates come out even.
         let too_fine = codec == Some(ffmpeg_next::codec::Id::MPEG4) && from.denominator() > 65535;
-        let to = if by_rate || too_fine || !container.has_timestamps() { rate.invert() } else { from };
+        let to = match (by_rate || !container.has_timestamps(), too_fine) {
+            (true, _) => rate.invert(),
+            (false, true) => Rational::new(1, 60_000),
+            (false, false) => from,
+        };
         Clock { from, to, last: None, durations: VecDeque::new() }
     }
 
@@ -278,17 +285,9 @@ impl Clock {
     }
 }
 
-/// Is this the name of many files (`%05d.png`)?
+/// Is this the name of many images (`%05d.png`)?
 pub fn is_sequence(name: &str) -> bool {
-    let mut rest = name;
-    while let Some(at) = rest.find('%') {
-        let digits = rest[at + 1..].trim_start_matches(|c: char| c.is_ascii_digit());
-        if digits.starts_with('d') {
-            return true;
-        }
-        rest = &rest[at + 1..];
-    }
-    false
+    number_pattern(name).is_some() && Container::guess(None, name).is_none_or(Container::is_images)
 }
 
 fn container(name: &str, format: Option<&str>) -> Result<Container> {

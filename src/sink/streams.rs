@@ -13,8 +13,10 @@ enum Route {
 }
 
 /// What is to become of an input stream; decided before the first frame, so that a refusal comes at once.
-enum Plan {
+enum Plan<'a> {
     Copy,
+    /// Its one picture becomes a file that is attached.
+    Attach(&'a [u8]),
     Transcode(&'static str),
     /// It comes back by itself, from chapters or metadata that the container keeps.
     Implied,
@@ -42,10 +44,13 @@ pub fn check(streams: &[Stream], video: usize, container: Container, notices: &N
     Ok(())
 }
 
-fn plan(stream: &Stream, container: Container) -> Plan {
+fn plan(stream: &Stream, container: Container) -> Plan<'_> {
     let is_timecode = stream.kind == Kind::Data && stream.tag("timecode").is_some();
     if is_timecode || stream.is_chapter_text() {
         return Plan::Implied;
+    }
+    if let Some(picture) = stream.cover.as_deref().filter(|_| container.name() == "matroska") {
+        return Plan::Attach(picture);
     }
     if container.holds(stream) {
         return Plan::Copy;
@@ -77,6 +82,10 @@ impl Routes {
             let metadata = kept(&stream.metadata);
             let route = match plan(stream, muxer.container()) {
                 Plan::Copy => Some(Route::Copy(muxer.add_copy(stream, &metadata)?)),
+                Plan::Attach(picture) => {
+                    muxer.add_cover(stream, picture, &metadata)?;
+                    None
+                }
                 Plan::Transcode(codec) => {
                     let transcoder = SubtitleTranscoder::open(stream, codec)
                         .with_context(|| format!("{} cannot become {codec}", stream.describe()))?;

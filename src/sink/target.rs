@@ -83,11 +83,23 @@ impl Target {
         if !folder.is_dir() {
             return Err(TargetError::NoFolder(name.to_owned(), folder.display().to_string()));
         }
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        // The process number keeps two runs apart; the extension stays last, for whoever looks at the folder.
+        let temporary = folder.join(format!(".{}.{file}", std::process::id()));
+        // Reserves the name, and finds out at once whether the folder takes files.
+        let reserve = || {
+            std::fs::File::create(&temporary)
+                .map_err(|error| TargetError::NotWritable(name.to_owned(), error))
+                .map(drop)
+        };
         if sequence {
-            let first = first_of_sequence(name);
+            let first = first_image(name);
             if Path::new(&first).exists() && !may_overwrite(&first, overwrite) {
                 return Err(TargetError::Exists(first));
             }
+            reserve()?;
+            // If it stays, it is empty and hidden.
+            let _ = std::fs::remove_file(&temporary);
             return direct();
         }
         if resolved.is_some() && !may_overwrite(name, overwrite) {
@@ -96,11 +108,7 @@ impl Target {
         if metadata.as_ref().is_some_and(std::fs::Metadata::is_symlink) {
             return Ok(Target { name: name.to_owned(), temporary: None, existed: resolved.is_some() });
         }
-        let file = path.file_name().unwrap_or_default().to_string_lossy();
-        // The process number keeps two runs apart; the extension stays last, for whoever looks at the folder.
-        let temporary = folder.join(format!(".{}.{file}", std::process::id()));
-        // Reserves the name, and finds out at once whether the folder takes files.
-        std::fs::File::create(&temporary).map_err(|error| TargetError::NotWritable(name.to_owned(), error))?;
+        reserve()?;
         Ok(Target { name: name.to_owned(), temporary: Some(temporary), existed: resolved.is_some() })
     }
 
@@ -184,12 +192,20 @@ impl Drop for Target {
     }
 }
 
-/// The name of the first image of a sequence: `out%03d.png` begins with `out001.png`.
-fn first_of_sequence(pattern: &str) -> String {
-    let Some((before, rest)) = pattern.split_once('%') else { return pattern.to_owned() };
-    let Some((width, after)) = rest.split_once('d') else { return pattern.to_owned() };
-    let width = width.parse().unwrap_or(0);
-    format!("{before}{:0width$}{after}", 1)
+/// Where the number stands in the name of an image sequence (`%05d`), and how many digits it has at least.
+pub fn number_pattern(name: &str) -> Option<(std::ops::Range<usize>, usize)> {
+    name.match_indices('%').find_map(|(start, _)| {
+        let digits = name[start + 1..].bytes().take_while(u8::is_ascii_digit).count();
+        let end = start + 1 + digits;
+        let width = name[start + 1..end].parse().unwrap_or(0);
+        name[end..].starts_with('d').then_some((start..end + 1, width))
+    })
+}
+
+/// The first image of a sequence.
+fn first_image(pattern: &str) -> String {
+    let Some((place, width)) = number_pattern(pattern) else { return pattern.to_owned() };
+    format!("{}{:0width$}{}", &pattern[..place.start], 1, &pattern[place.end..])
 }
 
 fn may_overwrite(name: &str, overwrite: Overwrite) -> bool {

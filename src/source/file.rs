@@ -233,7 +233,8 @@ impl FileSource {
     fn check_length(&mut self) -> Result<()> {
         let media = &self.input.media;
         let Some(duration) = media.duration else { return Ok(()) };
-        let read = self.furthest - media.start.unwrap_or(0);
+        // Matroska counts its length from zero, other containers from their first timestamp.
+        let read = self.furthest - media.start.unwrap_or(0).min(0);
         if duration - read > SHORT_BY.max(duration / 100) {
             let (read, duration) = (read as f64 / 1e6, duration as f64 / 1e6);
             self.damaged(&format!("the input ends at {read:.1} s, but should be {duration:.1} s long (cut off?)"))?;
@@ -243,7 +244,11 @@ impl FileSource {
 
     fn drain(&mut self) -> Result<()> {
         self.state = State::Draining;
-        self.decoder.send(None).with_context(|| self.input.name.clone())
+        // It begins to drain even when it complains, of a packet that it was given before.
+        match self.decoder.send(None) {
+            Ok(()) => Ok(()),
+            Err(error) => self.damaged(&format!("a packet cannot be decoded: {error}")),
+        }
     }
 
     /// A decoded picture; `None` when it lies before the part that was asked for.
@@ -368,6 +373,7 @@ fn open_demuxer(options: &InputOptions, cancel: &Cancel) -> Result<Demuxer> {
     let demuxer = opened.map_err(|error| {
         let detail = last_message().map(|message| format!(" ({message})")).unwrap_or_default();
         match error {
+            crate::ffmpeg::Error::InvalidData if is_empty(name) => anyhow::anyhow!("{name}: the file is empty"),
             crate::ffmpeg::Error::InvalidData => {
                 anyhow::anyhow!("{name}: not a video, or damaged beyond recognition{detail}")
             }
@@ -382,6 +388,10 @@ fn open_demuxer(options: &InputOptions, cancel: &Cancel) -> Result<Demuxer> {
     let is_text = demuxer.media().demuxer == "tty" && options.format.is_none();
     ensure!(!is_text, "{name}: a text file, not a video (-f tty reads it as a picture of a terminal)");
     Ok(demuxer)
+}
+
+fn is_empty(name: &str) -> bool {
+    std::fs::metadata(name).is_ok_and(|file| file.is_file() && file.len() == 0)
 }
 
 fn choose_video(demuxer: &Demuxer, options: &InputOptions) -> Result<usize> {

@@ -1,5 +1,6 @@
 //! The kernels, a table of them for each instruction set. A table is handed out only on a machine that can run it,
 //! which is what makes its functions safe to call.
+#![allow(unsafe_code, reason = "calls of functions that are compiled for one instruction set")]
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
