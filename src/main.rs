@@ -6,10 +6,10 @@ use anyhow::Result;
 use clap::Parser;
 use histeq_video::cli::{Args, Backend, Command, Job, completions, man_page};
 use histeq_video::ffmpeg;
-use histeq_video::pipeline::{self, Cancel, Outcome, Progress};
+use histeq_video::pipeline::{self, Cancel, Outcome, Progress, ReaderGone};
 use histeq_video::report::{Console, Meter, summary};
-use histeq_video::sink::{FileSink, Target, is_sequence};
-use histeq_video::source::FileSource;
+use histeq_video::sink::{self, Target, is_sequence};
+use histeq_video::source;
 use std::io::stdout;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -46,17 +46,18 @@ fn run(job: Job, console: &Console) -> Result<ExitCode> {
 
     let target = Target::new(&job.output, &job.input.url, is_sequence(&job.output), job.overwrite)?;
     signals::listen(cancel.clone(), console.clone(), target.temporary().map(Into::into))?;
-    let source = FileSource::open(job.input.clone(), &cancel, notices.clone(), progress.clone())?;
-    let input = source.input().clone();
+    let (source, input) = source::open(&job.input, &cancel, notices.clone(), progress.clone())?;
     let backend = Backend::choose(&job, &notices)?;
-    let sink = FileSink::create(input.clone(), target, job.output_options.clone(), backend.on_gpu, notices)?;
+    let sink = sink::open(input.clone(), target, job.output_options.clone(), backend.on_gpu, notices)?;
 
     let mut meter = Meter::start(job.meter_style(), &input);
     console.share_with(meter.bar());
-    let (source, sink) = (Box::new(source), Box::new(sink));
     let result = pipeline::run(source, backend.equalizer, sink, &cancel, &progress, |progress| meter.update(progress));
     meter.finish(&progress, result.as_ref().is_ok_and(|result| result.outcome == Outcome::Complete));
-    let result = result?;
+    let result = match result {
+        Err(error) if error.is::<ReaderGone>() => return Ok(ExitCode::SUCCESS),
+        result => result?,
+    };
     console.say(&summary(&result, &progress));
     Ok(match result.outcome {
         Outcome::Complete => ExitCode::SUCCESS,

@@ -15,17 +15,18 @@ Examples:
   histeq-video night.mp4 night-clear.mp4
   histeq-video --strength 0.5 dive.mov dive-clear.mov
   histeq-video --start 1:30 --duration 20 --encoder ffv1 in.mkv part.mkv
-  histeq-video dark%04d.png clear%04d.png")]
+  histeq-video dark%04d.png clear%04d.png
+  ffmpeg -i in.mkv -f yuv4mpegpipe - | histeq-video - - | x264 --demuxer y4m -o out.264 -")]
 pub struct Args {
     /// What to do other than equalizing a file.
     #[command(subcommand)]
     pub command: Option<Command>,
 
-    /// Video, image, image sequence (%05d.png), or URL that FFmpeg knows
+    /// Video, image, image sequence (%05d.png), URL that FFmpeg knows, or - for stdin
     #[arg(required = true, value_hint = clap::ValueHint::FilePath)]
     pub input: Option<String>,
 
-    /// File to write; its name decides the container
+    /// File to write, whose name decides the container, or - for stdout (y4m)
     #[arg(required = true, value_hint = clap::ValueHint::FilePath)]
     pub output: Option<String>,
 
@@ -49,7 +50,15 @@ pub struct Args {
     #[arg(short = 'f', long, value_name = "F", help_heading = "Input")]
     pub format: Option<String>,
 
-    /// Frames a second of an image sequence [default: 25]
+    /// Size of raw frames
+    #[arg(short = 's', long, value_name = "WxH", help_heading = "Input")]
+    pub size: Option<String>,
+
+    /// Pixel format of raw frames (FFmpeg's name)
+    #[arg(long, value_name = "P", help_heading = "Input")]
+    pub pixel_format: Option<String>,
+
+    /// Frames a second of raw frames or an image sequence [default: 25]
     #[arg(short = 'r', long, value_name = "R", help_heading = "Input")]
     pub rate: Option<String>,
 

@@ -1,10 +1,10 @@
 //! What the command line means, once all of it agrees. Nothing has been opened yet.
 
 use super::{Args, BackendArg, ProgressArg};
-use crate::ffmpeg::parse_time;
+use crate::ffmpeg::{parse_rate, parse_size, parse_time};
 use crate::report::{MeterStyle, Verbosity};
 use crate::sink::{EncoderChoice, OutputOptions, Overwrite, Quality};
-use crate::source::InputOptions;
+use crate::source::{InputOptions, RawOptions};
 use crate::spec::{Settings, Strength};
 use clap::CommandFactory;
 use clap::error::ErrorKind;
@@ -64,12 +64,13 @@ impl Job {
             (None, Some(rate)) => Quality::BitRate(rate),
             (None, None) => Quality::Default,
         };
-        let options = args.rate.map(|rate| vec![("framerate".to_owned(), rate)]).unwrap_or_default();
+        let rate = value("--rate", "a rate like 25, 29.97 or 30000/1001", args.rate, parse_rate)?;
+        let size = value("--size", "a size like 1920x1080", args.size, parse_size)?;
         Ok(Job {
             input: InputOptions {
-                url: if from_stdin { "pipe:0".to_owned() } else { input },
+                url: input,
                 format: args.format,
-                options,
+                raw: RawOptions { size, rate, pixel_format: args.pixel_format },
                 video_stream: args.video_stream,
                 start: time("--start", args.start)?,
                 duration: time("--duration", args.duration)?,
@@ -117,15 +118,23 @@ impl Job {
     }
 }
 
-fn time(option: &str, text: Option<String>) -> Result<Option<i64>, clap::Error> {
+/// What an option's text stands for.
+fn value<T>(
+    option: &str,
+    kind: &str,
+    text: Option<String>,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>, clap::Error> {
     let Some(text) = text else { return Ok(None) };
-    match parse_time(&text) {
-        Some(time) if time >= 0 => Ok(Some(time)),
-        _ => Err(usage(
-            ErrorKind::ValueValidation,
-            &format!("{option} is a time like 90, 1:30 or 00:01:30.5, not {text}"),
-        )),
+    match parse(&text) {
+        Some(value) => Ok(Some(value)),
+        None => Err(usage(ErrorKind::ValueValidation, &format!("{option} is {kind}, not {text}"))),
     }
+}
+
+fn time(option: &str, text: Option<String>) -> Result<Option<i64>, clap::Error> {
+    let not_negative = |text: &str| parse_time(text).filter(|&time| time >= 0);
+    value(option, "a time like 90, 1:30 or 00:01:30.5", text, not_negative)
 }
 
 fn usage(kind: ErrorKind, message: &str) -> clap::Error {

@@ -1,10 +1,12 @@
 //! Opens an input and reads its packets.
 #![allow(unsafe_code, reason = "FFI")]
 
+use super::custom_io::CustomIo;
 use super::media::{entries, set_entries};
 use super::{Chapter, Error, Kind, Media, Stream, StreamSideData, c_string, check, location, text};
 use ffmpeg_next::codec::Parameters;
 use ffmpeg_next::{Rational, ffi};
+use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -122,7 +124,8 @@ impl Drop for Packet {
 pub struct Demuxer {
     ptr: *mut ffi::AVFormatContext,
     media: Media,
-    // The interrupt callback reads it for as long as the context lives.
+    // The context reads from it, and its callback looks at the flag, for as long as it lives.
+    _io: Option<CustomIo>,
     _interrupt: Arc<AtomicBool>,
 }
 
@@ -135,13 +138,14 @@ unsafe extern "C" fn interrupted(flag: *mut std::ffi::c_void) -> i32 {
 }
 
 impl Demuxer {
-    /// Opens `url` and finds out what is in it. `format` is FFmpeg's name of a demuxer, for inputs that do not tell.
-    /// Setting `interrupt` ends a read that waits for the network.
+    /// Opens `url`, or reads from `reader` if there is one, and finds out what is in it. `format` is FFmpeg's name of a
+    /// demuxer, for inputs that do not tell. Setting `interrupt` ends a read that waits for the network.
     ///
     /// # Errors
     /// When it cannot be opened, or holds nothing that FFmpeg knows.
     pub fn open(
         url: &str,
+        reader: Option<Box<dyn Read + Send>>,
         format: Option<&str>,
         options: &[(String, String)],
         interrupt: Arc<AtomicBool>,
@@ -159,20 +163,25 @@ impl Demuxer {
                 found
             }
         };
+        let io = reader.map(CustomIo::new);
         let mut dictionary = std::ptr::null_mut();
         // SAFETY: the context is allocated here and freed by `avformat_open_input` when that fails, by `Drop` later;
-        // the interrupt flag outlives it, because the Demuxer holds both and closes the context first.
+        // reader and interrupt flag outlive it, because the Demuxer holds all three and closes the context first.
         unsafe {
             let mut ptr = ffi::avformat_alloc_context();
             assert!(!ptr.is_null(), "out of memory");
             (*ptr).interrupt_callback.callback = Some(interrupted);
             (*ptr).interrupt_callback.opaque = Arc::as_ptr(&interrupt).cast_mut().cast();
+            if let Some(io) = &io {
+                (*ptr).pb = io.as_ptr();
+            }
             set_entries(&mut dictionary, options);
             let opened =
                 ffi::avformat_open_input(&mut ptr, location(url).as_ptr(), format.cast_mut().cast(), &mut dictionary);
             ffi::av_dict_free(&mut dictionary);
             check(opened)?;
-            let mut demuxer = Demuxer { ptr, media: Media::empty(text((*(*ptr).iformat).name)), _interrupt: interrupt };
+            let mut demuxer =
+                Demuxer { ptr, media: Media::empty(text((*(*ptr).iformat).name)), _io: io, _interrupt: interrupt };
             check(ffi::avformat_find_stream_info(ptr, std::ptr::null_mut()))?;
             demuxer.describe();
             Ok(demuxer)

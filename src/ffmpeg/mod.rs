@@ -4,6 +4,7 @@
 //! Everything unsafe about FFmpeg is in this room; what leaves it is safe to use.
 
 mod capabilities;
+mod custom_io;
 mod decoder;
 mod demuxer;
 mod encoder;

@@ -4,11 +4,12 @@ mod encoders;
 mod file;
 mod fit;
 mod metadata;
+mod open;
 mod raw;
 mod streams;
 mod target;
 
 pub use encoders::{EncoderChoice, Quality};
-pub use file::{FileSink, OutputOptions, is_sequence};
-pub use raw::{Framing, RawSink};
+pub use file::{OutputOptions, is_sequence};
+pub use open::open;
 pub use target::{Overwrite, Target, TargetError};

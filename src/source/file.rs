@@ -1,9 +1,12 @@
 //! Reads whatever FFmpeg can open: decodes one video stream, hands on the packets of all others.
 
 use super::native::ToNative;
+use super::open::RawOptions;
 use crate::ffmpeg::{Decoded, Decoder, Demuxer, Kind, Packet, Picture, Rational, last_message, microseconds, rescale};
+use crate::io::Reader;
 use crate::pipeline::{Cancel, Delivery, Input, Notices, Progress, Source};
 use anyhow::{Context, Result, bail, ensure};
+use std::io::Read;
 use std::sync::Arc;
 
 /// Packets of other streams go out with the next frame, or when they come to this many bytes: a long stretch without
@@ -27,8 +30,8 @@ pub struct InputOptions {
     pub url: String,
     /// A demuxer's name, for inputs that do not tell.
     pub format: Option<String>,
-    /// The demuxer's options.
-    pub options: Vec<(String, String)>,
+    /// What raw frames are; the rate is that of image sequences, too.
+    pub raw: RawOptions,
     /// Which video stream is equalized, counted among the video streams; FFmpeg's choice if not given.
     pub video_stream: Option<usize>,
     /// Where to begin, in microseconds.
@@ -80,14 +83,21 @@ enum State {
 }
 
 impl FileSource {
-    /// Opens the input and gets ready to decode.
+    /// Opens the input, which messages call `name`, and gets ready to decode. It is read from `reader` if there is one.
     ///
     /// # Errors
     /// When it cannot be opened, has no video, or no decoder for it.
-    pub fn open(options: InputOptions, cancel: &Cancel, notices: Notices, progress: Arc<Progress>) -> Result<Self> {
-        let name = options.url.clone();
-        let mut demuxer = open_demuxer(&options, cancel)?;
-        let video = choose_video(&demuxer, &options)?;
+    pub fn open(
+        options: InputOptions,
+        name: &str,
+        reader: Option<Reader>,
+        cancel: &Cancel,
+        notices: Notices,
+        progress: Arc<Progress>,
+    ) -> Result<Self> {
+        let name = name.to_owned();
+        let mut demuxer = open_demuxer(&options, &name, reader, cancel)?;
+        let video = choose_video(&demuxer, &name, &options)?;
         let media = demuxer.media().clone();
         let stream = &media.streams[video];
         let decoder = Decoder::open(stream).map_err(|error| {
@@ -367,9 +377,11 @@ impl Source for FileSource {
     }
 }
 
-fn open_demuxer(options: &InputOptions, cancel: &Cancel) -> Result<Demuxer> {
-    let name = &options.url;
-    let opened = Demuxer::open(name, options.format.as_deref(), &options.options, cancel.flag());
+fn open_demuxer(options: &InputOptions, name: &str, reader: Option<Reader>, cancel: &Cancel) -> Result<Demuxer> {
+    let reader = reader.map(|reader| Box::new(reader) as Box<dyn Read + Send>);
+    let rate = options.raw.rate.map(|rate| ("framerate".to_owned(), rate.to_string()));
+    let rate: Vec<(String, String)> = rate.into_iter().collect();
+    let opened = Demuxer::open(&options.url, reader, options.format.as_deref(), &rate, cancel.flag());
     let demuxer = opened.map_err(|error| {
         let detail = last_message().map(|message| format!(" ({message})")).unwrap_or_default();
         match error {
@@ -394,8 +406,7 @@ fn is_empty(name: &str) -> bool {
     std::fs::metadata(name).is_ok_and(|file| file.is_file() && file.len() == 0)
 }
 
-fn choose_video(demuxer: &Demuxer, options: &InputOptions) -> Result<usize> {
-    let name = &options.url;
+fn choose_video(demuxer: &Demuxer, name: &str, options: &InputOptions) -> Result<usize> {
     let streams = &demuxer.media().streams;
     let videos: Vec<usize> = streams.iter().filter(|s| s.kind == Kind::Video).map(|s| s.index).collect();
     if let Some(wanted) = options.video_stream {

@@ -2,7 +2,8 @@
 
 mod file;
 mod native;
+mod open;
 mod raw;
 
-pub use file::{FileSource, InputOptions};
-pub use raw::{Part, RawSource};
+pub use file::InputOptions;
+pub use open::{RawOptions, open};

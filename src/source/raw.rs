@@ -54,13 +54,15 @@ impl RawSource {
         let last = by_time.min(by_count);
         let frames = (last != u64::MAX).then(|| last - first);
         let demuxer = if framed { "yuv4mpegpipe" } else { "rawvideo" };
-        let properties = Properties {
+        let mut properties = Picture::described(&Properties {
             format: video.format,
             range: video.range,
             siting: video.siting,
             interlaced: video.interlaced,
             sample_aspect_ratio: video.sample_aspect_ratio,
-        };
+        });
+        // One unit of its time base.
+        properties.set_duration(1);
         RawSource {
             reader,
             video,
@@ -75,7 +77,7 @@ impl RawSource {
                 duration: frames.map(|frames| rescale(frames as i64, time_base, microseconds())),
             },
             pool: HostPool::default(),
-            attachment: Arc::new(Picture::described(&properties)),
+            attachment: Arc::new(properties),
             notices,
             progress,
             read: 0,

@@ -1,0 +1,36 @@
+//! Opens the sink for the output that was asked for.
+
+use super::file::{FileSink, OutputOptions};
+use super::raw::{Framing, RawSink};
+use super::target::Target;
+use crate::ffmpeg::Container;
+use crate::pipeline::{Input, Notices, Sink};
+use anyhow::Result;
+
+/// Opens the output. `on_gpu` says that there is a GPU, which may be able to encode, too.
+///
+/// # Errors
+/// When container or encoder are not here, do not go together, or the output cannot be opened.
+pub fn open(
+    input: Input,
+    target: Target,
+    options: OutputOptions,
+    on_gpu: bool,
+    notices: Notices,
+) -> Result<Box<dyn Sink>> {
+    let framing = match options.format.as_deref() {
+        Some("rawvideo") => Some(Framing::Raw),
+        Some("yuv4mpegpipe" | "y4m") => Some(Framing::Y4m),
+        None if target.name() == "-" => Some(Framing::Y4mIfPossible),
+        None => match Container::guess(None, target.name()).map(Container::name).as_deref() {
+            Some("yuv4mpegpipe") => Some(Framing::Y4m),
+            Some("rawvideo") => Some(Framing::Raw),
+            _ => None,
+        },
+        Some(_) => None,
+    };
+    Ok(match framing {
+        Some(framing) => Box::new(RawSink::create(input, target, framing, notices)?),
+        None => Box::new(FileSink::create(input, target, options, on_gpu, notices)?),
+    })
+}

@@ -1,0 +1,92 @@
+//! Finds out what the input is, and opens the source for it.
+
+use super::file::{FileSource, InputOptions};
+use super::raw::{Part, RawSource};
+use crate::ffmpeg::{Rational, RawFormat};
+use crate::frame::Range;
+use crate::io::Reader;
+use crate::pipeline::{Cancel, Input, Notices, Progress, Source};
+use crate::rawvideo::{self, HEADER, LONGEST_LINE, RawVideo};
+use anyhow::{Context, Result, bail, ensure};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What the user says about raw frames.
+#[derive(Clone, Debug, Default)]
+pub struct RawOptions {
+    /// Pixels in a row and rows.
+    pub size: Option<(usize, usize)>,
+    /// FFmpeg's name of the pixel format.
+    pub pixel_format: Option<String>,
+    /// Frames a second.
+    pub rate: Option<Rational>,
+}
+
+/// Opens the input.
+///
+/// # Errors
+/// When it cannot be opened, is no video, or is raw and not described.
+pub fn open(
+    options: &InputOptions,
+    cancel: &Cancel,
+    notices: Notices,
+    progress: Arc<Progress>,
+) -> Result<(Box<dyn Source>, Input)> {
+    let stdin = options.url == "-";
+    let name = if stdin { "stdin" } else { options.url.as_str() };
+    let part = Part { start: options.start, duration: options.duration, frames: options.frames };
+    let raw = |reader, video, framed| {
+        let source = RawSource::new(reader, name, video, framed, part, notices.clone(), progress.clone());
+        let input = source.input().clone();
+        (Box::new(source) as Box<dyn Source>, input)
+    };
+    let format = options.format.as_deref();
+    let is_y4m_file = format.is_none() && Path::new(name).extension().is_some_and(|extension| extension == "y4m");
+    if !stdin && !is_y4m_file && !matches!(format, Some("rawvideo" | "yuv4mpegpipe")) {
+        let source = FileSource::open(options.clone(), name, None, cancel, notices.clone(), progress.clone())?;
+        let input = source.input().clone();
+        return Ok((Box::new(source), input));
+    }
+    let mut reader = Reader::open(&options.url, cancel.flag()).with_context(|| name.to_owned())?;
+    if format == Some("rawvideo") {
+        return Ok(raw(reader, described(name, &options.raw)?, false));
+    }
+    let begins_as_y4m = format.is_none() && reader.peek(HEADER.len()).with_context(|| name.to_owned())? == HEADER;
+    if begins_as_y4m || format == Some("yuv4mpegpipe") {
+        let line = reader.line(LONGEST_LINE).with_context(|| name.to_owned())?;
+        let line = line.with_context(|| format!("{name}: not a y4m stream, or its header has no end"))?;
+        let video = rawvideo::parse(&line).with_context(|| name.to_owned())?;
+        return Ok(raw(reader, video, true));
+    }
+    let anything = !reader.peek(1).with_context(|| name.to_owned())?.is_empty();
+    ensure!(anything, "{name}: nothing comes in");
+    let source = FileSource::open(options.clone(), name, Some(reader), cancel, notices.clone(), progress.clone())
+        .map_err(|error| {
+            // What FFmpeg cannot recognize is most likely raw frames.
+            let hint = "raw frames have to be described: -f rawvideo -s WxH --pixel-format yuv420p -r 25";
+            if options.format.is_none() { anyhow::anyhow!("{error:#} ({hint})") } else { error }
+        })?;
+    let input = source.input().clone();
+    Ok((Box::new(source), input))
+}
+
+/// The raw video that the options describe.
+fn described(name: &str, options: &RawOptions) -> Result<RawVideo> {
+    let (Some(size), Some(pixel_format)) = (options.size, &options.pixel_format) else {
+        bail!("{name}: raw frames need a size and a pixel format (-s 1920x1080 --pixel-format yuv420p)");
+    };
+    let format = RawFormat::from_name(pixel_format)
+        .with_context(|| format!("no pixel format {pixel_format} (`ffmpeg -pix_fmts` lists them)"))?;
+    let native = format.native().with_context(|| {
+        format!("raw frames of {pixel_format} cannot be equalized as they are (convert them to a planar format)")
+    })?;
+    Ok(RawVideo {
+        format: native,
+        size,
+        rate: options.rate.unwrap_or(Rational::new(25, 1)),
+        range: format.is_full_range_yuv().then_some(Range::Full),
+        sample_aspect_ratio: None,
+        interlaced: None,
+        siting: None,
+    })
+}
