@@ -128,14 +128,14 @@ pub fn encoders() -> Vec<Encoder> {
     }
 }
 
-/// Which of `formats` loses least of a picture in `format`; a format of less depth only if there is no other.
+/// Which of `formats` loses least of a picture in `format`: its colour last, then its depth.
 pub fn nearest_format(formats: &[RawFormat], format: RawFormat) -> Option<RawFormat> {
     if formats.contains(&format) {
         return Some(format);
     }
-    let deep: Vec<RawFormat> = formats.iter().copied().filter(|f| f.depth() >= format.depth().min(16)).collect();
-    let candidates = if deep.is_empty() { formats } else { &deep };
-    let mut list: Vec<_> = candidates.iter().map(|f| f.0).collect();
+    let coloured = preferably(formats, |f| format.is_gray() || !f.is_gray());
+    let deep = preferably(&coloured, |f| f.depth() >= format.depth().min(16));
+    let mut list: Vec<_> = deep.iter().map(|f| f.0).collect();
     list.push(ffi::AVPixelFormat::AV_PIX_FMT_NONE);
     // SAFETY: the list ends with NONE.
     let best = unsafe {
@@ -143,6 +143,12 @@ pub fn nearest_format(formats: &[RawFormat], format: RawFormat) -> Option<RawFor
         ffi::avcodec_find_best_pix_fmt_of_list(list.as_ptr(), format.0, alpha, std::ptr::null_mut())
     };
     (best != ffi::AVPixelFormat::AV_PIX_FMT_NONE).then_some(RawFormat(best))
+}
+
+/// Those of `formats` that `suit`, or all if none does.
+fn preferably(formats: &[RawFormat], suit: impl Fn(&RawFormat) -> bool) -> Vec<RawFormat> {
+    let suitable: Vec<RawFormat> = formats.iter().copied().filter(suit).collect();
+    if suitable.is_empty() { formats.to_vec() } else { suitable }
 }
 
 /// A kind of file that this FFmpeg can write.
