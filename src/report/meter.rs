@@ -112,10 +112,10 @@ impl Meter {
         Record {
             frame,
             frames: self.frames,
-            percent: if done { Some(100.0) } else { share.map(|share| tenths(share * 100.0)) },
-            fps: tenths(fps),
-            speed: tenths(progress.position() as f64 / 1e5 / seconds) / 10.0,
-            eta: if done { Some(0.0) } else { rest.map(tenths) },
+            percent: if done { Some(100.0) } else { share.map(|share| rounded(share * 100.0, 10.0)) },
+            fps: rounded(fps, 10.0),
+            speed: rounded(progress.position() as f64 / 1e6 / seconds, 100.0),
+            eta: if done { Some(0.0) } else { rest.map(|rest| rounded(rest, 10.0)) },
             damaged: progress.damaged(),
             done,
         }
@@ -135,6 +135,7 @@ impl Meter {
     }
 }
 
-fn tenths(value: f64) -> f64 {
-    (value * 10.0).round() / 10.0
+/// To a whole number of `parts` of one, so that JSON shows no more digits than mean something.
+fn rounded(value: f64, parts: f64) -> f64 {
+    (value * parts).round() / parts
 }

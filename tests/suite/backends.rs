@@ -1,12 +1,12 @@
 //! The backends under test. A test that is stamped out over them runs for every one that this machine has, and says
 //! which ones it skipped.
 
+use crate::skip::skip;
 use histeq_video::cuda::Gpu;
 use histeq_video::equalize::Equalizer;
 use histeq_video::equalize::cpu::{Cpu, Isa};
 use histeq_video::equalize::cuda::Cuda;
 use histeq_video::spec::Settings;
-use std::io::Write;
 use std::sync::{Arc, OnceLock};
 
 /// A new backend, or why this machine has none.
@@ -49,14 +49,6 @@ fn first_gpu() -> Result<&'static Arc<Gpu>, String> {
 /// The first GPU; `None`, and said so, where there is none.
 pub fn gpu() -> Option<&'static Arc<Gpu>> {
     first_gpu().map_err(|reason| skip("cuda", &reason)).ok()
-}
-
-/// Says that a test leaves something out, which is a failure when `HISTEQ_REQUIRE` (names with commas) has it.
-pub fn skip(name: &str, reason: &str) {
-    let required = std::env::var("HISTEQ_REQUIRE").unwrap_or_default();
-    assert!(!required.split(',').any(|required| required == name), "{name}: {reason}");
-    // Not `eprintln!`, which the test harness swallows when the test passes.
-    std::io::stderr().write_all(format!("SKIPPED {name}: {reason}\n").as_bytes()).expect("stderr is open");
 }
 
 impl Backend {

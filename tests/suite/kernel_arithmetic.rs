@@ -1,7 +1,7 @@
 //! The arithmetic that the CUDA kernels are made of (`kernels/spec.cuh`), compiled for the host and compared with the
 //! specification value by value: what a machine without a GPU can say about them.
 
-use crate::backends::skip;
+use crate::skip::skip;
 use histeq_video::frame::{Endian, Sample};
 use histeq_video::spec::{Curve, Histogram, Levels, Strength, Weights, moved};
 use std::io::Write;

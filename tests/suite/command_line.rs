@@ -1,0 +1,184 @@
+//! The command line as a surface: help, completions, man page, overwriting, exit codes, what is said and where.
+
+use crate::program::{Dir, Run};
+use clap::CommandFactory;
+use histeq_video::cli::Args;
+
+fn clip(dir: &Dir) {
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v ffv1 in.mkv");
+}
+
+fn text(run: &Run) -> String {
+    String::from_utf8_lossy(&run.stdout).into_owned()
+}
+
+#[test]
+fn the_definition_of_the_command_line_is_sound() {
+    Args::command().debug_assert();
+}
+
+/// `HISTEQ_REGENERATE=1` writes the help that this test compares with anew.
+#[test]
+fn help_is_what_it_was() {
+    let dir = Dir::new();
+    let mut command = dir.command("--help");
+    let help = text(&Run::of(command.env("COLUMNS", "100"), "--help").exits_with(0));
+    if std::env::var_os("HISTEQ_REGENERATE").is_some() {
+        std::fs::write("tests/suite/help.txt", &help).expect("the snapshot can be written");
+        return;
+    }
+    assert_eq!(
+        help,
+        include_str!("help.txt"),
+        "tests/suite/help.txt is out of date (HISTEQ_REGENERATE=1 writes it anew)"
+    );
+}
+
+#[test]
+fn completions_and_man_page_name_every_option() {
+    let dir = Dir::new();
+    let command = Args::command();
+    let visible = command.get_arguments().filter(|argument| !argument.is_hide_set());
+    let options: Vec<&str> = visible.filter_map(clap::Arg::get_long).collect();
+    assert!(options.len() > 15);
+    for line in ["completions bash", "completions zsh", "completions fish", "man"] {
+        let run = dir.succeeds(line);
+        assert_eq!(run.stderr, "");
+        // The man page writes dashes as \-.
+        let page = text(&run).replace('\\', "");
+        for option in &options {
+            assert!(page.contains(option), "`{line}` does not name --{option}");
+        }
+    }
+}
+
+#[test]
+fn usage_errors_exit_with_2() {
+    let dir = Dir::new();
+    clip(&dir);
+    let before = dir.files();
+    for (line, says) in [
+        ("", "Usage"),
+        ("in.mkv", "<OUTPUT>"),
+        ("--no-such-option in.mkv out.mkv", "--no-such-option"),
+        ("--backend abacus in.mkv out.mkv", "abacus"),
+        ("--strength 2 in.mkv out.mkv", "--strength is between 0 and 1"),
+        ("--strength much in.mkv out.mkv", "much"),
+        ("--exact --strength 1 in.mkv out.mkv", "--strength"),
+        ("--start yesterday in.mkv out.mkv", "yesterday"),
+        ("--duration=-3 in.mkv out.mkv", "--duration"),
+        ("--frames 0 in.mkv out.mkv", "--frames"),
+        ("--crf 20 --bitrate 1M in.mkv out.mkv", "--bitrate"),
+        ("-y -n in.mkv out.mkv", "-n"),
+        ("--encoder-option fast in.mkv out.mkv", "KEY=VALUE"),
+        ("in.mkv out.mkv third.mkv", "third.mkv"),
+    ] {
+        dir.run(line).exits_with(2).says(&[says]);
+    }
+    assert_eq!(dir.files(), before);
+}
+
+#[test]
+fn an_output_that_exists_is_only_overwritten_when_told_so() {
+    let dir = Dir::new();
+    clip(&dir);
+    dir.write("out.mkv", b"precious");
+    for line in ["in.mkv out.mkv", "-n in.mkv out.mkv"] {
+        dir.run(line).exits_with(1).says(&["out.mkv exists", "-y"]);
+        assert_eq!(dir.read("out.mkv"), b"precious");
+    }
+    dir.succeeds("-y in.mkv out.mkv");
+    assert_eq!(dir.frames("out.mkv").len(), 10);
+    assert_eq!(dir.names(), ["in.mkv", "out.mkv"]);
+}
+
+#[test]
+fn an_output_behind_a_symbolic_link_is_written_through_it() {
+    let dir = Dir::new();
+    clip(&dir);
+    std::os::unix::fs::symlink("real.mkv", dir.path("link.mkv")).expect("a link");
+    dir.succeeds("in.mkv link.mkv");
+    assert!(dir.path("link.mkv").is_symlink());
+    assert_eq!(dir.frames("real.mkv").len(), 10);
+}
+
+#[test]
+fn file_names_with_spaces_colons_and_dashes_are_file_names() {
+    let dir = Dir::new();
+    clip(&dir);
+    for name in ["a b.mkv", "12:30.mkv", "ünïcödé.mkv", "50% off.mkv", "-dash.mkv"] {
+        std::fs::copy(dir.path("in.mkv"), dir.path(name)).expect("a copy");
+        let mut command = dir.command("-y --");
+        let run = Run::of(command.arg(name).arg(format!("./out {name}")), name);
+        run.exits_with(0);
+        let out = dir.read(&format!("out {name}"));
+        assert!(out.len() > 1000, "{name}");
+    }
+}
+
+#[test]
+fn nothing_goes_to_stdout_and_one_line_to_stderr() {
+    let dir = Dir::new();
+    clip(&dir);
+    let run = dir.succeeds("--backend cpu in.mkv out.mkv");
+    assert_eq!(run.stdout, b"");
+    let lines: Vec<&str> = run.stderr.lines().collect();
+    assert_eq!(lines.len(), 1, "{}", run.stderr);
+    for word in ["10 frames", "fps", "decode", "equalize", "encode", "out.mkv"] {
+        assert!(lines[0].contains(word), "{word} in {}", lines[0]);
+    }
+}
+
+#[test]
+fn quiet_says_nothing_but_errors() {
+    let dir = Dir::new();
+    clip(&dir);
+    assert_eq!(dir.succeeds("-q in.mkv out.mkv").stderr, "");
+    let run = dir.run("-q in.mkv out.mkv").exits_with(1);
+    assert_eq!(run.stderr.lines().count(), 1);
+}
+
+#[test]
+fn progress_as_json_is_a_record_a_line_and_ends_with_done() {
+    let dir = Dir::new();
+    clip(&dir);
+    let run = dir.succeeds("-q --progress json in.mkv out.mkv");
+    let parse = |line: &str| serde_json::from_str::<serde_json::Value>(line).expect("a line of JSON");
+    let records: Vec<_> = run.stderr.lines().map(parse).collect();
+    let last = records.last().expect("at least one record");
+    assert_eq!(last["done"], true);
+    assert_eq!(last["frame"], 10);
+    assert_eq!(last["percent"], 100.0);
+    assert!(records.iter().all(|record| record["fps"].is_number() && record["damaged"] == 0));
+    assert!(records[..records.len() - 1].iter().all(|record| record["done"] == false));
+}
+
+#[test]
+fn progress_of_a_run_that_fails_does_not_claim_to_be_done() {
+    let dir = Dir::new();
+    clip(&dir);
+    let run = dir.run("-q --progress json in.mkv out.png").exits_with(1);
+    assert!(!run.stderr.contains("\"done\":true"), "{}", run.stderr);
+}
+
+#[test]
+fn progress_as_text_is_lines_without_control_characters() {
+    let dir = Dir::new();
+    clip(&dir);
+    let run = dir.succeeds("-q --progress plain in.mkv out.mkv");
+    assert!(run.stderr.contains("frame 10"), "{}", run.stderr);
+    assert!(run.stderr.chars().all(|c| c == '\n' || !c.is_control()));
+}
+
+#[test]
+fn an_encoder_is_set_as_the_options_say() {
+    let dir = Dir::new();
+    clip(&dir);
+    dir.run("--encoder ffv1 --crf 20 in.mkv out.mkv").exits_with(1).says(&["ffv1", "drop --crf"]);
+    dir.run("--encoder ffv1 --preset slow in.mkv out.mkv").exits_with(1).says(&["ffv1", "no presets"]);
+    dir.run("--encoder ffv1 --encoder-option colour=blue in.mkv out.mkv").exits_with(1).says(&["no option colour"]);
+    assert_eq!(dir.names(), ["in.mkv"]);
+    dir.succeeds("--encoder mpeg4 --crf 5 --encoder-option mpeg_quant=1 in.mkv out.mkv");
+    dir.succeeds("--encoder mpeg4 --bitrate 300k in.mkv out.mp4");
+    assert_eq!(dir.streams("out.mp4")[0]["codec_name"], "mpeg4");
+}

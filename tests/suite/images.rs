@@ -1,0 +1,94 @@
+//! Images and image sequences go the way of video.
+
+use crate::program::Dir;
+use crate::reader::encoder_is_here;
+use crate::textbook::{Raw, assert_same_video};
+
+const SIZE: (usize, usize) = (64, 48);
+
+fn picture(dir: &Dir, file: &str, format: &str, options: &str) {
+    dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48,format={format} -frames:v 1 {options} -update 1 {file}"));
+}
+
+#[test]
+fn an_image_without_loss_is_equalized_to_the_sample() {
+    let dir = Dir::new();
+    for (file, format) in [
+        ("a.png", "rgb24"),
+        ("b.png", "rgb48be"),
+        ("c.png", "rgba"),
+        ("d.png", "rgba64be"),
+        ("e.png", "gray"),
+        ("f.png", "gray16be"),
+        ("g.tiff", "rgb24"),
+        ("h.tiff", "gray16le"),
+        ("i.bmp", "bgr24"),
+    ] {
+        let raw = Raw { format, size: SIZE, limited: false };
+        picture(&dir, file, format, "");
+        let out = format!("out-{file}");
+        dir.succeeds(&format!("--exact {file} {out}"));
+        let expected = raw.equalized(&dir.raw(file, format));
+        assert_same_video(file, raw, &dir.raw(&out, format), &expected);
+        assert_eq!(dir.streams(&out)[0]["pix_fmt"], dir.streams(file)[0]["pix_fmt"], "{file}");
+    }
+}
+
+#[test]
+fn a_jpeg_becomes_a_jpeg_that_looks_equalized() {
+    let dir = Dir::new();
+    picture(&dir, "in.jpg", "yuvj420p", "-q:v 2");
+    dir.succeeds("in.jpg out.jpg");
+    let raw = Raw { format: "yuvj420p", size: SIZE, limited: false };
+    let expected = raw.equalized(&dir.raw("in.jpg", raw.format));
+    let found = dir.raw("out.jpg", raw.format);
+    assert_eq!(found.len(), expected.len());
+    let pixels = SIZE.0 * SIZE.1;
+    let apart: u64 = (0..pixels).map(|at| u64::from(found[at].abs_diff(expected[at]))).sum();
+    assert!(apart / (pixels as u64) < 6, "{apart} levels apart over {pixels} pixels");
+}
+
+#[test]
+fn a_webp_becomes_a_webp() {
+    if !encoder_is_here("webp", "libwebp") {
+        return;
+    }
+    let dir = Dir::new();
+    picture(&dir, "in.webp", "yuv420p", "-quality 95");
+    dir.succeeds("in.webp out.webp");
+    let stream = &dir.streams("out.webp")[0];
+    assert_eq!((&stream["codec_name"], &stream["width"]), (&"webp".into(), &64.into()));
+}
+
+#[test]
+fn an_image_becomes_a_video_and_a_video_an_image() {
+    let dir = Dir::new();
+    picture(&dir, "in.png", "rgb24", "");
+    dir.succeeds("in.png out.mp4");
+    assert_eq!(dir.frames("out.mp4").len(), 1);
+    dir.succeeds("--frames 1 out.mp4 out.png");
+    assert_eq!(dir.streams("out.png")[0]["codec_name"], "png");
+}
+
+#[test]
+fn one_image_cannot_hold_a_second_frame() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48 -frames:v 3 -c:v ffv1 in.mkv");
+    let before = dir.names();
+    dir.run("in.mkv out.png").exits_with(1).says(&["one image cannot hold a second frame", "%05d", "--frames 1"]);
+    assert_eq!(dir.names(), before);
+}
+
+#[test]
+fn a_sequence_of_images_goes_in_and_comes_out() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25,format=rgb24 -frames:v 4 in%03d.png");
+    dir.succeeds("--exact in%03d.png out%03d.png");
+    let raw = Raw { format: "rgb24", size: SIZE, limited: false };
+    let expected = raw.equalized(&dir.raw("in%03d.png", raw.format));
+    assert_same_video("a sequence", raw, &dir.raw("out%03d.png", raw.format), &expected);
+    assert_eq!(dir.names().iter().filter(|name| name.starts_with("out")).count(), 4);
+    dir.succeeds("--exact --rate 10 --encoder ffv1 in%03d.png out.mkv");
+    assert_eq!(dir.streams("out.mkv")[0]["avg_frame_rate"], "10/1");
+    assert_same_video("images to video", raw, &dir.raw("out.mkv", raw.format), &expected);
+}

@@ -1,0 +1,106 @@
+//! Ctrl-C and SIGTERM: the first asks for a clean end, the second gives up at once.
+
+use crate::program::Dir;
+use crate::reader::encoder_is_here;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStderr, Stdio};
+use std::time::{Duration, Instant};
+
+/// A run that takes long enough to be interrupted.
+struct Slow {
+    child: Child,
+    stderr: BufReader<ChildStderr>,
+}
+
+impl Slow {
+    /// Starts it, and waits until it has written frames.
+    fn start(dir: &Dir, size: &str, options: &str) -> Self {
+        dir.ffmpeg(&format!("-f lavfi -i testsrc2=size={size}:rate=25 -frames:v 50 -c:v mpeg4 -q:v 3 short.mkv"));
+        dir.ffmpeg("-stream_loop 40 -i short.mkv -c copy long.mkv");
+        std::fs::remove_file(dir.path("short.mkv")).expect("a file to remove");
+        let line = format!("--encoder libx264 --preset placebo --progress json {options} long.mkv out.mkv");
+        let mut child = dir.command(&line).stderr(Stdio::piped()).spawn().expect("the program runs");
+        let stderr = BufReader::new(child.stderr.take().expect("a pipe"));
+        let mut slow = Slow { child, stderr };
+        slow.wait_for(|line| {
+            let record: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+            record["frame"].as_u64().is_some_and(|frame| frame >= 5)
+        });
+        slow
+    }
+
+    fn wait_for(&mut self, is_it: impl Fn(&str) -> bool) {
+        let mut line = String::new();
+        while self.stderr.read_line(&mut line).expect("stderr can be read") > 0 {
+            if is_it(line.trim()) {
+                return;
+            }
+            line.clear();
+        }
+        panic!("the run ended before it could be interrupted");
+    }
+
+    fn signal(&self, name: &str) {
+        let sent = std::process::Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status();
+        assert!(sent.expect("kill runs").success());
+    }
+
+    /// The exit code and what was said until then.
+    fn end(mut self) -> (Option<i32>, String) {
+        let mut rest = String::new();
+        std::io::Read::read_to_string(&mut self.stderr, &mut rest).expect("stderr can be read");
+        (self.child.wait().expect("it ends").code(), rest)
+    }
+}
+
+#[test]
+fn an_interrupted_run_leaves_a_playable_file_of_what_was_encoded() {
+    if !encoder_is_here("interrupting", "libx264") {
+        return;
+    }
+    for signal in ["INT", "TERM"] {
+        let dir = Dir::new();
+        let run = Slow::start(&dir, "320x180", "");
+        run.signal(signal);
+        let (code, said) = run.end();
+        assert_eq!(code, Some(130), "{said}");
+        assert!(said.contains("interrupted"), "{said}");
+        assert_eq!(dir.names(), ["long.mkv", "out.mkv"]);
+        let frames = dir.frames("out.mkv").len();
+        assert!((5..2000).contains(&frames), "{frames} frames after SIG{signal}");
+        assert!(said.contains(&format!("{frames} frames in")), "{frames} frames in the file, but: {said}");
+    }
+}
+
+#[test]
+fn an_interrupted_run_keeps_its_hands_off_the_file_that_was_there() {
+    if !encoder_is_here("interrupting", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    dir.write("out.mkv", b"precious");
+    let run = Slow::start(&dir, "320x180", "-y");
+    run.signal("INT");
+    let (code, said) = run.end();
+    assert_eq!(code, Some(130), "{said}");
+    assert_eq!(dir.names(), ["long.mkv", "out.mkv", "out.partial.mkv"]);
+    assert_eq!(dir.read("out.mkv"), b"precious");
+    assert!(dir.frames("out.partial.mkv").len() >= 5);
+}
+
+#[test]
+fn a_second_signal_ends_at_once_and_leaves_nothing() {
+    if !encoder_is_here("interrupting", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    let mut run = Slow::start(&dir, "1280x720", "");
+    run.signal("INT");
+    run.wait_for(|line| line.contains("again to give up at once"));
+    let begin = Instant::now();
+    run.signal("INT");
+    let (code, said) = run.end();
+    assert_eq!(code, Some(130), "{said}");
+    assert!(begin.elapsed() < Duration::from_secs(1), "it took {:?}", begin.elapsed());
+    assert_eq!(dir.names(), ["long.mkv"]);
+}

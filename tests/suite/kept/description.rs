@@ -1,0 +1,90 @@
+//! What is said about a file: chapters, metadata of the whole and of its streams, timecode.
+
+use super::film;
+use crate::program::Dir;
+use crate::reader::list;
+
+const CHAPTERS: &str = ";FFMETADATA1\ntitle=A title\nartist=Somebody\ncomment=Said so\n\n[CHAPTER]\nTIMEBASE=1/1000\n\
+START=0\nEND=700\ntitle=Beginning\n\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=700\nEND=2000\ntitle=End; with a semicolon\n";
+
+fn with_chapters(dir: &Dir, file: &str) {
+    dir.write("chapters.txt", CHAPTERS.replace("End; with", "End\\; with").as_bytes());
+    film(dir, "plain.mkv", "-c:v mpeg4 -q:v 3", "-c:a aac");
+    dir.ffmpeg(&format!("-i plain.mkv -i chapters.txt -map 0 -map_metadata 1 -map_chapters 1 -c copy {file}"));
+}
+
+#[test]
+fn chapters_and_metadata_are_kept() {
+    let dir = Dir::new();
+    for container in ["mkv", "mp4", "mov"] {
+        let (input, output) = (format!("in.{container}"), format!("out.{container}"));
+        with_chapters(&dir, &input);
+        dir.succeeds(&format!("--backend cpu {input} {output}")).never_says("warning");
+        let chapters = |file: &str| {
+            let found = list(&dir.probe("-show_chapters", file)["chapters"]);
+            let of =
+                |c: &serde_json::Value| (c["start_time"].clone(), c["end_time"].clone(), c["tags"]["title"].clone());
+            found.iter().map(of).collect::<Vec<_>>()
+        };
+        assert_eq!(chapters(&output), chapters(&input), "{container}");
+        assert_eq!(chapters(&output).len(), 2);
+        let tags = dir.probe("-show_format", &output)["format"]["tags"].clone();
+        let tag = |key: &str| tags[key].as_str().or(tags[key.to_uppercase()].as_str()).map(str::to_owned);
+        assert_eq!(tag("title").as_deref(), Some("A title"), "{container}");
+        assert_eq!(tag("artist").as_deref(), Some("Somebody"), "{container}");
+        assert_eq!(tag("comment").as_deref(), Some("Said so"), "{container}");
+    }
+}
+
+#[test]
+fn chapters_of_a_part_are_those_that_lie_in_it() {
+    let dir = Dir::new();
+    with_chapters(&dir, "in.mkv");
+    dir.succeeds("--backend cpu --start 1 in.mkv out.mkv");
+    let chapters = list(&dir.probe("-show_chapters", "out.mkv")["chapters"]);
+    assert_eq!(chapters.len(), 1);
+    assert_eq!(chapters[0]["start_time"], "0.000000");
+    assert_eq!(chapters[0]["end_time"], "1.000000");
+}
+
+#[test]
+fn keys_that_mp4_has_no_field_for_are_kept_too() {
+    let dir = Dir::new();
+    film(&dir, "in.mkv", "-c:v mpeg4 -q:v 3", "-metadata CAMERA=north -metadata title=Night");
+    dir.succeeds("--backend cpu in.mkv out.mp4");
+    let tags = dir.probe("-show_format", "out.mp4")["format"]["tags"].clone();
+    assert_eq!((&tags["CAMERA"], &tags["title"]), (&"north".into(), &"Night".into()), "{tags}");
+    dir.succeeds("--backend cpu out.mp4 again.mp4");
+    let again = dir.probe("-show_format", "again.mp4")["format"]["tags"].clone();
+    assert_eq!((&again["CAMERA"], &again["title"]), (&"north".into(), &"Night".into()), "{again}");
+}
+
+#[test]
+fn the_time_of_recording_is_kept() {
+    let dir = Dir::new();
+    let when = "2024-05-06T07:08:09.000000Z";
+    for container in ["mp4", "mkv"] {
+        film(&dir, &format!("in.{container}"), "-c:v mpeg4 -q:v 3", &format!("-metadata creation_time={when}"));
+        dir.succeeds(&format!("--backend cpu in.{container} out.{container}"));
+        let tags = dir.probe("-show_format", &format!("out.{container}"))["format"]["tags"].clone();
+        assert_eq!(tags["creation_time"], when, "{container}");
+    }
+}
+
+#[test]
+fn timecode_is_kept() {
+    let dir = Dir::new();
+    for (input, outputs) in
+        [("in.mov", ["out.mov", "out.mp4", "out.mkv"]), ("in.mp4", ["out.mp4", "out.mov", "out.mkv"])]
+    {
+        film(&dir, input, "-c:v mpeg4 -q:v 3", "-c:a aac -timecode 01:02:03:04");
+        for output in outputs {
+            dir.succeeds(&format!("--backend cpu -y {input} {output}")).never_says("warning");
+            let told =
+                dir.probe("-show_entries stream_tags=timecode:format_tags=timecode:stream=codec_tag_string", output);
+            assert!(told.to_string().to_lowercase().contains("01:02:03:04"), "{input} to {output}: {told}");
+            let tracks = told.to_string().matches("tmcd").count();
+            assert_eq!(tracks, usize::from(!output.ends_with("mkv")), "{input} to {output}: {told}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The streams that are not equalized: copied bit for bit, turned into the container's own kind of text, or named when
+//! they have to be left out.
+
+use super::film;
+use crate::program::Dir;
+use crate::reader::{assert_same_times, encoder_is_here, seconds};
+use serde_json::Value;
+
+const SUBTITLES: &str = "1\n00:00:00,200 --> 00:00:00,900\nfirst line\n\n2\n00:00:01,000 --> 00:00:01,800\nsecond\n";
+
+/// A matroska file with one of everything.
+fn everything(dir: &Dir) {
+    dir.write("text.srt", SUBTITLES.as_bytes());
+    dir.write("font.ttf", b"not really a font");
+    dir.ffmpeg("-i text.srt styled.ass");
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=96x64:rate=25:duration=2 -f lavfi -i testsrc=size=64x48:rate=10:duration=2 \
+         -f lavfi -i sine=duration=2 -f lavfi -i sine=frequency=900:duration=2 -i text.srt -i styled.ass \
+         -map 0 -map 1 -map 2 -map 3 -map 4 -map 5 -attach font.ttf -metadata:s:t mimetype=font/ttf \
+         -c:v:0 mpeg4 -q:v 3 -c:v:1 mjpeg -pix_fmt:v:1 yuvj420p -c:a:0 aac -c:a:1 flac -c:s:0 srt -c:s:1 ass \
+         -metadata:s:v:0 title='the picture' -metadata:s:v:0 language=fra \
+         -metadata:s:a:0 language=deu -metadata:s:a:1 language=eng -metadata:s:a:1 title='The comment' \
+         -metadata:s:s:0 language=swe -metadata:s:s:1 title=Songs \
+         -disposition:v:0 default -disposition:v:1 0 -disposition:a:0 0 -disposition:a:1 default+comment \
+         -disposition:s:0 forced -disposition:s:1 0 in.mkv",
+    );
+}
+
+/// What has to be the same about a stream, wherever it is kept.
+fn description(stream: &Value) -> Vec<Value> {
+    let tag = |key: &str| stream["tags"][key].clone();
+    vec![stream["codec_type"].clone(), tag("language"), tag("title"), stream["disposition"].clone()]
+}
+
+#[track_caller]
+fn assert_copied(dir: &Dir, input: &str, output: &str, stream: &str) {
+    let payload = |file: &str| dir.payload(&format!("0:{stream}"), file);
+    assert_eq!(payload(output), payload(input), "the packets of stream {stream}");
+    assert_same_times(&dir.packet_times(stream, output), &dir.packet_times(stream, input), 0.001);
+}
+
+#[test]
+fn every_other_stream_of_a_matroska_file_is_copied() {
+    let dir = Dir::new();
+    everything(&dir);
+    dir.succeeds("--backend cpu in.mkv out.mkv").never_says("warning");
+    let (before, after) = (dir.streams("in.mkv"), dir.streams("out.mkv"));
+    assert_eq!(after.len(), before.len());
+    for (before, after) in before.iter().zip(&after) {
+        assert_eq!(description(after), description(before));
+    }
+    for stream in ["1", "2", "3", "4", "5"] {
+        assert_copied(&dir, "in.mkv", "out.mkv", stream);
+    }
+    dir.ffmpeg("-dump_attachment:t:0 out.ttf -i out.mkv -t 0 -f null -");
+    assert_eq!(dir.read("out.ttf"), dir.read("font.ttf"));
+    assert_eq!(after[6]["tags"]["mimetype"], "font/ttf");
+    assert_eq!(after[6]["tags"]["filename"], "font.ttf");
+}
+
+#[test]
+fn another_video_stream_can_be_the_one_that_is_equalized() {
+    let dir = Dir::new();
+    everything(&dir);
+    dir.succeeds("--backend cpu --video-stream 1 --encoder ffv1 in.mkv out.mkv");
+    assert_copied(&dir, "in.mkv", "out.mkv", "0");
+    let after = dir.streams("out.mkv");
+    assert_eq!((&after[1]["codec_name"], &after[1]["width"]), (&"ffv1".into(), &64.into()));
+}
+
+#[test]
+fn sound_in_mp4_and_transport_streams_is_copied() {
+    let dir = Dir::new();
+    for container in ["mp4", "mov", "ts"] {
+        let (input, output) = (format!("in.{container}"), format!("out.{container}"));
+        film(&dir, &input, "-c:v mpeg4 -q:v 3", "-c:a aac -metadata:s:a language=deu");
+        dir.succeeds(&format!("--backend cpu {input} {output}"));
+        let (before, after) = (dir.streams(&input), dir.streams(&output));
+        assert_eq!(description(&after[1]), description(&before[1]), "{container}");
+        assert_copied(&dir, &input, &output, "1");
+    }
+}
+
+#[test]
+fn cover_art_stays_cover_art() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=32x32 -frames:v 1 cover.png");
+    film(&dir, "film.mp4", "-c:v mpeg4 -q:v 3", "-c:a aac");
+    for container in ["mp4", "mkv"] {
+        let (input, output) = (format!("in.{container}"), format!("out.{container}"));
+        let attach = match container {
+            "mkv" => "-attach cover.png -metadata:s:t mimetype=image/png -map 0",
+            _ => "-i cover.png -map 0 -map 1 -disposition:v:1 attached_pic",
+        };
+        dir.ffmpeg(&format!("-i film.mp4 {attach} -c copy {input}"));
+        dir.succeeds(&format!("--backend cpu {input} {output}")).never_says("warning");
+        let after = dir.streams(&output);
+        assert_eq!(after.len(), 3, "{container}");
+        assert_eq!(after[2]["disposition"]["attached_pic"], 1, "{container}");
+        assert_eq!(dir.payload("0:2", &output), dir.payload("0:2", &input), "{container}");
+    }
+}
+
+#[test]
+fn text_subtitles_become_the_kind_that_the_container_holds() {
+    let dir = Dir::new();
+    everything(&dir);
+    let texts = |file: &str, stream: &str| {
+        let run = dir.ffmpeg(&format!("-copyts -i {file} -map 0:{stream} -f srt -"));
+        String::from_utf8_lossy(&run.stdout).replace('\r', "")
+    };
+    dir.succeeds("--backend cpu in.mkv out.mp4").says(&["stream #6", "attachment", ".mkv"]);
+    let after = dir.streams("out.mp4");
+    assert_eq!(after[4]["codec_name"], "mov_text");
+    assert_eq!(after[5]["codec_name"], "mov_text");
+    assert_eq!(after[4]["tags"]["language"], "swe");
+    assert_eq!(after[4]["disposition"]["forced"], 1);
+    assert_eq!(texts("out.mp4", "4"), texts("in.mkv", "4"));
+    if encoder_is_here("subtitles in webm", "libvpx-vp9") {
+        film(&dir, "talk.mkv", "-c:v mpeg4 -q:v 3", "-c:a libvorbis");
+        dir.ffmpeg("-i talk.mkv -i text.srt -map 0 -map 1 -c copy -c:s srt talk2.mkv");
+        dir.succeeds("--backend cpu talk2.mkv out.webm");
+        assert_eq!(dir.streams("out.webm")[2]["codec_name"], "webvtt");
+        assert_eq!(texts("out.webm", "2"), texts("talk2.mkv", "2"));
+    }
+    dir.succeeds("--backend cpu out.mp4 back.mkv");
+    assert_eq!(dir.streams("back.mkv")[4]["codec_name"], "subrip");
+    assert_eq!(texts("back.mkv", "4"), texts("in.mkv", "4"));
+}
+
+#[test]
+fn a_stream_that_the_container_cannot_hold_is_named() {
+    let dir = Dir::new();
+    film(&dir, "in.mkv", "-c:v mpeg4 -q:v 3", "-c:a pcm_s16le -metadata:s:a language=deu");
+    let run = dir.succeeds("--backend cpu in.mkv out.mp4");
+    run.says(&["warning", "stream #1 (audio, pcm_s16le, deu)", "left out", "mp4", ".mkv"]);
+    assert_eq!(dir.streams("out.mp4").len(), 1);
+    let before = dir.names();
+    dir.run("--backend cpu --strict in.mkv strict.mp4").exits_with(1).says(&["stream #1", "--strict"]);
+    assert_eq!(dir.names(), before);
+}
+
+#[test]
+fn data_streams_are_copied_where_they_can_be() {
+    let dir = Dir::new();
+    film(&dir, "film.ts", "-c:v mpeg2video -q:v 3", "-c:a mp2");
+    dir.write("data.bin", &[7; 1000]);
+    dir.ffmpeg("-i film.ts -f data -i data.bin -map 0 -map 1 -c copy in.ts");
+    let before = dir.streams("in.ts");
+    assert_eq!(before[2]["codec_type"], "data", "the clip has a data stream");
+    dir.succeeds("--backend cpu in.ts out.ts");
+    assert_eq!(dir.payload("0:2", "out.ts"), dir.payload("0:2", "in.ts"));
+    dir.succeeds("--backend cpu in.ts out.mkv").says(&["stream #2 (data", "left out"]);
+}
+
+#[test]
+fn durations_are_those_of_the_input() {
+    // To a packet of sound, which containers count, or not, when it is only in part to be heard.
+    let dir = Dir::new();
+    for file in ["mkv", "mp4"] {
+        film(&dir, &format!("in.{file}"), "-c:v mpeg4 -q:v 3", "-c:a aac");
+        dir.succeeds(&format!("--backend cpu in.{file} out.{file}"));
+        let duration =
+            |name: &str| seconds(&dir.probe("-show_format", &format!("{name}.{file}"))["format"]["duration"]);
+        assert!((duration("out") - duration("in")).abs() < 0.03, "{} instead of {}", duration("out"), duration("in"));
+    }
+}

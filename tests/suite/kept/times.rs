@@ -1,0 +1,119 @@
+//! Times stay what they were, to the resolution of the container: frames and the packets of sound.
+
+use super::film;
+use crate::program::Dir;
+use crate::reader::{assert_same_times, encoder_is_here};
+
+/// Matroska counts in milliseconds, and mp4 tells in milliseconds when its first frame is due.
+const RESOLUTION: f64 = 0.001;
+
+/// Equalizes `input` into each kind of container and compares all times.
+///
+/// Matroska and transport streams know no negative times. Where there would be some, everything is moved up together,
+/// picture and sound alike.
+#[track_caller]
+fn keeps_times(dir: &Dir, input: &str, options: &str, containers: &[&str]) {
+    let (frames, sound) = (dir.frame_times(input), dir.packet_times("a:0", input));
+    let before_zero = -sound.iter().chain(&frames).copied().fold(0.0, f64::min);
+    for container in containers {
+        let output = format!("out.{container}");
+        dir.succeeds(&format!("--backend cpu {options} -y {input} {output}"));
+        let found = dir.frame_times(&output);
+        let moved = found[0] - frames[0];
+        let (least, most) = match *container {
+            "mkv" => (before_zero, before_zero),
+            // Decoding comes before showing, by a few frames when there are B-frames.
+            "ts" if frames[0] < 0.2 => (before_zero, before_zero + 0.2),
+            _ => (0.0, 0.0),
+        };
+        assert!(
+            (least - RESOLUTION..=most + RESOLUTION).contains(&moved),
+            "{input} to {output} {options}: moved by {moved}, not {least} to {most}"
+        );
+        let expected = |times: &[f64]| times.iter().map(|time| time + moved).collect::<Vec<_>>();
+        // What moved is itself known to half a unit.
+        assert_same_times(&found, &expected(&frames), 2.0 * RESOLUTION);
+        assert_same_times(&dir.packet_times("a:0", &output), &expected(&sound), 2.0 * RESOLUTION);
+    }
+}
+
+#[test]
+fn times_of_video_with_b_frames_are_kept() {
+    if !encoder_is_here("times of x264's output", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    for input in ["in.mp4", "in.mkv", "in.ts", "in.mov"] {
+        film(&dir, input, "-c:v libx264 -bf 3 -g 12", "-c:a aac");
+        keeps_times(&dir, input, "--preset ultrafast", &["mkv", "mp4", "mov", "ts"]);
+        keeps_times(&dir, input, "--preset veryfast", &["mkv", "mp4", "ts"]);
+    }
+}
+
+#[test]
+fn a_variable_frame_rate_stays_variable() {
+    let dir = Dir::new();
+    let vfr = "-vf settb=1/1000,setpts=N*(N+9)/400/TB -frames:v 20 -fps_mode passthrough -enc_time_base 1/1000";
+    for input in ["in.mkv", "in.mp4"] {
+        film(&dir, input, &format!("{vfr} -c:v mpeg4 -q:v 3"), "-c:a aac");
+        keeps_times(&dir, input, "--encoder ffv1", &["mkv"]);
+        keeps_times(&dir, input, "--encoder mpeg4", &["mkv", "mp4"]);
+        if encoder_is_here("a variable rate with x264", "libx264") {
+            keeps_times(&dir, input, "--encoder libx264 --preset veryfast", &["mkv", "mp4", "ts"]);
+        }
+    }
+}
+
+#[test]
+fn a_start_that_is_not_zero_stays_where_it_is() {
+    let dir = Dir::new();
+    for input in ["in.mkv", "in.mp4", "in.ts"] {
+        film(&dir, input, "-c:v mpeg4 -q:v 3", "-c:a aac -output_ts_offset 1.4");
+        keeps_times(&dir, input, "--encoder mpeg4", &["mkv", "mp4"]);
+        if encoder_is_here("a late start with x264", "libx264") {
+            keeps_times(&dir, input, "--encoder libx264 --preset veryfast", &["mkv", "mp4", "ts"]);
+        }
+    }
+}
+
+#[test]
+fn sound_that_starts_before_or_after_the_picture_stays_in_step() {
+    let dir = Dir::new();
+    for offset in ["-0.3", "0.5"] {
+        for input in ["in.mkv", "in.mp4", "in.ts"] {
+            dir.ffmpeg(&format!(
+                "-f lavfi -i testsrc2=size=96x64:rate=25:duration=1 -itsoffset {offset} -f lavfi -i sine=duration=1 \
+                 -map 0 -map 1 -c:v mpeg4 -q:v 3 -c:a aac {input}"
+            ));
+            keeps_times(&dir, input, "--encoder mpeg4", &["mkv", "mp4"]);
+            if encoder_is_here("late and early sound with x264", "libx264") {
+                keeps_times(&dir, input, "--encoder libx264 --preset veryfast", &["mkv", "mp4", "ts"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_edit_list_that_hides_the_beginning_is_obeyed() {
+    if !encoder_is_here("an edit list", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    film(&dir, "whole.mp4", "-c:v libx264 -bf 2 -g 25", "-c:a aac");
+    // Cut inside a group of pictures: the file keeps the frames from the key frame on, and says where to begin.
+    dir.ffmpeg("-ss 0.6 -i whole.mp4 -map 0 -c copy in.mp4");
+    keeps_times(&dir, "in.mp4", "--preset veryfast", &["mkv", "mp4"]);
+}
+
+#[test]
+fn a_part_begins_at_zero_with_its_sound_in_step() {
+    let dir = Dir::new();
+    film(&dir, "in.mkv", "-c:v mpeg4 -g 10 -q:v 3", "-c:a pcm_s16le -output_ts_offset 3");
+    dir.succeeds("--backend cpu --encoder ffv1 --start 0.8 --duration 0.6 in.mkv out.mkv");
+    let times: Vec<f64> = (0..15).map(|frame| f64::from(frame) * 0.04).collect();
+    assert_same_times(&dir.frame_times("out.mkv"), &times, 0.001);
+    let sound = dir.packet_times("a:0", "out.mkv");
+    let (first, last) = (sound[0], sound[sound.len() - 1]);
+    assert!((-0.03..0.03).contains(&first), "the sound begins at {first}");
+    assert!((0.55..0.61).contains(&last), "its last packet is at {last}");
+}

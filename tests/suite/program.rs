@@ -1,0 +1,146 @@
+//! The program, run as its users run it: in a folder of its own, by a command line, judged by its exit code, by what it
+//! says and by what it leaves behind.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A folder that goes away with the test.
+pub struct Dir(tempfile::TempDir);
+
+/// How a run ended and what it said.
+#[derive(Debug)]
+pub struct Run {
+    pub command: String,
+    pub code: Option<i32>,
+    pub stdout: Vec<u8>,
+    pub stderr: String,
+}
+
+impl Dir {
+    pub fn new() -> Self {
+        Dir(tempfile::Builder::new().prefix("histeq-video-").tempdir().expect("a temporary folder"))
+    }
+
+    /// Where a file of this name lies.
+    pub fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// The program, about to be run here. Single quotes hold words together; nothing else is special.
+    pub fn command(&self, line: &str) -> Command {
+        self.other_command(program(), line)
+    }
+
+    /// Another program, about to be run here.
+    pub fn other_command(&self, program: impl AsRef<OsStr>, line: &str) -> Command {
+        let mut command = Command::new(program);
+        command.args(words(line)).current_dir(self.0.path()).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the program to its end.
+    pub fn run(&self, line: &str) -> Run {
+        Run::of(&mut self.command(line), line)
+    }
+
+    /// Runs the program, which has to do what it was asked for.
+    pub fn succeeds(&self, line: &str) -> Run {
+        self.run(line).exits_with(0)
+    }
+
+    /// Runs FFmpeg's command-line tool, which has to succeed.
+    pub fn ffmpeg(&self, line: &str) -> Run {
+        let quiet = format!("-hide_banner -nostdin -v error -y {line}");
+        Run::of(&mut self.other_command("ffmpeg", &quiet), line).exits_with(0)
+    }
+
+    /// Every file below the folder, hidden ones too, with its bytes.
+    pub fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut found = BTreeMap::new();
+        let mut folders = vec![self.0.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).expect("a folder that can be read") {
+                let path = entry.expect("an entry that can be read").path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    let bytes = std::fs::read(&path).unwrap_or_default();
+                    found.insert(path.strip_prefix(self.0.path()).expect("a path below").to_owned(), bytes);
+                }
+            }
+        }
+        found
+    }
+
+    /// The names of all those files.
+    pub fn names(&self) -> Vec<String> {
+        self.files().keys().map(|path| path.display().to_string()).collect()
+    }
+
+    pub fn write(&self, name: &str, bytes: &[u8]) {
+        std::fs::write(self.path(name), bytes).expect("a file that can be written");
+    }
+
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+}
+
+impl Run {
+    /// Runs `command` to its end; `line` is how failures name it.
+    pub fn of(command: &mut Command, line: &str) -> Self {
+        let program = command.get_program().to_owned();
+        let output = command.output().unwrap_or_else(|error| panic!("{program:?} cannot be run: {error}"));
+        Run {
+            command: line.to_owned(),
+            code: output.status.code(),
+            stdout: output.stdout,
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    #[track_caller]
+    pub fn exits_with(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "exit code of `{}`, which said:\n{}", self.command, self.stderr);
+        self
+    }
+
+    /// Requires each of `texts` in what was said.
+    #[track_caller]
+    pub fn says(self, texts: &[&str]) -> Self {
+        for text in texts {
+            assert!(self.stderr.contains(text), "`{}` should say {text:?}, but said:\n{}", self.command, self.stderr);
+        }
+        self
+    }
+
+    /// Requires that `text` was not said.
+    #[track_caller]
+    pub fn never_says(self, text: &str) -> Self {
+        assert!(!self.stderr.contains(text), "`{}` should not say {text:?}, but said:\n{}", self.command, self.stderr);
+        self
+    }
+}
+
+/// The program under test: `HISTEQ_BIN`, or the one that was built with this suite.
+pub fn program() -> PathBuf {
+    std::env::var_os("HISTEQ_BIN").map_or_else(|| env!("CARGO_BIN_EXE_histeq-video").into(), PathBuf::from)
+}
+
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
+    for c in line.chars() {
+        match c {
+            '\'' => {
+                quoted = !quoted;
+                word.get_or_insert_default();
+            }
+            ' ' if !quoted => words.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
