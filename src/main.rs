@@ -28,33 +28,35 @@ fn main() -> ExitCode {
         None => {
             let job = Job::from_args(args).unwrap_or_else(|error| error.exit());
             let console = Console::new(job.verbosity());
-            run(job, &console).unwrap_or_else(|error| {
+            let cancel = Cancel::default();
+            run(job, &console, &cancel).unwrap_or_else(|error| {
                 console.error(&error);
-                ExitCode::FAILURE
+                // Whatever went wrong because of it, or after it: the shell wants to know of the interruption.
+                if cancel.is_cancelled() { ExitCode::from(signals::INTERRUPTED) } else { ExitCode::FAILURE }
             })
         }
     }
 }
 
 /// Equalizes a video from beginning to end.
-fn run(job: Job, console: &Console) -> Result<ExitCode> {
+fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     ffmpeg::silence_encoders();
     ffmpeg::set_verbose(job.verbose);
-    let cancel = Cancel::default();
     let notices = console.notices(job.strict);
     let progress = Arc::new(Progress::default());
 
     let target = Target::new(&job.output, &job.input.url, is_sequence(&job.output), job.overwrite)?;
     signals::listen(cancel.clone(), console.clone(), target.temporary().map(Into::into))?;
-    let source = FileSource::open(job.input.clone(), &cancel, notices.clone(), progress.clone())?;
+    let source = FileSource::open(job.input.clone(), cancel, notices.clone(), progress.clone())?;
     let input = source.input().clone();
     let backend = Backend::choose(&job, &notices)?;
-    let sink = FileSink::create(input.clone(), target, job.output_options.clone(), backend.on_gpu, notices)?;
+    let sink = FileSink::create(input.clone(), target, job.output_options.clone(), backend.on_gpu, notices.clone())?;
+    backend.remark.iter().for_each(|remark| notices.note(remark));
 
     let mut meter = Meter::start(job.meter_style(), &input);
     console.share_with(meter.bar());
     let (source, sink) = (Box::new(source), Box::new(sink));
-    let result = pipeline::run(source, backend.equalizer, sink, &cancel, &progress, |progress| meter.update(progress));
+    let result = pipeline::run(source, backend.equalizer, sink, cancel, &progress, |progress| meter.update(progress));
     meter.finish(&progress, result.as_ref().is_ok_and(|result| result.outcome == Outcome::Complete));
     let result = result?;
     console.say(&summary(&result, &progress));

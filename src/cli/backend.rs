@@ -15,6 +15,8 @@ pub struct Backend {
     pub equalizer: Box<dyn Equalizer>,
     /// Is there a GPU at work?
     pub on_gpu: bool,
+    /// Why it is not the one that would be preferred.
+    pub remark: Option<String>,
 }
 
 impl Backend {
@@ -23,19 +25,16 @@ impl Backend {
     /// # Errors
     /// When the one that was asked for is not here.
     pub fn choose(job: &Job, notices: &Notices) -> Result<Self> {
-        let (equalizer, on_gpu) = match job.backend {
-            BackendArg::Cpu => (cpu(job.settings), false),
-            BackendArg::Cuda => (cuda(job, notices)?, true),
+        let (equalizer, on_gpu, remark) = match job.backend {
+            BackendArg::Cpu => (cpu(job.settings), false, None),
+            BackendArg::Cuda => (cuda(job, notices)?, true, None),
             BackendArg::Auto => match cuda(job, notices) {
-                Ok(cuda) => (cuda, true),
-                Err(reason) => {
-                    notices.note(&format!("equalizing on the CPU: {reason:#}"));
-                    (cpu(job.settings), false)
-                }
+                Ok(cuda) => (cuda, true, None),
+                Err(reason) => (cpu(job.settings), false, Some(format!("equalizing on the CPU: {reason:#}"))),
             },
         };
         let equalizer = if job.verify { Box::new(Verified::new(equalizer, job.settings)) } else { equalizer };
-        Ok(Backend { equalizer, on_gpu })
+        Ok(Backend { equalizer, on_gpu, remark })
     }
 }
 

@@ -214,6 +214,8 @@ impl FileSource {
                 self.check_length()?;
                 self.drain()?;
             }
+            // Somebody asked for the end while the input kept us waiting.
+            Err(crate::ffmpeg::Error::Exit) => self.drain()?,
             Err(error) => {
                 self.damaged(&format!("reading broke off: {error}"))?;
                 self.drain()?;
