@@ -2,7 +2,8 @@
 # Runs the test suite, on a fresh Debian or Ubuntu with a Rust toolchain.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
-# FFmpeg's own tools read what the program wrote; g++ compiles the kernels' arithmetic for the host.
-set_up ffmpeg g++
+# FFmpeg's own tools read what the program wrote; g++ compiles the kernels' arithmetic for the host; procps has kill,
+# with which the program is interrupted.
+set_up ffmpeg g++ procps
 
 cargo test --quiet --locked

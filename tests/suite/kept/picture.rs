@@ -150,7 +150,9 @@ fn mastering_display_and_light_level_are_kept() {
     }
     let dir = Dir::new();
     let light = "master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50):max-cll=1000,400";
-    let colours = "-color_range tv -colorspace bt2020nc -color_trc smpte2084 -color_primaries bt2020";
+    // FFmpeg 5.1 takes the colours from the options, 7.1 from the frames.
+    let colours = "-color_range tv -colorspace bt2020nc -color_trc smpte2084 -color_primaries bt2020 \
+                   -vf setparams=range=tv:colorspace=bt2020nc:color_trc=smpte2084:color_primaries=bt2020";
     for container in ["mkv", "mp4"] {
         let input = format!("in.{container}");
         clip(&dir, &input, &format!("-c:v libx265 -pix_fmt yuv420p10le {colours} -x265-params log-level=none:{light}"));

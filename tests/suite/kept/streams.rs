@@ -125,15 +125,17 @@ fn text_subtitles_become_the_kind_that_the_container_holds() {
     }
     dir.succeeds("--backend cpu out.mp4 back.mkv");
     assert_eq!(dir.streams("back.mkv")[4]["codec_name"], "subrip");
-    assert_eq!(texts("back.mkv", "4"), texts("in.mkv", "4"));
+    // When each is shown may have moved together with picture and sound.
+    let words = |text: String| text.lines().filter(|line| !line.contains("-->")).collect::<Vec<_>>().join("\n");
+    assert_eq!(words(texts("back.mkv", "4")), words(texts("in.mkv", "4")));
 }
 
 #[test]
 fn a_stream_that_the_container_cannot_hold_is_named() {
     let dir = Dir::new();
-    film(&dir, "in.mkv", "-c:v mpeg4 -q:v 3", "-c:a pcm_s16le -metadata:s:a language=deu");
+    film(&dir, "in.mkv", "-c:v mpeg4 -q:v 3", "-c:a wmav2 -metadata:s:a language=deu");
     let run = dir.succeeds("--backend cpu in.mkv out.mp4");
-    run.says(&["warning", "stream #1 (audio, pcm_s16le, deu)", "left out", "mp4", ".mkv"]);
+    run.says(&["warning", "stream #1 (audio, wmav2, deu)", "left out", "mp4", ".mkv"]);
     assert_eq!(dir.streams("out.mp4").len(), 1);
     let before = dir.names();
     dir.run("--backend cpu --strict in.mkv strict.mp4").exits_with(1).says(&["stream #1", "--strict"]);

@@ -21,9 +21,11 @@ fn keeps_times(dir: &Dir, input: &str, options: &str, containers: &[&str]) {
         let found = dir.frame_times(&output);
         let moved = found[0] - frames[0];
         let (least, most) = match *container {
-            "mkv" => (before_zero, before_zero),
+            // Some versions of FFmpeg write the silence before AAC as a delay, and then nothing has to move.
+            "mkv" => (0.0, before_zero),
             // Decoding comes before showing, by a few frames when there are B-frames.
             "ts" if frames[0] < 0.2 => (before_zero, before_zero + 0.2),
+            "ts" => (before_zero, before_zero),
             _ => (0.0, 0.0),
         };
         assert!(
