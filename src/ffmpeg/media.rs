@@ -154,6 +154,7 @@ impl Media {
             metadata: Metadata::new(),
             disposition: ffi::AV_DISPOSITION_DEFAULT as i32,
             side_data: StreamSideData::default(),
+            cover: None,
         };
         Media {
             demuxer: demuxer.to_owned(),
