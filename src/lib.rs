@@ -9,12 +9,14 @@
 //! |---|---|---|
 //! | [`spec`] | histogram, curve, strength: pure integers | |
 //! | [`frame`] | a picture: format, planes, pool | |
+//! | [`io`] | pipes with large buffers, reads that can be interrupted | frame |
 //! | [`ffmpeg`] | what the safe bindings lack: contexts, pictures by reference, side data | frame |
+//! | [`rawvideo`] | what raw frames are, and y4m headers | ffmpeg, frame |
 //! | [`cuda`] | a GPU: memory, streams, kernels | frame, spec |
 //! | [`equalize`] | the backends: reference, CPU, CUDA | spec, frame, cuda |
 //! | [`pipeline`] | stages, bounded channels, cancel | equalize, ffmpeg, frame |
-//! | [`source`] | files, URLs, images | pipeline, ffmpeg, frame |
-//! | [`sink`] | encoders, containers, temporary names | pipeline, ffmpeg, frame |
+//! | [`source`] | files, URLs, images, raw frames | pipeline, rawvideo, ffmpeg, io, frame |
+//! | [`sink`] | encoders, containers, temporary names, raw frames | pipeline, rawvideo, ffmpeg, io, frame |
 //! | [`report`] | progress, notes, the line at the end | pipeline |
 //! | [`cli`] | what was typed, what it means | everything |
 
