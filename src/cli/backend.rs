@@ -30,7 +30,12 @@ impl Backend {
             BackendArg::Cuda => (cuda(job, notices)?, true, None),
             BackendArg::Auto => match cuda(job, notices) {
                 Ok(cuda) => (cuda, true, None),
-                Err(reason) => (cpu(job.settings), false, Some(format!("equalizing on the CPU: {reason:#}"))),
+                Err(reason) => {
+                    // The remedy in parentheses is for those who asked for the GPU.
+                    let reason = format!("{reason:#}");
+                    let cause = reason.rsplit_once(" (").map_or(reason.as_str(), |(cause, _)| cause);
+                    (cpu(job.settings), false, Some(format!("{cause}: equalizing on the CPU")))
+                }
             },
         };
         let equalizer = if job.verify { Box::new(Verified::new(equalizer, job.settings)) } else { equalizer };

@@ -3,7 +3,7 @@
 
 use super::custom_io::CustomIo;
 use super::media::{entries, set_entries};
-use super::{Chapter, Error, Kind, Media, Stream, StreamSideData, c_string, check, location, text};
+use super::{Chapter, Error, FieldOrder, Kind, Media, Stream, StreamSideData, c_string, check, location, text};
 use ffmpeg_next::codec::Parameters;
 use ffmpeg_next::{Rational, ffi};
 use std::io::Read;
@@ -302,6 +302,7 @@ unsafe fn describe_stream(context: *mut ffi::AVFormatContext, stream: *mut ffi::
             time_base: s.time_base.into(),
             frame_rate: positive(s.avg_frame_rate).or(positive(s.r_frame_rate)),
             sample_aspect_ratio: positive(ffi::av_guess_sample_aspect_ratio(context, stream, std::ptr::null_mut())),
+            field_order: FieldOrder((*s.codecpar).field_order),
             start: (s.start_time != ffi::AV_NOPTS_VALUE).then_some(s.start_time),
             frames: u64::try_from(s.nb_frames).ok().filter(|&frames| frames > 0),
             metadata: entries(s.metadata),

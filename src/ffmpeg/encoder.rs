@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::media::{entries, set_entries};
-use super::{Colour, Encoder, Error, Packet, Picture, RawFormat, StreamSideData, check};
+use super::{Colour, Encoder, Error, FieldOrder, Packet, Picture, RawFormat, StreamSideData, check};
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
 
@@ -22,6 +22,8 @@ pub struct VideoOptions {
     pub sample_aspect_ratio: Option<Rational>,
     /// `Some(top field first?)` to code two fields a picture.
     pub interlaced: Option<bool>,
+    /// What the input said of its fields.
+    pub field_order: FieldOrder,
     /// Does the container want the codec's headers?
     pub global_header: bool,
     /// A constant quantizer, for encoders without an option of their own for it.
@@ -69,8 +71,7 @@ impl VideoEncoder {
             }
             if let Some(top_field_first) = options.interlaced {
                 context.flags |= (ffi::AV_CODEC_FLAG_INTERLACED_DCT | ffi::AV_CODEC_FLAG_INTERLACED_ME) as i32;
-                context.field_order =
-                    if top_field_first { ffi::AVFieldOrder::AV_FIELD_TT } else { ffi::AVFieldOrder::AV_FIELD_BB };
+                context.field_order = options.field_order.shown_first(top_field_first).0;
             } else {
                 context.field_order = ffi::AVFieldOrder::AV_FIELD_PROGRESSIVE;
             }

@@ -53,6 +53,24 @@ pub struct Chapter {
     pub metadata: Metadata,
 }
 
+/// Which of the two fields of a frame is coded first, and which is shown first.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldOrder(pub(super) ffi::AVFieldOrder);
+
+impl FieldOrder {
+    /// This order if it shows that field first, else the plain order that does.
+    #[must_use]
+    pub fn shown_first(self, top: bool) -> Self {
+        use ffi::AVFieldOrder::*;
+        match (self.0, top) {
+            // The second letter of FFmpeg's names is the field that is shown first.
+            (AV_FIELD_TT | AV_FIELD_BT, true) | (AV_FIELD_BB | AV_FIELD_TB, false) => self,
+            (_, true) => FieldOrder(AV_FIELD_TT),
+            (_, false) => FieldOrder(AV_FIELD_BB),
+        }
+    }
+}
+
 /// One stream of a container.
 #[derive(Clone)]
 pub struct Stream {
@@ -70,6 +88,8 @@ pub struct Stream {
     pub frame_rate: Option<Rational>,
     /// Width to height of a pixel, if known.
     pub sample_aspect_ratio: Option<Rational>,
+    /// Which of the two fields of a frame is coded first, and which is shown first.
+    pub field_order: FieldOrder,
     /// Its first timestamp, if known.
     pub start: Option<i64>,
     /// How many frames it has, if the container says.
@@ -114,7 +134,11 @@ impl Stream {
     /// How messages name it: `stream #2 (audio, aac, deu)`.
     pub fn describe(&self) -> String {
         let language = self.tag("language").map(|language| format!(", {language}")).unwrap_or_default();
-        format!("stream #{} ({}, {}{language})", self.index, self.kind, self.codec)
+        let what = match self.codec.as_str() {
+            "none" => self.tag("filename").or(self.tag("mimetype")).unwrap_or("of an unknown kind"),
+            codec => codec,
+        };
+        format!("stream #{} ({}, {what}{language})", self.index, self.kind)
     }
 }
 

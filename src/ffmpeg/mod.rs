@@ -22,7 +22,7 @@ pub use demuxer::{Demuxer, Packet};
 pub use encoder::{VideoEncoder, VideoOptions};
 pub use ffmpeg_next::Rational;
 pub use log::{last_message, set_verbose, silence_encoders};
-pub use media::{Chapter, Kind, Media, Metadata, Stream};
+pub use media::{Chapter, FieldOrder, Kind, Media, Metadata, Stream};
 pub use muxer::{Muxer, OutputStream};
 pub use picture::{Colour, Picture, Properties, RawFormat, Siting};
 pub use scaler::Scaler;

@@ -79,7 +79,8 @@ impl RawFormat {
         16 >> shift
     }
 
-    pub(super) fn has_alpha(self) -> bool {
+    /// Has it transparency?
+    pub fn has_alpha(self) -> bool {
         self.flags() & ffi::AV_PIX_FMT_FLAG_ALPHA as u64 != 0
     }
 

@@ -83,6 +83,10 @@ const KEEPING: &[(Id, &[&str])] = &[
 /// The same codecs on a GPU that can encode.
 const NVENC: &[(Id, &str)] = &[(Id::H264, "h264_nvenc"), (Id::HEVC, "hevc_nvenc"), (Id::AV1, "av1_nvenc")];
 
+/// Containers that get H.264 when the input's codec is not kept, whatever older codec FFmpeg would give them.
+const TAKES_H264: &[&str] =
+    &["mp4", "mov", "matroska", "ipod", "3gp", "3g2", "ismv", "f4v", "avi", "flv", "mpegts", "hls", "dash", "nut"];
+
 /// What the user said about encoding.
 #[derive(Clone, Debug, Default)]
 pub struct EncoderChoice {
@@ -136,10 +140,7 @@ impl EncoderChoice {
             let encoder = Encoder::find(name)
                 .with_context(|| format!("no encoder {name} here (`ffmpeg -encoders` lists those of this FFmpeg)"))?;
             if !holds(&encoder) {
-                bail!(
-                    "{file}: a {} file cannot hold what {name} makes (use .mkv, or another encoder)",
-                    container.name()
-                );
+                bail!("{file}: {} cannot hold what {name} makes (use .mkv, or another encoder)", container.name());
             }
             return Ok((vec![encoder], None));
         }
@@ -159,13 +160,14 @@ impl EncoderChoice {
         if !found.is_empty() {
             return Ok((found, None));
         }
-        let has_h264_as_its_own = matches!(container.name().as_str(), "mp4" | "mov" | "matroska" | "ipod");
-        let usual = if has_h264_as_its_own || by_container.is_none() { Some(Id::H264) } else { by_container };
+        let for_h264 = TAKES_H264.contains(&container.name().as_str()) || by_container.is_none();
+        let usual = if for_h264 { Some(Id::H264) } else { by_container };
         for codec in [usual, Some(Id::H264), by_container].into_iter().flatten() {
             let encoders = [nvenc(codec), keep(codec), Encoder::for_codec(codec)].into_iter().flatten();
             found.extend(encoders.filter(holds).take(2));
             if !found.is_empty() {
-                let why = input.map(|input| {
+                let kept_after_all = found.first().map(|encoder| encoder.codec()) == input;
+                let why = input.filter(|_| !kept_after_all).map(|input| {
                     let missing = KEEPING.iter().any(|(id, _)| *id == input) && keep(input).is_none();
                     if missing { "no encoder for its own codec is here" } else { "its own codec is not kept" }
                 });

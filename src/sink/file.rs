@@ -111,6 +111,7 @@ impl FileSink {
                 colour: shape.colour,
                 sample_aspect_ratio: first.sample_aspect_ratio().or(stream.sample_aspect_ratio),
                 interlaced: interlaced.filter(|_| candidate.codes_fields()),
+                field_order: stream.field_order,
                 global_header: self.container.wants_global_header(),
                 quantizer: plan.quantizer,
                 options: plan.options,

@@ -53,7 +53,9 @@ fn full_range_kin(from: RawFormat, full: bool, formats: &[RawFormat]) -> Option<
 
 /// Does a picture lose bits, colour resolution or transparency on the way?
 fn loses(from: RawFormat, to: RawFormat) -> bool {
-    to.depth() < from.depth() || from.is_rgb() != to.is_rgb() || to.chroma_resolution() < from.chroma_resolution()
+    to.depth() < from.depth()
+        || to.chroma_resolution() < from.chroma_resolution()
+        || from.has_alpha() && !to.has_alpha()
 }
 
 /// Makes pictures fit.

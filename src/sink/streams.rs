@@ -38,7 +38,7 @@ pub fn check(streams: &[Stream], video: usize, container: Container, notices: &N
         if matches!(plan(stream, container), Plan::LeaveOut) {
             let name = container.name();
             let remedy = if name == "matroska" { "" } else { " (a .mkv file holds most kinds)" };
-            notices.warn(&format!("{} is left out: a {name} file cannot hold it{remedy}", stream.describe()))?;
+            notices.warn(&format!("{} is left out: {name} cannot hold it{remedy}", stream.describe()))?;
         }
     }
     Ok(())

@@ -34,7 +34,7 @@ pub enum TargetError {
     NoFolder(String, String),
     /// The folder that it should lie in takes no new files.
     #[error("{0}: cannot write there: {1}")]
-    NotWritable(String, std::io::Error),
+    NotWritable(String, String),
     /// It is whole under another name.
     #[error("{name}: cannot be renamed from {temporary}: {error}")]
     Rename {
@@ -43,7 +43,7 @@ pub enum TargetError {
         /// The name that it has.
         temporary: String,
         /// What the system says.
-        error: std::io::Error,
+        error: String,
     },
 }
 
@@ -89,7 +89,7 @@ impl Target {
         // Reserves the name, and finds out at once whether the folder takes files.
         let reserve = || {
             std::fs::File::create(&temporary)
-                .map_err(|error| TargetError::NotWritable(name.to_owned(), error))
+                .map_err(|error| TargetError::NotWritable(name.to_owned(), reason(&error)))
                 .map(drop)
         };
         if sequence {
@@ -172,7 +172,7 @@ impl Target {
         std::fs::rename(&temporary, name).map_err(|error| TargetError::Rename {
             name: name.to_owned(),
             temporary: temporary.display().to_string(),
-            error,
+            error: reason(&error),
         })?;
         Ok(name.to_owned())
     }
@@ -206,6 +206,12 @@ pub fn number_pattern(name: &str) -> Option<(std::ops::Range<usize>, usize)> {
 fn first_image(pattern: &str) -> String {
     let Some((place, width)) = number_pattern(pattern) else { return pattern.to_owned() };
     format!("{}{:0width$}{}", &pattern[..place.start], 1, &pattern[place.end..])
+}
+
+/// What the system says, without the number that says it again.
+fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
 fn may_overwrite(name: &str, overwrite: Overwrite) -> bool {

@@ -412,9 +412,9 @@ fn choose_video(demuxer: &Demuxer, name: &str, options: &InputOptions) -> Result
     let streams = &demuxer.media().streams;
     let videos: Vec<usize> = streams.iter().filter(|s| s.kind == Kind::Video).map(|s| s.index).collect();
     if let Some(wanted) = options.video_stream {
-        let count = videos.len();
-        return videos.get(wanted).copied().with_context(|| {
-            format!("{name}: no video stream {wanted}; there are {count} (--video-stream counts from 0)")
+        return videos.get(wanted).copied().with_context(|| match videos.len() {
+            0 => format!("{name}: no video stream in it"),
+            count => format!("{name}: no video stream {wanted}; the last one is {} (the first is 0)", count - 1),
         });
     }
     demuxer.best_video().with_context(|| {
