@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "pinned memory is allocated and freed by the driver")]
 
 use super::error::{Doing, Error};
-use crate::frame::Memory;
+use crate::frame::{Buffer, Memory, Pool};
 use cudarc::driver::{CudaContext, result, sys};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
@@ -100,9 +100,25 @@ impl DerefMut for PinnedBuffer {
     }
 }
 
+impl Pool for PinnedPool {
+    fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
+        Ok(Box::new(self.take(len)?))
+    }
+}
+
+impl Buffer for PinnedBuffer {
+    fn freeze(self: Box<Self>) -> Arc<dyn Memory> {
+        Arc::new(*self)
+    }
+}
+
 impl Memory for PinnedBuffer {
     fn bytes(&self) -> &[u8] {
         self
+    }
+
+    fn is_pinned(&self) -> bool {
+        true
     }
 }
 

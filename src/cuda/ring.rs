@@ -116,6 +116,11 @@ impl Ring {
         self.depth
     }
 
+    /// Memory from which frames go up without being copied first.
+    pub fn input_pool(&self) -> PinnedPool {
+        PinnedPool::new(&self.gpu.context)
+    }
+
     /// The GPU.
     pub fn gpu(&self) -> &Arc<Gpu> {
         &self.gpu

@@ -112,13 +112,39 @@ impl Slot {
         self.downloaded.record(download).doing("recording an event")
     }
 
-    /// Copies the planes that travel, without the padding between rows, and sends each piece up once it is copied: the
-    /// bus need not wait for the last row, nor the CPU for the bus.
+    /// Sends the planes up that travel: from where they lie, if the copy engines reach them there, else by way of the
+    /// staging buffer.
     fn gather_and_upload(&mut self) -> Result<(), Error> {
         let frame = self.under_way.as_ref().expect("a frame under way").frame.clone();
+        let planes = &frame.planes()[frame.rewritten_planes()];
+        if planes.iter().all(|plane| plane.memory().is_pinned() && plane.contiguous().is_some()) {
+            return self.upload_in_place(planes);
+        }
+        self.stage_and_upload(planes)
+    }
+
+    /// Sends planes up from where they lie, in pinned memory.
+    fn upload_in_place(&mut self, planes: &[Plane]) -> Result<(), Error> {
+        let layout = self.picture.layout().clone();
+        let stream = &self.streams.upload;
+        self.mark(|marks| marks.upload.begin(stream))?;
+        for (plane, span) in planes.iter().zip(layout.spans()) {
+            let bytes = plane.contiguous().expect("asked for by the caller");
+            let mut target = self.picture.pixels.slice_mut(span.start..span.start + span.bytes());
+            let (device, _order) = target.device_ptr_mut(stream);
+            // SAFETY: both sides have these bytes. The plane is pinned, nobody writes to shared planes, and the frame
+            // under way keeps it until `finish` or `drop` has waited; the device buffer is idle.
+            unsafe { result::memcpy_htod_async(device, bytes, stream.cu_stream()) }.doing("copying to the device")?;
+        }
+        Ok(())
+    }
+
+    /// Copies planes into the staging buffer, without the padding between rows, and sends each piece up once it is
+    /// copied: the bus need not wait for the last row, nor the CPU for the bus.
+    fn stage_and_upload(&mut self, planes: &[Plane]) -> Result<(), Error> {
         let layout = self.picture.layout().clone();
         let mut sent = 0;
-        for (plane, span) in frame.planes()[frame.rewritten_planes()].iter().zip(layout.spans()) {
+        for (plane, span) in planes.iter().zip(layout.spans()) {
             let rows_at_once = (PIECE / span.row_bytes).max(1);
             for first in (0..span.rows).step_by(rows_at_once) {
                 let rows = first..(first + rows_at_once).min(span.rows);

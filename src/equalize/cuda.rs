@@ -3,7 +3,7 @@
 
 use super::{Equalizer, levels, weights};
 use crate::cuda::{Error, Gpu, Ring, Task};
-use crate::frame::Frame;
+use crate::frame::{Frame, Pool};
 use crate::spec::Settings;
 use anyhow::Result;
 use std::sync::Arc;
@@ -63,6 +63,10 @@ impl Equalizer for Cuda {
 
     fn capacity(&self) -> usize {
         self.ring.depth()
+    }
+
+    fn input_pool(&self) -> Option<Arc<dyn Pool>> {
+        Some(Arc::new(self.ring.input_pool()))
     }
 
     fn name(&self) -> String {

@@ -3,9 +3,10 @@
 //! gives the same bytes.
 
 use super::Equalizer;
-use crate::frame::Frame;
+use crate::frame::{Frame, Pool};
 use anyhow::Result;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Told once, in a sentence, that the second backend has taken over and why.
 pub type Report = Box<dyn Fn(&str) + Send>;
@@ -86,6 +87,10 @@ impl Equalizer for Fallback {
 
     fn capacity(&self) -> usize {
         self.active.capacity()
+    }
+
+    fn input_pool(&self) -> Option<Arc<dyn Pool>> {
+        self.active.input_pool()
     }
 
     fn name(&self) -> String {

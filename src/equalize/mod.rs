@@ -6,9 +6,10 @@ pub mod fallback;
 pub mod reference;
 pub mod verify;
 
-use crate::frame::{Frame, Matrix, Range};
+use crate::frame::{Frame, Matrix, Pool, Range};
 use crate::spec::{Levels, Weights};
 use anyhow::Result;
+use std::sync::Arc;
 
 /// A backend. Frames go in and come out in the same order; several may be under way.
 pub trait Equalizer: Send {
@@ -30,6 +31,11 @@ pub trait Equalizer: Send {
 
     /// How many frames may be under way.
     fn capacity(&self) -> usize;
+
+    /// Memory that it reads faster than any other, if there is such a kind.
+    fn input_pool(&self) -> Option<Arc<dyn Pool>> {
+        None
+    }
 
     /// What does the work, for the summary: `cpu (avx512, 2 threads)`.
     fn name(&self) -> String;

@@ -1,10 +1,11 @@
 //! Recomputes every frame with the reference and stops at the first sample that differs (`--verify`).
 
 use super::{Equalizer, reference::Reference};
-use crate::frame::Frame;
+use crate::frame::{Frame, Pool};
 use crate::spec::Settings;
 use anyhow::{Result, bail};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// A backend under supervision.
 pub struct Verified {
@@ -44,6 +45,10 @@ impl Equalizer for Verified {
 
     fn capacity(&self) -> usize {
         self.backend.capacity()
+    }
+
+    fn input_pool(&self) -> Option<Arc<dyn Pool>> {
+        self.backend.input_pool()
     }
 
     fn name(&self) -> String {

@@ -173,6 +173,7 @@ impl Media {
             time_base: rate.invert(),
             frame_rate: Some(rate),
             sample_aspect_ratio,
+            field_order: FieldOrder(ffi::AVFieldOrder::AV_FIELD_UNKNOWN),
             start: Some(0),
             frames: None,
             metadata: Metadata::new(),

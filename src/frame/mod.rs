@@ -9,7 +9,7 @@ mod pool;
 
 pub use format::{Component, Descriptor, Endian, Luminance, Model, PixelFormat, PlaneShape, Sample};
 pub use plane::{Memory, Plane, PlaneMut};
-pub use pool::{HostBuffer, HostPool};
+pub use pool::{Buffer, HostBuffer, HostPool, Pool};
 
 use std::any::Any;
 use std::sync::Arc;

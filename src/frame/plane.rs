@@ -7,6 +7,11 @@ use std::sync::Arc;
 pub trait Memory: Send + Sync {
     /// All of it.
     fn bytes(&self) -> &[u8];
+
+    /// Can a GPU's copy engines read it where it lies?
+    fn is_pinned(&self) -> bool {
+        false
+    }
 }
 
 /// Rows of bytes in shared, immutable memory. The stride may be negative (pictures stored bottom up).

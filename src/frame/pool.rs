@@ -5,6 +5,21 @@ use super::{Memory, Plane, PlaneMut};
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Where sources get the memory that they fill with frames: a [`HostPool`], or what a backend reads faster.
+pub trait Pool: Send + Sync {
+    /// A buffer of at least `len` bytes, its content unspecified.
+    ///
+    /// # Errors
+    /// When there is no memory of this kind left.
+    fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>>;
+}
+
+/// Memory that is being filled.
+pub trait Buffer: DerefMut<Target = [u8]> + Send {
+    /// The finished memory, to be shared.
+    fn freeze(self: Box<Self>) -> Arc<dyn Memory>;
+}
+
 /// The unit of allocation: a cache line, and the width of the widest vector.
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
@@ -72,6 +87,18 @@ impl Deref for HostBuffer {
 impl DerefMut for HostBuffer {
     fn deref_mut(&mut self) -> &mut [u8] {
         bytemuck::cast_slice_mut(&mut self.lines)
+    }
+}
+
+impl Pool for HostPool {
+    fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
+        Ok(Box::new(self.take(len)))
+    }
+}
+
+impl Buffer for HostBuffer {
+    fn freeze(self: Box<Self>) -> Arc<dyn Memory> {
+        Arc::new(*self)
     }
 }
 

@@ -2,8 +2,9 @@
 //! [`Equalizer`](crate::equalize::Equalizer)), and what passes from one to the next.
 
 use crate::ffmpeg::{Media, Packet, Stream};
-use crate::frame::Frame;
+use crate::frame::{Frame, Pool};
 use anyhow::Result;
+use std::sync::Arc;
 
 /// What passes from stage to stage: at most one frame, and the packets of other streams that were read before it.
 #[derive(Default)]
@@ -21,6 +22,9 @@ pub trait Source: Send {
     /// # Errors
     /// When the input cannot be read further and what has been read is not worth keeping.
     fn next(&mut self) -> Result<Option<Delivery>>;
+
+    /// Puts frames into this memory from now on, if it is free to choose.
+    fn use_pool(&mut self, _pool: Arc<dyn Pool>) {}
 }
 
 /// How a run ended.

@@ -1,7 +1,7 @@
 //! Reads raw frames, with or without y4m around them, straight into the memory that the equalizer reads.
 
 use crate::ffmpeg::{Media, Picture, Properties, microseconds, rescale};
-use crate::frame::{Frame, HostPool, Matrix, Memory, Plane, Range};
+use crate::frame::{Frame, HostPool, Matrix, Memory, Plane, Pool, Range};
 use crate::io::Reader;
 use crate::pipeline::{Delivery, Input, Notices, Progress, Source};
 use crate::rawvideo::{FRAME, LONGEST_LINE, RawVideo};
@@ -25,7 +25,7 @@ pub struct RawSource {
     video: RawVideo,
     framed: bool,
     input: Input,
-    pool: HostPool,
+    pool: Arc<dyn Pool>,
     attachment: crate::frame::Attachment,
     notices: Notices,
     progress: Arc<Progress>,
@@ -76,7 +76,7 @@ impl RawSource {
                 frames,
                 duration: frames.map(|frames| rescale(frames as i64, time_base, microseconds())),
             },
-            pool: HostPool::default(),
+            pool: Arc::new(HostPool::default()),
             attachment: Arc::new(properties),
             notices,
             progress,
@@ -97,7 +97,7 @@ impl RawSource {
             return Ok(None);
         }
         let bytes = self.video.frame_bytes();
-        let mut buffer = self.pool.take(bytes);
+        let mut buffer = self.pool.buffer(bytes)?;
         let filled = self.reader.fill(&mut buffer[..bytes]).with_context(|| self.describe())?;
         if filled < bytes {
             if (filled > 0 || self.framed) && !self.reader.is_interrupted() {
@@ -106,7 +106,7 @@ impl RawSource {
             }
             return Ok(None);
         }
-        let memory: Arc<dyn Memory> = Arc::new(buffer);
+        let memory: Arc<dyn Memory> = buffer.freeze();
         let RawVideo { format, size, .. } = self.video;
         let mut start = 0;
         let planes = (0..format.descriptor().planes().len())
@@ -151,6 +151,10 @@ impl RawSource {
 }
 
 impl Source for RawSource {
+    fn use_pool(&mut self, pool: Arc<dyn Pool>) {
+        self.pool = pool;
+    }
+
     fn next(&mut self) -> Result<Option<Delivery>> {
         while self.read < self.last {
             let index = self.read;
