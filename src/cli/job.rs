@@ -72,7 +72,7 @@ impl Job {
                 options,
                 video_stream: args.video_stream,
                 start: time("--start", args.start)?,
-                duration: time("--duration", args.duration)?,
+                duration: duration(args.duration)?,
                 frames: args.frames,
             },
             output,
@@ -125,6 +125,13 @@ fn time(option: &str, text: Option<String>) -> Result<Option<i64>, clap::Error> 
             ErrorKind::ValueValidation,
             &format!("{option} is a time like 90, 1:30 or 00:01:30.5, not {text}"),
         )),
+    }
+}
+
+fn duration(text: Option<String>) -> Result<Option<i64>, clap::Error> {
+    match time("--duration", text)? {
+        Some(0) => Err(usage(ErrorKind::ValueValidation, "--duration is more than 0")),
+        duration => Ok(duration),
     }
 }
 
