@@ -73,7 +73,7 @@ impl Job {
                 raw: RawOptions { size, rate, pixel_format: args.pixel_format },
                 video_stream: args.video_stream,
                 start: time("--start", args.start)?,
-                duration: time("--duration", args.duration)?,
+                duration: duration(args.duration)?,
                 frames: args.frames,
             },
             output,
@@ -135,6 +135,13 @@ fn value<T>(
 fn time(option: &str, text: Option<String>) -> Result<Option<i64>, clap::Error> {
     let not_negative = |text: &str| parse_time(text).filter(|&time| time >= 0);
     value(option, "a time like 90, 1:30 or 00:01:30.5", text, not_negative)
+}
+
+fn duration(text: Option<String>) -> Result<Option<i64>, clap::Error> {
+    match time("--duration", text)? {
+        Some(0) => Err(usage(ErrorKind::ValueValidation, "--duration is more than 0")),
+        duration => Ok(duration),
+    }
 }
 
 fn usage(kind: ErrorKind, message: &str) -> clap::Error {

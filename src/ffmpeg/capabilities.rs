@@ -236,6 +236,10 @@ impl Container {
 
     /// Can it hold this codec?
     pub fn holds_codec(self, id: Id) -> bool {
+        // QuickTime's list names codecs that its muxer then refuses ("only supported in MP4").
+        if self.name() == "mov" && matches!(id, Id::VP9 | Id::AV1 | Id::FLAC | Id::OPUS | Id::TRUEHD) {
+            return false;
+        }
         // SAFETY: a constant of the library.
         let answer = unsafe { ffi::avformat_query_codec(self.0, id.into(), ffi::FF_COMPLIANCE_NORMAL) };
         match answer {

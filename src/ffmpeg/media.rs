@@ -58,13 +58,13 @@ pub struct Chapter {
 pub struct FieldOrder(pub(super) ffi::AVFieldOrder);
 
 impl FieldOrder {
-    /// This order if it shows that field first, else the plain order that does.
+    /// This order, unless the pictures, which show that field first, contradict it. Of orders in which one field is
+    /// coded and the other shown first, programs disagree which letter of FFmpeg's names is which; those are kept.
     #[must_use]
     pub fn shown_first(self, top: bool) -> Self {
         use ffi::AVFieldOrder::*;
         match (self.0, top) {
-            // The second letter of FFmpeg's names is the field that is shown first.
-            (AV_FIELD_TT | AV_FIELD_BT, true) | (AV_FIELD_BB | AV_FIELD_TB, false) => self,
+            (AV_FIELD_TB | AV_FIELD_BT, _) => self,
             (_, true) => FieldOrder(AV_FIELD_TT),
             (_, false) => FieldOrder(AV_FIELD_BB),
         }

@@ -33,6 +33,7 @@ pub struct RawSource {
     read: u64,
     first: u64,
     last: u64,
+    delivered: u64,
 }
 
 impl RawSource {
@@ -83,6 +84,7 @@ impl RawSource {
             read: 0,
             first,
             last,
+            delivered: 0,
         }
     }
 
@@ -165,7 +167,12 @@ impl Source for RawSource {
             let time = (index - self.first) as i64;
             frame.pts = Some(time);
             self.progress.count_decoded(rescale(time, self.video.rate.invert(), microseconds()));
+            self.delivered += 1;
             return Ok(Some(Delivery { packets: Vec::new(), frame: Some(frame) }));
+        }
+        if self.delivered == 0 && !self.reader.is_interrupted() {
+            let where_asked = if self.first > 0 { " at or after --start" } else { "" };
+            bail!("{}: not a single whole frame{where_asked}", self.input.name);
         }
         Ok(None)
     }

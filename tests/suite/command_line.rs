@@ -67,6 +67,7 @@ fn usage_errors_exit_with_2() {
         ("--exact --strength 1 in.mkv out.mkv", "--strength"),
         ("--start yesterday in.mkv out.mkv", "yesterday"),
         ("--duration=-3 in.mkv out.mkv", "--duration"),
+        ("--duration 0 in.mkv out.mkv", "--duration is more than 0"),
         ("--frames 0 in.mkv out.mkv", "--frames"),
         ("--crf 20 --bitrate 1M in.mkv out.mkv", "--bitrate"),
         ("-y -n in.mkv out.mkv", "-n"),
