@@ -145,6 +145,13 @@ impl RawSource {
         }
     }
 
+    fn nothing_read(&self) -> String {
+        match self.read {
+            0 => "not a single whole frame".to_owned(),
+            count => format!("no frame at or after --start ({count} before it)"),
+        }
+    }
+
     fn describe(&self) -> String {
         format!("{}: frame {}", self.input.name, self.read)
     }
@@ -162,6 +169,9 @@ impl Source for RawSource {
             frame.pts = Some(time);
             self.progress.count_decoded(rescale(time, self.video.rate.invert(), microseconds()));
             return Ok(Some(Delivery { packets: Vec::new(), frame: Some(frame) }));
+        }
+        if self.read <= self.first && !self.reader.is_interrupted() {
+            bail!("{}: {}", self.input.name, self.nothing_read());
         }
         Ok(None)
     }
