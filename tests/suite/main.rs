@@ -19,6 +19,7 @@ mod pipes;
 mod program;
 mod reader;
 mod rooms;
+mod running;
 mod skip;
 mod spec;
 mod textbook;
