@@ -1,6 +1,11 @@
 //! Pipes: frames come in through stdin and go out through stdout, to the byte as the specification has them.
 
+mod ends;
+mod peers;
+mod probed;
 mod raw;
+mod stream;
+mod y4m;
 
 use crate::pictures::Random;
 use crate::textbook::Raw;
