@@ -2,8 +2,7 @@
 # Runs the test suite, on a fresh Debian or Ubuntu with a Rust toolchain.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
-# FFmpeg's own tools read what the program wrote; g++ compiles the kernels' arithmetic for the host; procps has kill,
-# with which the program is interrupted.
-set_up ffmpeg g++ procps
+# FFmpeg's own tools read what the program wrote, and so does x264; g++ compiles the kernels' arithmetic for the host.
+set_up ffmpeg g++ x264
 
 cargo test --quiet --locked

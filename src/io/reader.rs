@@ -14,12 +14,12 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Stdin (`-`) or a file. Once `interrupt` is set, it is at its end.
+    /// Stdin (`-`), a file or a FIFO, whose writer may come later. Once `interrupt` is set, it is at its end.
     ///
     /// # Errors
     /// When it cannot be opened.
     pub fn open(name: &str, interrupt: Arc<AtomicBool>) -> io::Result<Self> {
-        let file = if name == "-" { stdin()? } else { File::open(name)? };
+        let file = if name == "-" { stdin()? } else { open_at_once(name)? };
         super::enlarge_pipe(&file);
         Ok(Reader { file, ahead: Vec::new(), interrupt })
     }
@@ -126,6 +126,23 @@ impl Read for Reader {
         self.ahead.drain(..count);
         Ok(count)
     }
+}
+
+/// Opens a file. A FIFO is opened whether or not it has a writer yet: waiting for one is left to `Reader::wait`, which
+/// can be interrupted.
+#[cfg(target_os = "linux")]
+fn open_at_once(name: &str) -> io::Result<File> {
+    use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
+    let file = File::from(rustix::fs::open(name, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())?);
+    // What has been waited for is there; a read that waits a little longer does no harm, one that fails would.
+    fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
+    Ok(file)
+}
+
+/// Elsewhere, a FIFO without a writer may look like one at its end.
+#[cfg(not(target_os = "linux"))]
+fn open_at_once(name: &str) -> io::Result<File> {
+    File::open(name)
 }
 
 #[cfg(unix)]

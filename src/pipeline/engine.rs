@@ -78,7 +78,9 @@ pub fn run(
 fn read(mut source: Box<dyn Source>, next: &Sender<Message>, cancel: &Cancel, progress: &Progress) -> Result<()> {
     while !cancel.is_cancelled() {
         let Some(delivery) = progress.measure(Stage::Source, || source.next())? else {
-            let _ = next.send(Message::End(Outcome::Complete));
+            // A source that was interrupted while it waited is at its end, too.
+            let outcome = if cancel.is_cancelled() { Outcome::Interrupted } else { Outcome::Complete };
+            let _ = next.send(Message::End(outcome));
             return Ok(());
         };
         if next.send(Message::Delivery(delivery)).is_err() {

@@ -40,7 +40,8 @@ pub enum HeaderError {
     Chroma(String),
 }
 
-/// Chroma tags and what they stand for; the first of a format is the one that is written.
+/// Chroma tags and what they stand for; the first of a format is the one that is written. There is no mono14: FFmpeg
+/// takes it for mono.
 const TAGS: &[(&str, PixelFormat, Option<Siting>)] = {
     use PixelFormat::*;
     &[
@@ -67,7 +68,6 @@ const TAGS: &[(&str, PixelFormat, Option<Siting>)] = {
         ("420p14", Yuv420p14le, None),
         ("422p14", Yuv422p14le, None),
         ("444p14", Yuv444p14le, None),
-        ("mono14", Gray14le, None),
         ("420p16", Yuv420p16le, None),
         ("422p16", Yuv422p16le, None),
         ("444p16", Yuv444p16le, None),

@@ -6,10 +6,10 @@ use super::metadata::{kept, muxer_options};
 use super::streams::{self, Routes};
 use super::target::{Target, number_pattern};
 use crate::ffmpeg::{
-    Container, Encoder, Muxer, OutputStream, Packet, Picture, Rational, VideoEncoder, VideoOptions, rescale,
+    Container, Encoder, Error, Muxer, OutputStream, Packet, Picture, Rational, VideoEncoder, VideoOptions, rescale,
 };
 use crate::frame::Frame;
-use crate::pipeline::{Delivery, Input, Notices, Outcome, Sink};
+use crate::pipeline::{Delivery, Input, Notices, Outcome, ReaderGone, Sink};
 use anyhow::{Context, Result, ensure};
 use std::collections::VecDeque;
 
@@ -215,8 +215,8 @@ impl FileSink {
     }
 }
 
-impl Sink for FileSink {
-    fn write(&mut self, delivery: Delivery) -> Result<()> {
+impl FileSink {
+    fn deliver(&mut self, delivery: Delivery) -> Result<()> {
         for packet in delivery.packets {
             self.write_packet(packet)?;
         }
@@ -226,16 +226,33 @@ impl Sink for FileSink {
         }
     }
 
-    fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+    fn complete(&mut self) -> Result<()> {
         let name = self.target.name().to_owned();
-        let Some(running) = &mut self.running else {
-            // Interrupted before the first frame: there is nothing to keep.
-            return Ok(None);
-        };
+        let running = self.running.as_mut().context("nothing has been written")?;
         running.encoder.send(None).with_context(|| format!("{name}: cannot be encoded"))?;
         self.write_encoded()?;
         let muxer = self.muxer.take().context("the output is closed")?;
-        muxer.finish().with_context(|| format!("{name}: cannot be written"))?;
+        muxer.finish().with_context(|| format!("{name}: cannot be written"))
+    }
+
+    /// A broken pipe behind stdout is nobody's fault; one to a server is a connection that was lost.
+    fn judged(&self, error: anyhow::Error) -> anyhow::Error {
+        let broken = matches!(error.downcast_ref(), Some(Error::Other { errno: libc::EPIPE }));
+        if broken && self.target.name() == "-" { ReaderGone.into() } else { error }
+    }
+}
+
+impl Sink for FileSink {
+    fn write(&mut self, delivery: Delivery) -> Result<()> {
+        self.deliver(delivery).map_err(|error| self.judged(error))
+    }
+
+    fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+        if self.running.is_none() {
+            // Interrupted before the first frame: there is nothing to keep.
+            return Ok(None);
+        }
+        self.complete().map_err(|error| self.judged(error))?;
         Ok(Some(self.target.end(outcome)?))
     }
 }

@@ -67,7 +67,9 @@ impl Target {
         if name == "-" || name.contains("://") || name.starts_with("pipe:") {
             return direct();
         }
-        if name == input || same_file::is_same_file(path, input).unwrap_or(false) {
+        // To compare files is to open them, which a FIFO would take for its reader's coming or going.
+        let are_files = path.is_file() && Path::new(input).is_file();
+        if name == input || are_files && same_file::is_same_file(path, input).unwrap_or(false) {
             return Err(TargetError::SameAsInput(name.to_owned()));
         }
         let metadata = std::fs::symlink_metadata(path).ok();

@@ -7,7 +7,7 @@ use crate::frame::Range;
 use crate::io::Reader;
 use crate::pipeline::{Cancel, Input, Notices, Progress, Source};
 use crate::rawvideo::{self, HEADER, LONGEST_LINE, RawVideo};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -32,8 +32,19 @@ pub fn open(
     notices: Notices,
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
-    let stdin = options.url == "-";
-    let name = if stdin { "stdin" } else { options.url.as_str() };
+    open_whatever_it_is(options, cancel, notices, progress).map_err(|error| {
+        // Everything looks broken that ends before it has begun.
+        if cancel.is_cancelled() { anyhow!("{}: interrupted before the first frame", name_of(options)) } else { error }
+    })
+}
+
+fn open_whatever_it_is(
+    options: &InputOptions,
+    cancel: &Cancel,
+    notices: Notices,
+    progress: Arc<Progress>,
+) -> Result<(Box<dyn Source>, Input)> {
+    let name = name_of(options);
     let part = Part { start: options.start, duration: options.duration, frames: options.frames };
     let raw = |reader, video, framed| {
         let source = RawSource::new(reader, name, video, framed, part, notices.clone(), progress.clone());
@@ -42,7 +53,7 @@ pub fn open(
     };
     let format = options.format.as_deref();
     let is_y4m_file = format.is_none() && Path::new(name).extension().is_some_and(|extension| extension == "y4m");
-    if !stdin && !is_y4m_file && !matches!(format, Some("rawvideo" | "yuv4mpegpipe")) {
+    if !is_pipe(&options.url) && !is_y4m_file && !matches!(format, Some("rawvideo" | "yuv4mpegpipe")) {
         let source = FileSource::open(options.clone(), name, None, cancel, notices.clone(), progress.clone())?;
         let input = source.input().clone();
         return Ok((Box::new(source), input));
@@ -64,10 +75,32 @@ pub fn open(
         .map_err(|error| {
             // What FFmpeg cannot recognize is most likely raw frames.
             let hint = "raw frames have to be described: -f rawvideo -s WxH --pixel-format yuv420p -r 25";
-            if options.format.is_none() { anyhow::anyhow!("{error:#} ({hint})") } else { error }
+            if options.format.is_none() { anyhow!("{error:#} ({hint})") } else { error }
         })?;
     let input = source.input().clone();
     Ok((Box::new(source), input))
+}
+
+/// What messages call the input.
+fn name_of(options: &InputOptions) -> &str {
+    if options.url == "-" { "stdin" } else { &options.url }
+}
+
+/// Does it come through a pipe, on stdin or under a name? Then a read may wait for long, and has to be ours to be
+/// interrupted.
+fn is_pipe(url: &str) -> bool {
+    url == "-" || is_fifo(url)
+}
+
+#[cfg(unix)]
+fn is_fifo(url: &str) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    std::fs::metadata(url).is_ok_and(|file| file.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_fifo(_url: &str) -> bool {
+    false
 }
 
 /// The raw video that the options describe.

@@ -33,7 +33,6 @@ pub struct RawSource {
     read: u64,
     first: u64,
     last: u64,
-    delivered: u64,
 }
 
 impl RawSource {
@@ -84,7 +83,6 @@ impl RawSource {
             read: 0,
             first,
             last,
-            delivered: 0,
         }
     }
 
@@ -147,6 +145,13 @@ impl RawSource {
         }
     }
 
+    fn nothing_read(&self) -> String {
+        match self.read {
+            0 => "not a single whole frame".to_owned(),
+            count => format!("no frame at or after --start ({count} before it)"),
+        }
+    }
+
     fn describe(&self) -> String {
         format!("{}: frame {}", self.input.name, self.read)
     }
@@ -167,12 +172,10 @@ impl Source for RawSource {
             let time = (index - self.first) as i64;
             frame.pts = Some(time);
             self.progress.count_decoded(rescale(time, self.video.rate.invert(), microseconds()));
-            self.delivered += 1;
             return Ok(Some(Delivery { packets: Vec::new(), frame: Some(frame) }));
         }
-        if self.delivered == 0 && !self.reader.is_interrupted() {
-            let where_asked = if self.first > 0 { " at or after --start" } else { "" };
-            bail!("{}: not a single whole frame{where_asked}", self.input.name);
+        if self.read <= self.first && !self.reader.is_interrupted() {
+            bail!("{}: {}", self.input.name, self.nothing_read());
         }
         Ok(None)
     }

@@ -2,13 +2,15 @@
 
 use crate::program::Dir;
 use crate::reader::encoder_is_here;
+use crate::running::Running;
+use rustix::process::Signal;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, ChildStderr, Stdio};
+use std::process::{ChildStderr, Stdio};
 use std::time::{Duration, Instant};
 
 /// A run that takes long enough to be interrupted.
 struct Slow {
-    child: Child,
+    running: Running,
     stderr: BufReader<ChildStderr>,
 }
 
@@ -19,9 +21,9 @@ impl Slow {
         dir.ffmpeg("-stream_loop 40 -i short.mkv -c copy long.mkv");
         std::fs::remove_file(dir.path("short.mkv")).expect("a file to remove");
         let line = format!("--encoder libx264 --preset placebo --progress json {options} long.mkv out.mkv");
-        let mut child = dir.command(&line).stderr(Stdio::piped()).spawn().expect("the program runs");
-        let stderr = BufReader::new(child.stderr.take().expect("a pipe"));
-        let mut slow = Slow { child, stderr };
+        let mut running = Running::start(dir.command(&line).stderr(Stdio::piped()));
+        let stderr = BufReader::new(running.child().stderr.take().expect("a pipe"));
+        let mut slow = Slow { running, stderr };
         slow.wait_for(|line| {
             let record: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
             record["frame"].as_u64().is_some_and(|frame| frame >= 5)
@@ -40,16 +42,11 @@ impl Slow {
         panic!("the run ended before it could be interrupted");
     }
 
-    fn signal(&self, name: &str) {
-        let sent = std::process::Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status();
-        assert!(sent.expect("kill runs").success());
-    }
-
     /// The exit code and what was said until then.
     fn end(mut self) -> (Option<i32>, String) {
         let mut rest = String::new();
         std::io::Read::read_to_string(&mut self.stderr, &mut rest).expect("stderr can be read");
-        (self.child.wait().expect("it ends").code(), rest)
+        (self.running.ends_within(Duration::from_secs(10)), rest)
     }
 }
 
@@ -58,16 +55,16 @@ fn an_interrupted_run_leaves_a_playable_file_of_what_was_encoded() {
     if !encoder_is_here("interrupting", "libx264") {
         return;
     }
-    for signal in ["INT", "TERM"] {
+    for signal in [Signal::INT, Signal::TERM] {
         let dir = Dir::new();
         let run = Slow::start(&dir, "320x180", "");
-        run.signal(signal);
+        run.running.signal(signal);
         let (code, said) = run.end();
         assert_eq!(code, Some(130), "{said}");
         assert!(said.contains("interrupted"), "{said}");
         assert_eq!(dir.names(), ["long.mkv", "out.mkv"]);
         let frames = dir.frames("out.mkv").len();
-        assert!((5..2000).contains(&frames), "{frames} frames after SIG{signal}");
+        assert!((5..2000).contains(&frames), "{frames} frames after {signal:?}");
         assert!(said.contains(&format!("{frames} frames in")), "{frames} frames in the file, but: {said}");
     }
 }
@@ -80,7 +77,7 @@ fn an_interrupted_run_keeps_its_hands_off_the_file_that_was_there() {
     let dir = Dir::new();
     dir.write("out.mkv", b"precious");
     let run = Slow::start(&dir, "320x180", "-y");
-    run.signal("INT");
+    run.running.signal(Signal::INT);
     let (code, said) = run.end();
     assert_eq!(code, Some(130), "{said}");
     assert_eq!(dir.names(), ["long.mkv", "out.mkv", "out.partial.mkv"]);
@@ -95,10 +92,10 @@ fn a_second_signal_ends_at_once_and_leaves_nothing() {
     }
     let dir = Dir::new();
     let mut run = Slow::start(&dir, "1280x720", "");
-    run.signal("INT");
+    run.running.signal(Signal::INT);
     run.wait_for(|line| line.contains("again to give up at once"));
     let begin = Instant::now();
-    run.signal("INT");
+    run.running.signal(Signal::INT);
     let (code, said) = run.end();
     assert_eq!(code, Some(130), "{said}");
     assert!(begin.elapsed() < Duration::from_secs(1), "it took {:?}", begin.elapsed());

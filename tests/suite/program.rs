@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// A folder that goes away with the test.
 pub struct Dir(tempfile::TempDir);
@@ -50,6 +51,11 @@ impl Dir {
         self.run(line).exits_with(0)
     }
 
+    /// Runs the program with `input` coming in through a pipe on stdin.
+    pub fn fed(&self, line: &str, input: &[u8]) -> Run {
+        Run::fed(&mut self.command(line), line, input)
+    }
+
     /// Runs FFmpeg's command-line tool, which has to succeed.
     pub fn ffmpeg(&self, line: &str) -> Run {
         let quiet = format!("-hide_banner -nostdin -v error -y {line}");
@@ -93,6 +99,24 @@ impl Run {
     pub fn of(command: &mut Command, line: &str) -> Self {
         let program = command.get_program().to_owned();
         let output = command.output().unwrap_or_else(|error| panic!("{program:?} cannot be run: {error}"));
+        Run::new(line, output)
+    }
+
+    /// Runs `command` to its end with `input` coming in through a pipe on stdin.
+    pub fn fed(command: &mut Command, line: &str, input: &[u8]) -> Self {
+        let program = command.get_program().to_owned();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("{program:?} cannot be run: {error}"));
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let output = std::thread::scope(|scope| {
+            // Who has seen enough reads no further, which is its right.
+            scope.spawn(move || drop(stdin.write_all(input)));
+            child.wait_with_output()
+        });
+        Run::new(line, output.expect("a run that can be waited for"))
+    }
+
+    fn new(line: &str, output: Output) -> Self {
         Run {
             command: line.to_owned(),
             code: output.status.code(),

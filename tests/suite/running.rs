@@ -1,0 +1,63 @@
+//! A program that is still running: it can be sent a signal, and it does not outlive its test.
+
+use rustix::process::{Pid, Signal, kill_process};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+/// A running program, which is killed when the test lets go of it.
+pub struct Running(Child);
+
+impl Running {
+    pub fn start(command: &mut Command) -> Self {
+        Running(command.spawn().unwrap_or_else(|error| panic!("{command:?} cannot be run: {error}")))
+    }
+
+    /// The ends of its pipes that are ours.
+    pub fn child(&mut self) -> &mut Child {
+        &mut self.0
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        let id = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw).expect("a process number");
+        kill_process(id, signal).expect("a process that takes signals");
+    }
+
+    /// Waits until it has a say in what SIGINT does to it.
+    #[track_caller]
+    pub fn wait_until_it_listens(&self) {
+        let begin = Instant::now();
+        while !self.catches_interrupts() {
+            assert!(begin.elapsed() < Duration::from_secs(10), "it never listens");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn catches_interrupts(&self) -> bool {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        // The lowest bit is signal 1.
+        caught.is_some_and(|mask| mask & 1 << (Signal::INT.as_raw() - 1) != 0)
+    }
+
+    /// Its exit code, for which it has so long.
+    #[track_caller]
+    pub fn ends_within(&mut self, limit: Duration) -> Option<i32> {
+        let begin = Instant::now();
+        loop {
+            if let Some(status) = self.0.try_wait().expect("a process that can be waited for") {
+                return status.code();
+            }
+            assert!(begin.elapsed() < limit, "still running after {limit:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Fails when it has ended, as it should have.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
