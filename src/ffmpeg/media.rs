@@ -152,7 +152,7 @@ impl Media {
             start: Some(0),
             frames: None,
             metadata: Metadata::new(),
-            disposition: ffi::AV_DISPOSITION_DEFAULT as i32,
+            disposition: ffi::AV_DISPOSITION_DEFAULT,
             side_data: StreamSideData::default(),
             cover: None,
         };

@@ -16,13 +16,18 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// What `encoder` is given for pictures like `first`.
+    /// What `encoder` is given for pictures like `first`: pictures of `format`, if that is said.
     ///
     /// # Errors
     /// When it takes nothing that is near; with `--strict`, when bits or colour are lost.
-    pub fn for_encoder(encoder: Encoder, first: &Picture, notices: &Notices) -> Result<Self> {
+    pub fn for_encoder(
+        encoder: Encoder,
+        format: Option<RawFormat>,
+        first: &Picture,
+        notices: &Notices,
+    ) -> Result<Self> {
         let from = first.format();
-        let mut formats = encoder.formats();
+        let mut formats = format.map_or_else(|| encoder.formats(), |format| vec![format]);
         formats.retain(|&format| format == from || Scaler::makes(format));
         let full = first.is_full_range() || encoder.wants_full_range();
         let format = match full_range_kin(from, full, &formats) {
