@@ -182,7 +182,10 @@ struct Open {
     video: usize,
     time_base: Rational,
     interrupt: Interrupt,
+    /// When the last packet was read.
     read: Instant,
+    /// Has it kept silent for too long?
+    silent: bool,
     ended: bool,
 }
 
@@ -201,7 +204,7 @@ impl Open {
         let decoder = Decoder::open(stream, Delay::Lowest)
             .with_context(|| format!("{}: no decoder for {}", place.name, stream.describe()))?;
         let (time_base, read) = (stream.time_base, Instant::now());
-        Ok(Open { demuxer, decoder, video, time_base, interrupt, read, ended: false })
+        Ok(Open { demuxer, decoder, video, time_base, interrupt, read, silent: false, ended: false })
     }
 
     fn next(&mut self) -> Result<Read, Error> {
@@ -213,12 +216,18 @@ impl Open {
                 Ok(Decoded::NeedsInput) => {}
                 Err(error) => return Ok(Read::Damaged(error)),
             }
-            self.interrupt.allow(SILENCE);
+            if !self.silent {
+                self.interrupt.allow(SILENCE);
+            }
             let packet = self.demuxer.read()?;
             if packet.as_ref().is_some_and(|packet| packet.stream() != self.video) {
                 continue;
             }
-            self.read = Instant::now();
+            // After a time-out, the demuxer first gives what it still had from before.
+            self.silent |= self.interrupt.is_due();
+            if !self.silent {
+                self.read = Instant::now();
+            }
             self.ended = packet.is_none();
             if let Err(error) = self.decoder.send(packet.as_ref()) {
                 return Ok(Read::Damaged(error));

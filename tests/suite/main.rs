@@ -13,6 +13,7 @@ mod images;
 mod interrupt;
 mod kept;
 mod kernel_arithmetic;
+mod live;
 mod pictures;
 mod program;
 mod reader;
