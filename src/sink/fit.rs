@@ -27,6 +27,7 @@ impl Shape {
         notices: &Notices,
     ) -> Result<Self> {
         let from = first.format();
+        let asked_for = format.is_some();
         let mut formats = format.map_or_else(|| encoder.formats(), |format| vec![format]);
         formats.retain(|&format| format == from || Scaler::makes(format));
         let full = first.is_full_range() || encoder.wants_full_range();
@@ -38,7 +39,8 @@ impl Shape {
         };
         let colour = first.colour().converted(from, format, first.size().1 >= 720);
         let colour = if encoder.wants_full_range() { colour.full_range() } else { colour };
-        if format.native() != from.native() || format.native().is_none() && format != from {
+        let differs = format.native() != from.native() || format.native().is_none() && format != from;
+        if differs && !asked_for {
             let name = encoder.name();
             if loses(from, format) {
                 notices.warn(&format!("encoder {name} does not take {from}: the video is narrowed to {format}"))?;
