@@ -14,12 +14,15 @@
 //! | [`rawvideo`] | what raw frames are, and y4m headers | ffmpeg, frame |
 //! | [`cuda`] | a GPU: memory, streams, kernels | frame, spec |
 //! | [`equalize`] | the backends: reference, CPU, CUDA | spec, frame, cuda |
-//! | [`pipeline`] | stages, bounded channels, cancel | equalize, ffmpeg, frame |
-//! | [`source`] | files, URLs, images, raw frames | pipeline, rawvideo, ffmpeg, io, frame |
+//! | [`pipeline`] | stages, bounded channels, cancel; the live engine | equalize, ffmpeg, frame, spec |
+//! | [`camera`] | which cameras there are, in which mode to open them | ffmpeg |
+//! | [`source`] | files, URLs, images, raw frames, cameras | pipeline, rawvideo, camera, ffmpeg, io, frame |
 //! | [`sink`] | encoders, containers, temporary names, raw frames | pipeline, rawvideo, ffmpeg, io, frame |
+//! | [`window`] | the preview: picture, overlays, keys | pipeline, sink, equalize, ffmpeg, frame, spec |
 //! | [`report`] | progress, notes, the line at the end | pipeline |
 //! | [`cli`] | what was typed, what it means | everything |
 
+pub mod camera;
 pub mod cli;
 pub mod cuda;
 pub mod equalize;
@@ -32,3 +35,4 @@ pub mod report;
 pub mod sink;
 pub mod source;
 pub mod spec;
+pub mod window;

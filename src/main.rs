@@ -1,10 +1,12 @@
 //! The program: arguments become a job, a job becomes source, equalizer and sink, and the pipeline runs them.
 
+mod devices;
+mod live;
 mod signals;
 
 use anyhow::Result;
 use clap::Parser;
-use histeq_video::cli::{Args, Backend, Command, Job, completions, man_page};
+use histeq_video::cli::{Args, Backend, Command, Job, LiveJob, completions, man_page};
 use histeq_video::ffmpeg;
 use histeq_video::pipeline::{self, Cancel, Outcome, Progress, ReaderGone};
 use histeq_video::report::{Console, Meter, summary};
@@ -14,11 +16,16 @@ use std::io::stdout;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+/// What a first Ctrl-C is answered with.
+const FINISHING: &str = "interrupted, finishing the file";
+
 fn main() -> ExitCode {
     let args = Args::parse();
-    match &args.command {
+    match args.command {
+        Some(Command::Live(args)) => live::main(LiveJob::from_args(*args).unwrap_or_else(|error| error.exit())),
+        Some(Command::Devices) => devices::main(),
         Some(Command::Completions { shell }) => {
-            completions(*shell, &mut stdout());
+            completions(shell, &mut stdout());
             ExitCode::SUCCESS
         }
         Some(Command::Man) => match man_page(&mut stdout()) {
@@ -46,9 +53,9 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     let progress = Arc::new(Progress::default());
 
     let target = Target::new(&job.output, &job.input.url, is_sequence(&job.output), job.overwrite)?;
-    signals::listen(cancel.clone(), console.clone(), target.temporary().map(Into::into))?;
+    signals::listen(cancel.clone(), console.clone(), target.temporary().map(Into::into), FINISHING)?;
     let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
-    let backend = Backend::choose(&job, &notices)?;
+    let backend = Backend::choose(job.backend, job.settings, &notices)?;
     let sink = sink::open(input.clone(), target, job.output_options.clone(), backend.on_gpu, notices.clone())?;
     backend.equalizer.input_pool().into_iter().for_each(|pool| source.use_pool(pool));
     backend.remark.iter().for_each(|remark| notices.note(remark));

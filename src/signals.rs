@@ -8,11 +8,17 @@ use std::process::exit;
 /// What a shell expects of a program that was interrupted.
 pub const INTERRUPTED: u8 = 130;
 
-/// Listens from now on. `temporary` is removed when a second signal ends the program at once.
+/// Listens from now on. The first signal is answered with `word`; `temporary` is removed when a second one ends the
+/// program at once.
 ///
 /// # Errors
 /// When the system refuses.
-pub fn listen(cancel: Cancel, console: Console, temporary: Option<PathBuf>) -> Result<(), ctrlc::Error> {
+pub fn listen(
+    cancel: Cancel,
+    console: Console,
+    temporary: Option<PathBuf>,
+    word: &'static str,
+) -> Result<(), ctrlc::Error> {
     ctrlc::set_handler(move || {
         if cancel.is_cancelled() {
             if let Some(file) = &temporary {
@@ -22,6 +28,6 @@ pub fn listen(cancel: Cancel, console: Console, temporary: Option<PathBuf>) -> R
             exit(INTERRUPTED.into());
         }
         cancel.cancel();
-        console.say("histeq-video: interrupted, finishing the file (again to give up at once)");
+        console.say(&format!("histeq-video: {word} (again to give up at once)"));
     })
 }

@@ -2,7 +2,8 @@
 # Runs the test suite, on a fresh Debian or Ubuntu with a Rust toolchain.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
-# FFmpeg's own tools read what the program wrote, and so does x264; g++ compiles the kernels' arithmetic for the host.
-set_up ffmpeg g++ x264
+# FFmpeg's own tools read what the program wrote, and so does x264; g++ compiles the kernels' arithmetic for the host;
+# Xvfb is a display for the window.
+set_up ffmpeg g++ x264 xvfb
 
 cargo test --quiet --locked

@@ -1,5 +1,6 @@
 //! What was typed. The text here is the one that `--help`, the man page and the completions show.
 
+use super::LiveArgs;
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -132,9 +133,13 @@ pub struct Args {
     pub verbose: bool,
 }
 
-/// What a packager wants.
+/// What the program does beside equalizing a file.
 #[derive(Subcommand, Debug)]
 pub enum Command {
+    /// Equalize a camera as it films: window, recording, virtual camera, stream
+    Live(Box<LiveArgs>),
+    /// List the GPUs, cameras and video encoders that are here
+    Devices,
     /// Print completions for a shell
     Completions {
         /// Which shell
@@ -168,7 +173,7 @@ pub enum ProgressArg {
     None,
 }
 
-fn key_value(text: &str) -> Result<(String, String), String> {
+pub(super) fn key_value(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("write it as KEY=VALUE")?;
     Ok((key.to_owned(), value.to_owned()))
 }

@@ -1,6 +1,6 @@
 //! Chooses the backend: the GPU if there is one and nothing else was asked for, with the CPU behind it.
 
-use super::{BackendArg, Job};
+use super::BackendArg;
 use crate::equalize::cpu::Cpu;
 use crate::equalize::cuda::Cuda;
 use crate::equalize::fallback::Fallback;
@@ -8,6 +8,17 @@ use crate::equalize::{Equalizer, verify::Verified};
 use crate::pipeline::Notices;
 use crate::spec::Settings;
 use anyhow::Result;
+
+/// Which backend is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct BackendChoice {
+    /// Where to equalize.
+    pub backend: BackendArg,
+    /// On which GPU.
+    pub gpu: usize,
+    /// Whether each frame is recomputed with the reference.
+    pub verify: bool,
+}
 
 /// A backend that is ready.
 pub struct Backend {
@@ -20,25 +31,25 @@ pub struct Backend {
 }
 
 impl Backend {
-    /// The backend that the job asks for, or the best that there is.
+    /// The backend that is asked for, or the best that there is.
     ///
     /// # Errors
     /// When the one that was asked for is not here.
-    pub fn choose(job: &Job, notices: &Notices) -> Result<Self> {
-        let (equalizer, on_gpu, remark) = match job.backend {
-            BackendArg::Cpu => (cpu(job.settings), false, None),
-            BackendArg::Cuda => (cuda(job, notices)?, true, None),
-            BackendArg::Auto => match cuda(job, notices) {
+    pub fn choose(choice: BackendChoice, settings: Settings, notices: &Notices) -> Result<Self> {
+        let (equalizer, on_gpu, remark) = match choice.backend {
+            BackendArg::Cpu => (cpu(settings), false, None),
+            BackendArg::Cuda => (cuda(choice.gpu, settings, notices)?, true, None),
+            BackendArg::Auto => match cuda(choice.gpu, settings, notices) {
                 Ok(cuda) => (cuda, true, None),
                 Err(reason) => {
                     // The remedy in parentheses is for those who asked for the GPU.
                     let reason = format!("{reason:#}");
                     let cause = reason.rsplit_once(" (").map_or(reason.as_str(), |(cause, _)| cause);
-                    (cpu(job.settings), false, Some(format!("{cause}: equalizing on the CPU")))
+                    (cpu(settings), false, Some(format!("{cause}: equalizing on the CPU")))
                 }
             },
         };
-        let equalizer = if job.verify { Box::new(Verified::new(equalizer, job.settings)) } else { equalizer };
+        let equalizer = if choice.verify { Box::new(Verified::new(equalizer, settings)) } else { equalizer };
         Ok(Backend { equalizer, on_gpu, remark })
     }
 }
@@ -53,9 +64,9 @@ fn cpu(settings: Settings) -> Box<dyn Equalizer> {
 }
 
 /// The GPU, and the CPU should it fail on the way.
-fn cuda(job: &Job, notices: &Notices) -> Result<Box<dyn Equalizer>> {
-    let (settings, notices) = (job.settings, notices.clone());
-    let gpu = Box::new(Cuda::new(settings, job.gpu, Cuda::RING_DEPTH)?);
+fn cuda(gpu: usize, settings: Settings, notices: &Notices) -> Result<Box<dyn Equalizer>> {
+    let notices = notices.clone();
+    let gpu = Box::new(Cuda::new(settings, gpu, Cuda::RING_DEPTH)?);
     let report = Box::new(move |message: &str| notices.note(message));
     Ok(Box::new(Fallback::new(gpu, Box::new(move || cpu(settings)), report)))
 }

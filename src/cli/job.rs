@@ -1,6 +1,7 @@
 //! What the command line means, once all of it agrees. Nothing has been opened yet.
 
-use super::{Args, BackendArg, ProgressArg};
+use super::backend::BackendChoice;
+use super::{Args, ProgressArg};
 use crate::ffmpeg::{parse_rate, parse_size, parse_time};
 use crate::report::{MeterStyle, Verbosity};
 use crate::sink::{EncoderChoice, OutputOptions, Overwrite, Quality};
@@ -24,11 +25,7 @@ pub struct Job {
     /// How to equalize.
     pub settings: Settings,
     /// Where to equalize.
-    pub backend: BackendArg,
-    /// On which GPU.
-    pub gpu: usize,
-    /// Whether each frame is recomputed with the reference.
-    pub verify: bool,
+    pub backend: BackendChoice,
     /// Whether warnings are errors.
     pub strict: bool,
     /// What progress looks like.
@@ -48,22 +45,10 @@ impl Job {
         let (Some(input), Some(output)) = (args.input, args.output) else {
             return Err(usage(ErrorKind::MissingRequiredArgument, "an input and an output are required"));
         };
-        let strength = match args.strength {
-            None => Strength::FULL,
-            Some(share) => Strength::from_share(share)
-                .ok_or_else(|| usage(ErrorKind::ValueValidation, "--strength is between 0 and 1"))?,
-        };
+        let strength = strength(args.strength)?;
         let from_stdin = input == "-";
-        let overwrite = match (args.yes, args.no_overwrite || from_stdin) {
-            (true, _) => Overwrite::Yes,
-            (false, true) => Overwrite::No,
-            (false, false) => Overwrite::Ask,
-        };
-        let quality = match (args.crf, args.bitrate) {
-            (Some(crf), _) => Quality::Constant(crf),
-            (None, Some(rate)) => Quality::BitRate(rate),
-            (None, None) => Quality::Default,
-        };
+        let overwrite = overwrite(args.yes, args.no_overwrite || from_stdin);
+        let quality = quality(args.crf, args.bitrate);
         let rate = value("--rate", "a rate like 25, 29.97 or 30000/1001", args.rate, parse_rate)?;
         let size = value("--size", "a size like 1920x1080", args.size, parse_size)?;
         Ok(Job {
@@ -85,12 +70,12 @@ impl Job {
                     preset: args.preset,
                     options: args.encoder_option,
                 },
+                live: false,
+                pixel_format: None,
             },
             overwrite,
             settings: Settings { strength },
-            backend: args.backend,
-            gpu: args.gpu,
-            verify: args.verify,
+            backend: BackendChoice { backend: args.backend, gpu: args.gpu, verify: args.verify },
             strict: args.strict,
             progress: args.progress,
             quiet: args.quiet,
@@ -100,26 +85,55 @@ impl Job {
 
     /// How much is said on stderr.
     pub fn verbosity(&self) -> Verbosity {
-        match (self.quiet, self.verbose) {
-            (true, _) => Verbosity::Quiet,
-            (_, true) => Verbosity::Verbose,
-            _ => Verbosity::Normal,
-        }
+        verbosity(self.quiet, self.verbose)
     }
 
     /// What progress looks like on this stderr.
     pub fn meter_style(&self) -> MeterStyle {
-        match self.progress {
-            ProgressArg::Plain => MeterStyle::Plain,
-            ProgressArg::Json => MeterStyle::Json,
-            ProgressArg::Auto if std::io::stderr().is_terminal() && !self.quiet => MeterStyle::Bar,
-            ProgressArg::Auto | ProgressArg::None => MeterStyle::Silent,
-        }
+        meter_style(self.progress, self.quiet)
+    }
+}
+
+pub(super) fn verbosity(quiet: bool, verbose: bool) -> Verbosity {
+    match (quiet, verbose) {
+        (true, _) => Verbosity::Quiet,
+        (_, true) => Verbosity::Verbose,
+        _ => Verbosity::Normal,
+    }
+}
+
+pub(super) fn meter_style(progress: ProgressArg, quiet: bool) -> MeterStyle {
+    match progress {
+        ProgressArg::Plain => MeterStyle::Plain,
+        ProgressArg::Json => MeterStyle::Json,
+        ProgressArg::Auto if std::io::stderr().is_terminal() && !quiet => MeterStyle::Bar,
+        ProgressArg::Auto | ProgressArg::None => MeterStyle::Silent,
+    }
+}
+
+pub(super) fn strength(share: Option<f64>) -> Result<Strength, clap::Error> {
+    let Some(share) = share else { return Ok(Strength::FULL) };
+    Strength::from_share(share).ok_or_else(|| usage(ErrorKind::ValueValidation, "--strength is between 0 and 1"))
+}
+
+pub(super) fn overwrite(yes: bool, no: bool) -> Overwrite {
+    match (yes, no) {
+        (true, _) => Overwrite::Yes,
+        (false, true) => Overwrite::No,
+        (false, false) => Overwrite::Ask,
+    }
+}
+
+pub(super) fn quality(crf: Option<f32>, bitrate: Option<String>) -> Quality {
+    match (crf, bitrate) {
+        (Some(crf), _) => Quality::Constant(crf),
+        (None, Some(rate)) => Quality::BitRate(rate),
+        (None, None) => Quality::Default,
     }
 }
 
 /// What an option's text stands for.
-fn value<T>(
+pub(super) fn value<T>(
     option: &str,
     kind: &str,
     text: Option<String>,
@@ -132,7 +146,7 @@ fn value<T>(
     }
 }
 
-fn time(option: &str, text: Option<String>) -> Result<Option<i64>, clap::Error> {
+pub(super) fn time(option: &str, text: Option<String>) -> Result<Option<i64>, clap::Error> {
     let not_negative = |text: &str| parse_time(text).filter(|&time| time >= 0);
     value(option, "a time like 90, 1:30 or 00:01:30.5", text, not_negative)
 }

@@ -3,9 +3,13 @@
 mod args;
 mod backend;
 mod job;
+mod live_args;
+mod live_job;
 mod shell;
 
 pub use args::{Args, BackendArg, Command, ProgressArg};
-pub use backend::Backend;
+pub use backend::{Backend, BackendChoice};
 pub use job::Job;
+pub use live_args::LiveArgs;
+pub use live_job::LiveJob;
 pub use shell::{completions, man_page};

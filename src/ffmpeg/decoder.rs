@@ -14,6 +14,15 @@ pub enum Decoded {
     End,
 }
 
+/// What a decoder aims at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delay {
+    /// Frames a second: several frames at a time.
+    Any,
+    /// Each frame as soon as its packet is there.
+    Lowest,
+}
+
 /// A video decoder, on as many threads as there are cores.
 pub struct Decoder {
     ptr: *mut ffi::AVCodecContext,
@@ -27,7 +36,7 @@ impl Decoder {
     ///
     /// # Errors
     /// When FFmpeg has none for this codec, or it refuses the parameters.
-    pub fn open(stream: &Stream) -> Result<Self, Error> {
+    pub fn open(stream: &Stream, delay: Delay) -> Result<Self, Error> {
         // SAFETY: the context is owned by `decoder` from the start; the stream's parameters are valid.
         unsafe {
             let codec = ffi::avcodec_find_decoder((*stream.parameters.as_ptr()).codec_id);
@@ -39,6 +48,10 @@ impl Decoder {
             check(ffi::avcodec_parameters_to_context(decoder.ptr, stream.parameters.as_ptr()))?;
             (*decoder.ptr).pkt_timebase = stream.time_base.into();
             (*decoder.ptr).thread_count = 0;
+            if delay == Delay::Lowest {
+                (*decoder.ptr).thread_type = ffi::FF_THREAD_SLICE;
+                (*decoder.ptr).flags |= ffi::AV_CODEC_FLAG_LOW_DELAY as i32;
+            }
             check(ffi::avcodec_open2(decoder.ptr, codec, std::ptr::null_mut()))?;
             Ok(decoder)
         }

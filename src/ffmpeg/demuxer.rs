@@ -3,12 +3,12 @@
 
 use super::custom_io::CustomIo;
 use super::media::{entries, set_entries};
-use super::{Chapter, Error, FieldOrder, Kind, Media, Stream, StreamSideData, c_string, check, location, text};
+use super::{
+    Chapter, Error, FieldOrder, Interrupt, Kind, Media, Stream, StreamSideData, c_string, check, location, text,
+};
 use ffmpeg_next::codec::Parameters;
 use ffmpeg_next::{Rational, ffi};
 use std::io::Read;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A packet of any stream, reference-counted.
 pub struct Packet {
@@ -124,22 +124,22 @@ impl Drop for Packet {
 pub struct Demuxer {
     ptr: *mut ffi::AVFormatContext,
     media: Media,
-    // The context reads from it, and its callback looks at the flag, for as long as it lives.
+    // The context reads from it, and its callback looks at the interrupt, for as long as it lives.
     _io: Option<CustomIo>,
-    _interrupt: Arc<AtomicBool>,
+    interrupt: Box<Interrupt>,
 }
 
 // SAFETY: the context is used by one thread at a time, the one that owns the Demuxer.
 unsafe impl Send for Demuxer {}
 
-unsafe extern "C" fn interrupted(flag: *mut std::ffi::c_void) -> i32 {
-    // SAFETY: `flag` points to the AtomicBool that the Demuxer keeps alive.
-    unsafe { &*flag.cast::<AtomicBool>() }.load(Ordering::Relaxed).into()
+unsafe extern "C" fn interrupted(interrupt: *mut std::ffi::c_void) -> i32 {
+    // SAFETY: `interrupt` points to the one that the Demuxer keeps in its box.
+    unsafe { &*interrupt.cast::<Interrupt>() }.is_due().into()
 }
 
 impl Demuxer {
     /// Opens `url`, or reads from `reader` if there is one, and finds out what is in it. `format` is FFmpeg's name of a
-    /// demuxer, for inputs that do not tell. Setting `interrupt` ends a read that waits for the network.
+    /// demuxer, for inputs that do not tell. `interrupt` ends a read that waits.
     ///
     /// # Errors
     /// When it cannot be opened, or holds nothing that FFmpeg knows.
@@ -148,7 +148,7 @@ impl Demuxer {
         reader: Option<Box<dyn Read + Send>>,
         format: Option<&str>,
         options: &[(String, String)],
-        interrupt: Arc<AtomicBool>,
+        interrupt: impl Into<Interrupt>,
     ) -> Result<Self, Error> {
         super::init();
         super::last_message();
@@ -164,24 +164,28 @@ impl Demuxer {
             }
         };
         let io = reader.map(CustomIo::new);
+        let interrupt = Box::new(interrupt.into());
         let mut dictionary = std::ptr::null_mut();
         // SAFETY: the context is allocated here and freed by `avformat_open_input` when that fails, by `Drop` later;
-        // reader and interrupt flag outlive it, because the Demuxer holds all three and closes the context first.
+        // reader and interrupt outlive it, because the Demuxer holds all three and closes the context first.
         unsafe {
             let mut ptr = ffi::avformat_alloc_context();
             assert!(!ptr.is_null(), "out of memory");
             (*ptr).interrupt_callback.callback = Some(interrupted);
-            (*ptr).interrupt_callback.opaque = Arc::as_ptr(&interrupt).cast_mut().cast();
+            (*ptr).interrupt_callback.opaque = (&raw const *interrupt).cast_mut().cast();
             if let Some(io) = &io {
                 (*ptr).pb = io.as_ptr();
             }
             set_entries(&mut dictionary, options);
+            if is_device(format) {
+                // Cameras then say that there is nothing yet, instead of waiting where no interrupt reaches them.
+                (*ptr).flags |= ffi::AVFMT_FLAG_NONBLOCK;
+            }
             let opened =
                 ffi::avformat_open_input(&mut ptr, location(url).as_ptr(), format.cast_mut().cast(), &mut dictionary);
             ffi::av_dict_free(&mut dictionary);
             check(opened)?;
-            let mut demuxer =
-                Demuxer { ptr, media: Media::empty(text((*(*ptr).iformat).name)), _io: io, _interrupt: interrupt };
+            let mut demuxer = Demuxer { ptr, media: Media::empty(text((*(*ptr).iformat).name)), _io: io, interrupt };
             check(ffi::avformat_find_stream_info(ptr, std::ptr::null_mut()))?;
             demuxer.describe();
             Ok(demuxer)
@@ -235,6 +239,7 @@ impl Demuxer {
                 Ok(_) if packet.stream() >= self.media.streams.len() => {}
                 Ok(_) => return Ok(Some(packet)),
                 Err(Error::Eof) => return Ok(None),
+                Err(Error::Other { errno: libc::EAGAIN }) if self.interrupt.is_due() => return Err(Error::Exit),
                 Err(Error::Other { errno: libc::EAGAIN }) => std::thread::sleep(std::time::Duration::from_millis(1)),
                 Err(error) => return Err(error),
             }
@@ -274,6 +279,18 @@ impl Demuxer {
 impl Media {
     fn empty(demuxer: String) -> Self {
         Media { demuxer, streams: Vec::new(), chapters: Vec::new(), metadata: Vec::new(), start: None, duration: None }
+    }
+}
+
+/// Is it an input device rather than a container?
+///
+/// # Safety
+/// `format` is null or a constant of the library.
+unsafe fn is_device(format: *const ffi::AVInputFormat) -> bool {
+    // SAFETY: by the caller's promise; a class, where there is one, is a constant, too.
+    unsafe {
+        let class = format.as_ref().map_or(std::ptr::null(), |format| format.priv_class);
+        !class.is_null() && (*class).category == ffi::AVClassCategory::AV_CLASS_CATEGORY_DEVICE_VIDEO_INPUT
     }
 }
 

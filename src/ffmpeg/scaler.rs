@@ -27,6 +27,7 @@ pub struct Scaler {
     from: Option<Shape>,
     to: Shape,
     colour: Colour,
+    flags: Flags,
 }
 
 // SAFETY: the context is used by one thread at a time, the one that owns the Scaler.
@@ -35,7 +36,15 @@ unsafe impl Send for Scaler {}
 impl Scaler {
     /// A conversion to pictures like this.
     pub fn to(format: RawFormat, size: (usize, usize), colour: Colour) -> Self {
-        Scaler { context: std::ptr::null_mut(), from: None, to: Shape::new(format, size, colour), colour }
+        let flags = Flags::BICUBIC | Flags::ACCURATE_RND | Flags::FULL_CHR_H_INT;
+        Scaler { context: std::ptr::null_mut(), from: None, to: Shape::new(format, size, colour), colour, flags }
+    }
+
+    /// The same in a hurry, for pictures that are only looked at.
+    pub fn quick(format: RawFormat, size: (usize, usize), colour: Colour) -> Self {
+        let mut scaler = Scaler::to(format, size, colour);
+        scaler.flags = Flags::FAST_BILINEAR;
+        scaler
     }
 
     /// Can swscale make pictures of this format?
@@ -74,7 +83,7 @@ impl Scaler {
     }
 
     fn set_up(&mut self, from: Shape) -> Result<(), Error> {
-        let flags = (Flags::BICUBIC | Flags::ACCURATE_RND | Flags::FULL_CHR_H_INT).bits();
+        let flags = self.flags.bits();
         let none = std::ptr::null_mut();
         // SAFETY: the old context is given back or freed by `sws_getCachedContext`; the coefficient tables are
         // constants with four entries each.

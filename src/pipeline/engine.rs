@@ -197,7 +197,7 @@ fn write(
 }
 
 /// The result of a stage; a panic in it is an error like any other.
-fn joined<T>(stage: ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
+pub(super) fn joined<T>(stage: ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
     let name = stage.thread().name().unwrap_or("stage").to_owned();
     stage.join().unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());

@@ -1,8 +1,10 @@
 //! The streaming engine: a source, an equalizer and a sink side by side, each on a thread of its own, joined by bounded
 //! channels. Order is kept, a slow stage slows the ones before it, and memory does not depend on the video's length.
+//! [`live`] is its sibling for cameras, where a late frame is worth less than the next one.
 
 mod cancel;
 mod engine;
+pub mod live;
 mod notices;
 mod progress;
 mod stages;

@@ -61,12 +61,12 @@ impl Progress {
         self.damaged.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn count_written(&self) {
+    pub(in crate::pipeline) fn count_written(&self) {
         self.written.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Runs `work` on account of `stage`.
-    pub(super) fn measure<T>(&self, stage: Stage, work: impl FnOnce() -> T) -> T {
+    pub(in crate::pipeline) fn measure<T>(&self, stage: Stage, work: impl FnOnce() -> T) -> T {
         let begin = Instant::now();
         let result = work();
         self.busy[stage as usize].fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);

@@ -87,6 +87,20 @@ const NVENC: &[(Id, &str)] = &[(Id::H264, "h264_nvenc"), (Id::HEVC, "hevc_nvenc"
 const TAKES_H264: &[&str] =
     &["mp4", "mov", "matroska", "ipod", "3gp", "3g2", "ismv", "f4v", "avi", "flv", "mpegts", "hls", "dash", "nut"];
 
+/// What makes encoders keep up with a camera.
+const LIVE: &[(&str, &[(&str, &str)])] = &[
+    ("libx264", &[("preset", "veryfast")]),
+    ("libx264rgb", &[("preset", "veryfast")]),
+    ("libx265", &[("preset", "ultrafast")]),
+    ("libvpx-vp9", &[("cpu-used", "8"), ("deadline", "realtime")]),
+    ("libvpx", &[("cpu-used", "8"), ("deadline", "realtime")]),
+    ("libsvtav1", &[("preset", "11")]),
+    ("libaom-av1", &[("cpu-used", "8"), ("usage", "realtime")]),
+    ("h264_nvenc", &[("preset", "p3")]),
+    ("hevc_nvenc", &[("preset", "p3")]),
+    ("av1_nvenc", &[("preset", "p3")]),
+];
+
 /// What the user said about encoding.
 #[derive(Clone, Debug, Default)]
 pub struct EncoderChoice {
@@ -177,11 +191,12 @@ impl EncoderChoice {
         bail!("{file}: no encoder here makes what a {} file holds (name one with --encoder)", container.name())
     }
 
-    /// How `encoder` is set for pictures of this size, or of any size as long as it is not known.
+    /// How `encoder` is set for pictures of this size, or of any size as long as it is not known; `live` when it has to
+    /// keep up with a camera.
     ///
     /// # Errors
     /// When it has no such thing as the quality or the preset asked for.
-    pub fn plan(&self, encoder: Encoder, size: Option<(usize, usize)>) -> Result<Plan> {
+    pub fn plan(&self, encoder: Encoder, size: Option<(usize, usize)>, live: bool) -> Result<Plan> {
         let name = encoder.name();
         let row = TABLE.iter().find(|row| row.encoder == name);
         let mut options: Vec<(String, String)> = Vec::new();
@@ -192,6 +207,10 @@ impl EncoderChoice {
         // FFV1 cannot cut a picture of a few pixels into slices.
         let tiny = name == "ffv1" && size.is_some_and(|(width, height)| width.min(height) < 16);
         for (key, value) in row.filter(|_| !tiny).map_or(&[][..], |row| row.options) {
+            set(key, value);
+        }
+        let in_a_hurry = LIVE.iter().find(|(encoder, _)| live && *encoder == name);
+        for (key, value) in in_a_hurry.map_or(&[][..], |(_, options)| options) {
             set(key, value);
         }
         let mut quantizer = None;

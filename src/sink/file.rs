@@ -2,11 +2,12 @@
 
 use super::encoders::EncoderChoice;
 use super::fit::{Fitter, Shape};
-use super::metadata::{kept, muxer_options};
+use super::metadata::{kept, live_options, muxer_options};
 use super::streams::{self, Routes};
 use super::target::{Target, number_pattern};
 use crate::ffmpeg::{
-    Container, Encoder, Error, Muxer, OutputStream, Packet, Picture, Rational, VideoEncoder, VideoOptions, rescale,
+    Container, Encoder, Error, Muxer, OutputStream, Packet, Picture, Rational, RawFormat, VideoEncoder, VideoOptions,
+    rescale,
 };
 use crate::frame::Frame;
 use crate::pipeline::{Delivery, Input, Notices, Outcome, ReaderGone, Sink};
@@ -20,6 +21,10 @@ pub struct OutputOptions {
     pub format: Option<String>,
     /// Which encoder, and how it is set.
     pub encoder: EncoderChoice,
+    /// Whether the file is playable at any time while it is written, and what it takes to keep up with a camera.
+    pub live: bool,
+    /// The pixel format that the encoder is given; one that it takes, near the input's, if not given.
+    pub pixel_format: Option<RawFormat>,
 }
 
 /// An output file. The encoder is opened by the first frame, which knows its format, size and colours best.
@@ -28,6 +33,8 @@ pub struct FileSink {
     target: Target,
     container: Container,
     choice: EncoderChoice,
+    live: bool,
+    pixel_format: Option<RawFormat>,
     candidates: Vec<Encoder>,
     /// Why the video does not keep its codec, if nobody asked for another.
     codec_changes: Option<&'static str>,
@@ -68,7 +75,7 @@ impl FileSink {
         let (candidates, codec_changes) = options.encoder.candidates(codec, container, &name, on_gpu)?;
         // A quality or a preset that the encoder does not have is said before anything is read.
         for &encoder in &candidates {
-            options.encoder.plan(encoder, None)?;
+            options.encoder.plan(encoder, None, options.live)?;
         }
         if !container.is_images() {
             streams::check(&input.media.streams, input.video, container, &notices)?;
@@ -79,6 +86,8 @@ impl FileSink {
             target,
             container,
             choice: options.encoder,
+            live: options.live,
+            pixel_format: options.pixel_format,
             candidates,
             codec_changes,
             notices,
@@ -96,8 +105,8 @@ impl FileSink {
         let clock = Clock::new(&self.input, self.container, &self.candidates);
         let mut opened = None;
         for (index, &candidate) in self.candidates.iter().enumerate() {
-            let shape = Shape::for_encoder(candidate, first, &self.notices)?;
-            let plan = self.choice.plan(candidate, Some(shape.size))?;
+            let shape = Shape::for_encoder(candidate, self.pixel_format, first, &self.notices)?;
+            let plan = self.choice.plan(candidate, Some(shape.size), self.live)?;
             let interlaced = first.interlaced();
             if interlaced.is_some() && !candidate.codes_fields() {
                 let name = candidate.name();
@@ -146,6 +155,9 @@ impl FileSink {
             })?
         };
         let mut options = muxer_options(self.container, &metadata);
+        if self.live {
+            options.extend(live_options(self.container));
+        }
         if self.container.is_images() && !is_sequence(self.target.name()) {
             options.push(("update".to_owned(), "1".to_owned()));
         }

@@ -16,13 +16,19 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// What `encoder` is given for pictures like `first`.
+    /// What `encoder` is given for pictures like `first`: pictures of `format`, if that is said.
     ///
     /// # Errors
     /// When it takes nothing that is near; with `--strict`, when bits or colour are lost.
-    pub fn for_encoder(encoder: Encoder, first: &Picture, notices: &Notices) -> Result<Self> {
+    pub fn for_encoder(
+        encoder: Encoder,
+        format: Option<RawFormat>,
+        first: &Picture,
+        notices: &Notices,
+    ) -> Result<Self> {
         let from = first.format();
-        let mut formats = encoder.formats();
+        let asked_for = format.is_some();
+        let mut formats = format.map_or_else(|| encoder.formats(), |format| vec![format]);
         formats.retain(|&format| format == from || Scaler::makes(format));
         let full = first.is_full_range() || encoder.wants_full_range();
         let format = match full_range_kin(from, full, &formats) {
@@ -33,7 +39,8 @@ impl Shape {
         };
         let colour = first.colour().converted(from, format, first.size().1 >= 720);
         let colour = if encoder.wants_full_range() { colour.full_range() } else { colour };
-        if format.native() != from.native() || format.native().is_none() && format != from {
+        let differs = format.native() != from.native() || format.native().is_none() && format != from;
+        if differs && !asked_for {
             let name = encoder.name();
             if loses(from, format) {
                 notices.warn(&format!("encoder {name} does not take {from}: the video is narrowed to {format}"))?;

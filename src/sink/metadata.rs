@@ -76,3 +76,18 @@ pub fn muxer_options(container: Container, metadata: &Metadata) -> Vec<(String, 
         _ => Vec::new(),
     }
 }
+
+/// The muxer options with which a file is playable up to the last second that was written.
+pub fn live_options(container: Container) -> Vec<(String, String)> {
+    let option = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    let mut options = vec![option("flush_packets", "1")];
+    match container.name().as_str() {
+        "mp4" | "mov" | "ipod" => {
+            options.push(option("movflags", "+frag_keyframe+empty_moov+default_base_moof+write_colr"));
+            options.push(option("frag_duration", "1000000"));
+        }
+        "matroska" | "webm" => options.push(option("cluster_time_limit", "1000")),
+        _ => {}
+    }
+    options
+}

@@ -114,6 +114,21 @@ impl Target {
         Ok(Target { name: name.to_owned(), temporary: Some(temporary), existed: resolved.is_some() })
     }
 
+    /// A place that is written to directly, because a live recording should be there even after a crash.
+    ///
+    /// # Errors
+    /// When it exists and is to be kept, or is a folder.
+    pub fn direct(name: &str, overwrite: Overwrite) -> Result<Self, TargetError> {
+        let file = std::fs::metadata(name).ok();
+        if file.as_ref().is_some_and(std::fs::Metadata::is_dir) {
+            return Err(TargetError::Folder(name.to_owned()));
+        }
+        if file.is_some_and(|file| file.is_file()) && !may_overwrite(name, overwrite) {
+            return Err(TargetError::Exists(name.to_owned()));
+        }
+        Ok(Target { name: name.to_owned(), temporary: None, existed: false })
+    }
+
     /// The name to write to.
     pub fn url(&self) -> String {
         match &self.temporary {

@@ -2,7 +2,9 @@
 
 use super::native::ToNative;
 use super::open::RawOptions;
-use crate::ffmpeg::{Decoded, Decoder, Demuxer, Kind, Packet, Picture, Rational, last_message, microseconds, rescale};
+use crate::ffmpeg::{
+    Decoded, Decoder, Delay, Demuxer, Kind, Packet, Picture, Rational, last_message, microseconds, rescale,
+};
 use crate::io::Reader;
 use crate::pipeline::{Cancel, Delivery, Input, Notices, Progress, Source};
 use anyhow::{Context, Result, bail, ensure};
@@ -100,7 +102,7 @@ impl FileSource {
         let video = choose_video(&demuxer, &name, &options)?;
         let media = demuxer.media().clone();
         let stream = &media.streams[video];
-        let decoder = Decoder::open(stream).map_err(|error| {
+        let decoder = Decoder::open(stream, Delay::Any).map_err(|error| {
             anyhow::anyhow!("{name}: no decoder for {} ({error}); another FFmpeg build may have it", stream.describe())
         })?;
         let origin = media.start.unwrap_or(0);

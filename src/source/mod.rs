@@ -1,9 +1,15 @@
 //! Where frames come from.
 
+mod clock;
 mod file;
+mod live;
 mod native;
 mod open;
+mod place;
 mod raw;
 
+pub use clock::LiveClock;
 pub use file::InputOptions;
+pub use live::LiveSource;
 pub use open::{RawOptions, open};
+pub use place::CameraOptions;

@@ -14,6 +14,7 @@ mod interrupt;
 mod kept;
 mod kernel_arithmetic;
 mod layout;
+mod live;
 mod pictures;
 mod pipes;
 mod program;

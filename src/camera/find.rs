@@ -1,0 +1,30 @@
+//! The cameras of this machine, by the input device that its system has.
+
+use super::Mode;
+use crate::ffmpeg::{Device, video_devices};
+
+/// FFmpeg's input device for cameras on this system.
+pub const INPUT: &str = if cfg!(target_os = "macos") {
+    "avfoundation"
+} else if cfg!(windows) {
+    "dshow"
+} else {
+    "v4l2"
+};
+
+/// The cameras that are here, in the system's order.
+pub fn cameras() -> Vec<Device> {
+    video_devices(INPUT)
+}
+
+/// The modes of a camera; none where they cannot be told, and the camera's own default has to do.
+#[cfg(target_os = "linux")]
+pub fn modes(url: &str) -> Vec<Mode> {
+    super::v4l2::modes(url)
+}
+
+/// The modes of a camera; none where they cannot be told, and the camera's own default has to do.
+#[cfg(not(target_os = "linux"))]
+pub fn modes(_url: &str) -> Vec<Mode> {
+    Vec::new()
+}

@@ -1,0 +1,12 @@
+//! Cameras before they film: which there are, in which modes they can be opened, which of those to take, and what it
+//! means when one does not open.
+
+mod find;
+mod mode;
+mod trouble;
+#[cfg(target_os = "linux")]
+mod v4l2;
+
+pub use find::{INPUT, cameras, modes};
+pub use mode::{Choice, Mode, Wanted, choose};
+pub use trouble::explain;

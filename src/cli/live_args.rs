@@ -1,0 +1,112 @@
+//! What was typed after `live`.
+
+use super::args::key_value;
+use super::{BackendArg, ProgressArg};
+use clap::{ArgAction, Args};
+
+/// The options of `live`.
+#[derive(Args, Debug)]
+pub struct LiveArgs {
+    /// Camera (/dev/video0), or URL (rtsp://, udp://, http://) [default: the first camera]
+    pub camera: Option<String>,
+
+    /// Also record into this file; mp4 and mkv stay playable even after a crash
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Output")]
+    pub record: Option<String>,
+
+    /// Also be a camera for other programs: a virtual one (v4l2loopback) like /dev/video10
+    #[arg(long, value_name = "DEV", help_heading = "Output")]
+    pub loopback: Option<String>,
+
+    /// Also write here: - for stdout (y4m), or a URL
+    #[arg(short = 'o', long, value_name = "URL", help_heading = "Output")]
+    pub output: Option<String>,
+
+    /// Container of --output, when the URL does not tell (FFmpeg's name)
+    #[arg(long, value_name = "F", help_heading = "Output")]
+    pub output_format: Option<String>,
+
+    /// No window
+    #[arg(long, help_heading = "Output")]
+    pub no_preview: bool,
+
+    /// Video encoder of the recording (FFmpeg's name) [default: the container's usual one]
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    pub encoder: Option<String>,
+
+    /// Constant quality, in the encoder's own scale [default: near-transparent]
+    #[arg(long, value_name = "Q", conflicts_with = "bitrate", help_heading = "Output")]
+    pub crf: Option<f32>,
+
+    /// Bits a second to aim at instead (5M)
+    #[arg(long, value_name = "B", help_heading = "Output")]
+    pub bitrate: Option<String>,
+
+    /// The encoder's preset [default: one that keeps up with a camera]
+    #[arg(long, value_name = "P", help_heading = "Output")]
+    pub preset: Option<String>,
+
+    /// An option of the encoder's own; may be given again
+    #[arg(long, value_name = "K=V", value_parser = key_value, action = ArgAction::Append, help_heading = "Output")]
+    pub encoder_option: Vec<(String, String)>,
+
+    /// Overwrite the recording if it exists
+    #[arg(short = 'y', conflicts_with = "no_overwrite", help_heading = "Output")]
+    pub yes: bool,
+
+    /// Never overwrite the recording, and do not ask
+    #[arg(short = 'n', help_heading = "Output")]
+    pub no_overwrite: bool,
+
+    /// Input format, when it cannot be told (FFmpeg's name)
+    #[arg(short = 'f', long, value_name = "F", help_heading = "Camera")]
+    pub format: Option<String>,
+
+    /// Size to film in; the nearest that the camera has [default: 1280x720]
+    #[arg(short = 's', long, value_name = "WxH", help_heading = "Camera")]
+    pub size: Option<String>,
+
+    /// Frames a second; the nearest that the camera has [default: 30]
+    #[arg(short = 'r', long, value_name = "R", help_heading = "Camera")]
+    pub rate: Option<String>,
+
+    /// What the camera should send, a pixel format or mjpeg or h264 [default: chosen for size and rate]
+    #[arg(long, value_name = "P", help_heading = "Camera")]
+    pub pixel_format: Option<String>,
+
+    /// Stop after this long [default: at Ctrl-C, or when the window is closed]
+    #[arg(long, value_name = "T", help_heading = "Camera")]
+    pub duration: Option<String>,
+
+    /// Stop after this many frames
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Camera")]
+    pub frames: Option<u64>,
+
+    /// Where equalization runs; auto takes a GPU if there is one
+    #[arg(long, value_enum, default_value_t = BackendArg::Auto, help_heading = "Equalization")]
+    pub backend: BackendArg,
+
+    /// Which GPU, counted from 0
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Equalization")]
+    pub gpu: usize,
+
+    /// How much of the way to the equalized picture to go: 0 is the input, 1 is fully equalized [default: 1]
+    #[arg(long, value_name = "S", help_heading = "Equalization")]
+    pub strength: Option<f64>,
+
+    /// Fail where there would be a warning
+    #[arg(long)]
+    pub strict: bool,
+
+    /// Progress on stderr; auto shows it on a terminal, and nothing elsewhere
+    #[arg(long, value_enum, default_value_t = ProgressArg::Auto)]
+    pub progress: ProgressArg,
+
+    /// Errors only
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// Details too, and FFmpeg's own messages
+    #[arg(short, long)]
+    pub verbose: bool,
+}

@@ -1,0 +1,101 @@
+//! What the options of `live` mean, once all of them agree. Nothing has been opened yet.
+
+use super::backend::BackendChoice;
+use super::job::{meter_style, overwrite, quality, strength, time, value, verbosity};
+use super::{LiveArgs, ProgressArg};
+use crate::ffmpeg::{parse_rate, parse_size};
+use crate::report::{MeterStyle, Verbosity};
+use crate::sink::{EncoderChoice, Overwrite};
+use crate::source::CameraOptions;
+use crate::spec::Settings;
+
+/// A camera to be equalized as it films.
+#[derive(Debug)]
+pub struct LiveJob {
+    /// What to film with.
+    pub camera: CameraOptions,
+    /// A file to record into.
+    pub record: Option<String>,
+    /// What to do if it exists.
+    pub overwrite: Overwrite,
+    /// How to encode what is encoded.
+    pub encoder: EncoderChoice,
+    /// A virtual camera.
+    pub loopback: Option<String>,
+    /// A pipe or a URL, and the container that it gets.
+    pub output: Option<(String, Option<String>)>,
+    /// Whether there may be a window.
+    pub preview: bool,
+    /// How to equalize.
+    pub settings: Settings,
+    /// Where to equalize.
+    pub backend: BackendChoice,
+    /// Whether warnings are errors.
+    pub strict: bool,
+    /// Details too.
+    pub verbose: bool,
+    quiet: bool,
+    progress: ProgressArg,
+}
+
+impl LiveJob {
+    /// What `args` mean.
+    ///
+    /// # Errors
+    /// When a value makes no sense: a usage error for clap to print.
+    pub fn from_args(args: LiveArgs) -> Result<Self, clap::Error> {
+        let output = args.output.map(|url| {
+            let format = args.output_format.or_else(|| usual_format(&url).map(str::to_owned));
+            (url, format)
+        });
+        Ok(LiveJob {
+            camera: CameraOptions {
+                camera: args.camera,
+                format: args.format,
+                size: value("--size", "a size like 1920x1080", args.size, parse_size)?,
+                rate: value("--rate", "a rate like 25, 29.97 or 30000/1001", args.rate, parse_rate)?,
+                pixel_format: args.pixel_format,
+                duration: time("--duration", args.duration)?,
+                frames: args.frames,
+            },
+            record: args.record,
+            overwrite: overwrite(args.yes, args.no_overwrite),
+            encoder: EncoderChoice {
+                encoder: args.encoder,
+                quality: quality(args.crf, args.bitrate),
+                preset: args.preset,
+                options: args.encoder_option,
+            },
+            loopback: args.loopback,
+            output,
+            preview: !args.no_preview,
+            settings: Settings { strength: strength(args.strength)? },
+            backend: BackendChoice { backend: args.backend, gpu: args.gpu, verify: false },
+            strict: args.strict,
+            verbose: args.verbose,
+            quiet: args.quiet,
+            progress: args.progress,
+        })
+    }
+
+    /// How much is said on stderr.
+    pub fn verbosity(&self) -> Verbosity {
+        verbosity(self.quiet, self.verbose)
+    }
+
+    /// What progress looks like on this stderr.
+    pub fn meter_style(&self) -> MeterStyle {
+        meter_style(self.progress, self.quiet)
+    }
+}
+
+/// The container that the receivers of a protocol expect.
+fn usual_format(url: &str) -> Option<&'static str> {
+    match url.split_once("://")?.0 {
+        "udp" | "tcp" | "srt" => Some("mpegts"),
+        "rtmp" | "rtmps" => Some("flv"),
+        "rtsp" => Some("rtsp"),
+        "rtp" => Some("rtp_mpegts"),
+        _ => None,
+    }
+}

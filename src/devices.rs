@@ -1,0 +1,71 @@
+//! `histeq-video devices`: what this machine has to offer.
+
+use histeq_video::camera::{cameras, modes};
+use histeq_video::cuda::{Error, Gpu};
+use histeq_video::ffmpeg::{self, encoders};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+/// Lists GPUs, cameras with their modes, and video encoders on stdout.
+pub fn main() -> ExitCode {
+    ffmpeg::init();
+    let list = [gpus(), filming(), encoding()].concat();
+    match std::io::stdout().write_all(list.as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        // A reader that goes away has seen enough.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn gpus() -> String {
+    let mut list = "GPUs:\n".to_owned();
+    for index in 0.. {
+        match Gpu::open(index) {
+            Ok(gpu) => line(&mut list, &format!("{index}  {}", gpu.name())),
+            Err(Error::NoSuchDevice { .. }) if index > 0 => break,
+            Err(error) => {
+                line(&mut list, &format!("none that can be used: {error}"));
+                break;
+            }
+        }
+    }
+    list
+}
+
+/// Cameras; for each format and size, the highest rate.
+fn filming() -> String {
+    let mut list = "Cameras:\n".to_owned();
+    let cameras = cameras();
+    if cameras.is_empty() {
+        line(&mut list, "none");
+    }
+    for camera in cameras {
+        line(&mut list, &format!("{}  {}", camera.url, camera.name));
+        let mut by_format = BTreeMap::<String, Vec<String>>::new();
+        for mode in modes(&camera.url) {
+            let fastest = mode.rates.iter().map(|&rate| f64::from(rate)).max_by(f64::total_cmp);
+            let rate = fastest.map(|rate| format!("@{}", (rate * 100.0).round() / 100.0)).unwrap_or_default();
+            by_format.entry(mode.format).or_default().push(format!("{}x{}{rate}", mode.size.0, mode.size.1));
+        }
+        for (format, sizes) in by_format {
+            line(&mut list, &format!("    {format}: {}", sizes.join(" ")));
+        }
+    }
+    list
+}
+
+fn encoding() -> String {
+    let mut list = "Video encoders:\n".to_owned();
+    for encoder in encoders() {
+        line(&mut list, &format!("{:<18} {}", encoder.name(), encoder.description()));
+    }
+    list
+}
+
+fn line(list: &mut String, text: &str) {
+    // Writing to a String cannot fail.
+    let _ = writeln!(list, "  {text}");
+}

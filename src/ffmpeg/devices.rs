@@ -1,0 +1,45 @@
+//! The cameras that libavdevice finds.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::{c_string, text};
+use ffmpeg_next::ffi;
+
+/// A camera, as its system calls it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// What opens it: `/dev/video0`, or a number.
+    pub url: String,
+    /// What it is called.
+    pub name: String,
+}
+
+/// The cameras that the input device of this name (`v4l2`, `avfoundation`, `dshow`) finds; none where there is no such
+/// input device, or it cannot tell.
+pub fn video_devices(input: &str) -> Vec<Device> {
+    super::init();
+    let mut list = std::ptr::null_mut();
+    // SAFETY: a NUL-terminated name; the list is null or valid afterwards, and freed below.
+    unsafe {
+        let format = ffi::av_find_input_format(c_string(input).as_ptr());
+        if format.is_null() {
+            return Vec::new();
+        }
+        let none = std::ptr::null_mut();
+        ffi::avdevice_list_input_sources(format.cast_mut().cast(), std::ptr::null(), none, &mut list);
+    }
+    super::last_message();
+    if list.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: a valid list has `nb_devices` valid entries with NUL-terminated texts, or null ones.
+    unsafe {
+        let found = (0..(*list).nb_devices as usize)
+            .map(|index| {
+                let device = &**(*list).devices.add(index);
+                Device { url: text(device.device_name), name: text(device.device_description) }
+            })
+            .collect();
+        ffi::avdevice_free_list_devices(&mut list);
+        found
+    }
+}

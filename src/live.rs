@@ -1,0 +1,139 @@
+//! `histeq-video live`: a camera, a window, a recording.
+
+use crate::signals;
+use anyhow::{Result, bail};
+use histeq_video::cli::{Backend, LiveJob};
+use histeq_video::ffmpeg::{self, RawFormat};
+use histeq_video::pipeline::live::{self, Build, Cast, Dial, Output, Patience, Viewer};
+use histeq_video::pipeline::{Cancel, Input, Notices, Progress};
+use histeq_video::report::{Console, Meter, live_summary};
+use histeq_video::sink::{self, OutputOptions, Overwrite, Target};
+use histeq_video::source::LiveSource;
+use histeq_video::window::Window;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Films until the camera or the user has had enough.
+pub fn main(job: LiveJob) -> ExitCode {
+    let console = Console::new(job.verbosity());
+    match run(&job, &console) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            console.error(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(job: &LiveJob, console: &Console) -> Result<()> {
+    ffmpeg::silence_encoders();
+    ffmpeg::set_verbose(job.verbose);
+    let notices = console.notices(job.strict);
+    let (cancel, progress) = (Cancel::default(), Arc::new(Progress::default()));
+    let dial = Dial::new(job.settings);
+
+    let mut window = window(job, &dial, &notices)?;
+    let targets = targets(job)?;
+    signals::listen(cancel.clone(), console.clone(), None, "finishing")?;
+    let (camera, input) = LiveSource::open(job.camera.clone(), &cancel, notices.clone(), progress.clone())?;
+    let first = Backend::choose(job.backend, job.settings, &notices)?;
+    first.remark.iter().for_each(|remark| notices.note(remark));
+    let outputs = outputs(job, targets, &input, first.on_gpu, &notices)?;
+
+    let mut meter = Meter::start(job.meter_style(), &input);
+    console.share_with(meter.bar());
+    let cast = Cast {
+        camera: Box::new(camera),
+        build: build(job, first, notices.clone()),
+        dial: &dial,
+        outputs,
+        viewer: window.as_mut().map(|window| window as &mut dyn Viewer),
+    };
+    let tally = live::run(cast, &cancel, &progress, |progress| meter.update(progress));
+    meter.finish(&progress, tally.is_ok());
+    console.say(&live_summary(&tally?, &progress));
+    Ok(())
+}
+
+/// The window, where one is wanted and can be had.
+fn window(job: &LiveJob, dial: &Dial, notices: &Notices) -> Result<Option<Window>> {
+    let alone = job.record.is_none() && job.loopback.is_none() && job.output.is_none();
+    let why = match job.preview {
+        true => match Window::open(dial.clone(), notices.clone()) {
+            Ok(window) => return Ok(Some(window)),
+            Err(error) => format!("no window: {error:#}"),
+        },
+        false => "nothing to do".to_owned(),
+    };
+    if alone {
+        bail!("{why} (say where the picture goes: --record out.mkv, --output - or --loopback /dev/video10)");
+    }
+    notices.detail(&why);
+    Ok(None)
+}
+
+/// A place to write to, and what writes there.
+struct Planned {
+    target: Target,
+    options: OutputOptions,
+    patience: Patience,
+}
+
+/// Where the picture goes beside the window. Looks at files before the camera is opened.
+fn targets(job: &LiveJob) -> Result<Vec<Planned>> {
+    let mut planned = Vec::new();
+    let encoder = job.encoder.clone();
+    if let Some(file) = &job.record {
+        let options = OutputOptions { format: None, encoder: encoder.clone(), live: true, pixel_format: None };
+        let target = Target::direct(file, job.overwrite)?;
+        planned.push(Planned { target, options, patience: Patience::Recording });
+    }
+    if let Some(device) = &job.loopback {
+        if !Path::new(device).exists() {
+            bail!(
+                "{device}: no virtual camera there (sudo modprobe v4l2loopback video_nr=10 exclusive_caps=1 makes one)"
+            );
+        }
+        let options = OutputOptions {
+            format: Some("v4l2".to_owned()),
+            live: true,
+            // What browsers take.
+            pixel_format: RawFormat::from_name("yuyv422"),
+            ..OutputOptions::default()
+        };
+        let target = Target::direct(device, Overwrite::Yes)?;
+        planned.push(Planned { target, options, patience: Patience::Stream });
+    }
+    if let Some((url, format)) = &job.output {
+        let options = OutputOptions { format: format.clone(), encoder, live: true, pixel_format: None };
+        let target = Target::direct(url, job.overwrite)?;
+        planned.push(Planned { target, options, patience: Patience::Stream });
+    }
+    Ok(planned)
+}
+
+fn outputs(
+    job: &LiveJob,
+    planned: Vec<Planned>,
+    input: &Input,
+    on_gpu: bool,
+    notices: &Notices,
+) -> Result<Vec<Output>> {
+    let open = |Planned { target, options, patience }: Planned| {
+        let name = if target.name() == "-" { "stdout".to_owned() } else { target.name().to_owned() };
+        let sink =
+            sink::open(input.clone(), target, options, on_gpu && job.encoder.encoder.is_none(), notices.clone())?;
+        Ok(Output { name, sink, patience })
+    };
+    planned.into_iter().map(open).collect()
+}
+
+/// Equalizers with whatever settings the dial stands at; the first one is there already.
+fn build(job: &LiveJob, first: Backend, notices: Notices) -> Build {
+    let (choice, mut first) = (job.backend, Some(first.equalizer));
+    Box::new(move |settings| match first.take() {
+        Some(equalizer) => Ok(equalizer),
+        None => Ok(Backend::choose(choice, settings, &notices)?.equalizer),
+    })
+}

@@ -1,0 +1,25 @@
+//! Settings that can be turned while the camera films.
+
+use crate::spec::Settings;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The settings at hand; shared by its clones.
+#[derive(Clone)]
+pub struct Dial(Arc<Mutex<Settings>>);
+
+impl Dial {
+    /// Begins with these.
+    pub fn new(settings: Settings) -> Self {
+        Dial(Arc::new(Mutex::new(settings)))
+    }
+
+    /// What it stands at.
+    pub fn get(&self) -> Settings {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Turns it; the next frame to be equalized shows it.
+    pub fn set(&self, settings: Settings) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+}

@@ -1,0 +1,33 @@
+//! The lines at the end of a live run: how much, how late, and who missed what.
+
+use crate::pipeline::Progress;
+use crate::pipeline::live::Tally;
+
+/// The lines, joined.
+pub fn live_summary(tally: &Tally, progress: &Progress) -> String {
+    let seconds = tally.elapsed.as_secs_f64().max(1e-6);
+    let equalized = progress.written();
+    let fps = equalized as f64 / seconds;
+    let mut text = format!(
+        "{equalized} frames in {seconds:.2} s ({fps:.1} fps) by {}, {} dropped",
+        tally.equalizer, tally.dropped
+    );
+    if progress.damaged() > 0 {
+        text += &format!(", {} damaged", progress.damaged());
+    }
+    let milliseconds = |share| tally.latency.percentile(share).map(|time| time.as_secs_f64() * 1e3);
+    if let (Some(half), Some(most)) = (milliseconds(0.5), milliseconds(0.95)) {
+        let end = if tally.shown.is_some() { "shown" } else { "equalized" };
+        text += &format!("; latency from capture to {end}: median {half:.1} ms, 95th percentile {most:.1} ms");
+    }
+    if let Some(shown) = tally.shown {
+        text += &format!("; {shown} shown");
+    }
+    for output in &tally.outputs {
+        text += &format!("\n{} frames -> {}", output.frames, output.name);
+        if output.dropped > 0 {
+            text += &format!(", {} dropped because it was too slow", output.dropped);
+        }
+    }
+    text
+}

@@ -1,0 +1,237 @@
+//! Reads a camera or a network stream as it films, and waits for it when it is gone.
+
+use super::clock::LiveClock;
+use super::native::ToNative;
+use super::place::{CameraOptions, Place};
+use crate::camera::explain;
+use crate::ffmpeg::{
+    Decoded, Decoder, Delay, Demuxer, Error, Interrupt, Media, Picture, Rational, last_message, microseconds, rescale,
+};
+use crate::pipeline::live::{Camera, Captured};
+use crate::pipeline::{Cancel, Input, Notices, Progress};
+use anyhow::{Context, Result, anyhow};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long opening may take: a network stream shows what it is with its next key frame.
+const OPENING: Duration = Duration::from_secs(10);
+
+/// A camera that sends nothing for this long is gone.
+const SILENCE: Duration = Duration::from_secs(3);
+
+/// Pauses between attempts to open it again: the first, and the longest.
+const BACK_OFF: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(4));
+
+/// How often a pause looks whether it is still wanted.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// A camera that is being filmed with.
+pub struct LiveSource {
+    place: Place,
+    open: Option<Open>,
+    clock: LiveClock,
+    to_native: ToNative,
+    input: Input,
+    options: CameraOptions,
+    cancel: Cancel,
+    notices: Notices,
+    progress: Arc<Progress>,
+    delivered: u64,
+}
+
+impl LiveSource {
+    /// Opens the camera.
+    ///
+    /// # Errors
+    /// When there is none, or it does not open.
+    pub fn open(
+        options: CameraOptions,
+        cancel: &Cancel,
+        notices: Notices,
+        progress: Arc<Progress>,
+    ) -> Result<(Self, Input)> {
+        let place = Place::find(&options, &notices)?;
+        let open = Open::new(&place, cancel)?;
+        let stream = &open.demuxer.media().streams[open.video];
+        // A transport stream can take its clock for its rate.
+        let plausible = stream.frame_rate.filter(|&rate| f64::from(rate) <= 1000.0);
+        let rate = plausible.or(options.rate).unwrap_or(Rational::new(30, 1));
+        let mut media = Media::of_raw_video("rawvideo", rate, stream.sample_aspect_ratio);
+        media.streams[0].time_base = microseconds();
+        let name = place.name.clone();
+        let (frames, duration) = (options.frames, options.duration);
+        let input = Input { name, media, video: 0, shift: 0, length: None, frames, duration };
+        let source = LiveSource {
+            place,
+            open: Some(open),
+            clock: LiveClock::default(),
+            to_native: ToNative::new(notices.clone()),
+            input: input.clone(),
+            options,
+            cancel: cancel.clone(),
+            notices,
+            progress,
+            delivered: 0,
+        };
+        Ok((source, input))
+    }
+
+    /// A picture becomes a frame with a time of ours; `None` when that lies behind the part that was asked for.
+    fn take(&mut self, mut picture: Picture, at: Instant, time_base: Rational) -> Result<Option<Captured>> {
+        let in_microseconds = |time: i64| rescale(time, time_base, microseconds());
+        let time = self.clock.time(picture.time().map(in_microseconds), at);
+        let over = self.options.duration.is_some_and(|duration| time >= duration)
+            || self.options.frames.is_some_and(|frames| self.delivered >= frames);
+        if over {
+            return Ok(None);
+        }
+        picture.set_time(Some(time));
+        picture.set_duration(in_microseconds(picture.duration()));
+        let frame = self.to_native.frame(&picture).with_context(|| self.input.name.clone())?;
+        self.delivered += 1;
+        self.progress.count_decoded(time);
+        Ok(Some(Captured { frame, at }))
+    }
+
+    /// The camera is gone. Is it one that comes back?
+    fn lose(&mut self, reason: &str) -> bool {
+        self.open = None;
+        self.clock.lost();
+        if self.place.comes_back {
+            self.notices.note(&format!("{}: {reason}; waiting for it to come back", self.place.name));
+        }
+        self.place.comes_back
+    }
+
+    /// Tries to open it again until it is back; false when nobody wants to wait any longer.
+    fn wait_for_return(&mut self) -> bool {
+        let gone = Instant::now();
+        let mut pause = BACK_OFF.0;
+        loop {
+            let attempt = Instant::now();
+            while attempt.elapsed() < pause {
+                if self.cancel.is_cancelled() {
+                    return false;
+                }
+                std::thread::sleep(LOOK);
+            }
+            match Open::new(&self.place, &self.cancel) {
+                Ok(open) => {
+                    let away = gone.elapsed().as_secs_f64();
+                    self.notices.note(&format!("{}: back after {away:.1} s", self.place.name));
+                    self.open = Some(open);
+                    return true;
+                }
+                Err(error) => self.notices.detail(&format!("{error:#}")),
+            }
+            pause = (pause * 2).min(BACK_OFF.1);
+        }
+    }
+}
+
+impl Camera for LiveSource {
+    fn next(&mut self) -> Result<Option<Captured>> {
+        while !self.cancel.is_cancelled() {
+            let Some(open) = &mut self.open else {
+                if !self.wait_for_return() {
+                    break;
+                }
+                continue;
+            };
+            match open.next() {
+                Ok(Read::Picture(picture, at)) => {
+                    let time_base = open.time_base;
+                    return self.take(picture, at, time_base);
+                }
+                Ok(Read::Damaged(error)) => {
+                    self.progress.count_damaged();
+                    self.notices.detail(&format!("{}: decode failed: {error}", self.place.name));
+                }
+                Ok(Read::End) if self.lose("the stream has ended") => {}
+                Ok(Read::End) => break,
+                Err(_) if self.cancel.is_cancelled() => break,
+                Err(error) => {
+                    let reason = match error {
+                        Error::Exit => format!("nothing for {} s", SILENCE.as_secs()),
+                        error => format!("lost ({error})"),
+                    };
+                    if !self.lose(&reason) {
+                        return Err(anyhow!("{}: {reason}", self.place.name));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// What reading gives.
+enum Read {
+    /// A picture, and when its packet was read.
+    Picture(Picture, Instant),
+    /// A packet made no sense.
+    Damaged(Error),
+    /// Nothing any more.
+    End,
+}
+
+/// A camera that is open.
+struct Open {
+    demuxer: Demuxer,
+    decoder: Decoder,
+    video: usize,
+    time_base: Rational,
+    interrupt: Interrupt,
+    /// When the last packet was read.
+    read: Instant,
+    /// Has it kept silent for too long?
+    silent: bool,
+    ended: bool,
+}
+
+impl Open {
+    fn new(place: &Place, cancel: &Cancel) -> Result<Self> {
+        let interrupt = Interrupt::from(cancel.flag());
+        interrupt.allow(OPENING);
+        let format = place.format.as_deref();
+        let mut demuxer = Demuxer::open(&place.url, None, format, &place.options, interrupt.clone())
+            .map_err(|error| anyhow!("{}", explain(&place.name, error)))?;
+        last_message();
+        let video = demuxer.best_video().with_context(|| format!("{}: no video in it", place.name))?;
+        let streams = demuxer.media().streams.clone();
+        streams.iter().filter(|stream| stream.index != video).for_each(|stream| demuxer.discard(stream.index));
+        let stream = &streams[video];
+        let decoder = Decoder::open(stream, Delay::Lowest)
+            .with_context(|| format!("{}: no decoder for {}", place.name, stream.describe()))?;
+        let (time_base, read) = (stream.time_base, Instant::now());
+        Ok(Open { demuxer, decoder, video, time_base, interrupt, read, silent: false, ended: false })
+    }
+
+    fn next(&mut self) -> Result<Read, Error> {
+        loop {
+            match self.decoder.receive() {
+                Ok(Decoded::Picture(picture)) => return Ok(Read::Picture(picture, self.read)),
+                Ok(Decoded::End) => return Ok(Read::End),
+                Ok(Decoded::NeedsInput) if self.ended => return Ok(Read::End),
+                Ok(Decoded::NeedsInput) => {}
+                Err(error) => return Ok(Read::Damaged(error)),
+            }
+            if !self.silent {
+                self.interrupt.allow(SILENCE);
+            }
+            let packet = self.demuxer.read()?;
+            if packet.as_ref().is_some_and(|packet| packet.stream() != self.video) {
+                continue;
+            }
+            // After a time-out, the demuxer first gives what it still had from before.
+            self.silent |= self.interrupt.is_due();
+            if !self.silent {
+                self.read = Instant::now();
+            }
+            self.ended = packet.is_none();
+            if let Err(error) = self.decoder.send(packet.as_ref()) {
+                return Ok(Read::Damaged(error));
+            }
+        }
+    }
+}

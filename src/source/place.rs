@@ -1,0 +1,107 @@
+//! What a live input is: a camera of this machine in one of its modes, a network stream, or a filter that pretends.
+
+use crate::camera::{INPUT, Wanted, cameras, choose, modes};
+use crate::ffmpeg::Rational;
+use crate::pipeline::Notices;
+use anyhow::{Context, Result};
+
+/// What to film with, and how.
+#[derive(Clone, Debug, Default)]
+pub struct CameraOptions {
+    /// A camera or a URL; the first camera if not given.
+    pub camera: Option<String>,
+    /// FFmpeg's name of an input format.
+    pub format: Option<String>,
+    /// Pixels in a row and rows.
+    pub size: Option<(usize, usize)>,
+    /// Frames a second.
+    pub rate: Option<Rational>,
+    /// Pixel format, or codec, that the camera sends.
+    pub pixel_format: Option<String>,
+    /// How much to film, in microseconds.
+    pub duration: Option<i64>,
+    /// How many frames to film.
+    pub frames: Option<u64>,
+}
+
+/// A live input, ready to be opened as often as it takes.
+pub struct Place {
+    /// How messages name it.
+    pub name: String,
+    /// What FFmpeg opens.
+    pub url: String,
+    /// With which demuxer.
+    pub format: Option<String>,
+    /// With which options.
+    pub options: Vec<(String, String)>,
+    /// Does it come back after it ended? Files and filters do not.
+    pub comes_back: bool,
+}
+
+impl Place {
+    /// Finds out what is meant, and in which mode a camera will be opened.
+    ///
+    /// # Errors
+    /// When there is no camera, or none of its modes is what was asked for.
+    pub fn find(options: &CameraOptions, notices: &Notices) -> Result<Self> {
+        let url = match &options.camera {
+            Some(url) => url.clone(),
+            None => {
+                let first = cameras().into_iter().next();
+                let first = first.context("no camera here (plug one in, or name a URL: live rtsp://...)")?;
+                notices.note(&format!("filming with {} ({})", first.name, first.url));
+                first.url
+            }
+        };
+        let is_url = url.contains("://");
+        let is_file = options.format.is_none() && std::fs::metadata(&url).is_ok_and(|file| file.is_file());
+        let is_camera = options.format.as_deref() == Some(INPUT) || options.format.is_none() && !is_url && !is_file;
+        let format = if is_camera { Some(INPUT.to_owned()) } else { options.format.clone() };
+        let mut set = Options(Vec::new());
+        if is_camera {
+            set.of_camera(&url, options, notices)?;
+        } else {
+            set.add("video_size", options.size.map(|(width, height)| format!("{width}x{height}")));
+            set.add("framerate", options.rate.map(|rate| rate.to_string()));
+            set.add("pixel_format", options.pixel_format.clone());
+        }
+        if is_url {
+            set.add("fflags", Some("nobuffer".to_owned()));
+            set.add("analyzeduration", Some("1000000".to_owned()));
+        } else if !is_file {
+            // A device says what its rate is: no need to hold frames back in order to measure it.
+            set.add("fpsprobesize", Some("0".to_owned()));
+        }
+        Ok(Place { name: url.clone(), url, format, options: set.0, comes_back: is_url || is_camera })
+    }
+}
+
+struct Options(Vec<(String, String)>);
+
+impl Options {
+    fn add(&mut self, key: &str, value: Option<String>) {
+        self.0.extend(value.map(|value| (key.to_owned(), value)));
+    }
+
+    /// Chooses a mode and says which.
+    fn of_camera(&mut self, url: &str, options: &CameraOptions, notices: &Notices) -> Result<()> {
+        let wanted = Wanted { size: options.size, rate: options.rate, format: options.pixel_format.clone() };
+        let offered = modes(url);
+        let choice = choose(&offered, &wanted);
+        if let Some(format) = options.pixel_format.as_ref().filter(|_| !offered.is_empty() && choice.is_none()) {
+            anyhow::bail!("{url}: the camera does not send {format} (`histeq-video devices` lists what it does)");
+        }
+        let (size, rate, format) = match choice {
+            Some(choice) => {
+                notices.note(&format!("{url}: {choice}"));
+                (Some(choice.size), choice.rate, Some(choice.format))
+            }
+            None => (options.size, options.rate, options.pixel_format.clone()),
+        };
+        let key = if INPUT == "v4l2" { "input_format" } else { "pixel_format" };
+        self.add("video_size", size.map(|(width, height)| format!("{width}x{height}")));
+        self.add("framerate", rate.map(|rate| rate.to_string()));
+        self.add(key, format);
+        Ok(())
+    }
+}

@@ -1,0 +1,39 @@
+//! Keeps a frame as a PNG, at its full size, by the same sink that writes images elsewhere.
+
+use crate::ffmpeg::{Media, Rational};
+use crate::frame::Frame;
+use crate::pipeline::{Delivery, Input, Notices, Outcome};
+use crate::sink::{self, OutputOptions, Overwrite, Target};
+use anyhow::Result;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Writes `frame` into this folder, on a thread of its own, and says where it is.
+pub fn keep(frame: Frame, notices: &Notices) {
+    let notices = notices.clone();
+    std::thread::spawn(move || {
+        let written = write(frame);
+        notices.note(&written.unwrap_or_else(|error| format!("no screenshot: {error:#}")));
+    });
+}
+
+fn write(mut frame: Frame) -> Result<String> {
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let name = format!("histeq-video-{}.png", time.as_millis());
+    frame.pts = Some(0);
+    let input = Input {
+        name: "screenshot".to_owned(),
+        media: Media::of_raw_video("rawvideo", Rational::new(1, 1), None),
+        video: 0,
+        shift: 0,
+        length: None,
+        frames: Some(1),
+        duration: None,
+    };
+    // That PNG holds RGB is no news to anybody.
+    let silent = Notices::new(false, |_, _| {});
+    let target = Target::new(&name, "", false, Overwrite::No)?;
+    let mut sink = sink::open(input, target, OutputOptions::default(), false, silent)?;
+    sink.write(Delivery { packets: Vec::new(), frame: Some(frame) })?;
+    sink.finish(Outcome::Complete)?;
+    Ok(format!("screenshot -> {name}"))
+}

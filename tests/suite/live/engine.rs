@@ -1,0 +1,186 @@
+//! The live engine with cameras and outputs that are easy to watch: what is late is dropped and counted, nobody waits.
+
+use crate::pictures::Picture;
+use anyhow::{Result, bail};
+use histeq_video::equalize::Equalizer;
+use histeq_video::equalize::reference::Reference;
+use histeq_video::frame::{Frame, PixelFormat};
+use histeq_video::pipeline::live::{
+    Camera, Captured, Cast, Dial, Latency, Newest, Output, Patience, Popped, Tally, run,
+};
+use histeq_video::pipeline::{Cancel, Delivery, Outcome, Progress, Sink};
+use histeq_video::spec::Settings;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// A camera of so many frames, one every `interval`. `token` is held by every frame that is alive.
+struct Paced {
+    left: u32,
+    interval: Duration,
+    token: Arc<()>,
+    most_alive: Arc<AtomicUsize>,
+}
+
+impl Camera for Paced {
+    fn next(&mut self) -> Result<Option<Captured>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        std::thread::sleep(self.interval);
+        let mut frame = small_frame();
+        frame.pts = Some(1000 - i64::from(self.left));
+        frame.attachment = Some(self.token.clone());
+        self.most_alive.fetch_max(Arc::strong_count(&self.token), Ordering::SeqCst);
+        Ok(Some(Captured { frame, at: Instant::now() }))
+    }
+}
+
+fn small_frame() -> Frame {
+    Picture::new(PixelFormat::Gray, (16, 8)).make()
+}
+
+/// An output that takes its time.
+struct Slow {
+    time: Duration,
+    fault: bool,
+    written: Arc<AtomicUsize>,
+}
+
+impl Sink for Slow {
+    fn write(&mut self, _delivery: Delivery) -> Result<()> {
+        if self.fault {
+            bail!("the disk is full");
+        }
+        std::thread::sleep(self.time);
+        self.written.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _outcome: Outcome) -> Result<Option<String>> {
+        Ok(None)
+    }
+}
+
+/// The reference, slowed down.
+struct Lazy(Reference, Duration);
+
+impl Equalizer for Lazy {
+    fn submit(&mut self, frame: Frame) -> Result<()> {
+        std::thread::sleep(self.1);
+        self.0.submit(frame)
+    }
+    fn collect(&mut self) -> Result<Option<Frame>> {
+        self.0.collect()
+    }
+    fn in_flight(&self) -> usize {
+        self.0.in_flight()
+    }
+    fn capacity(&self) -> usize {
+        1
+    }
+    fn name(&self) -> String {
+        "lazy".to_owned()
+    }
+}
+
+struct Film {
+    frames: u32,
+    equalize: Duration,
+    write: Duration,
+    patience: Patience,
+    fault: bool,
+}
+
+/// Films at 200 frames a second; answers with the tally, the frames written, and the most that were alive.
+fn film(film: &Film) -> (Result<Tally>, usize, usize) {
+    let (most_alive, written) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let interval = Duration::from_millis(5);
+    let camera = Paced { left: film.frames, interval, token: Arc::new(()), most_alive: most_alive.clone() };
+    let sink = Box::new(Slow { time: film.write, fault: film.fault, written: written.clone() });
+    let output = Output { name: "slow".to_owned(), sink, patience: film.patience };
+    let time = film.equalize;
+    let cast = Cast {
+        camera: Box::new(camera),
+        build: Box::new(move |settings| Ok(Box::new(Lazy(Reference::new(settings), time)))),
+        dial: &Dial::new(Settings::default()),
+        outputs: vec![output],
+        viewer: None,
+    };
+    let tally = run(cast, &Cancel::default(), &Progress::default(), |_| {});
+    (tally, written.load(Ordering::SeqCst), most_alive.load(Ordering::SeqCst))
+}
+
+const NO_TIME: Duration = Duration::ZERO;
+
+#[test]
+fn a_recording_that_keeps_up_has_every_frame() {
+    let patience = Patience::Recording;
+    let (tally, written, _) = film(&Film { frames: 100, equalize: NO_TIME, write: NO_TIME, patience, fault: false });
+    let tally = tally.expect("a good run");
+    assert_eq!((written, tally.dropped, tally.outputs[0].dropped), (100, 0, 0));
+}
+
+#[test]
+fn a_slow_output_drops_frames_and_holds_nobody_up() {
+    for (patience, waiting) in [(Patience::Stream, 1), (Patience::Recording, 60)] {
+        let write = Duration::from_millis(40);
+        let (tally, written, most_alive) =
+            film(&Film { frames: 200, equalize: NO_TIME, write, patience, fault: false });
+        let tally = tally.expect("a good run");
+        assert_eq!(tally.outputs[0].frames, written as u64);
+        assert_eq!(tally.outputs[0].dropped + written as u64, 200, "{patience:?}");
+        assert!(tally.outputs[0].dropped > 50, "{} dropped, {patience:?}", tally.outputs[0].dropped);
+        assert_eq!(tally.dropped, 0, "{patience:?}");
+        // What waits, what is on its way, and the token itself.
+        assert!(most_alive <= waiting + 15, "{most_alive} frames alive, {patience:?}");
+        let latency = tally.latency.percentile(0.95).expect("frames");
+        assert!(latency < Duration::from_millis(40), "{latency:?}");
+    }
+}
+
+#[test]
+fn a_slow_equalizer_drops_frames_and_latency_does_not_grow() {
+    let equalize = Duration::from_millis(20);
+    let patience = Patience::Stream;
+    let (tally, written, _) = film(&Film { frames: 300, equalize, write: NO_TIME, patience, fault: false });
+    let tally = tally.expect("a good run");
+    assert!(tally.dropped > 150, "{} dropped", tally.dropped);
+    assert_eq!(tally.dropped + tally.outputs[0].dropped + written as u64, 300);
+    // Eight may wait for their turn when there are outputs.
+    let latency = tally.latency.percentile(0.95).expect("frames");
+    assert!(latency < Duration::from_millis(20 * 12), "{latency:?}");
+}
+
+#[test]
+fn an_output_that_fails_ends_the_run_with_its_error() {
+    let patience = Patience::Recording;
+    let (tally, ..) = film(&Film { frames: 400, equalize: NO_TIME, write: NO_TIME, patience, fault: true });
+    let error = tally.err().expect("an error");
+    assert!(error.to_string().contains("disk is full"));
+}
+
+#[test]
+fn a_slot_keeps_the_newest() {
+    let slot = Newest::new(1);
+    assert_eq!(slot.pop_within(NO_TIME), Popped::<i32>::Empty);
+    (1..=5).for_each(|entry| slot.push(entry));
+    assert_eq!((slot.dropped(), slot.pop()), (4, Some(5)));
+    slot.push(6);
+    slot.close();
+    slot.push(7);
+    assert_eq!((slot.pop(), slot.pop()), (Some(6), None));
+    assert_eq!(slot.pop_within(NO_TIME), Popped::Closed);
+}
+
+#[test]
+fn percentiles_are_what_so_many_stay_below() {
+    let mut latency = Latency::default();
+    assert_eq!(latency.percentile(0.95), None);
+    (1..=100).for_each(|n| latency.add(Duration::from_millis(n)));
+    let about = |share| latency.percentile(share).expect("durations").as_millis();
+    assert_eq!((about(0.5), about(0.95), about(1.0)), (50, 95, 100));
+    latency.add(Duration::from_secs(3600));
+    assert!(latency.percentile(1.0).expect("durations") <= Duration::from_secs(2));
+}

@@ -1,0 +1,51 @@
+//! A camera in the network that goes away and comes back.
+
+use super::{Beside, pause};
+use crate::program::Dir;
+use std::net::UdpSocket;
+
+fn sender(dir: &Dir, port: u16) -> Beside {
+    let line = format!(
+        "-v error -nostdin -re -f lavfi -i testsrc2=s=320x180:r=25 -c:v mpeg2video -g 10 -f mpegts \
+         udp://127.0.0.1:{port}?pkt_size=1316"
+    );
+    Beside(dir.other_command("ffmpeg", &line).spawn().expect("ffmpeg runs"))
+}
+
+#[test]
+fn a_sender_that_is_killed_and_started_again_goes_on_in_the_same_recording() {
+    let dir = Dir::new();
+    // A port that nobody uses: the socket is closed again at the end of the line.
+    let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+    let live = Beside::live(&dir, &format!("--encoder mpeg4 --record out.mkv udp://127.0.0.1:{port}"));
+    let first = sender(&dir, port);
+    pause(5.0);
+    drop(first);
+    pause(5.0);
+    let second = sender(&dir, port);
+    pause(5.0);
+    live.interrupt();
+    let (code, said) = live.end();
+    drop(second);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("waiting for it to come back") && said.contains("back after"), "{said}");
+    let times = dir.frame_times("out.mkv");
+    let rises = times.windows(2).all(|pair| pair[1] > pair[0]);
+    let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 2.0).collect();
+    assert!(rises && gaps.len() == 1 && gaps[0] < 9.0, "{gaps:?} in {times:?}");
+    let gap = times.windows(2).position(|pair| pair[1] - pair[0] > 2.0).expect("a gap");
+    assert!(gap > 30 && times.len() - gap > 30, "{gap} frames of {} before the gap", times.len());
+}
+
+#[test]
+fn ctrl_c_reaches_a_run_that_waits_for_a_silent_sender() {
+    let dir = Dir::new();
+    let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+    let live = Beside::live(&dir, &format!("--record out.mkv udp://127.0.0.1:{port}"));
+    pause(1.5);
+    let begin = std::time::Instant::now();
+    live.interrupt();
+    live.end();
+    assert!(begin.elapsed().as_secs_f64() < 2.0, "{:?}", begin.elapsed());
+    assert!(dir.names().is_empty(), "{:?}", dir.names());
+}

@@ -1,0 +1,100 @@
+//! Recordings of a camera that is a filter with a clock.
+
+use super::{Beside, pause};
+use crate::program::Dir;
+
+const CAMERA: &str = "-f lavfi 'testsrc2=s=320x180:r=30,realtime'";
+
+/// Seconds that the summary says the run took.
+fn elapsed(said: &str) -> f64 {
+    let after = said.split("frames in ").nth(1).expect("a summary");
+    after.split(' ').next().and_then(|seconds| seconds.parse().ok()).expect("seconds")
+}
+
+#[test]
+fn ctrl_c_finishes_a_recording_with_every_frame_in_it() {
+    for file in ["out.mkv", "out.mp4"] {
+        let dir = Dir::new();
+        let live = Beside::live(&dir, &format!("--encoder mpeg4 {CAMERA} --record {file}"));
+        pause(3.0);
+        live.interrupt();
+        let (code, said) = live.end();
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("0 dropped"), "{said}");
+        let times = dir.frame_times(file);
+        assert!(times.len() > 60, "{} frames", times.len());
+        assert!(said.contains(&format!("{} frames -> {file}", times.len())), "{said}");
+        for pair in times.windows(2) {
+            assert!((pair[1] - pair[0] - 1.0 / 30.0).abs() < 0.002, "{pair:?}");
+        }
+        let length = times.len() as f64 / 30.0;
+        // Opening and finishing take their time on a busy machine; the film itself does not.
+        assert!(elapsed(&said) - length > -0.04 && elapsed(&said) - length < 0.5, "{length}: {said}");
+    }
+}
+
+#[test]
+fn a_recording_that_is_killed_is_playable() {
+    for file in ["out.mkv", "out.mp4"] {
+        let dir = Dir::new();
+        let live = Beside::live(&dir, &format!("--encoder mpeg4 {CAMERA} --record {file}"));
+        pause(4.0);
+        drop(live);
+        let frames = dir.frame_times(file).len();
+        assert!(frames >= 30, "{frames} frames in what is left of {file}");
+    }
+}
+
+#[test]
+fn what_is_recorded_is_equalized() {
+    let dir = Dir::new();
+    let source = "testsrc2=s=64x48:r=30:d=0.5";
+    dir.succeeds(&format!(
+        "live --backend cpu --no-preview -f lavfi {source},realtime --encoder ffv1 --record live.mkv"
+    ));
+    dir.ffmpeg(&format!("-f lavfi -i {source} -c:v ffv1 in.mkv"));
+    dir.succeeds("--backend cpu in.mkv file.mkv");
+    assert_eq!(dir.raw("live.mkv", "yuv420p"), dir.raw("file.mkv", "yuv420p"));
+}
+
+#[test]
+fn frames_go_to_a_pipe_beside_the_recording() {
+    let dir = Dir::new();
+    let run = dir.succeeds(&format!(
+        "live --backend cpu --no-preview {CAMERA} --frames 20 --encoder mpeg4 --record out.mkv --output -"
+    ));
+    assert!(run.stdout.starts_with(b"YUV4MPEG2 W320 H180"));
+    assert_eq!(dir.frame_times("out.mkv").len(), 20);
+}
+
+#[test]
+fn what_is_missing_is_said_in_a_line_with_the_way_out() {
+    let dir = Dir::new();
+    dir.write("there.mkv", b"precious");
+    for (line, says) in [
+        ("live --no-preview -f lavfi testsrc2", "--record"),
+        ("live --record out.mkv /dev/no-such-camera", "histeq-video devices"),
+        ("live --record out.mkv --loopback /dev/no-such-loopback -f lavfi testsrc2", "v4l2loopback"),
+        ("live -n --record there.mkv -f lavfi testsrc2", "there.mkv exists"),
+        ("live --record out.mkv -f no-such-input camera", "no such input"),
+        ("live --record out.mkv rtsp://127.0.0.1:1/", "nobody answers"),
+    ] {
+        let mut command = dir.command(line);
+        let run = crate::program::Run::of(command.env_remove("DISPLAY"), line).exits_with(1).says(&[says]);
+        assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+    }
+    let mut command = dir.command("live -f lavfi testsrc2");
+    let run = crate::program::Run::of(command.env_remove("DISPLAY"), "live without a display").exits_with(1);
+    run.says(&["no display", "--record"]);
+    assert_eq!(dir.read("there.mkv"), b"precious");
+    dir.run("live --size wide").exits_with(2).says(&["--size"]);
+}
+
+#[test]
+fn devices_lists_what_is_here() {
+    let run = Dir::new().succeeds("devices");
+    let list = String::from_utf8_lossy(&run.stdout).into_owned();
+    for heading in ["GPUs:", "Cameras:", "Video encoders:", "ffv1"] {
+        assert!(list.contains(heading), "{list}");
+    }
+}
