@@ -27,7 +27,7 @@ through_program() {
     cat "$1" | "$program" "${@:2}" - - | cat >/dev/null
 }
 
-echo "| frames | size | cat, MB/s | histeq-video, MB/s | of cat | frames a second | equalization alone, frames a second |"
+echo "| frames | size | cat, MB/s | histeq-video, MB/s | of cat | frames a second | equalization itself, frames a second |"
 echo "|---|---|---|---|---|---|---|"
 for size in 1920x1080 3840x2160; do
     for framing in raw y4m; do
