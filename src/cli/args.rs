@@ -99,7 +99,7 @@ pub struct Args {
     #[arg(long, value_name = "K=V", value_parser = key_value, action = ArgAction::Append, help_heading = "Output")]
     pub encoder_option: Vec<(String, String)>,
 
-    /// Container, when the output's name does not tell (FFmpeg's name)
+    /// Container, when the output's name does not tell (FFmpeg's name), or rawvideo or yuv4mpegpipe
     #[arg(long, value_name = "F", help_heading = "Output")]
     pub output_format: Option<String>,
 

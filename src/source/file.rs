@@ -98,6 +98,7 @@ impl FileSource {
         progress: Arc<Progress>,
     ) -> Result<Self> {
         let name = name.to_owned();
+        let in_order_only = reader.is_some();
         let mut demuxer = open_demuxer(&options, &name, reader, cancel)?;
         let video = choose_video(&demuxer, &name, &options)?;
         let media = demuxer.media().clone();
@@ -107,7 +108,8 @@ impl FileSource {
         })?;
         let origin = media.start.unwrap_or(0);
         let begin = options.start.map(|start| origin + start);
-        if let Some(begin) = begin.filter(|&begin| begin > origin) {
+        // A demuxer that tries to go back in a pipe loses its way: there, everything before is decoded.
+        if let Some(begin) = begin.filter(|&begin| begin > origin && !in_order_only) {
             // An input that cannot seek is decoded from the beginning instead.
             if let Err(error) = demuxer.seek(begin) {
                 notices.detail(&format!("{name}: cannot seek ({error}); decoding from the beginning"));

@@ -25,6 +25,21 @@ fn transport_streams_nut_and_matroska_are_told_by_what_is_in_them() {
 }
 
 #[test]
+fn a_part_of_what_comes_in_is_cut_out_although_a_pipe_cannot_seek() {
+    let dir = Dir::new();
+    for container in ["mpegts", "matroska", "mp4 -movflags +faststart"] {
+        // One key frame for all, which is long gone when it is wanted again.
+        dir.ffmpeg(&format!(
+            "-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 50 -pix_fmt yuv420p -c:v mpeg4 -g 100 -f {container} in"
+        ));
+        let all = RAW.equalized(&dir.raw("in", RAW.format));
+        let run = dir.fed("--backend cpu --start 1 --frames 5 - -", &dir.read("in")).exits_with(0);
+        let part = &all[25 * RAW.frame_bytes()..30 * RAW.frame_bytes()];
+        assert_same_video(container, RAW, &Stream::of(&run.stdout, RAW).video, part);
+    }
+}
+
+#[test]
 fn sound_travels_from_a_pipe_into_a_file() {
     let dir = Dir::new();
     dir.ffmpeg(
