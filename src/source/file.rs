@@ -51,6 +51,8 @@ pub struct FileSource {
     input: Input,
     options: InputOptions,
     to_native: ToNative,
+    /// Is it a pipe, in which nothing can be looked up further on?
+    in_order_only: bool,
     notices: Notices,
     progress: Arc<Progress>,
     /// Unit of the video's times.
@@ -141,6 +143,7 @@ impl FileSource {
             ended: vec![false; count],
             demuxer,
             decoder,
+            in_order_only,
             input,
             options,
             notices,
@@ -198,6 +201,10 @@ impl FileSource {
 
     fn nothing_decoded(&self) -> String {
         let damaged = self.progress.damaged();
+        if self.in_order_only && self.input.media.demuxer.starts_with("mov") {
+            return "an mp4 in a pipe needs its index in front (ffmpeg -i IN -c copy -movflags +faststart OUT)"
+                .to_owned();
+        }
         match self.options.start {
             Some(_) if damaged == 0 => "no frame at or after --start".to_owned(),
             _ => format!("not a single frame could be decoded ({damaged} damaged packets)"),

@@ -40,6 +40,16 @@ fn a_part_of_what_comes_in_is_cut_out_although_a_pipe_cannot_seek() {
 }
 
 #[test]
+fn an_mp4_with_its_index_at_the_end_gets_the_remedy() {
+    let dir = Dir::new();
+    // Larger than what FFmpeg looks at before it gives up on seeking.
+    dir.ffmpeg("-f lavfi -i testsrc2=size=640x360:rate=25 -frames:v 50 -c:v mpeg4 -q:v 1 in.mp4");
+    let run = dir.fed("--backend cpu - out.mkv", &dir.read("in.mp4")).exits_with(1);
+    run.says(&["index in front", "+faststart"]);
+    assert_eq!(dir.names(), ["in.mp4"]);
+}
+
+#[test]
 fn sound_travels_from_a_pipe_into_a_file() {
     let dir = Dir::new();
     dir.ffmpeg(
