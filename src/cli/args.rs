@@ -31,13 +31,9 @@ pub struct Args {
     #[arg(required = true, value_hint = clap::ValueHint::FilePath)]
     pub output: Option<String>,
 
-    /// Where equalization runs; auto takes a GPU if there is one
-    #[arg(long, value_enum, default_value_t = BackendArg::Auto, help_heading = "Equalization")]
-    pub backend: BackendArg,
-
-    /// Which GPU, counted from 0
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Equalization")]
-    pub gpu: usize,
+    /// Where equalization runs.
+    #[command(flatten)]
+    pub place: PlaceArgs,
 
     /// Each frame by itself, textbook equalization
     #[arg(long, conflicts_with = "strength", help_heading = "Equalization")]
@@ -111,6 +107,30 @@ pub struct Args {
     #[arg(short = 'n', help_heading = "Output")]
     pub no_overwrite: bool,
 
+    /// Recompute every frame with the reference and name the first difference
+    #[arg(long, hide = true)]
+    pub verify: bool,
+
+    /// What is said, and what is an error.
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+/// Where equalization runs, of a file or of a camera.
+#[derive(clap::Args, Debug)]
+pub struct PlaceArgs {
+    /// Where equalization runs; auto takes a GPU if there is one
+    #[arg(long, value_enum, default_value_t = BackendArg::Auto, help_heading = "Equalization")]
+    pub backend: BackendArg,
+
+    /// Which GPU, counted from 0
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Equalization")]
+    pub gpu: usize,
+}
+
+/// What is said on the way, and what counts as an error.
+#[derive(clap::Args, Debug)]
+pub struct TalkArgs {
     /// Fail where there would be a warning: a stream that the container cannot hold, damaged frames, a pixel format
     /// narrowed
     #[arg(long)]
@@ -119,10 +139,6 @@ pub struct Args {
     /// Progress on stderr; auto shows a bar on a terminal, and nothing elsewhere
     #[arg(long, value_enum, default_value_t = ProgressArg::Auto)]
     pub progress: ProgressArg,
-
-    /// Recompute every frame with the reference and name the first difference
-    #[arg(long, hide = true)]
-    pub verify: bool,
 
     /// Errors only
     #[arg(short, long, conflicts_with = "verbose")]

@@ -5,7 +5,7 @@ use super::{Args, ProgressArg};
 use crate::ffmpeg::{parse_rate, parse_size, parse_time};
 use crate::report::{MeterStyle, Verbosity};
 use crate::sink::{EncoderChoice, OutputOptions, Overwrite, Quality};
-use crate::source::{InputOptions, RawOptions};
+use crate::source::{InputOptions, Part, RawOptions};
 use crate::spec::{Settings, Strength};
 use clap::CommandFactory;
 use clap::error::ErrorKind;
@@ -57,9 +57,11 @@ impl Job {
                 format: args.format,
                 raw: RawOptions { size, rate, pixel_format: args.pixel_format },
                 video_stream: args.video_stream,
-                start: time("--start", args.start)?,
-                duration: duration(args.duration)?,
-                frames: args.frames,
+                part: Part {
+                    start: time("--start", args.start)?,
+                    duration: duration(args.duration)?,
+                    frames: args.frames,
+                },
             },
             output,
             output_options: OutputOptions {
@@ -75,11 +77,11 @@ impl Job {
             },
             overwrite,
             settings: Settings { strength },
-            backend: BackendChoice { backend: args.backend, gpu: args.gpu, verify: args.verify },
-            strict: args.strict,
-            progress: args.progress,
-            quiet: args.quiet,
-            verbose: args.verbose,
+            backend: BackendChoice { backend: args.place.backend, gpu: args.place.gpu, verify: args.verify },
+            strict: args.talk.strict,
+            progress: args.talk.progress,
+            quiet: args.talk.quiet,
+            verbose: args.talk.verbose,
         })
     }
 

@@ -1,7 +1,6 @@
 //! What was typed after `live`.
 
-use super::args::key_value;
-use super::{BackendArg, ProgressArg};
+use super::args::{PlaceArgs, TalkArgs, key_value};
 use clap::{ArgAction, Args};
 
 /// The options of `live`.
@@ -82,31 +81,15 @@ pub struct LiveArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Camera")]
     pub frames: Option<u64>,
 
-    /// Where equalization runs; auto takes a GPU if there is one
-    #[arg(long, value_enum, default_value_t = BackendArg::Auto, help_heading = "Equalization")]
-    pub backend: BackendArg,
-
-    /// Which GPU, counted from 0
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Equalization")]
-    pub gpu: usize,
+    /// Where equalization runs.
+    #[command(flatten)]
+    pub place: PlaceArgs,
 
     /// How much of the way to the equalized picture to go: 0 is the input, 1 is fully equalized [default: 1]
     #[arg(long, value_name = "S", help_heading = "Equalization")]
     pub strength: Option<f64>,
 
-    /// Fail where there would be a warning
-    #[arg(long)]
-    pub strict: bool,
-
-    /// Progress on stderr; auto shows it on a terminal, and nothing elsewhere
-    #[arg(long, value_enum, default_value_t = ProgressArg::Auto)]
-    pub progress: ProgressArg,
-
-    /// Errors only
-    #[arg(short, long, conflicts_with = "verbose")]
-    pub quiet: bool,
-
-    /// Details too, and FFmpeg's own messages
-    #[arg(short, long)]
-    pub verbose: bool,
+    /// What is said, and what is an error.
+    #[command(flatten)]
+    pub talk: TalkArgs,
 }

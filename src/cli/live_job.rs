@@ -70,11 +70,11 @@ impl LiveJob {
             output,
             preview: !args.no_preview,
             settings: Settings { strength: strength(args.strength)? },
-            backend: BackendChoice { backend: args.backend, gpu: args.gpu, verify: false },
-            strict: args.strict,
-            verbose: args.verbose,
-            quiet: args.quiet,
-            progress: args.progress,
+            backend: BackendChoice { backend: args.place.backend, gpu: args.place.gpu, verify: false },
+            strict: args.talk.strict,
+            verbose: args.talk.verbose,
+            quiet: args.talk.quiet,
+            progress: args.talk.progress,
         })
     }
 

@@ -2,6 +2,7 @@
 
 use super::native::ToNative;
 use super::open::RawOptions;
+use super::part::Part;
 use crate::ffmpeg::{
     Decoded, Decoder, Delay, Demuxer, Kind, Packet, Picture, Rational, last_message, microseconds, rescale,
 };
@@ -36,12 +37,8 @@ pub struct InputOptions {
     pub raw: RawOptions,
     /// Which video stream is equalized, counted among the video streams; FFmpeg's choice if not given.
     pub video_stream: Option<usize>,
-    /// Where to begin, in microseconds.
-    pub start: Option<i64>,
-    /// How much to read, in microseconds.
-    pub duration: Option<i64>,
-    /// How many frames to read.
-    pub frames: Option<u64>,
+    /// Which part of it.
+    pub part: Part,
 }
 
 /// A file, or anything else that FFmpeg can open.
@@ -109,7 +106,7 @@ impl FileSource {
             anyhow::anyhow!("{name}: no decoder for {} ({error}); another FFmpeg build may have it", stream.describe())
         })?;
         let origin = media.start.unwrap_or(0);
-        let begin = options.start.map(|start| origin + start);
+        let begin = options.part.start.map(|start| origin + start);
         // A demuxer that tries to go back in a pipe loses its way: there, everything before is decoded.
         if let Some(begin) = begin.filter(|&begin| begin > origin && !in_order_only) {
             // An input that cannot seek is decoded from the beginning instead.
@@ -117,20 +114,20 @@ impl FileSource {
                 notices.detail(&format!("{name}: cannot seek ({error}); decoding from the beginning"));
             }
         }
-        let end = options.duration.map(|duration| begin.unwrap_or(origin) + duration);
-        let rest = media.duration.map(|duration| duration - options.start.unwrap_or(0));
-        let duration = [rest, options.duration].into_iter().flatten().min().filter(|&duration| duration > 0);
+        let end = options.part.duration.map(|duration| begin.unwrap_or(origin) + duration);
+        let rest = media.duration.map(|duration| duration - options.part.start.unwrap_or(0));
+        let duration = [rest, options.part.duration].into_iter().flatten().min().filter(|&duration| duration > 0);
         let by_rate = duration.zip(stream.frame_rate).map(|(duration, rate)| {
             (duration as f64 / 1e6 * f64::from(rate.numerator()) / f64::from(rate.denominator())).round() as u64
         });
-        let whole = options.start.is_none() && options.duration.is_none();
+        let whole = options.part.start.is_none() && options.part.duration.is_none();
         let counted = stream.frames.filter(|_| whole).or(by_rate);
-        let frames = [counted, options.frames].into_iter().flatten().min();
+        let frames = [counted, options.part.frames].into_iter().flatten().min();
         let input = Input {
             name,
             video,
             shift: begin.map_or(0, |begin| -begin),
-            length: options.duration,
+            length: options.part.duration,
             frames,
             duration,
             media: media.clone(),
@@ -139,7 +136,7 @@ impl FileSource {
         Ok(FileSource {
             time_base: stream.time_base,
             to_native: ToNative::new(notices.clone()),
-            begun: media.streams.iter().map(|s| options.start.is_none() || s.kind != Kind::Video).collect(),
+            begun: media.streams.iter().map(|s| options.part.start.is_none() || s.kind != Kind::Video).collect(),
             ended: vec![false; count],
             demuxer,
             decoder,
@@ -205,7 +202,7 @@ impl FileSource {
             return "an mp4 in a pipe needs its index in front (ffmpeg -i IN -c copy -movflags +faststart OUT)"
                 .to_owned();
         }
-        match self.options.start {
+        match self.options.part.start {
             Some(_) if damaged == 0 => "no frame at or after --start".to_owned(),
             _ => format!("not a single frame could be decoded ({damaged} damaged packets)"),
         }
@@ -283,7 +280,9 @@ impl FileSource {
         if self.begin.is_some_and(|begin| moment < begin) {
             return Ok(None);
         }
-        if self.end.is_some_and(|end| moment >= end) || self.options.frames.is_some_and(|most| self.delivered >= most) {
+        if self.end.is_some_and(|end| moment >= end)
+            || self.options.part.frames.is_some_and(|most| self.delivered >= most)
+        {
             self.end = Some(self.end.unwrap_or(moment).min(moment));
             self.state = State::Trailing;
             return Ok(None);

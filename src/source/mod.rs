@@ -5,6 +5,7 @@ mod file;
 mod live;
 mod native;
 mod open;
+mod part;
 mod place;
 mod raw;
 
@@ -12,4 +13,5 @@ pub use clock::LiveClock;
 pub use file::InputOptions;
 pub use live::LiveSource;
 pub use open::{RawOptions, open};
+pub use part::Part;
 pub use place::CameraOptions;

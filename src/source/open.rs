@@ -1,7 +1,7 @@
 //! Finds out what the input is, and opens the source for it.
 
 use super::file::{FileSource, InputOptions};
-use super::raw::{Part, RawSource};
+use super::raw::RawSource;
 use crate::ffmpeg::{Rational, RawFormat};
 use crate::frame::Range;
 use crate::io::Reader;
@@ -45,9 +45,8 @@ fn open_whatever_it_is(
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
     let name = name_of(options);
-    let part = Part { start: options.start, duration: options.duration, frames: options.frames };
     let raw = |reader, video, framed| {
-        let source = RawSource::new(reader, name, video, framed, part, notices.clone(), progress.clone());
+        let source = RawSource::new(reader, name, video, framed, options.part, notices.clone(), progress.clone());
         let input = source.input().clone();
         (Box::new(source) as Box<dyn Source>, input)
     };

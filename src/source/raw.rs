@@ -1,5 +1,6 @@
 //! Reads raw frames, with or without y4m around them, straight into the memory that the equalizer reads.
 
+use super::part::Part;
 use crate::ffmpeg::{Media, Picture, Properties, microseconds, rescale};
 use crate::frame::{Frame, HostPool, Matrix, Memory, Plane, Pool, Range};
 use crate::io::Reader;
@@ -7,17 +8,6 @@ use crate::pipeline::{Delivery, Input, Notices, Progress, Source};
 use crate::rawvideo::{FRAME, LONGEST_LINE, RawVideo};
 use anyhow::{Context, Result, bail};
 use std::sync::Arc;
-
-/// Which frames of a stream to read.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Part {
-    /// Where to begin, in microseconds.
-    pub start: Option<i64>,
-    /// How much to read, in microseconds.
-    pub duration: Option<i64>,
-    /// How many frames to read.
-    pub frames: Option<u64>,
-}
 
 /// Raw frames from a file or a pipe.
 pub struct RawSource {
