@@ -8,6 +8,7 @@ mod content;
 use content::{Content, picture};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use histeq_video::equalize::cpu::{Engine, Isa};
+use histeq_video::equalize::whole;
 use histeq_video::frame::{Frame, HostPool, PixelFormat};
 use histeq_video::spec::{Curve, Equalization, Settings};
 use std::hint::black_box;
@@ -32,7 +33,7 @@ fn passes(criterion: &mut Criterion) {
         for content in Content::ALL {
             let frame = picture(format, size, content);
             measure(criterion, &format!("histogram/{name}"), content, &frame, |engine, frame| {
-                black_box(engine.histogram(frame));
+                black_box(engine.histogram(frame, whole(frame)));
             });
             let curve = curve_of(&frame);
             measure(criterion, &format!("map/{name}"), content, &frame, |engine, frame| {
@@ -49,14 +50,14 @@ fn passes(criterion: &mut Criterion) {
 }
 
 fn whole_frame(engine: &mut Engine, frame: &Frame) {
-    let histogram = engine.histogram(frame);
+    let histogram = engine.histogram(frame, whole(frame));
     let curve = Equalization::new(Settings::default()).next(&histogram);
     black_box(engine.map(frame, &curve));
 }
 
 fn curve_of(frame: &Frame) -> Curve {
     let mut engine = Engine::new(Isa::Scalar, HostPool::default()).expect("every machine has it");
-    Curve::equalizing(&engine.histogram(frame))
+    Curve::equalizing(&engine.histogram(frame, whole(frame)))
 }
 
 fn measure(

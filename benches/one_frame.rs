@@ -3,6 +3,7 @@
 //! result at the end.
 
 use histeq_video::equalize::cpu::{Engine, Isa};
+use histeq_video::equalize::whole;
 use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use histeq_video::spec::{Equalization, Settings};
 use std::io::BufRead;
@@ -28,7 +29,7 @@ fn main() {
             // Its memory goes back to the pool: each result is written where the one before was.
             drop(equalized.take());
             let start = Instant::now();
-            let histogram = engine.histogram(&frame);
+            let histogram = engine.histogram(&frame, whole(&frame));
             equalized = Some(engine.map(&frame, &equalization.next(&histogram)));
             println!("{}", start.elapsed().as_nanos());
         }

@@ -4,7 +4,7 @@ use crate::signals;
 use anyhow::{Result, bail};
 use histeq_video::cli::{Backend, LiveJob};
 use histeq_video::ffmpeg::{self, RawFormat};
-use histeq_video::pipeline::live::{self, Build, Cast, Dial, Output, Patience, Viewer};
+use histeq_video::pipeline::live::{self, Cast, Dial, Output, Patience, Viewer};
 use histeq_video::pipeline::{Cancel, Input, Notices, Progress};
 use histeq_video::report::{Console, Meter, live_summary};
 use histeq_video::sink::{self, OutputOptions, Overwrite, Target};
@@ -31,21 +31,23 @@ fn run(job: &LiveJob, console: &Console) -> Result<()> {
     ffmpeg::set_verbose(job.verbose);
     let notices = console.notices(job.strict);
     let (cancel, progress) = (Cancel::default(), Arc::new(Progress::default()));
-    let dial = Dial::new(job.settings);
+    let dial = Dial::default();
 
     let mut window = window(job, &dial, &notices)?;
     let targets = targets(job)?;
     signals::listen(cancel.clone(), console.clone(), None, "finishing")?;
     let (camera, input) = LiveSource::open(job.camera.clone(), &cancel, notices.clone(), progress.clone())?;
-    let first = Backend::choose(job.backend, job.settings, &notices)?;
-    first.remark.iter().for_each(|remark| notices.note(remark));
-    let outputs = outputs(job, targets, &input, first.on_gpu, &notices)?;
+    let settings = job.wishes.settle(&input);
+    dial.set(settings);
+    let backend = Backend::choose(job.backend, settings, &notices)?;
+    backend.remark.iter().for_each(|remark| notices.note(remark));
+    let outputs = outputs(job, targets, &input, backend.on_gpu, &notices)?;
 
     let mut meter = Meter::start(job.meter_style(), &input);
     console.share_with(meter.bar());
     let cast = Cast {
         camera: Box::new(camera),
-        build: build(job, first, notices.clone()),
+        equalizer: backend.equalizer,
         dial: &dial,
         outputs,
         viewer: window.as_mut().map(|window| window as &mut dyn Viewer),
@@ -127,13 +129,4 @@ fn outputs(
         Ok(Output { name, sink, patience })
     };
     planned.into_iter().map(open).collect()
-}
-
-/// Equalizers with whatever settings the dial stands at; the first one is there already.
-fn build(job: &LiveJob, first: Backend, notices: Notices) -> Build {
-    let (choice, mut first) = (job.backend, Some(first.equalizer));
-    Box::new(move |settings| match first.take() {
-        Some(equalizer) => Ok(equalizer),
-        None => Ok(Backend::choose(choice, settings, &notices)?.equalizer),
-    })
 }

@@ -55,7 +55,8 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     let target = Target::new(&job.output, &job.input.url, is_sequence(&job.output), job.overwrite)?;
     signals::listen(cancel.clone(), console.clone(), target.temporary().map(Into::into), FINISHING)?;
     let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
-    let backend = Backend::choose(job.backend, job.settings, &notices)?;
+    let settings = job.wishes.settle(&input);
+    let backend = Backend::choose(job.backend, settings, &notices)?;
     let sink = sink::open(input.clone(), target, job.output_options.clone(), backend.on_gpu, notices.clone())?;
     backend.equalizer.input_pool().into_iter().for_each(|pool| source.use_pool(pool));
     backend.remark.iter().for_each(|remark| notices.note(remark));

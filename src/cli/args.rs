@@ -1,6 +1,7 @@
 //! What was typed. The text here is the one that `--help`, the man page and the completions show.
 
 use super::LiveArgs;
+use super::equalize_args::EqualizeArgs;
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -35,13 +36,9 @@ pub struct Args {
     #[command(flatten)]
     pub place: PlaceArgs,
 
-    /// Each frame by itself, textbook equalization
-    #[arg(long, conflicts_with = "strength", help_heading = "Equalization")]
-    pub exact: bool,
-
-    /// How much of the way to the equalized picture to go: 0 is the input, 1 is fully equalized [default: 1]
-    #[arg(long, value_name = "S", help_heading = "Equalization")]
-    pub strength: Option<f64>,
+    /// How to equalize.
+    #[command(flatten)]
+    pub equalize: EqualizeArgs,
 
     /// Input format, when it cannot be told (FFmpeg's name)
     #[arg(short = 'f', long, value_name = "F", help_heading = "Input")]

@@ -68,5 +68,5 @@ fn cuda(gpu: usize, settings: Settings, notices: &Notices) -> Result<Box<dyn Equ
     let notices = notices.clone();
     let gpu = Box::new(Cuda::new(settings, gpu, Cuda::RING_DEPTH)?);
     let report = Box::new(move |message: &str| notices.note(message));
-    Ok(Box::new(Fallback::new(gpu, Box::new(move || cpu(settings)), report)))
+    Ok(Box::new(Fallback::new(gpu, settings, Box::new(move || cpu(settings)), report)))
 }

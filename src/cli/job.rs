@@ -1,12 +1,11 @@
 //! What the command line means, once all of it agrees. Nothing has been opened yet.
 
 use super::backend::BackendChoice;
-use super::{Args, ProgressArg};
+use super::{Args, ProgressArg, Wishes};
 use crate::ffmpeg::{parse_rate, parse_size, parse_time};
 use crate::report::{MeterStyle, Verbosity};
 use crate::sink::{EncoderChoice, OutputOptions, Overwrite, Quality};
 use crate::source::{InputOptions, Part, RawOptions};
-use crate::spec::{Settings, Strength};
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use std::io::IsTerminal;
@@ -23,7 +22,7 @@ pub struct Job {
     /// What to do if it exists.
     pub overwrite: Overwrite,
     /// How to equalize.
-    pub settings: Settings,
+    pub wishes: Wishes,
     /// Where to equalize.
     pub backend: BackendChoice,
     /// Whether warnings are errors.
@@ -45,7 +44,7 @@ impl Job {
         let (Some(input), Some(output)) = (args.input, args.output) else {
             return Err(usage(ErrorKind::MissingRequiredArgument, "an input and an output are required"));
         };
-        let strength = strength(args.strength)?;
+        let wishes = Wishes::from_args(args.equalize)?;
         let from_stdin = input == "-";
         let overwrite = overwrite(args.yes, args.no_overwrite || from_stdin);
         let quality = quality(args.crf, args.bitrate);
@@ -76,7 +75,7 @@ impl Job {
                 pixel_format: None,
             },
             overwrite,
-            settings: Settings { strength },
+            wishes,
             backend: BackendChoice { backend: args.place.backend, gpu: args.place.gpu, verify: args.verify },
             strict: args.talk.strict,
             progress: args.talk.progress,
@@ -111,11 +110,6 @@ pub(super) fn meter_style(progress: ProgressArg, quiet: bool) -> MeterStyle {
         ProgressArg::Auto if std::io::stderr().is_terminal() && !quiet => MeterStyle::Bar,
         ProgressArg::Auto | ProgressArg::None => MeterStyle::Silent,
     }
-}
-
-pub(super) fn strength(share: Option<f64>) -> Result<Strength, clap::Error> {
-    let Some(share) = share else { return Ok(Strength::FULL) };
-    Strength::from_share(share).ok_or_else(|| usage(ErrorKind::ValueValidation, "--strength is between 0 and 1"))
 }
 
 pub(super) fn overwrite(yes: bool, no: bool) -> Overwrite {
@@ -160,6 +154,6 @@ fn duration(text: Option<String>) -> Result<Option<i64>, clap::Error> {
     }
 }
 
-fn usage(kind: ErrorKind, message: &str) -> clap::Error {
+pub(super) fn usage(kind: ErrorKind, message: &str) -> clap::Error {
     Args::command().error(kind, message)
 }

@@ -1,6 +1,7 @@
 //! What was typed after `live`.
 
 use super::args::{PlaceArgs, TalkArgs, key_value};
+use super::equalize_args::EqualizeArgs;
 use clap::{ArgAction, Args};
 
 /// The options of `live`.
@@ -85,9 +86,9 @@ pub struct LiveArgs {
     #[command(flatten)]
     pub place: PlaceArgs,
 
-    /// How much of the way to the equalized picture to go: 0 is the input, 1 is fully equalized [default: 1]
-    #[arg(long, value_name = "S", help_heading = "Equalization")]
-    pub strength: Option<f64>,
+    /// How to equalize.
+    #[command(flatten)]
+    pub equalize: EqualizeArgs,
 
     /// What is said, and what is an error.
     #[command(flatten)]

@@ -1,13 +1,12 @@
 //! What the options of `live` mean, once all of them agree. Nothing has been opened yet.
 
 use super::backend::BackendChoice;
-use super::job::{meter_style, overwrite, quality, strength, time, value, verbosity};
-use super::{LiveArgs, ProgressArg};
+use super::job::{meter_style, overwrite, quality, time, value, verbosity};
+use super::{LiveArgs, ProgressArg, Wishes};
 use crate::ffmpeg::{parse_rate, parse_size};
 use crate::report::{MeterStyle, Verbosity};
 use crate::sink::{EncoderChoice, Overwrite};
 use crate::source::CameraOptions;
-use crate::spec::Settings;
 
 /// A camera to be equalized as it films.
 #[derive(Debug)]
@@ -27,7 +26,7 @@ pub struct LiveJob {
     /// Whether there may be a window.
     pub preview: bool,
     /// How to equalize.
-    pub settings: Settings,
+    pub wishes: Wishes,
     /// Where to equalize.
     pub backend: BackendChoice,
     /// Whether warnings are errors.
@@ -69,7 +68,7 @@ impl LiveJob {
             loopback: args.loopback,
             output,
             preview: !args.no_preview,
-            settings: Settings { strength: strength(args.strength)? },
+            wishes: Wishes::from_args(args.equalize)?,
             backend: BackendChoice { backend: args.place.backend, gpu: args.place.gpu, verify: false },
             strict: args.talk.strict,
             verbose: args.talk.verbose,

@@ -69,6 +69,10 @@ impl Equalizer for Cuda {
         Some(Arc::new(self.ring.input_pool()))
     }
 
+    fn set(&mut self, settings: Settings) {
+        self.settings = settings;
+    }
+
     fn name(&self) -> String {
         format!("cuda ({}, ring of {})", self.ring.gpu().name(), self.ring.depth())
     }

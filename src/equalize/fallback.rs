@@ -4,6 +4,7 @@
 
 use super::Equalizer;
 use crate::frame::{Frame, Pool};
+use crate::spec::Settings;
 use anyhow::Result;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ pub type Build = Box<dyn FnOnce() -> Box<dyn Equalizer> + Send>;
 /// A backend with another one behind it.
 pub struct Fallback {
     active: Box<dyn Equalizer>,
+    settings: Settings,
     /// What is left to fall back to.
     reserve: Option<Reserve>,
     /// Frames that the second backend finished before anybody asked for them.
@@ -26,15 +28,17 @@ pub struct Fallback {
 struct Reserve {
     build: Build,
     report: Report,
-    /// The frames under way, as they went in. They share their planes with the caller's, so keeping them is cheap.
-    under_way: VecDeque<Frame>,
+    /// The frames under way as they went in, and their settings. They share their planes with the caller's, so keeping
+    /// them is cheap.
+    under_way: VecDeque<(Frame, Settings)>,
 }
 
 impl Fallback {
-    /// `primary` until it fails; then `report` is told and the backend that `build` makes goes on.
-    pub fn new(primary: Box<dyn Equalizer>, build: Build, report: Report) -> Self {
+    /// `primary`, which was made with these settings, until it fails; then `report` is told and the backend that
+    /// `build` makes goes on.
+    pub fn new(primary: Box<dyn Equalizer>, settings: Settings, build: Build, report: Report) -> Self {
         let reserve = Some(Reserve { build, report, under_way: VecDeque::new() });
-        Fallback { active: primary, reserve, done: VecDeque::new() }
+        Fallback { active: primary, settings, reserve, done: VecDeque::new() }
     }
 
     /// Puts the second backend to work on the frames under way; the error itself if there is none left.
@@ -43,7 +47,12 @@ impl Fallback {
         let second = build();
         report(&format!("{} failed, going on with {}: {error:#}", self.active.name(), second.name()));
         self.active = second;
-        under_way.into_iter().try_for_each(|frame| self.submit_to_active(frame))
+        for (frame, settings) in under_way {
+            self.active.set(settings);
+            self.submit_to_active(frame)?;
+        }
+        self.active.set(self.settings);
+        Ok(())
     }
 
     /// Submits a frame, making room first: the second backend may take fewer frames at once than the first one did.
@@ -58,7 +67,7 @@ impl Fallback {
 impl Equalizer for Fallback {
     fn submit(&mut self, frame: Frame) -> Result<()> {
         let Some(reserve) = &mut self.reserve else { return self.submit_to_active(frame) };
-        reserve.under_way.push_back(frame.clone());
+        reserve.under_way.push_back((frame.clone(), self.settings));
         self.active.submit(frame).or_else(|error| self.take_over(error))
     }
 
@@ -91,6 +100,11 @@ impl Equalizer for Fallback {
 
     fn input_pool(&self) -> Option<Arc<dyn Pool>> {
         self.active.input_pool()
+    }
+
+    fn set(&mut self, settings: Settings) {
+        self.settings = settings;
+        self.active.set(settings);
     }
 
     fn name(&self) -> String {

@@ -7,7 +7,7 @@ pub mod reference;
 pub mod verify;
 
 use crate::frame::{Frame, Matrix, Pool, Range};
-use crate::spec::{Levels, Weights};
+use crate::spec::{Levels, Rect, Region, Settings, Weights};
 use anyhow::Result;
 use std::sync::Arc;
 
@@ -37,6 +37,10 @@ pub trait Equalizer: Send {
         None
     }
 
+    /// Other settings for the frames that are submitted from now on. What has been seen still counts, as
+    /// [`Equalization::set`](crate::spec::Equalization::set) says.
+    fn set(&mut self, settings: Settings);
+
     /// What does the work, for the summary: `cpu (avx512, 2 threads)`.
     fn name(&self) -> String;
 }
@@ -56,4 +60,17 @@ pub fn weights(frame: &Frame) -> Weights {
         Matrix::Bt709 => Weights::BT709,
         Matrix::Bt2020 => Weights::BT2020,
     }
+}
+
+/// The part of `frame` that is counted.
+pub fn counted(frame: &Frame, region: Region) -> Rect {
+    match region {
+        Region::Whole | Region::Auto => whole(frame),
+        Region::Fixed(rect) => rect.within((frame.width(), frame.height())).unwrap_or(whole(frame)),
+    }
+}
+
+/// All of `frame`.
+pub fn whole(frame: &Frame) -> Rect {
+    Rect::whole((frame.width(), frame.height()))
 }

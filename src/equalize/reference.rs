@@ -1,9 +1,9 @@
 //! The specification applied to frames, one sample at a time, by the simplest loops that can be read aloud. Slow; every
 //! backend is tested against it, and `--verify` recomputes a whole run with it.
 
-use super::{Equalizer, levels, weights};
+use super::{Equalizer, counted, levels, weights};
 use crate::frame::{Component, Frame, HostPool, Luminance, PlaneMut};
-use crate::spec::{Curve, Equalization, Histogram, Settings, moved};
+use crate::spec::{Curve, Equalization, Histogram, Rect, Settings, moved};
 use anyhow::Result;
 use std::collections::VecDeque;
 
@@ -22,8 +22,9 @@ impl Reference {
 
     /// `frame`, equalized.
     pub fn equalize(&mut self, frame: &Frame) -> Frame {
-        let curve = self.equalization.next(&histogram(frame));
-        map(frame, &curve, &self.pool)
+        let counted = counted(frame, self.equalization.settings().region);
+        let step = self.equalization.next(&histogram(frame, counted));
+        map(frame, &step.curve, &self.pool)
     }
 }
 
@@ -46,16 +47,20 @@ impl Equalizer for Reference {
         1
     }
 
+    fn set(&mut self, settings: Settings) {
+        self.equalization.set(settings);
+    }
+
     fn name(&self) -> String {
         "reference".to_owned()
     }
 }
 
-/// The histogram of the luminance of `frame`.
-pub fn histogram(frame: &Frame) -> Histogram {
+/// The histogram of the luminance in a part of `frame`.
+pub fn histogram(frame: &Frame, counted: Rect) -> Histogram {
     let mut histogram = Histogram::new(levels(frame));
-    for y in 0..frame.height() {
-        for x in 0..frame.width() {
+    for y in counted.y..counted.y + counted.height {
+        for x in counted.x..counted.x + counted.width {
             histogram.add(luminance(frame, x, y));
         }
     }

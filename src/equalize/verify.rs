@@ -11,26 +11,31 @@ use std::sync::Arc;
 pub struct Verified {
     backend: Box<dyn Equalizer>,
     reference: Reference,
-    inputs: VecDeque<Frame>,
+    /// The frames under way, and what they are to be equalized with.
+    inputs: VecDeque<(Frame, Settings)>,
+    settings: Settings,
     frame: u64,
 }
 
 impl Verified {
     /// Watches over `backend`, which was made with the same settings.
     pub fn new(backend: Box<dyn Equalizer>, settings: Settings) -> Self {
-        Verified { backend, reference: Reference::new(settings), inputs: VecDeque::new(), frame: 0 }
+        Verified { backend, reference: Reference::new(settings), inputs: VecDeque::new(), settings, frame: 0 }
     }
 }
 
 impl Equalizer for Verified {
     fn submit(&mut self, frame: Frame) -> Result<()> {
-        self.inputs.push_back(frame.clone());
+        self.inputs.push_back((frame.clone(), self.settings));
         self.backend.submit(frame)
     }
 
     fn collect(&mut self) -> Result<Option<Frame>> {
         let Some(equalized) = self.backend.collect()? else { return Ok(None) };
-        let Some(input) = self.inputs.pop_front() else { bail!("{} gave a frame too many", self.backend.name()) };
+        let Some((input, settings)) = self.inputs.pop_front() else {
+            bail!("{} gave a frame too many", self.backend.name())
+        };
+        self.reference.set(settings);
         let expected = self.reference.equalize(&input);
         if let Some(difference) = first_difference(&expected, &equalized) {
             bail!("{}: frame {}: {difference} (a bug: please report it)", self.backend.name(), self.frame);
@@ -49,6 +54,11 @@ impl Equalizer for Verified {
 
     fn input_pool(&self) -> Option<Arc<dyn Pool>> {
         self.backend.input_pool()
+    }
+
+    fn set(&mut self, settings: Settings) {
+        self.backend.set(settings);
+        self.settings = settings;
     }
 
     fn name(&self) -> String {

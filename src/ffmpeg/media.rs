@@ -1,7 +1,7 @@
 //! What a container holds, as its demuxer tells it: the streams, what they are, and what is said about them.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::{StreamSideData, text};
+use super::{RawFormat, StreamSideData, text};
 use ffmpeg_next::codec::Parameters;
 use ffmpeg_next::{Rational, ffi};
 
@@ -115,6 +115,14 @@ impl Stream {
         // SAFETY: the parameters are valid.
         let tag = unsafe { (*self.parameters.as_ptr()).codec_tag };
         self.kind == Kind::Data && tag == u32::from_le_bytes(*b"text")
+    }
+
+    /// The pixel format of a video, if its header tells.
+    pub fn pixel_format(&self) -> Option<RawFormat> {
+        // SAFETY: the parameters are valid; the number of a video's format is one of the library's.
+        let (number, is_video) = unsafe { ((*self.parameters.as_ptr()).format, self.kind == Kind::Video) };
+        // SAFETY: as above.
+        (is_video && number >= 0).then(|| unsafe { RawFormat::from_number(number) })
     }
 
     /// Is its codec a text subtitle, so that it can be written as another kind of text subtitle?

@@ -1,7 +1,7 @@
 //! What the engine joins: a [`Source`] and a [`Sink`] (the stage between them is an
 //! [`Equalizer`](crate::equalize::Equalizer)), and what passes from one to the next.
 
-use crate::ffmpeg::{Media, Packet, Stream};
+use crate::ffmpeg::{Media, Packet, RawFormat, Stream};
 use crate::frame::{Frame, Pool};
 use anyhow::Result;
 use std::sync::Arc;
@@ -52,6 +52,17 @@ pub trait Sink: Send {
     fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>>;
 }
 
+/// What kind of pictures an input has, as far as it matters for how they look best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputKind {
+    /// One still image.
+    Image,
+    /// Gray of more than 8 bits: thermal cameras, medical pictures.
+    DeepGray,
+    /// Everything else.
+    Video,
+}
+
 /// What a source says of itself before its first frame.
 #[derive(Clone)]
 pub struct Input {
@@ -61,6 +72,8 @@ pub struct Input {
     pub media: Media,
     /// Which of its streams is equalized.
     pub video: usize,
+    /// Pixel format of its pictures, if that can be told.
+    pub format: Option<RawFormat>,
     /// Microseconds to add to every time, so that the part that was asked for begins at zero.
     pub shift: i64,
     /// Length of the part that was asked for, in microseconds, if not all.
@@ -75,6 +88,24 @@ impl Input {
     /// The stream that is equalized.
     pub fn video_stream(&self) -> &Stream {
         &self.media.streams[self.video]
+    }
+
+    /// Average frames a second, if known.
+    pub fn rate(&self) -> Option<f64> {
+        self.video_stream().frame_rate.map(f64::from).filter(|rate| rate.is_finite() && *rate > 0.0)
+    }
+
+    /// What kind of pictures it has.
+    pub fn kind(&self) -> InputKind {
+        // FFmpeg reads one image by its format's `_pipe` demuxer; a sequence, or images on stdin, can be many.
+        let is_image = self.media.demuxer.ends_with("_pipe") && self.name != "stdin";
+        if is_image || self.media.is_images() && self.frames == Some(1) {
+            return InputKind::Image;
+        }
+        match self.format {
+            Some(format) if format.is_gray() && format.depth() > 8 => InputKind::DeepGray,
+            _ => InputKind::Video,
+        }
     }
 }
 

@@ -126,6 +126,7 @@ impl FileSource {
         let input = Input {
             name,
             video,
+            format: stream.pixel_format(),
             shift: begin.map_or(0, |begin| -begin),
             length: options.part.duration,
             frames,

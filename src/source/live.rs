@@ -53,6 +53,7 @@ impl LiveSource {
         let place = Place::find(&options, &notices)?;
         let open = Open::new(&place, cancel)?;
         let stream = &open.demuxer.media().streams[open.video];
+        let format = stream.pixel_format();
         // A transport stream can take its clock for its rate.
         let plausible = stream.frame_rate.filter(|&rate| f64::from(rate) <= 1000.0);
         let rate = plausible.or(options.rate).unwrap_or(Rational::new(30, 1));
@@ -60,7 +61,7 @@ impl LiveSource {
         media.streams[0].time_base = microseconds();
         let name = place.name.clone();
         let (frames, duration) = (options.frames, options.duration);
-        let input = Input { name, media, video: 0, shift: 0, length: None, frames, duration };
+        let input = Input { name, media, video: 0, format, shift: 0, length: None, frames, duration };
         let source = LiveSource {
             place,
             open: Some(open),

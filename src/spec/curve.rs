@@ -39,7 +39,7 @@ impl Curve {
                 cumulative += count;
                 // Below the first occupied level the sum is 0, and the level becomes black.
                 let above_first = cumulative.saturating_sub(first);
-                levels.lo() + ((above_first * steps + spread / 2) / spread) as u16
+                levels.lo() + rounded_share(above_first, steps, spread) as u16
             })
             .collect();
         Curve { lut: (0..levels.codes()).map(|code| by_level[levels.level_of(code as u16)]).collect() }
@@ -64,5 +64,13 @@ impl Curve {
     /// What each code becomes, code 0 first.
     pub fn codes(&self) -> &[u16] {
         &self.lut
+    }
+}
+
+/// `(part * of + whole / 2) / whole`, in 64 bits where they are enough.
+fn rounded_share(part: u64, of: u64, whole: u64) -> u64 {
+    match part.checked_mul(of).and_then(|product| product.checked_add(whole / 2)) {
+        Some(sum) => sum / whole,
+        None => ((u128::from(part) * u128::from(of) + u128::from(whole / 2)) / u128::from(whole)) as u64,
     }
 }

@@ -29,6 +29,15 @@ impl Histogram {
         histogram
     }
 
+    /// The histogram with these counts, a count a level.
+    ///
+    /// # Panics
+    /// When there are more or fewer counts than levels.
+    pub fn from_counts(levels: Levels, counts: Vec<u64>) -> Self {
+        assert_eq!(counts.len(), levels.count());
+        Histogram { levels, counts }
+    }
+
     /// Counts one sample.
     #[inline]
     pub fn add(&mut self, code: u16) {
@@ -43,6 +52,11 @@ impl Histogram {
     /// A count a level, black first.
     pub fn counts(&self) -> &[u64] {
         &self.counts
+    }
+
+    /// Whether no two samples have different levels.
+    pub fn is_flat(&self) -> bool {
+        self.counts.iter().filter(|&&count| count > 0).nth(1).is_none()
     }
 
     /// How many samples it has counted.

@@ -8,6 +8,7 @@ mod projector;
 mod screenshot;
 
 use crate::equalize::cpu::{Engine, Isa};
+use crate::equalize::whole;
 use crate::frame::{Frame, HostPool};
 use crate::pipeline::Notices;
 use crate::pipeline::live::{Dial, Shown, Status, Viewer, Wish};
@@ -100,7 +101,7 @@ impl Window {
             Action::Strength(steps) => {
                 let share = f64::from(self.dial.get().strength.of_256()) / 256.0;
                 let strength = Strength::from_share((share + f64::from(steps) * STEP).clamp(0.0, 1.0));
-                self.dial.set(Settings { strength: strength.unwrap_or_default() });
+                self.dial.set(Settings { strength: strength.unwrap_or_default(), ..self.dial.get() });
             }
             Action::Pause => self.paused = !self.paused,
             Action::Screenshot => {
@@ -173,7 +174,7 @@ impl Window {
         }
         let strength = self.dial.get().strength;
         if self.chart {
-            let histogram = self.engine.histogram(&shown.original);
+            let histogram = self.engine.histogram(&shown.original, whole(&shown.original));
             let curve = Curve::equalizing(&histogram).blended(strength);
             overlay::chart(&mut self.canvas, &histogram, &curve);
         }

@@ -122,6 +122,10 @@ impl Equalizer for Failing {
         self.inner.capacity()
     }
 
+    fn set(&mut self, settings: Settings) {
+        self.inner.set(settings);
+    }
+
     fn name(&self) -> String {
         self.inner.name()
     }

@@ -50,6 +50,10 @@ impl Equalizer for Failing {
         self.inner.capacity()
     }
 
+    fn set(&mut self, settings: Settings) {
+        self.inner.set(settings);
+    }
+
     fn name(&self) -> String {
         "failing".to_owned()
     }
@@ -64,7 +68,7 @@ pub fn before_reference(primary: Box<dyn Equalizer>) -> (Fallback, Said) {
     let log = said.clone();
     let build = Box::new(|| Box::new(Reference::new(Settings::default())) as Box<dyn Equalizer>);
     let report = Box::new(move |line: &str| log.lock().unwrap().push(line.to_owned()));
-    (Fallback::new(primary, build, report), said)
+    (Fallback::new(primary, Settings::default(), build, report), said)
 }
 
 /// Frames whose content and size differ, so that none can be taken for another.
@@ -118,7 +122,7 @@ fn a_failure_of_the_second_backend_is_final() {
         let inner = Box::new(Reference::new(Settings::default()));
         Box::new(Failing { inner, failure: Failure::Submit(0), submitted: 0, collected: 0 }) as Box<dyn Equalizer>
     };
-    let mut equalizer = Fallback::new(broken(), Box::new(broken), Box::new(|_| {}));
+    let mut equalizer = Fallback::new(broken(), Settings::default(), Box::new(broken), Box::new(|_| {}));
     let frame = Picture::new(PixelFormat::Gray, (4, 4)).make();
     assert_eq!(equalizer.submit(frame).unwrap_err().to_string(), "out of order");
 }

@@ -165,7 +165,7 @@ fn frames_come_out_in_order_from_any_number_of_threads() {
 fn strength_reaches_every_backend() {
     for backend in available() {
         for share in [0.0, 0.004, 0.5] {
-            let settings = Settings { strength: Strength::from_share(share).unwrap() };
+            let settings = Settings { strength: Strength::from_share(share).unwrap(), ..Settings::default() };
             let pictures: Vec<Picture> = LAYOUTS.iter().map(|&format| Picture::new(format, (101, 7))).collect();
             check(&backend.name, &mut *backend.make(settings, 2), settings, &pictures);
         }

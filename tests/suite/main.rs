@@ -25,3 +25,4 @@ mod skip;
 mod spec;
 mod textbook;
 mod whole_files;
+mod window;

@@ -142,6 +142,11 @@ impl Random {
         self.0 ^= self.0 << 17;
         self.0 >> 16
     }
+
+    /// A number from 0 to `end - 1`.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
 }
 
 /// Where `found` first differs from `expected`, if it does.

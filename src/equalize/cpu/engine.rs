@@ -8,7 +8,8 @@ use super::simd::Kernels;
 use super::words::Words;
 use crate::equalize::{levels, weights};
 use crate::frame::{Component, Endian, Frame, HostPool, Luminance, PlaneMut, Sample};
-use crate::spec::{Curve, Histogram, moved};
+use crate::spec::{Curve, Histogram, Rect, moved};
+use std::ops::Range;
 
 /// Counts and maps frames, one at a time. Its memory (some 0.7 MB) is used again for every frame.
 pub struct Engine {
@@ -50,12 +51,12 @@ impl Engine {
         })
     }
 
-    /// The histogram of the luminance of `frame`.
-    pub fn histogram(&mut self, frame: &Frame) -> Histogram {
+    /// The histogram of the luminance in a part of `frame`.
+    pub fn histogram(&mut self, frame: &Frame, counted: Rect) -> Histogram {
         let layout = Layout::of(frame);
         self.resize_rows(frame.width());
-        for y in 0..frame.height() {
-            self.count_row(frame, &layout, y);
+        for y in counted.y..counted.y + counted.height {
+            self.count_row(frame, &layout, y, counted.x..counted.x + counted.width);
         }
         let sample = frame.format().descriptor().sample;
         if sample.bytes == 1 {
@@ -99,18 +100,22 @@ impl Engine {
         }
     }
 
-    fn count_row(&mut self, frame: &Frame, layout: &Layout, y: usize) {
+    /// Counts these pixels of row `y`.
+    fn count_row(&mut self, frame: &Frame, layout: &Layout, y: usize, columns: Range<usize>) {
         let sample = frame.format().descriptor().sample;
         match layout {
-            Layout::Bytes => self.words.count_bytes(first_row(frame, y)),
-            Layout::Words => self.words.count_words(first_row(frame, y), sample.endian, sample.shift),
+            Layout::Bytes => self.words.count_bytes(&first_row(frame, y)[columns]),
+            Layout::Words => {
+                let words = &first_row(frame, y)[2 * columns.start..2 * columns.end];
+                self.words.count_words(words, sample.endian, sample.shift);
+            }
             Layout::OtherBytes { .. } | Layout::Packed(_) | Layout::PlanarBytes(_) => {
                 self.read_luminance(frame, layout, y);
-                self.words.count_bytes(&self.bytes.before);
+                self.words.count_bytes(&self.bytes.before[columns]);
             }
             Layout::PlanarWords(_) | Layout::Any => {
                 self.read_luminance(frame, layout, y);
-                self.words.count_words(bytemuck::cast_slice(&self.codes.before), NATIVE, 0);
+                self.words.count_words(bytemuck::cast_slice(&self.codes.before[columns]), NATIVE, 0);
             }
         }
     }

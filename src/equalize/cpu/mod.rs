@@ -41,6 +41,7 @@ use worker::{Done, Job, Worker};
 /// The backend that runs on the CPU.
 pub struct Cpu {
     isa: Isa,
+    settings: Settings,
     turnstile: Arc<Turnstile<Equalization>>,
     /// `None` once the threads are told to end.
     jobs: Option<Sender<Job>>,
@@ -74,7 +75,7 @@ impl Cpu {
             })
             .collect::<Option<Vec<_>>>()?;
         let (jobs, under_way) = (Some(jobs), VecDeque::new());
-        Some(Cpu { isa, turnstile, jobs, done, threads, next_ticket: 0, under_way, failure: None })
+        Some(Cpu { isa, settings, turnstile, jobs, done, threads, next_ticket: 0, under_way, failure: None })
     }
 
     fn check(&self) -> Result<()> {
@@ -105,7 +106,7 @@ impl Cpu {
 impl Equalizer for Cpu {
     fn submit(&mut self, frame: Frame) -> Result<()> {
         self.check()?;
-        let job = Job { ticket: self.next_ticket, frame };
+        let job = Job { ticket: self.next_ticket, frame, settings: self.settings };
         if self.jobs.as_ref().is_none_or(|jobs| jobs.send(job).is_err()) {
             bail!("the equalizer's threads are gone");
         }
@@ -129,6 +130,10 @@ impl Equalizer for Cpu {
     fn capacity(&self) -> usize {
         // One more than can be worked on, so that no thread waits while a finished frame is collected.
         self.threads.len() + 1
+    }
+
+    fn set(&mut self, settings: Settings) {
+        self.settings = settings;
     }
 
     fn name(&self) -> String {

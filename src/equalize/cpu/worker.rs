@@ -2,8 +2,9 @@
 
 use super::engine::Engine;
 use super::turnstile::{Closed, Turnstile};
+use crate::equalize::counted;
 use crate::frame::Frame;
-use crate::spec::Equalization;
+use crate::spec::{Equalization, Settings};
 use crossbeam_channel::{Receiver, Sender};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,6 +17,8 @@ pub struct Job {
     pub ticket: u64,
     /// As it came.
     pub frame: Frame,
+    /// How it is equalized.
+    pub settings: Settings,
 }
 
 /// What became of it.
@@ -38,8 +41,9 @@ impl Worker {
     /// Starts a thread that takes jobs until there are no more, or until it has to give up.
     pub fn spawn(mut self, jobs: Receiver<Job>, results: Sender<Done>) -> JoinHandle<()> {
         std::thread::spawn(move || {
-            for Job { ticket, frame } in jobs {
-                let Some(frame) = self.equalize_or_explain(ticket, &frame) else { break };
+            for job in jobs {
+                let ticket = job.ticket;
+                let Some(frame) = self.equalize_or_explain(&job) else { break };
                 let failed = frame.is_err();
                 // Nobody listens when the backend is being dropped.
                 if results.send(Done { ticket, frame }).is_err() || failed {
@@ -53,22 +57,28 @@ impl Worker {
     ///
     /// A panic, wherever it comes from, ends this thread's work, and through the turnstile that of all others, whose
     /// frames would wait for ours for ever.
-    fn equalize_or_explain(&mut self, ticket: u64, frame: &Frame) -> Option<Result<Frame, String>> {
+    fn equalize_or_explain(&mut self, job: &Job) -> Option<Result<Frame, String>> {
         // Unwind safety: after a panic nothing of the engine is used again.
-        match catch_unwind(AssertUnwindSafe(|| self.equalize(ticket, frame))) {
+        match catch_unwind(AssertUnwindSafe(|| self.equalize(job))) {
             Ok(Ok(frame)) => Some(Ok(frame)),
             Ok(Err(Closed)) => None,
             Err(panic) => {
                 self.turnstile.close();
-                Some(Err(format!("the equalizer panicked at frame {ticket}: {}", message(&*panic))))
+                Some(Err(format!("the equalizer panicked at frame {}: {}", job.ticket, message(&*panic))))
             }
         }
     }
 
-    fn equalize(&mut self, ticket: u64, frame: &Frame) -> Result<Frame, Closed> {
-        let histogram = self.engine.histogram(frame);
-        let curve = self.turnstile.pass(ticket, |equalization| equalization.next(&histogram))?;
-        Ok(self.engine.map(frame, &curve))
+    fn equalize(&mut self, job: &Job) -> Result<Frame, Closed> {
+        let Job { ticket, frame, settings } = job;
+        let histogram = self.engine.histogram(frame, counted(frame, settings.region));
+        let step = self.turnstile.pass(*ticket, |equalization| {
+            if settings != equalization.settings() {
+                equalization.set(*settings);
+            }
+            equalization.next(&histogram)
+        })?;
+        Ok(self.engine.map(frame, &step.curve))
     }
 }
 

@@ -4,7 +4,7 @@ use crate::spec::Settings;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The settings at hand; shared by its clones.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Dial(Arc<Mutex<Settings>>);
 
 impl Dial {

@@ -6,7 +6,6 @@ use crate::equalize::Equalizer;
 use crate::frame::Frame;
 use crate::pipeline::engine::joined;
 use crate::pipeline::{Cancel, Delivery, Outcome, Progress, ReaderGone, Sink, Stage};
-use crate::spec::Settings;
 use anyhow::Result;
 use crossbeam_channel::{RecvTimeoutError, TryRecvError, bounded};
 use std::collections::VecDeque;
@@ -125,9 +124,6 @@ pub struct Tally {
     pub outputs: Vec<Written>,
 }
 
-/// Makes an equalizer with these settings.
-pub type Build = Box<dyn FnMut(Settings) -> Result<Box<dyn Equalizer>> + Send>;
-
 /// A queue before an output.
 struct Lane {
     name: String,
@@ -138,8 +134,8 @@ struct Lane {
 pub struct Cast<'a> {
     /// Where frames come from.
     pub camera: Box<dyn Camera>,
-    /// What makes the equalizer, anew whenever the dial is turned.
-    pub build: Build,
+    /// What equalizes, with the settings at which the dial stands.
+    pub equalizer: Box<dyn Equalizer>,
     /// What the user turns.
     pub dial: &'a Dial,
     /// Where frames go beside the viewer.
@@ -154,7 +150,7 @@ pub struct Cast<'a> {
 /// The first error of camera, equalizer, outputs, viewer, in this order; outputs that did not fail are finished all
 /// the same.
 pub fn run(cast: Cast<'_>, cancel: &Cancel, progress: &Progress, mut tick: impl FnMut(&Progress)) -> Result<Tally> {
-    let Cast { mut camera, build, dial, outputs, mut viewer } = cast;
+    let Cast { mut camera, equalizer, dial, outputs, mut viewer } = cast;
     let begin = Instant::now();
     let captured = Newest::new(if outputs.is_empty() { 1 } else { ALL_WAITING });
     let shown = viewer.is_some().then(|| Newest::new(1));
@@ -182,7 +178,7 @@ pub fn run(cast: Cast<'_>, cancel: &Cancel, progress: &Progress, mut tick: impl 
         let alive = running.clone();
         let equalize = named("equalize").spawn_scoped(scope, move || {
             let _alive = alive;
-            let result = Middle { build, dial, captured, shown, lanes, progress }.run();
+            let result = Middle { equalizer, dial, captured, shown, lanes, progress }.run();
             lanes.iter().for_each(|lane| lane.queue.close());
             cancel.cancel();
             result
@@ -246,7 +242,7 @@ pub fn run(cast: Cast<'_>, cancel: &Cancel, progress: &Progress, mut tick: impl 
 
 /// The middle of the way.
 struct Middle<'a> {
-    build: Build,
+    equalizer: Box<dyn Equalizer>,
     dial: &'a Dial,
     captured: &'a Newest<Captured>,
     shown: Option<&'a Newest<(Shown, Instant)>>,
@@ -258,40 +254,33 @@ impl Middle<'_> {
     /// Equalizes until the camera is over. Frames overlap only where they would otherwise wait.
     fn run(mut self) -> Result<(String, Latency)> {
         let mut settings = self.dial.get();
-        let mut equalizer = (self.build)(settings)?;
         let mut under_way: VecDeque<Captured> = VecDeque::new();
         let mut latency = Latency::default();
         loop {
-            let next = match equalizer.in_flight() {
+            let next = match self.equalizer.in_flight() {
                 0 => match self.captured.pop() {
                     Some(captured) => Some(captured),
-                    None => return Ok((equalizer.name(), latency)),
+                    None => return Ok((self.equalizer.name(), latency)),
                 },
-                busy if busy < equalizer.capacity() => self.captured.try_pop(),
+                busy if busy < self.equalizer.capacity() => self.captured.try_pop(),
                 _ => None,
             };
             if let Some(captured) = next {
                 if self.dial.get() != settings {
-                    while self.pass_on(equalizer.as_mut(), &mut under_way, &mut latency)? {}
                     settings = self.dial.get();
-                    equalizer = (self.build)(settings)?;
+                    self.equalizer.set(settings);
                 }
-                self.progress.measure(Stage::Equalize, || equalizer.submit(captured.frame.clone()))?;
+                self.progress.measure(Stage::Equalize, || self.equalizer.submit(captured.frame.clone()))?;
                 under_way.push_back(captured);
             } else {
-                self.pass_on(equalizer.as_mut(), &mut under_way, &mut latency)?;
+                self.pass_on(&mut under_way, &mut latency)?;
             }
         }
     }
 
     /// Hands on the oldest frame under way; false when there is none.
-    fn pass_on(
-        &self,
-        equalizer: &mut dyn Equalizer,
-        under_way: &mut VecDeque<Captured>,
-        latency: &mut Latency,
-    ) -> Result<bool> {
-        let Some(equalized) = self.progress.measure(Stage::Equalize, || equalizer.collect())? else {
+    fn pass_on(&mut self, under_way: &mut VecDeque<Captured>, latency: &mut Latency) -> Result<bool> {
+        let Some(equalized) = self.progress.measure(Stage::Equalize, || self.equalizer.collect())? else {
             return Ok(false);
         };
         let Some(Captured { frame: original, at }) = under_way.pop_front() else { return Ok(false) };

@@ -12,6 +12,6 @@ mod latency;
 mod newest;
 
 pub use dial::Dial;
-pub use engine::{Build, Camera, Captured, Cast, Output, Patience, Shown, Status, Tally, Viewer, Wish, Written, run};
+pub use engine::{Camera, Captured, Cast, Output, Patience, Shown, Status, Tally, Viewer, Wish, Written, run};
 pub use latency::Latency;
 pub use newest::{Newest, Popped};

@@ -80,6 +80,10 @@ impl Equalizer for Lazy {
     fn capacity(&self) -> usize {
         1
     }
+    fn set(&mut self, settings: Settings) {
+        self.0.set(settings);
+    }
+
     fn name(&self) -> String {
         "lazy".to_owned()
     }
@@ -103,8 +107,8 @@ fn film(film: &Film) -> (Result<Tally>, usize, usize) {
     let time = film.equalize;
     let cast = Cast {
         camera: Box::new(camera),
-        build: Box::new(move |settings| Ok(Box::new(Lazy(Reference::new(settings), time)))),
-        dial: &Dial::new(Settings::default()),
+        equalizer: Box::new(Lazy(Reference::new(Settings::default()), time)),
+        dial: &Dial::default(),
         outputs: vec![output],
         viewer: None,
     };

@@ -27,7 +27,7 @@ fn the_window_shows_the_equalized_picture() {
     // A ramp from left to right of which only the middle levels are used.
     dir.ffmpeg("-f lavfi -i nullsrc=s=640x360,geq=lum='100+X*40/W':cb=128:cr=128 -frames:v 1 -pix_fmt gray ramp.png");
     let camera = "movie=ramp.png:loop=0,setpts=N/(15*TB),format=yuv420p,realtime";
-    let line = format!("live --backend cpu --duration 5 -f lavfi {camera}");
+    let line = format!("live --exact --backend cpu --duration 5 -f lavfi {camera}");
     let mut command = dir.command(&line);
     let live = Beside(command.env("DISPLAY", &display).stderr(Stdio::piped()).spawn().expect("the program runs"));
     pause(2.5);

@@ -1,0 +1,50 @@
+//! What is done to a histogram before its cumulative sum becomes a curve: bins, plateau, contrast limit.
+
+use super::{Gain, Histogram, Plateau, bins};
+
+/// Counts in fewer bins, capped, and spread over the levels again.
+///
+/// Level `l` of `L` falls into bin `l * B / L`. No bin keeps more than `cap`; what is above it is dropped. Then level
+/// `j` of the `w` levels of a bin that holds `h` gets `h*(j+1)/w - h*j/w`, in integer division. With one bin a level
+/// that is the cap alone.
+#[must_use]
+pub fn in_bins(histogram: &Histogram, asked: Option<u32>, cap: Option<u64>) -> Histogram {
+    let levels = histogram.levels();
+    let count = levels.count();
+    let bins = bins(levels, asked);
+    let capped = |held: u64| cap.map_or(held, |cap| held.min(cap));
+    let mut counts = Vec::with_capacity(count);
+    for bin in 0..bins {
+        let first = (bin * count).div_ceil(bins);
+        let last = ((bin + 1) * count).div_ceil(bins);
+        let held = capped(histogram.counts()[first..last].iter().sum());
+        let width = (last - first) as u64;
+        counts.extend((0..width).map(|level| held * (level + 1) / width - held * level / width));
+    }
+    Histogram::from_counts(levels, counts)
+}
+
+/// The cap that a plateau puts on each bin of a window of `frames` frames of `samples` samples each.
+pub fn cap(plateau: Plateau, samples: u64, frames: u32) -> Option<u64> {
+    plateau.cap(samples).map(|cap| cap * u64::from(frames))
+}
+
+/// A histogram whose curve has no slope above the limit.
+///
+/// With `g` the limit in 256ths, `N` samples in `L` levels, and all counts taken times 256: `T = (g - 256) * N / L` is
+/// what a level may keep; what is cut off, `E` in all, is spread over the levels, of which level `b` gets
+/// `(b+1)*E/L - b*E/L`. Then for levels `a < b` of the curve, `lut[b] - lut[a] <= G*(b-a)*(L-1)/(L-G) + 1`, and a limit
+/// of 1 gives the identity.
+#[must_use]
+pub fn limited(histogram: &Histogram, max_gain: Gain) -> Histogram {
+    let Some(g) = max_gain.of_256() else { return histogram.clone() };
+    let levels = histogram.levels();
+    let count = levels.count() as u64;
+    let most = u64::from(g - 256) * histogram.total() / count;
+    let excess: u64 = histogram.counts().iter().map(|held| (held * 256).saturating_sub(most)).sum();
+    // excess * b / count, for sums too large for that product.
+    let share = |b: u64| excess / count * b + excess % count * b / count;
+    let counts = histogram.counts().iter().zip(0..);
+    let counts = counts.map(|(held, b)| (held * 256).min(most) + share(b + 1) - share(b)).collect();
+    Histogram::from_counts(levels, counts)
+}
