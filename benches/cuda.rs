@@ -10,10 +10,10 @@ use content::{Content, picture};
 use cudarc::driver::sys::CU_MEMHOSTALLOC_PORTABLE;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 use cudarc::driver::{CudaContext, DriverError};
-use histeq_video::cuda::{Error, Gpu, Layout, Picture, Ring, Task};
-use histeq_video::equalize::{levels, weights};
+use histeq_video::cuda::{Error, Gpu, History, Layout, Picture, Ring, Task};
+use histeq_video::equalize::{levels, weights, whole};
 use histeq_video::frame::{Frame, PixelFormat};
-use histeq_video::spec::Strength;
+use histeq_video::spec::{Gain, Plateau, Settings, Smoothing, Strength, Threshold};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -44,14 +44,29 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// Strength 0 does all the work and leaves the picture as it is, so that it can be worked on again and again.
-fn task(frame: &Frame) -> Task {
-    Task { levels: levels(frame), weights: weights(frame), strength: Strength::from_share(0.0).expect("a share") }
+fn task(frame: &Frame, settings: Settings) -> Task {
+    let settings = Settings { strength: Strength::from_share(0.0).expect("a share"), ..settings };
+    Task { levels: levels(frame), weights: weights(frame), settings, counted: whole(frame) }
+}
+
+/// Everything that makes a curve from more than the plain histogram: the window of a second at 25 frames a second, scene
+/// cuts, plateau and contrast limit.
+fn modified() -> Settings {
+    Settings {
+        smoothing: Smoothing::of_seconds(1.0, 25.0),
+        scene_threshold: Threshold::from_share(0.2).expect("a share"),
+        plateau: Plateau::Millionths(50_000),
+        max_gain: Gain::from_slope(3.0).expect("a slope"),
+        ..Settings::default()
+    }
 }
 
 fn kernels(gpu: &Arc<Gpu>) -> anyhow::Result<()> {
     println!("Frames on the device, µs a frame, back-to-back launches (about 3 µs is what a launch costs the CPU)\n");
-    println!("| format | size | content | luminance | histogram | histogram + scan | map | all |");
-    println!("|---|---|---|---|---|---|---|---|");
+    println!(
+        "| format | size | content | luminance | histogram | histogram + scan | map | all | all, modified | ratio |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|");
     for (width, height) in SIZES {
         for content in Content::ALL {
             row(gpu, PixelFormat::Gray, (width, height), content)?;
@@ -78,9 +93,10 @@ fn kernels(gpu: &Arc<Gpu>) -> anyhow::Result<()> {
 
 fn row(gpu: &Arc<Gpu>, format: PixelFormat, size: (usize, usize), content: Content) -> anyhow::Result<()> {
     let frame = picture(format, size, content);
-    let task = task(&frame);
+    let (task, modified) = (&task(&frame, Settings::default()), &task(&frame, modified()));
     let layout = Layout::of(&frame)?;
     let mut pictures = Picture::several(gpu, &layout, SPREAD.div_ceil(layout.bytes()))?;
+    let history = &mut History::on(pictures[0].stream())?;
     // The planes of these formats follow each other without a gap at these sizes, but for planar RGB.
     let bytes: Vec<u8> = frame.planes()[frame.rewritten_planes()]
         .iter()
@@ -88,35 +104,44 @@ fn row(gpu: &Arc<Gpu>, format: PixelFormat, size: (usize, usize), content: Conte
         .collect();
     for picture in &mut pictures {
         picture.fill(&bytes)?;
-        picture.equalize(task)?;
+        picture.equalize(history, task)?;
     }
     let luminance = if format.descriptor().model == histeq_video::frame::Model::Rgb {
         format!("{:.2}", each(&mut pictures, |picture| picture.make_luminance(task))?)
     } else {
         String::new()
     };
-    let histogram = each(&mut pictures, Picture::count)?;
-    let with_scan = each(&mut pictures, |picture| picture.count().and_then(|()| picture.make_curve(task)))?;
+    let histogram = each(&mut pictures, |picture| picture.count(task))?;
+    let with_scan =
+        each(&mut pictures, |picture| picture.count(task).and_then(|()| picture.make_curve(history, task)))?;
     let map = each(&mut pictures, |picture| picture.map(task))?;
-    let all = each(&mut pictures, |picture| picture.equalize(task))?;
+    // In turns, so that both see the same clocks.
+    let (mut all, mut all_modified) = (Vec::new(), Vec::new());
+    for _ in 0..3 {
+        all.push(each(&mut pictures, |picture| picture.equalize(history, task))?);
+        all_modified.push(each(&mut pictures, |picture| picture.equalize(history, modified))?);
+    }
+    let (all, all_modified) = (median(all), median(all_modified));
     println!(
-        "| {format} | {}x{} | {} | {luminance} | {histogram:.2} | {with_scan:.2} | {map:.2} | {all:.2} |",
+        "| {format} | {}x{} | {} | {luminance} | {histogram:.2} | {with_scan:.2} | {map:.2} | {all:.2} | \
+         {all_modified:.2} | {:.2} |",
         size.0,
         size.1,
-        content.name()
+        content.name(),
+        all_modified / all,
     );
     Ok(())
 }
 
 /// Median µs that `work` takes on one of the pictures, all of which are gone through before one comes again.
-fn each(pictures: &mut [Picture], work: impl Fn(&mut Picture) -> Result<(), Error>) -> anyhow::Result<f64> {
+fn each(pictures: &mut [Picture], mut work: impl FnMut(&mut Picture) -> Result<(), Error>) -> anyhow::Result<f64> {
     let stream = pictures[0].stream().clone();
     let event = || stream.context().new_event(Some(CU_EVENT_DEFAULT));
     let (begin, end) = (event()?, event()?);
     let mut times = Vec::new();
     for _ in 0..REPETITIONS {
         begin.record(&stream)?;
-        pictures.iter_mut().try_for_each(&work)?;
+        pictures.iter_mut().try_for_each(&mut work)?;
         end.record(&stream)?;
         times.push(f64::from(begin.elapsed_ms(&end)?) * 1e3 / pictures.len() as f64);
     }
@@ -159,7 +184,7 @@ fn through(
         if ring.in_flight() == depth {
             ring.collect()?;
         }
-        submit(&mut ring, frame.clone(), task(frame))?;
+        submit(&mut ring, frame.clone(), task(frame, Settings::default()))?;
     }
     while ring.collect()?.is_some() {}
     Ok(begin.elapsed().as_secs_f64() * 1e6 / FRAMES as f64)

@@ -30,7 +30,7 @@ fn main() {
             drop(equalized.take());
             let start = Instant::now();
             let histogram = engine.histogram(&frame, whole(&frame));
-            equalized = Some(engine.map(&frame, &equalization.next(&histogram)));
+            equalized = Some(engine.map(&frame, &equalization.next(&histogram).curve));
             println!("{}", start.elapsed().as_nanos());
         }
     }

@@ -19,12 +19,13 @@ __device__ __forceinline__ void count(unsigned code, Window window) {
     if (sizeof(S) == 1 || slot < window.size) atomicAdd(&shared_counts[(slot << window.copies) | window.copy], 1u);
 }
 
-// Counts the luma of one vector; STEP samples make a pixel.
-template <typename S, int STEP>
-__device__ __forceinline__ void count_vector(uint4 loaded, unsigned index, Samples samples, Window window) {
+// Counts the luma of one vector, whose pixels are those of the plane from `index` times as many on; STEP samples make a
+// pixel, and `counts_pixel` says of each whether it counts, unless they all do.
+template <typename S, int STEP, typename F>
+__device__ __forceinline__ void count_vector(uint4 loaded, unsigned index, Samples samples, Window window, bool whole,
+                                             F counts_pixel) {
     constexpr int PIXELS = PER_VECTOR<S> / STEP;
     Words from = words(loaded);
-    bool whole = samples.row == 0u && index < samples.pixels / PIXELS;
 #pragma unroll
     for (int w = 0; w < 4; ++w) {
         unsigned word = ordered<S>(from.of[w], samples);
@@ -32,19 +33,40 @@ __device__ __forceinline__ void count_vector(uint4 loaded, unsigned index, Sampl
 #pragma unroll
         for (int i = 0; i < PER_WORD<S> / STEP; ++i) {
             unsigned pixel = index * PIXELS + w * (PER_WORD<S> / STEP) + i;
-            if (whole || visible(pixel, samples)) count<S>(decoded<S>(sample_at<S>(word, i * STEP), samples), window);
+            if (whole || counts_pixel(pixel)) count<S>(decoded<S>(sample_at<S>(word, i * STEP), samples), window);
         }
     }
 }
 
-template <typename S, int STEP>
-__device__ __forceinline__ void histogram(const uint4* __restrict__ plane, Samples samples, unsigned* counts,
-                                          unsigned log2_window, unsigned log2_copies) {
+__device__ __forceinline__ Window begin_window(unsigned log2_window, unsigned log2_copies) {
     Window window = {blockIdx.y << log2_window, 1u << log2_window, log2_copies,
                      threadIdx.x & ((1u << log2_copies) - 1u)};
     for (unsigned i = threadIdx.x; i < window.size << log2_copies; i += blockDim.x) shared_counts[i] = 0u;
     __syncthreads();
+    return window;
+}
 
+// Adds what the block has counted to the counts of the plane.
+__device__ __forceinline__ void end_window(Window window, Levels levels, unsigned* counts) {
+    __syncthreads();
+    // Lanes that would read the same bank start at different copies.
+    unsigned skew = (threadIdx.x & 31u) >> (5u - window.copies);
+    for (unsigned slot = threadIdx.x; slot < window.size; slot += blockDim.x) {
+        unsigned sum = 0u;
+        for (unsigned copy = 0u; copy < 1u << window.copies; ++copy) {
+            sum += shared_counts[(slot << window.copies) | ((copy + skew) & ((1u << window.copies) - 1u))];
+        }
+        // Codes outside of the levels count as the nearest one.
+        unsigned code = window.base + slot;
+        code = code < levels.lo ? levels.lo : code > levels.hi ? levels.hi : code;
+        if (sum != 0u) atomicAdd(&counts[code], sum);
+    }
+}
+
+template <typename S, int STEP>
+__device__ __forceinline__ void histogram(const uint4* __restrict__ plane, Samples samples, Levels levels,
+                                          unsigned* counts, unsigned log2_window, unsigned log2_copies) {
+    Window window = begin_window(log2_window, log2_copies);
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     unsigned vectors = (samples.pixels + PIXELS - 1u) / PIXELS;
     unsigned stride = gridDim.x * blockDim.x;
@@ -54,29 +76,50 @@ __device__ __forceinline__ void histogram(const uint4* __restrict__ plane, Sampl
     while (index < vectors) {
         uint4 now = next;
         if (index + stride < vectors) next = plane[index + stride];
-        count_vector<S, STEP>(now, index, samples, window);
+        bool whole = samples.row == 0u && index < samples.pixels / PIXELS;
+        count_vector<S, STEP>(now, index, samples, window, whole,
+                              [=](unsigned pixel) { return visible(pixel, samples); });
         index += stride;
     }
-    __syncthreads();
-
-    // Lanes that would read the same bank start at different copies.
-    unsigned skew = (threadIdx.x & 31u) >> (5u - log2_copies);
-    for (unsigned slot = threadIdx.x; slot < window.size; slot += blockDim.x) {
-        unsigned sum = 0u;
-        for (unsigned copy = 0u; copy < 1u << log2_copies; ++copy) {
-            sum += shared_counts[(slot << log2_copies) | ((copy + skew) & ((1u << log2_copies) - 1u))];
-        }
-        if (sum != 0u) atomicAdd(&counts[window.base + slot], sum);
-    }
+    end_window(window, levels, counts);
 }
 
-#define HISTOGRAM(NAME, S, STEP)                                                                               \
-    extern "C" __global__ __launch_bounds__(1024) void NAME(const uint4* plane, Samples samples, unsigned* counts, \
-                                                            unsigned log2_window, unsigned log2_copies) {      \
-        histogram<S, STEP>(plane, samples, counts, log2_window, log2_copies);                                  \
+// The same of a rectangle, whose rows begin and end anywhere in a vector.
+template <typename S, int STEP>
+__device__ __forceinline__ void histogram_region(const uint4* __restrict__ plane, Samples samples, Levels levels,
+                                                 Region region, unsigned* counts, unsigned log2_window,
+                                                 unsigned log2_copies) {
+    Window window = begin_window(log2_window, log2_copies);
+    constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
+    // As many as a row touches at most.
+    unsigned vectors = (region.width + PIXELS - 2u) / PIXELS + 1u;
+    unsigned long long all = (unsigned long long)vectors * region.height;
+    for (unsigned long long i = blockIdx.x * blockDim.x + threadIdx.x; i < all; i += gridDim.x * blockDim.x) {
+        unsigned row = (unsigned)(i / vectors);
+        unsigned first = (region.y + row) * region.pitch + region.x;
+        unsigned last = first + region.width - 1u;
+        unsigned index = first / PIXELS + (unsigned)(i - (unsigned long long)row * vectors);
+        if (index > last / PIXELS) continue;
+        bool whole = index * PIXELS >= first && (index + 1u) * PIXELS - 1u <= last;
+        count_vector<S, STEP>(plane[index], index, samples, window, whole,
+                              [=](unsigned pixel) { return pixel >= first && pixel <= last; });
+    }
+    end_window(window, levels, counts);
+}
+
+#define HISTOGRAM(NAME, S, STEP)                                                                                \
+    extern "C" __global__ __launch_bounds__(1024) void histogram_##NAME(                                        \
+        const uint4* plane, Samples samples, Levels levels, unsigned* counts, unsigned log2_window,             \
+        unsigned log2_copies) {                                                                                 \
+        histogram<S, STEP>(plane, samples, levels, counts, log2_window, log2_copies);                           \
+    }                                                                                                           \
+    extern "C" __global__ __launch_bounds__(1024) void histogram_region_##NAME(                                 \
+        const uint4* plane, Samples samples, Levels levels, Region region, unsigned* counts,                    \
+        unsigned log2_window, unsigned log2_copies) {                                                           \
+        histogram_region<S, STEP>(plane, samples, levels, region, counts, log2_window, log2_copies);            \
     }
 
-HISTOGRAM(histogram_u8, unsigned char, 1)
-HISTOGRAM(histogram_u8_pairs, unsigned char, 2)
-HISTOGRAM(histogram_u16, unsigned short, 1)
-HISTOGRAM(histogram_u16_pairs, unsigned short, 2)
+HISTOGRAM(u8, unsigned char, 1)
+HISTOGRAM(u8_pairs, unsigned char, 2)
+HISTOGRAM(u16, unsigned short, 1)
+HISTOGRAM(u16_pairs, unsigned short, 2)

@@ -7,30 +7,15 @@
 // The other blocks may still be reading the counts when this one is done, so that they cannot be emptied here. It is
 // the counts of the frame before that are.
 #include "spec.cuh"
+#include "warp.cuh"
 
-constexpr unsigned ALL = 0xffffffffu;
-constexpr unsigned LANES = 32u;
 constexpr unsigned PER_LANE = 4u;
 constexpr unsigned long long NONE = ~0ull;
-
-__device__ __forceinline__ unsigned sum_of_warp(unsigned value) {
-    for (unsigned distance = LANES / 2u; distance > 0u; distance /= 2u) value += __shfl_xor_sync(ALL, value, distance);
-    return value;
-}
 
 __device__ __forceinline__ unsigned long long min_of_warp(unsigned long long value) {
     for (unsigned distance = LANES / 2u; distance > 0u; distance /= 2u) {
         unsigned long long other = __shfl_xor_sync(ALL, value, distance);
         value = other < value ? other : value;
-    }
-    return value;
-}
-
-// The sum over this lane and those before it.
-__device__ __forceinline__ unsigned prefix_of_warp(unsigned value, unsigned lane) {
-    for (unsigned distance = 1u; distance < LANES; distance *= 2u) {
-        unsigned before = __shfl_up_sync(ALL, value, distance);
-        if (lane >= distance) value += before;
     }
     return value;
 }

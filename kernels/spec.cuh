@@ -25,6 +25,15 @@ struct Levels {
     unsigned strength;  // in 256ths
 };
 
+// A rectangle of pixels in a plane.
+struct Region {
+    unsigned x;       // first column
+    unsigned y;       // first row
+    unsigned width;   // columns
+    unsigned height;  // rows
+    unsigned pitch;   // pixels from one row to the next
+};
+
 // The weights of a pixel's components in its luminance, in memory order, in 65536ths; 0 for alpha.
 struct Weights {
     unsigned of[4];
@@ -89,4 +98,99 @@ SPEC unsigned curve_at(unsigned code, unsigned cumulative, Spread spread, Levels
         equalized = levels.lo + quotient(numerator, spread.rest, spread.reciprocal);
     }
     return blended(code, equalized, levels.strength);
+}
+
+// What is asked of the histograms of a video, beside its levels.
+struct Modifiers {
+    unsigned long long number;  // of this frame, since everything began
+    unsigned slots;             // frames that are remembered; 0 where each frame is by itself
+    unsigned frames;            // the most that a window has
+    unsigned flash;             // the most that a flash lasts
+    unsigned threshold;         // distance of a cut, in thousandths
+    unsigned samples;           // counted in each frame
+    unsigned cap;               // what a bin keeps of each frame; 0 for all
+    unsigned bins;              // of the histogram; 0 is one a level
+    unsigned gain;              // contrast limit in 256ths; 0 is none
+};
+
+// As `quotient`, for divisors of up to 48 bits.
+SPEC unsigned wide_quotient(unsigned long long numerator, unsigned long long divisor, float reciprocal) {
+    unsigned estimate = (unsigned)((float)numerator * reciprocal);
+    long long rest = (long long)(numerator - estimate * divisor);
+    return rest < 0 ? estimate - 1u : rest >= (long long)divisor ? estimate + 1u : estimate;
+}
+
+// As `Spread`, for the sums of many frames.
+struct WideSpread {
+    unsigned long long first;
+    unsigned long long rest;
+    float reciprocal;
+};
+
+SPEC WideSpread wide_spread_of(unsigned long long first, unsigned long long total) {
+    WideSpread spread = {first, total - first, 1.0f / (float)(total - first)};
+    return spread;
+}
+
+// As `curve_at`, for the sums of many frames.
+SPEC unsigned wide_curve_at(unsigned code, unsigned long long cumulative, WideSpread spread, Levels levels) {
+    if (spread.rest == 0u) return code;
+    unsigned equalized;
+    if (code < levels.lo) {
+        equalized = levels.lo;
+    } else if (code >= levels.hi) {
+        equalized = levels.hi;
+    } else {
+        unsigned long long above = cumulative > spread.first ? cumulative - spread.first : 0u;
+        unsigned long long numerator = above * (levels.hi - levels.lo) + spread.rest / 2u;
+        equalized = levels.lo + wide_quotient(numerator, spread.rest, spread.reciprocal);
+    }
+    return blended(code, equalized, levels.strength);
+}
+
+// The bin, of `bins`, of a level of `count`.
+SPEC unsigned bin_of(unsigned level, unsigned bins, unsigned count) {
+    return (unsigned)((unsigned long long)level * bins / count);
+}
+
+// The first level of a bin.
+SPEC unsigned first_of_bin(unsigned bin, unsigned bins, unsigned count) {
+    return (unsigned)(((unsigned long long)bin * count + bins - 1u) / bins);
+}
+
+// What of the `held` samples of a bin its level number `level`, of `width`, gets.
+SPEC unsigned long long part_of_bin(unsigned long long held, unsigned level, unsigned width) {
+    return held * (level + 1u) / width - held * level / width;
+}
+
+// The contrast limit of a histogram of `total` samples, all counts taken times 256.
+struct Limit {
+    unsigned long long most;   // what a level keeps
+    unsigned long long share;  // what each gets of the rest
+    unsigned over;             // what is left of the rest, fewer than there are levels
+    unsigned count;            // levels
+};
+
+SPEC Limit limit_of(unsigned gain, unsigned long long total, unsigned count) {
+    Limit limit = {(gain - 256u) * total / count, 0u, 0u, count};
+    return limit;
+}
+
+// What is cut off a level that holds so much.
+SPEC unsigned long long cut_off(unsigned long long held, Limit limit) {
+    return 256u * held > limit.most ? 256u * held - limit.most : 0u;
+}
+
+// Spreads what was cut off all levels.
+SPEC Limit spread_over(Limit limit, unsigned long long excess) {
+    limit.share = excess / limit.count;
+    limit.over = (unsigned)(excess % limit.count);
+    return limit;
+}
+
+// What a level has in the end.
+SPEC unsigned long long limited(unsigned long long held, unsigned level, Limit limit) {
+    unsigned long long kept = 256u * held < limit.most ? 256u * held : limit.most;
+    return kept + limit.share + (level + 1u) * (unsigned long long)limit.over / limit.count -
+           level * (unsigned long long)limit.over / limit.count;
 }

@@ -133,10 +133,8 @@ fn parse_plateau(text: &str) -> Option<Plateau> {
     if let Some(percent) = text.strip_suffix('%') {
         let percent: f64 = percent.trim().parse().ok()?;
         let millionths = (percent * 10_000.0).round() as u32;
-        return (0.0..=100.0).contains(&percent).then(|| match millionths {
-            0 if percent == 0.0 => Plateau::Off,
-            millionths => Plateau::Millionths(millionths),
-        });
+        let plateau = if percent == 0.0 { Plateau::Off } else { Plateau::Millionths(millionths) };
+        return (0.0..=100.0).contains(&percent).then_some(plateau);
     }
     Some(match text.parse().ok()? {
         0 => Plateau::Off,

@@ -1,7 +1,9 @@
 //! The structures that kernels take by value, field for field as `kernels/spec.cuh` declares them.
 #![allow(unsafe_code, reason = "promises the bindings that these structures are plain bytes")]
 
+use super::history::History;
 use super::layout::{Arrangement, Layout};
+use super::picture::Task;
 use crate::spec;
 use cudarc::driver::DeviceRepr;
 
@@ -56,6 +58,65 @@ impl Levels {
     }
 }
 
+/// A rectangle of pixels in a plane.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Region {
+    x: u32,
+    y: u32,
+    width: u32,
+    height: u32,
+    pitch: u32,
+}
+
+impl Region {
+    pub fn new(rect: spec::Rect, layout: &Layout) -> Self {
+        Region {
+            x: rect.x as u32,
+            y: rect.y as u32,
+            width: rect.width as u32,
+            height: rect.height as u32,
+            pitch: layout.row_pixels(),
+        }
+    }
+}
+
+/// What is asked of the histograms of a video, beside its levels.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Modifiers {
+    number: u64,
+    slots: u32,
+    frames: u32,
+    flash: u32,
+    threshold: u32,
+    samples: u32,
+    cap: u32,
+    bins: u32,
+    gain: u32,
+}
+
+impl Modifiers {
+    /// Those of frame `number`.
+    pub fn new(task: &Task, number: u64) -> Self {
+        let settings = &task.settings;
+        let count = task.levels.count();
+        let bins = spec::bins(task.levels, settings.bins);
+        Modifiers {
+            number,
+            slots: History::slots_for(settings),
+            frames: settings.smoothing.frames(),
+            flash: settings.smoothing.flash(),
+            threshold: settings.scene_threshold.of_1000(),
+            samples: task.samples() as u32,
+            // No bin has more samples than the frame.
+            cap: settings.plateau.cap(task.samples()).map_or(0, |cap| cap.min(task.samples()) as u32),
+            bins: if bins == count { 0 } else { bins as u32 },
+            gain: settings.max_gain.of_256().unwrap_or(0),
+        }
+    }
+}
+
 /// The weights of components, in memory order.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -67,3 +128,7 @@ unsafe impl DeviceRepr for Samples {}
 unsafe impl DeviceRepr for Levels {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for Weights {}
+// SAFETY: as above.
+unsafe impl DeviceRepr for Region {}
+// SAFETY: as above, and a `u64` at the beginning, so that nothing is padded.
+unsafe impl DeviceRepr for Modifiers {}

@@ -48,6 +48,7 @@ pub struct Layout {
     spans: Vec<Span>,
     sample: Sample,
     arrangement: Arrangement,
+    size: (usize, usize),
     pixels: u32,
     padded_row: u32,
 }
@@ -81,7 +82,8 @@ impl Layout {
         // Pixels that share their chroma come in twos: with an odd width, each row ends in one that is not there.
         assert!(row - frame.width() <= 1);
         let padded_row = if row == frame.width() { 0 } else { row as u32 };
-        Ok(Layout { spans, sample: descriptor.sample, arrangement, pixels: pixels as u32, padded_row })
+        let size = (frame.width(), frame.height());
+        Ok(Layout { spans, size, sample: descriptor.sample, arrangement, pixels: pixels as u32, padded_row })
     }
 
     /// The planes that travel, in the order of [`Frame::rewritten_planes`].
@@ -112,6 +114,16 @@ impl Layout {
     /// Pixels of a row whose last one is padding; 0 if rows have no padding.
     pub(super) fn padded_row(&self) -> u32 {
         self.padded_row
+    }
+
+    /// Pixels in a row and rows, without padding.
+    pub(super) fn size(&self) -> (usize, usize) {
+        self.size
+    }
+
+    /// Pixels from one row to the next.
+    pub(super) fn row_pixels(&self) -> u32 {
+        self.pixels / self.size.1 as u32
     }
 
     /// How many codes a sample can have.

@@ -11,6 +11,7 @@
 //! | `layout` | what of a frame travels, and where it lies in a buffer |
 //! | `pinned` | host memory that the copy engines reach, used again and again |
 //! | `picture` | one frame's buffers on the device |
+//! | `history` | what is remembered on the device from frame to frame |
 //! | `slot` | one place in the ring: its buffers, its copies |
 //! | `ring` | the order of frames |
 //! | `timeline` | when each stage of a frame ran |
@@ -21,6 +22,7 @@
 mod arguments;
 mod context;
 mod error;
+mod history;
 mod kernels;
 mod layout;
 mod picture;
@@ -32,6 +34,7 @@ mod tuning;
 
 pub use context::Gpu;
 pub use error::Error;
+pub use history::History;
 pub use layout::Layout;
 pub use picture::{Picture, Task};
 pub use pinned::{PinnedBuffer, PinnedPool};

@@ -3,8 +3,9 @@
 
 use super::context::Gpu;
 use super::error::{Doing, Error};
+use super::history::History;
 use super::layout::{Arrangement, Layout};
-use crate::spec::{Levels, Strength, Weights};
+use crate::spec::{Gain, Levels, Plateau, Rect, Settings, Weights};
 use cudarc::driver::{CudaSlice, CudaStream};
 use std::sync::Arc;
 
@@ -15,8 +16,28 @@ pub struct Task {
     pub levels: Levels,
     /// How RGB makes luminance.
     pub weights: Weights,
-    /// How far it goes.
-    pub strength: Strength,
+    /// How it is equalized.
+    pub settings: Settings,
+    /// The part that is counted.
+    pub counted: Rect,
+}
+
+impl Task {
+    /// Samples that are counted.
+    pub(super) fn samples(&self) -> u64 {
+        self.counted.width as u64 * self.counted.height as u64
+    }
+
+    /// Whether all of a picture is counted.
+    pub(super) fn is_whole(&self, layout: &Layout) -> bool {
+        self.counted == Rect::whole(layout.size())
+    }
+
+    /// Whether the curve depends on the plain histogram of the frame and on nothing else.
+    fn is_plain(&self) -> bool {
+        let Settings { smoothing, plateau, bins, max_gain, .. } = self.settings;
+        smoothing.frames() == 1 && plateau == Plateau::Off && bins.is_none() && max_gain == Gain::OFF
+    }
 }
 
 /// One frame on the device. Its buffers belong to one stream: they are allocated, worked on and freed in that stream's
@@ -77,14 +98,14 @@ impl Picture {
         (0..count).map(|_| Picture::on(&stream, gpu, layout)).collect()
     }
 
-    /// Enqueues all of equalization.
+    /// Enqueues all of equalization, after that of the frames before in `history`.
     ///
     /// # Errors
     /// When a launch fails.
-    pub fn equalize(&mut self, task: Task) -> Result<(), Error> {
+    pub fn equalize(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
         self.make_luminance(task)?;
-        self.count()?;
-        self.make_curve(task)?;
+        self.count(task)?;
+        self.make_curve(history, task)?;
         self.map(task)
     }
 
@@ -92,7 +113,7 @@ impl Picture {
     ///
     /// # Errors
     /// When the launch fails.
-    pub fn make_luminance(&mut self, task: Task) -> Result<(), Error> {
+    pub fn make_luminance(&mut self, task: &Task) -> Result<(), Error> {
         let gpu = self.gpu.clone();
         gpu.kernels.luminance.launch(self, task.weights)
     }
@@ -101,31 +122,34 @@ impl Picture {
     ///
     /// # Errors
     /// When the launch fails.
-    pub fn count(&mut self) -> Result<(), Error> {
+    pub fn count(&mut self, task: &Task) -> Result<(), Error> {
         let gpu = self.gpu.clone();
-        gpu.kernels.histogram.launch(self, gpu.multiprocessors())
+        gpu.kernels.histogram.launch(self, task, gpu.multiprocessors())
     }
 
     /// Enqueues the curve, and makes room for the next histogram.
     ///
     /// # Errors
     /// When the launch fails.
-    pub fn make_curve(&mut self, task: Task) -> Result<(), Error> {
+    pub fn make_curve(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
         let gpu = self.gpu.clone();
-        gpu.kernels.scan.launch(self, task.levels, task.strength)
+        if task.is_plain() {
+            return gpu.kernels.scan.launch(self, task.levels, task.settings.strength);
+        }
+        gpu.kernels.equalization.launch(self, history, task)
     }
 
     /// Has the driver refuse a launch, for tests of what follows an error.
-    pub(super) fn fail(&mut self, task: Task) -> Result<(), Error> {
+    pub(super) fn fail(&mut self, task: &Task) -> Result<(), Error> {
         let gpu = self.gpu.clone();
-        gpu.kernels.scan.launch_refused(self, task.levels, task.strength)
+        gpu.kernels.scan.launch_refused(self, task.levels, task.settings.strength)
     }
 
     /// Enqueues the mapping of the pixels through the curve.
     ///
     /// # Errors
     /// When the launch fails.
-    pub fn map(&mut self, task: Task) -> Result<(), Error> {
+    pub fn map(&mut self, task: &Task) -> Result<(), Error> {
         let gpu = self.gpu.clone();
         gpu.kernels.map.launch(self, task.weights, gpu.multiprocessors())
     }

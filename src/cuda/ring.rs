@@ -2,6 +2,7 @@
 
 use super::context::Gpu;
 use super::error::Error;
+use super::history::History;
 use super::layout::Layout;
 use super::picture::Task;
 use super::pinned::PinnedPool;
@@ -17,6 +18,7 @@ pub struct Ring {
     gpu: Arc<Gpu>,
     streams: Arc<Streams>,
     pool: PinnedPool,
+    history: History,
     depth: usize,
     idle: Vec<Slot>,
     under_way: VecDeque<Slot>,
@@ -36,9 +38,11 @@ impl Ring {
     /// When `depth` is 0.
     pub fn new(gpu: &Arc<Gpu>, depth: usize) -> Result<Self, Error> {
         assert!(depth > 0, "a ring of no slots");
+        let streams = Arc::new(Streams::new(gpu)?);
         Ok(Ring {
             gpu: gpu.clone(),
-            streams: Arc::new(Streams::new(gpu)?),
+            history: History::on(&streams.compute)?,
+            streams,
             pool: PinnedPool::new(&gpu.context),
             depth,
             idle: Vec::new(),
@@ -89,7 +93,7 @@ impl Ring {
             None => Slot::new(&self.gpu, &self.streams, &self.pool, &layout, self.origin.as_ref())?,
         };
         let target = self.pool.take(layout.buffer_bytes())?;
-        slot.start(frame, target, task, (staged, std::mem::take(&mut self.refuse_next)))?;
+        slot.start(frame, target, &mut self.history, &task, (staged, std::mem::take(&mut self.refuse_next)))?;
         self.under_way.push_back(slot);
         Ok(())
     }
@@ -116,7 +120,7 @@ impl Ring {
         self.depth
     }
 
-    /// Memory from which frames go up without being copied first.
+    /// History from which frames go up without being copied first.
     pub fn input_pool(&self) -> PinnedPool {
         PinnedPool::new(&self.gpu.context)
     }

@@ -4,6 +4,7 @@
 
 use super::context::Gpu;
 use super::error::{Doing, Error};
+use super::history::History;
 use super::layout::Layout;
 use super::picture::{Picture, Task};
 use super::pinned::{PinnedBuffer, PinnedPool};
@@ -82,7 +83,8 @@ impl Slot {
         &mut self,
         frame: Frame,
         target: PinnedBuffer,
-        task: Task,
+        history: &mut History,
+        task: &Task,
         (staged, refused): (bool, bool),
     ) -> Result<(), Error> {
         assert!(self.under_way.is_none() && target.len() >= self.picture.layout().bytes());
@@ -101,7 +103,7 @@ impl Slot {
         if refused {
             self.picture.fail(task)?;
         }
-        self.picture.equalize(task)?;
+        self.picture.equalize(history, task)?;
         self.mark(|marks| marks.kernels.end(compute))?;
         self.computed.record(compute).doing("recording an event")?;
 

@@ -1,7 +1,7 @@
 //! The GPU backend: a [`Ring`] between the pipeline's threads. It only says what is to be done with each frame; `cuda`
 //! does it.
 
-use super::{Equalizer, levels, weights};
+use super::{Equalizer, counted, levels, weights};
 use crate::cuda::{Error, Gpu, Ring, Task};
 use crate::frame::{Frame, Pool};
 use crate::spec::Settings;
@@ -49,7 +49,9 @@ impl Cuda {
 
 impl Equalizer for Cuda {
     fn submit(&mut self, frame: Frame) -> Result<()> {
-        let task = Task { levels: levels(&frame), weights: weights(&frame), strength: self.settings.strength };
+        let settings = self.settings;
+        let counted = counted(&frame, settings.region);
+        let task = Task { levels: levels(&frame), weights: weights(&frame), settings, counted };
         Ok(self.ring.submit(frame, task)?)
     }
 

@@ -34,7 +34,8 @@ pub fn cap(plateau: Plateau, samples: u64, frames: u32) -> Option<u64> {
 /// With `g` the limit in 256ths, `N` samples in `L` levels, and all counts taken times 256: `T = (g - 256) * N / L` is
 /// what a level may keep; what is cut off, `E` in all, is spread over the levels, of which level `b` gets
 /// `(b+1)*E/L - b*E/L`. Then for levels `a < b` of the curve, `lut[b] - lut[a] <= G*(b-a)*(L-1)/(L-G) + 1`, and a limit
-/// of 1 gives the identity.
+/// of 1 gives the identity; both hold as far as 256 units a sample can tell levels apart, that is unless there are fewer
+/// samples than levels.
 #[must_use]
 pub fn limited(histogram: &Histogram, max_gain: Gain) -> Histogram {
     let Some(g) = max_gain.of_256() else { return histogram.clone() };

@@ -7,14 +7,14 @@ use crate::pictures::{Content, Picture, difference};
 use histeq_video::cuda::{Error, Gpu, Ring, Task, Timeline};
 use histeq_video::equalize::cuda::Cuda;
 use histeq_video::equalize::reference::Reference;
-use histeq_video::equalize::{Equalizer, levels, weights};
+use histeq_video::equalize::{Equalizer, levels, weights, whole};
 use histeq_video::frame::{Frame, PixelFormat};
 use histeq_video::spec::Settings;
 use std::ops::Range;
 use std::sync::Arc;
 
 fn task(frame: &Frame) -> Task {
-    Task { levels: levels(frame), weights: weights(frame), strength: Settings::default().strength }
+    Task { levels: levels(frame), weights: weights(frame), settings: Settings::default(), counted: whole(frame) }
 }
 
 #[test]

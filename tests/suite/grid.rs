@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One format for each way in which luminance lies in memory.
-const LAYOUTS: &[PixelFormat] = &[
+pub const LAYOUTS: &[PixelFormat] = &[
     PixelFormat::Gray,
     PixelFormat::Yuv420p,
     PixelFormat::Nv12,
@@ -41,7 +41,7 @@ const SIZES: [(usize, usize); 9] =
     [(1, 1), (2, 1), (15, 1), (1, 10_000), (33, 17), (63, 5), (64, 2), (130, 3), (1919, 3)];
 
 /// Sends the pictures through `equalizer`, as many under way as it takes, and compares what comes out.
-fn check(backend: &str, equalizer: &mut dyn Equalizer, settings: Settings, pictures: &[Picture]) {
+pub fn check(backend: &str, equalizer: &mut dyn Equalizer, settings: Settings, pictures: &[Picture]) {
     let mut reference = Reference::new(settings);
     let mut expected = pictures.iter().map(|picture| reference.equalize(&picture.make()));
     let mut collected = 0;

@@ -15,6 +15,7 @@ mod kept;
 mod kernel_arithmetic;
 mod layout;
 mod live;
+mod modifiers;
 mod pictures;
 mod pipes;
 mod program;

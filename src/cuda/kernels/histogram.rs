@@ -2,32 +2,34 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{LumaVariants, luma_vectors, module};
-use crate::cuda::arguments::Samples;
+use crate::cuda::arguments::{Levels, Region, Samples};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::picture::Picture;
+use crate::cuda::picture::{Picture, Task};
 use crate::cuda::tuning;
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 use std::sync::Arc;
 
 pub(in crate::cuda) struct Histogram {
-    variants: LumaVariants,
+    whole: LumaVariants,
+    region: LumaVariants,
 }
 
 impl Histogram {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, include_str!("../../../kernels/histogram.ptx"))?;
-        let variants = LumaVariants::load(&module, "histogram")?;
-        for function in [&variants.plain.two, &variants.pairs.two] {
+        let whole = LumaVariants::load(&module, "histogram")?;
+        let region = LumaVariants::load(&module, "histogram_region")?;
+        for function in [&whole.plain.two, &whole.pairs.two, &region.plain.two, &region.pairs.two] {
             function
                 .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, tuning::HISTOGRAM_SHARED as i32)
                 .doing("asking for shared memory")?;
         }
-        Ok(Histogram { variants })
+        Ok(Histogram { whole, region })
     }
 
     /// Enqueues the counting of `picture`, whose counts have to be zero.
-    pub fn launch(&self, picture: &mut Picture, multiprocessors: u32) -> Result<(), Error> {
+    pub fn launch(&self, picture: &mut Picture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout();
         let row = tuning::histogram(layout.sample().depth);
@@ -39,15 +41,23 @@ impl Histogram {
             block_dim: (row.threads, 1, 1),
             shared_mem_bytes: 4 << (log2_window + row.log2_copies),
         };
-        let function = self.variants.of(layout);
         let (plane, samples) = match &picture.luma {
             Some(luma) => (luma, Samples::of_luminance(layout)),
             None => (&picture.pixels, Samples::of(layout)),
         };
-        let mut launch = stream.launch_builder(function);
-        launch.arg(plane).arg(&samples).arg(&mut picture.counts).arg(&log2_window).arg(&row.log2_copies);
+        let levels = Levels::new(task.levels, task.settings.strength);
+        let region = Region::new(task.counted, layout);
+        let mut launch = match task.is_whole(layout) {
+            true => stream.launch_builder(self.whole.of(layout)),
+            false => stream.launch_builder(self.region.of(layout)),
+        };
+        launch.arg(plane).arg(&samples).arg(&levels);
+        if !task.is_whole(layout) {
+            launch.arg(&region);
+        }
+        launch.arg(&mut picture.counts).arg(&log2_window).arg(&row.log2_copies);
         // SAFETY: the arguments are those of the kernel. The plane has room for whole vectors, there is a count for
-        // each code, codes are at most `samples.max`, shared memory holds every copy of a window's counters, and all
+        // each code, the region lies in the plane, codes are at most `samples.max`, shared memory holds every copy of a window's counters, and all
         // buffers belong to this stream.
         unsafe { launch.launch(config) }.doing("launching histogram")?;
         Ok(())

@@ -1,11 +1,13 @@
 //! A launcher for each file in `kernels/`, by the same name. `kernels/README.md` says what a kernel expects; its
 //! launcher sees to it, and can therefore be called without further care.
 
+mod equalization;
 mod histogram;
 mod luminance;
 mod map;
 mod scan;
 
+pub(super) use equalization::Equalization;
 pub(super) use histogram::Histogram;
 pub(super) use luminance::Luminance;
 pub(super) use map::Map;
@@ -25,6 +27,7 @@ pub(super) struct Kernels {
     pub luminance: Luminance,
     pub histogram: Histogram,
     pub scan: Scan,
+    pub equalization: Equalization,
     pub map: Map,
 }
 
@@ -34,6 +37,7 @@ impl Kernels {
             luminance: Luminance::load(context)?,
             histogram: Histogram::load(context)?,
             scan: Scan::load(context)?,
+            equalization: Equalization::load(context)?,
             map: Map::load(context)?,
         })
     }

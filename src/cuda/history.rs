@@ -1,0 +1,121 @@
+//! What is remembered on the device from frame to frame: the histograms of the temporal window, their sums, and which
+//! scene they belong to. Nothing of it is ever read back.
+
+use super::error::{Doing, Error};
+use super::layout::Layout;
+use super::picture::Task;
+use crate::spec::{COARSE, Levels, Settings, Smoothing, Threshold};
+use cudarc::driver::{CudaSlice, CudaStream};
+use std::sync::Arc;
+
+/// Bytes of `Scenes` in kernels/scenes.cuh.
+const SCENES_BYTES: usize = 3 * 8 + 8 * 4 + 2 * COARSE * 4;
+
+/// Bytes of `Grid` in kernels/equalization.cu.
+const GRID_BYTES: usize = (1 + 2 * COARSE + MOST_BLOCKS + 1) * 4 + 4 * MOST_BLOCKS * 8;
+
+/// The most blocks of the kernel.
+const MOST_BLOCKS: usize = 16;
+
+/// What the frames at hand have in common; others begin everything anew.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Kind {
+    levels: Levels,
+    samples: u64,
+    smoothing: Smoothing,
+    threshold: Threshold,
+}
+
+/// The history of one video. It belongs to the stream that its kernels run on, in the order of the frames.
+pub struct History {
+    stream: Arc<CudaStream>,
+    kind: Option<Kind>,
+    asked_bins: Option<u32>,
+    number: u64,
+    /// A histogram for each frame that is remembered.
+    pub(super) slots: CudaSlice<u32>,
+    /// Those of the two windows.
+    pub(super) sums: CudaSlice<u64>,
+    pub(super) scenes: CudaSlice<u8>,
+    pub(super) marks: CudaSlice<u32>,
+    /// Room for counts in bins, for two frames.
+    pub(super) bins: CudaSlice<u64>,
+    pub(super) grid: CudaSlice<u8>,
+}
+
+const ALLOCATING: &str = "allocating memory on the device";
+const CLEARING: &str = "clearing memory on the device";
+
+impl History {
+    /// Of no frame yet.
+    ///
+    /// # Errors
+    /// When the GPU has no memory left.
+    pub fn on(stream: &Arc<CudaStream>) -> Result<Self, Error> {
+        Ok(History {
+            stream: stream.clone(),
+            kind: None,
+            asked_bins: None,
+            number: 0,
+            slots: stream.alloc_zeros(1).doing(ALLOCATING)?,
+            sums: stream.alloc_zeros(1).doing(ALLOCATING)?,
+            scenes: stream.alloc_zeros(2 * SCENES_BYTES).doing(ALLOCATING)?,
+            marks: stream.alloc_zeros(1).doing(ALLOCATING)?,
+            bins: stream.alloc_zeros(1).doing(ALLOCATING)?,
+            grid: stream.alloc_zeros(GRID_BYTES).doing(ALLOCATING)?,
+        })
+    }
+
+    /// How many frames are remembered; none where each is by itself.
+    pub(super) fn slots_for(settings: &Settings) -> u32 {
+        if settings.smoothing.frames() > 1 { settings.smoothing.memory() } else { 0 }
+    }
+
+    /// Gets ready for the next frame: begins anew if it is of another kind than the one before.
+    ///
+    /// # Errors
+    /// When the GPU has no memory left.
+    pub(super) fn expect(&mut self, layout: &Layout, task: &Task) -> Result<(), Error> {
+        let Settings { smoothing, scene_threshold: threshold, bins, .. } = task.settings;
+        let kind = Kind { levels: task.levels, samples: task.samples(), smoothing, threshold };
+        let codes = layout.codes();
+        let stream = self.stream.clone();
+        if self.kind != Some(kind) {
+            let slots = History::slots_for(&task.settings) as usize;
+            // One of each at least: an empty buffer has no address.
+            resize(&stream, &mut self.slots, (slots * codes).max(1))?;
+            resize(&stream, &mut self.sums, 2 * codes)?;
+            resize(&stream, &mut self.marks, (2 * slots).max(1))?;
+            stream.memset_zeros(&mut self.scenes).doing(CLEARING)?;
+            stream.memset_zeros(&mut self.marks).doing(CLEARING)?;
+            stream.memset_zeros(&mut self.grid).doing(CLEARING)?;
+            self.kind = Some(kind);
+            self.asked_bins = None;
+            self.number = 0;
+        }
+        if self.asked_bins != bins {
+            resize(&stream, &mut self.bins, 2 * codes)?;
+            stream.memset_zeros(&mut self.bins).doing(CLEARING)?;
+            self.asked_bins = bins;
+        }
+        Ok(())
+    }
+
+    /// The number of the next frame, counted since everything began.
+    pub(super) fn next_number(&mut self) -> u64 {
+        self.number += 1;
+        self.number - 1
+    }
+}
+
+/// Makes a buffer as long as this; its content is lost if it was not.
+fn resize<T: cudarc::driver::DeviceRepr + cudarc::driver::ValidAsZeroBits>(
+    stream: &Arc<CudaStream>,
+    buffer: &mut CudaSlice<T>,
+    len: usize,
+) -> Result<(), Error> {
+    if buffer.len() != len {
+        *buffer = stream.alloc_zeros(len).doing(ALLOCATING)?;
+    }
+    Ok(())
+}

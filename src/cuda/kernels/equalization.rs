@@ -1,0 +1,47 @@
+//! Launches `kernels/equalization.cu`: from counts to the curve, with the temporal window and everything else that the
+//! textbook does not have.
+#![allow(unsafe_code, reason = "launches kernels")]
+
+use super::{function, module};
+use crate::cuda::arguments::{Levels, Modifiers};
+use crate::cuda::error::{Doing, Error};
+use crate::cuda::history::History;
+use crate::cuda::picture::{Picture, Task};
+use crate::cuda::tuning;
+use cudarc::driver::{CudaContext, CudaFunction, LaunchConfig, PushKernelArg};
+use std::sync::Arc;
+
+pub(in crate::cuda) struct Equalization {
+    function: CudaFunction,
+}
+
+impl Equalization {
+    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
+        let module = module(context, include_str!("../../../kernels/equalization.ptx"))?;
+        Ok(Equalization { function: function(&module, "equalization")? })
+    }
+
+    /// Enqueues the curve of `picture`, whose counts are then those of the next frame, and which `history` remembers.
+    pub fn launch(&self, picture: &mut Picture, history: &mut History, task: &Task) -> Result<(), Error> {
+        let codes = picture.layout().codes();
+        history.expect(picture.layout(), task)?;
+        let config = LaunchConfig {
+            grid_dim: (tuning::scan_blocks(codes), 1, 1),
+            block_dim: (tuning::scan_threads(codes).max(64), 1, 1),
+            shared_mem_bytes: 0,
+        };
+        assert_eq!(config.grid_dim.0 * config.block_dim.0 * 4, codes as u32);
+        let (codes, levels) = (codes as u32, Levels::new(task.levels, task.settings.strength));
+        let modifiers = Modifiers::new(task, history.next_number());
+        let stream = picture.stream().clone();
+        let mut launch = stream.launch_builder(&self.function);
+        launch.arg(&mut picture.counts).arg(&codes).arg(&levels).arg(&modifiers);
+        launch.arg(&mut history.slots).arg(&mut history.sums).arg(&mut history.scenes).arg(&mut history.marks);
+        launch.arg(&mut history.bins).arg(&mut history.grid).arg(&mut picture.curve);
+        // SAFETY: the arguments are those of the kernel. Counts and curve have an entry for each code, the buffers of the
+        // memory have the sizes that `expect` gave them for these codes and this window, and all belong to this stream;
+        // each thread has four codes, and a cooperative launch has all blocks there at once.
+        unsafe { launch.launch_cooperative(config) }.doing("launching equalization")?;
+        Ok(())
+    }
+}

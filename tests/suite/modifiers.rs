@@ -1,0 +1,210 @@
+//! Bins, plateau and contrast limit: against a second computation of them with exact fractions, and on every backend,
+//! with the temporal window around them.
+
+use crate::backends::available;
+use crate::grid::{LAYOUTS, check};
+use crate::pictures::{Content, Picture, Random, seed};
+use histeq_video::frame::{PixelFormat, Range};
+use histeq_video::spec::modifiers::{cap, in_bins, limited};
+use histeq_video::spec::{
+    Curve, Equalization, Gain, Histogram, Levels, Plateau, Rect, Region, Settings, Smoothing, Strength, Threshold,
+};
+
+fn gain(slope: f64) -> Gain {
+    Gain::from_slope(slope).unwrap()
+}
+
+/// Histograms that are hard in some way.
+fn histograms(levels: Levels, random: &mut Random) -> Vec<Histogram> {
+    let count = levels.count();
+    let mut all = Vec::new();
+    for sparse in [1, 3, 50] {
+        for high in [2, 1000, 40_000] {
+            let counts = (0..count).map(|_| if random.below(sparse) == 0 { random.below(high) } else { 0 });
+            all.push(Histogram::from_counts(levels, counts.collect()));
+        }
+    }
+    // Near-black noise; a title; two levels far apart.
+    for places in
+        [&[(1, 500_000), (2, 700_000)][..], &[(0, 2_000_000), (count - 1, 900)], &[(count / 2, 1), (count - 2, 9)]]
+    {
+        let mut counts = vec![0; count];
+        places.iter().for_each(|&(level, samples)| counts[level] += samples);
+        all.push(Histogram::from_counts(levels, counts));
+    }
+    all
+}
+
+#[test]
+fn bins_and_plateau_are_what_the_rule_says() {
+    let seed = seed();
+    let mut random = Random::new(seed);
+    for levels in [Levels::limited(8), Levels::full(8), Levels::limited(10)] {
+        for histogram in histograms(levels, &mut random) {
+            for asked in [None, Some(2), Some(3), Some(64), Some(100), Some(219), Some(100_000)] {
+                for most in [None, Some(1), Some(700)] {
+                    let count = levels.count();
+                    let bins = asked.map_or(count, |bins: u32| count.min(bins as usize));
+                    let bin = |level: usize| level * bins / count;
+                    let level_of = |level: usize| {
+                        let of_bin: Vec<usize> = (0..count).filter(|&other| bin(other) == bin(level)).collect();
+                        let held: u64 = of_bin.iter().map(|&other| histogram.counts()[other]).sum();
+                        let held = most.map_or(held, |most| held.min(most));
+                        let (j, w) = ((level - of_bin[0]) as u64, of_bin.len() as u64);
+                        held * (j + 1) / w - held * j / w
+                    };
+                    let expected: Vec<u64> = (0..count).map(level_of).collect();
+                    assert_eq!(in_bins(&histogram, asked, most).counts(), expected, "{asked:?} {most:?}, seed {seed}");
+                }
+            }
+        }
+    }
+    assert_eq!(cap(Plateau::Millionths(5000), 2000, 3), Some(30));
+    assert_eq!(cap(Plateau::Millionths(1), 2000, 3), Some(3), "one sample at least");
+    assert_eq!(cap(Plateau::Count(7), 2000, 3), Some(21));
+    assert_eq!(cap(Plateau::Off, 2000, 3), None);
+}
+
+/// Whether `lut[b] - lut[a] <= G*(b-a)*(L-1)/(L-G) + 1` for all a < b of a window of `samples`, but for what one unit of
+/// the counts, which are taken times 256, can do at either end.
+fn holds_slope(curve: &Curve, levels: Levels, slope: f64, samples: u64) -> bool {
+    let (lo, count) = (usize::from(levels.lo()), levels.count() as f64);
+    let codes = &curve.codes()[lo..=usize::from(levels.hi())];
+    let unit = (count - 1.0) / (256.0 * samples as f64 * (1.0 - slope / count));
+    let bound = |distance: usize| slope * distance as f64 * (count - 1.0) / (count - slope) + 1.0 + 2.0 * unit;
+    (0..codes.len()).all(|a| {
+        [1, 2, 3, 7, 50, 219]
+            .into_iter()
+            .take_while(|distance| a + distance < codes.len())
+            .all(|distance| f64::from(codes[a + distance]) - f64::from(codes[a]) <= bound(distance))
+    })
+}
+
+#[test]
+fn no_curve_is_steeper_than_the_limit() {
+    let seed = seed();
+    let mut random = Random::new(seed);
+    for levels in [Levels::limited(8), Levels::full(8), Levels::limited(10), Levels::full(12)] {
+        for histogram in histograms(levels, &mut random) {
+            for slope in [1.0, 1.5, 2.0, 3.0, 8.0] {
+                let curve = Curve::equalizing(&limited(&histogram, gain(slope)));
+                assert!(holds_slope(&curve, levels, slope, histogram.total()), "{slope} of {levels:?}, seed {seed}");
+                assert!(curve.codes().is_sorted());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_limit_of_one_leaves_the_levels_as_they_are() {
+    let mut random = Random::new(3);
+    for levels in [Levels::limited(8), Levels::full(10)] {
+        for histogram in histograms(levels, &mut random) {
+            let curve = Curve::equalizing(&limited(&histogram, gain(1.0)));
+            let range = usize::from(levels.lo())..=usize::from(levels.hi());
+            assert!(range.into_iter().all(|code| usize::from(curve.apply(code as u16)) == code), "{levels:?}");
+        }
+    }
+}
+
+#[test]
+fn near_black_noise_fades_and_blank_frames_stay_calm() {
+    let levels = Levels::limited(8);
+    let settings = Settings { smoothing: Smoothing::new(25, 6), max_gain: gain(3.0), ..Settings::default() };
+    let mut equalization = Equalization::new(settings);
+    let mut random = Random::new(4);
+    for frame in 0..200u64 {
+        // Blank, noise of two codes, a fade from black, and blank again.
+        let mut counts = vec![0; levels.count()];
+        let brightness = if (60..140).contains(&frame) { frame - 60 } else { 0 };
+        for _ in 0..5000 {
+            let noise = if (20..140).contains(&frame) { random.below(2) } else { 0 };
+            counts[(random.below(brightness + 1) + noise) as usize] += 1;
+        }
+        let histogram = Histogram::from_counts(levels, counts);
+        let curve = equalization.next(&histogram).curve;
+        assert!(holds_slope(&curve, levels, 3.0, 5000) || curve == Curve::identity(levels), "frame {frame}");
+        if frame < 20 {
+            assert_eq!(curve, Curve::identity(levels), "a flat clip stays as it is");
+        }
+    }
+}
+
+/// Settings that reach every branch.
+fn all_settings() -> Vec<Settings> {
+    let plain = Settings::default();
+    let window = |frames, flash| Settings {
+        smoothing: Smoothing::new(frames, flash),
+        scene_threshold: Threshold::from_share(0.15).unwrap(),
+        ..plain
+    };
+    vec![
+        window(3, 1),
+        Settings { max_gain: gain(3.0), ..plain },
+        Settings { plateau: Plateau::Count(5), ..plain },
+        Settings { bins: Some(40), ..plain },
+        Settings { bins: Some(1000), plateau: Plateau::Millionths(9000), ..plain },
+        Settings { max_gain: gain(2.5), plateau: Plateau::Millionths(20_000), ..window(5, 2) },
+        Settings { bins: Some(64), max_gain: gain(4.0), strength: Strength::from_share(0.7).unwrap(), ..window(4, 2) },
+        Settings {
+            region: Region::Fixed(Rect { x: 3, y: 1, width: 21, height: 90 }),
+            max_gain: gain(9.0),
+            ..window(2, 1)
+        },
+        Settings { region: Region::Fixed(Rect { x: 5000, y: 0, width: 1, height: 1 }), ..plain },
+    ]
+}
+
+/// Scenes, flashes, and pictures of another size, range or content in between.
+fn video(format: PixelFormat, size: (usize, usize)) -> Vec<Picture> {
+    use Content::{Flat, NearMax, NearZero, Noise, Ramp, TwoLevel};
+    let contents = [
+        Noise, Noise, Ramp, Noise, NearZero, NearZero, NearMax, NearZero, NearZero, NearMax, NearMax, Noise, Flat,
+        Flat, TwoLevel, Noise, NearMax, NearMax, NearMax, NearZero, Noise,
+    ];
+    let mut pictures: Vec<Picture> = contents
+        .into_iter()
+        .zip(seed()..)
+        .map(|(content, seed)| Picture { content, seed, ..Picture::new(format, size) })
+        .collect();
+    pictures[17].range = Range::Full;
+    pictures[18].range = Range::Full;
+    pictures.push(Picture::new(format, (size.0 + 1, size.1)));
+    pictures.push(Picture::new(format, (size.0 + 1, size.1)));
+    pictures
+}
+
+#[test]
+fn every_backend_remembers_what_the_reference_remembers() {
+    for backend in available() {
+        for settings in all_settings() {
+            for &format in LAYOUTS {
+                let pictures = video(format, (45, 7));
+                check(&format!("{} {settings:?}", backend.name), &mut *backend.make(settings, 3), settings, &pictures);
+            }
+        }
+    }
+}
+
+#[test]
+fn settings_that_change_on_the_way_reach_every_backend() {
+    use histeq_video::equalize::Equalizer;
+    use histeq_video::equalize::reference::Reference;
+    for backend in available() {
+        for format in [PixelFormat::Gray, PixelFormat::Gray16le] {
+            let mut reference = Reference::new(Settings::default());
+            let mut equalizer = backend.make(Settings::default(), 2);
+            let all = all_settings();
+            for (number, picture) in video(format, (45, 7)).into_iter().enumerate() {
+                let settings = all[number / 2 % all.len()];
+                reference.set(settings);
+                equalizer.set(settings);
+                let frame = picture.make();
+                equalizer.submit(frame.clone()).unwrap();
+                let found = equalizer.collect().unwrap().unwrap();
+                let difference = crate::pictures::difference(&reference.equalize(&frame), &found);
+                assert_eq!(difference, None, "{} frame {number} {settings:?}", backend.name);
+            }
+        }
+    }
+}
