@@ -3,7 +3,8 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 # FFmpeg's own tools read what the program wrote, and so does x264; g++ compiles the kernels' arithmetic for the host;
-# Xvfb is a display for the window.
-set_up ffmpeg g++ x264 xvfb
+# Xvfb is a display for the window, evilwm what full screen takes there, xdotool presses keys. The libraries are what any
+# desktop has.
+set_up ffmpeg g++ x264 xvfb evilwm xdotool libx11-xcb1 libxcursor1 libxi6 libxkbcommon-x11-0
 
 cargo test --quiet --locked

@@ -1,6 +1,7 @@
 //! What the keys do, and the help that says so.
 
-use minifb::Key;
+use winit::event::{ElementState, KeyEvent};
+use winit::keyboard::{Key, KeyCode, NamedKey, PhysicalKey};
 
 /// What the user wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,40 +18,21 @@ pub enum Action {
     Histogram,
     /// More strength, or less.
     Strength(i32),
+    /// A longer temporal window, or a shorter one.
+    Smoothing(i32),
     /// Hold the picture still; recording goes on.
     Pause,
     /// Keep the picture as a file.
     Screenshot,
-    /// No border and the largest whole multiple that fits the screen, or not.
+    /// The whole screen, or a window again.
     FullScreen,
     /// The list of keys, or not.
     Help,
+    /// Out of full screen, or else the end.
+    Back,
     /// The end.
     Quit,
 }
-
-/// Keys that act again while they are held down.
-pub const REPEATED: &[(Key, Action)] = &[
-    (Key::Up, Action::Strength(1)),
-    (Key::Down, Action::Strength(-1)),
-    (Key::Left, Action::Divide(-1)),
-    (Key::Right, Action::Divide(1)),
-];
-
-/// Keys that act once.
-pub const ONCE: &[(Key, Action)] = &[
-    (Key::E, Action::Equalized),
-    (Key::O, Action::Original),
-    (Key::V, Action::Split),
-    (Key::H, Action::Histogram),
-    (Key::Space, Action::Pause),
-    (Key::S, Action::Screenshot),
-    (Key::F, Action::FullScreen),
-    (Key::F1, Action::Help),
-    (Key::Slash, Action::Help),
-    (Key::Q, Action::Quit),
-    (Key::Escape, Action::Quit),
-];
 
 /// The list of keys.
 pub const HELP: &[&str] = &[
@@ -59,10 +41,67 @@ pub const HELP: &[&str] = &[
     "V           split view",
     "Left Right  move the divider (or drag it)",
     "Up Down     strength",
+    "] [         smoothing, longer and shorter",
     "H           histogram and curve",
     "Space       pause (recording goes on)",
     "S           screenshot",
-    "F           no border, twice the size or more if it fits",
+    "F           full screen",
     "F1          these keys",
     "Q           end",
 ];
+
+impl Action {
+    /// What a key asks for, if anything. Held down, a key acts again only where that makes sense.
+    pub fn of(event: &KeyEvent) -> Option<Self> {
+        let action = Self::of_key(&event.logical_key).or_else(|| Self::of_code(event))?;
+        let repeats = matches!(action, Action::Strength(_) | Action::Divide(_));
+        (event.state == ElementState::Pressed && (repeats || !event.repeat)).then_some(action)
+    }
+
+    fn of_key(key: &Key) -> Option<Self> {
+        Some(match key {
+            Key::Named(NamedKey::ArrowUp) => Action::Strength(1),
+            Key::Named(NamedKey::ArrowDown) => Action::Strength(-1),
+            Key::Named(NamedKey::ArrowLeft) => Action::Divide(-1),
+            Key::Named(NamedKey::ArrowRight) => Action::Divide(1),
+            Key::Named(NamedKey::Space) => Action::Pause,
+            Key::Named(NamedKey::F1) => Action::Help,
+            Key::Named(NamedKey::F11) => Action::FullScreen,
+            Key::Named(NamedKey::Escape) => Action::Back,
+            Key::Character(text) => match text.to_lowercase().as_str() {
+                "e" => Action::Equalized,
+                "o" => Action::Original,
+                "v" => Action::Split,
+                "h" => Action::Histogram,
+                " " => Action::Pause,
+                "s" => Action::Screenshot,
+                "f" => Action::FullScreen,
+                "]" => Action::Smoothing(1),
+                "[" => Action::Smoothing(-1),
+                "?" => Action::Help,
+                "q" => Action::Quit,
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+
+    /// By the place of the key, on keyboards that have no Latin letters on them.
+    fn of_code(event: &KeyEvent) -> Option<Self> {
+        let latin = matches!(&event.logical_key, Key::Character(text) if text.is_ascii());
+        let PhysicalKey::Code(code) = event.physical_key else { return None };
+        Some(match code {
+            _ if latin => return None,
+            KeyCode::KeyE => Action::Equalized,
+            KeyCode::KeyO => Action::Original,
+            KeyCode::KeyV => Action::Split,
+            KeyCode::KeyH => Action::Histogram,
+            KeyCode::KeyS => Action::Screenshot,
+            KeyCode::KeyF => Action::FullScreen,
+            KeyCode::BracketRight => Action::Smoothing(1),
+            KeyCode::BracketLeft => Action::Smoothing(-1),
+            KeyCode::KeyQ => Action::Quit,
+            _ => return None,
+        })
+    }
+}

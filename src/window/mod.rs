@@ -2,238 +2,198 @@
 //! that says how the run is doing; keys.
 
 mod canvas;
+mod captions;
+mod chart;
+mod controls;
 mod keys;
+mod listener;
+mod message;
 mod overlay;
 mod projector;
+mod screen;
 mod screenshot;
 
+use crate::equalize::counted;
 use crate::equalize::cpu::{Engine, Isa};
-use crate::equalize::whole;
 use crate::frame::{Frame, HostPool};
 use crate::pipeline::Notices;
 use crate::pipeline::live::{Dial, Shown, Status, Viewer, Wish};
-use crate::spec::{Curve, Settings, Strength};
+use crate::spec::{Curve, Equalization, Histogram, Settings, Smoothing, Strength};
 use anyhow::{Context, Result};
-use canvas::Canvas;
-use keys::{Action, ONCE, REPEATED};
-use minifb::{KeyRepeat, MouseButton, MouseMode, Scale, ScaleMode, WindowOptions};
+use controls::{Controls, STEP, View};
+use keys::Action;
+use listener::Input;
+use message::Messages;
 use projector::{Projector, fit};
+use screen::Screen;
 
-/// The largest window that is opened, and the smallest; it can be resized.
+/// The largest window that is opened, and the smallest, in points; it can be resized.
 const LARGEST: (usize, usize) = (1280, 720);
 const SMALLEST: (usize, usize) = (640, 360);
 
-/// How far a key moves the strength, and the divider.
-const STEP: f64 = 0.05;
-
-/// What is seen.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum View {
-    Equalized,
-    Original,
-    Split,
-}
-
 /// The window.
 pub struct Window {
-    window: minifb::Window,
-    size: (usize, usize),
-    full_screen: bool,
-    canvas: Canvas,
+    screen: Screen,
     projector: Projector,
     engine: Engine,
     dial: Dial,
     notices: Notices,
-    view: View,
-    /// Where the divider stands, 0 to 1.
-    divider: f64,
-    chart: bool,
-    help: bool,
-    paused: bool,
+    controls: Controls,
+    messages: Messages,
     last: Option<Shown>,
 }
 
 impl Window {
-    /// Opens it. Keys turn the `dial`; `notices` hears of screenshots.
+    /// Opens it; it is seen as soon as there is a picture. Keys turn the `dial`; `notices` hears of screenshots.
     ///
     /// # Errors
     /// When there is no display.
     pub fn open(dial: Dial, notices: Notices) -> Result<Self> {
         let engine = Engine::new(Isa::best(), HostPool::default()).context("the best instruction set is available")?;
         Ok(Window {
-            window: minifb_window(LARGEST, false)?,
-            size: LARGEST,
-            full_screen: false,
-            canvas: Canvas::default(),
+            screen: Screen::open("histeq-video live", LARGEST)?,
             projector: Projector::default(),
             engine,
             dial,
             notices,
-            view: View::Equalized,
-            divider: 0.5,
-            chart: false,
-            help: false,
-            paused: false,
+            controls: Controls::default(),
+            messages: Messages::default(),
             last: None,
         })
     }
 
-    /// Gives the window the shape of the first picture.
-    fn shape_for(&mut self, frame: &Frame) -> Result<()> {
+    /// Shows the window, in the shape of the first picture. A pixel of that is a point: as large here as elsewhere.
+    fn unveil(&mut self, frame: &Frame) {
         let picture = (frame.width(), frame.height());
-        let bounds = (picture.0.clamp(SMALLEST.0, LARGEST.0), picture.1.clamp(SMALLEST.1, LARGEST.1));
-        let (size, _) = fit(picture, bounds);
-        if size != self.size {
-            self.size = size;
-            self.window = minifb_window(size, false)?;
-        }
-        Ok(())
+        self.screen.unveil(|monitor| {
+            let most = (LARGEST.0.min(monitor.0), LARGEST.1.min(monitor.1));
+            let least = (SMALLEST.0.min(most.0), SMALLEST.1.min(most.1));
+            fit(picture, (picture.0.clamp(least.0, most.0), picture.1.clamp(least.1, most.1))).0
+        });
     }
 
-    /// Does what a key says; false at the end.
-    fn act(&mut self, action: Action) -> Result<bool> {
+    /// Takes what keys, mouse and system have to say; `None` at the end, else whether there is something new to be
+    /// seen.
+    fn listen(&mut self) -> Option<bool> {
+        let inputs = self.screen.inputs();
+        for input in &inputs {
+            match *input {
+                Input::Key(action) => self.act(action)?,
+                Input::Drag(x) => self.drag(x),
+                Input::Stale => {}
+                Input::Closed => return None,
+            }
+        }
+        Some(!inputs.is_empty())
+    }
+
+    /// Does what a key says; `None` at the end.
+    fn act(&mut self, action: Action) -> Option<()> {
+        let controls = &mut self.controls;
         match action {
-            Action::Equalized => self.view = View::Equalized,
-            Action::Original => self.view = View::Original,
-            Action::Split => self.view = View::Split,
-            Action::Divide(steps) => self.divider = (self.divider + f64::from(steps) * STEP).clamp(0.0, 1.0),
-            Action::Histogram => self.chart = !self.chart,
-            Action::Strength(steps) => {
-                let share = f64::from(self.dial.get().strength.of_256()) / 256.0;
-                let strength = Strength::from_share((share + f64::from(steps) * STEP).clamp(0.0, 1.0));
-                self.dial.set(Settings { strength: strength.unwrap_or_default(), ..self.dial.get() });
-            }
-            Action::Pause => self.paused = !self.paused,
-            Action::Screenshot => {
-                if let Some(shown) = &self.last {
-                    let frame = if self.view == View::Original { &shown.original } else { &shown.equalized };
-                    screenshot::keep(frame.clone(), &self.notices);
-                }
-            }
-            Action::FullScreen => {
-                self.full_screen = !self.full_screen;
-                self.window = minifb_window(self.size, self.full_screen)?;
-            }
-            Action::Help => self.help = !self.help,
-            Action::Quit => return Ok(false),
+            Action::Equalized => controls.view = View::Equalized,
+            Action::Original => controls.view = View::Original,
+            Action::Split => controls.view = View::Split,
+            Action::Divide(steps) => controls.divide_at(controls.divider + f64::from(steps) * STEP),
+            Action::Histogram => controls.chart = !controls.chart,
+            Action::Strength(steps) => self.strengthen(f64::from(steps) * STEP),
+            Action::Smoothing(steps) => self.smoothen(steps),
+            Action::Pause => controls.paused = !controls.paused,
+            Action::Screenshot => self.keep(),
+            Action::FullScreen => self.screen.set_full(!self.screen.is_full()),
+            Action::Help => controls.help = !controls.help,
+            Action::Back if self.screen.is_full() => self.screen.set_full(false),
+            Action::Back | Action::Quit => return None,
         }
-        Ok(true)
+        self.screen.set_draggable(self.controls.view == View::Split);
+        Some(())
     }
 
-    /// Looks at keys and mouse; `None` at the end, else whether there is something new to be seen.
-    fn listen(&mut self) -> Result<Option<bool>> {
-        if !self.window.is_open() {
-            return Ok(None);
+    fn drag(&mut self, x: f64) {
+        let Some(shown) = self.last.as_ref().filter(|_| self.controls.view == View::Split) else { return };
+        let ((width, _), (left, _)) = fit((shown.original.width(), shown.original.height()), self.screen.size());
+        self.controls.divide_at((x - left as f64) / width.max(1) as f64);
+    }
+
+    /// Turns the dial. No frame comes to show it while the picture stands still, so that one is done again.
+    fn strengthen(&mut self, by: f64) {
+        let settings = self.dial.get();
+        let share = f64::from(settings.strength.of_256()) / 256.0;
+        let strength = Strength::from_share((share + by).clamp(0.0, 1.0)).unwrap_or_default();
+        let settings = Settings { strength, ..settings };
+        self.dial.set(settings);
+        if let Some(shown) = self.last.as_mut().filter(|_| self.controls.paused) {
+            let (_, curve) = curve(&mut self.engine, &shown.original, settings);
+            shown.equalized = self.engine.map(&shown.original, &curve);
         }
-        let pressed = |window: &minifb::Window, keys: &[(minifb::Key, Action)], repeat| -> Vec<Action> {
-            let is_pressed = |(key, _): &&(minifb::Key, Action)| window.is_key_pressed(*key, repeat);
-            keys.iter().filter(is_pressed).map(|(_, action)| *action).collect()
-        };
-        let mut actions = pressed(&self.window, ONCE, KeyRepeat::No);
-        actions.extend(pressed(&self.window, REPEATED, KeyRepeat::Yes));
-        let mut news = !actions.is_empty();
-        for action in actions {
-            if !self.act(action)? {
-                return Ok(None);
-            }
+    }
+
+    /// Doubles the temporal window, or halves it.
+    fn smoothen(&mut self, steps: i32) {
+        let settings = self.dial.get();
+        let frames = settings.smoothing.frames();
+        let frames = if steps > 0 { frames * 2 } else { frames / 2 };
+        let flash = settings.smoothing.flash().max(1);
+        let smoothing = if frames > 1 { Smoothing::new(frames, flash) } else { Smoothing::OFF };
+        self.dial.set(Settings { smoothing, ..settings });
+    }
+
+    fn keep(&self) {
+        if let Some(shown) = &self.last {
+            let frame = if self.controls.view == View::Original { &shown.original } else { &shown.equalized };
+            screenshot::keep(frame.clone(), &self.notices, self.messages.sender());
         }
-        let (width, _) = self.window.get_size();
-        let dragging = self.view == View::Split && self.window.get_mouse_down(MouseButton::Left);
-        let mouse = self.window.get_unscaled_mouse_pos(MouseMode::Clamp).filter(|_| dragging);
-        if let Some((x, _)) = mouse {
-            self.divider = (f64::from(x) / width.max(1) as f64).clamp(0.0, 1.0);
-            news = true;
-        }
-        Ok(Some(news))
     }
 
     fn draw(&mut self, status: &Status) -> Result<()> {
-        let window = self.window.get_size();
         let Some(shown) = &self.last else { return Ok(()) };
-        if window.0 == 0 || window.1 == 0 {
-            return Ok(());
-        }
-        self.canvas.clear_to(window);
-        let (size, at) = fit((shown.original.width(), shown.original.height()), window);
-        let divider = ((window.0 as f64 * self.divider) as usize).clamp(at.0, at.0 + size.0);
-        let first = match self.view {
-            View::Equalized => at.0,
-            View::Original => at.0 + size.0,
-            View::Split => divider,
-        };
-        if first > at.0 {
-            let original = self.projector.project(&shown.original, size)?;
-            self.canvas.copy(&original, at, 0..first - at.0);
-        }
-        if first < at.0 + size.0 {
-            let equalized = self.projector.project(&shown.equalized, size)?;
-            self.canvas.copy(&equalized, at, first - at.0..size.0);
-        }
-        if self.view == View::Split {
-            overlay::divider(&mut self.canvas, divider.min(window.0 - 1), at.1..at.1 + size.1);
-        }
-        let strength = self.dial.get().strength;
-        if self.chart {
-            let histogram = self.engine.histogram(&shown.original, whole(&shown.original));
-            let curve = Curve::equalizing(&histogram).blended(strength);
-            overlay::chart(&mut self.canvas, &histogram, &curve);
-        }
-        if self.help {
-            overlay::help(&mut self.canvas);
-        }
-        overlay::status(&mut self.canvas, &line(status, strength, self.paused));
-        let (width, height) = self.canvas.dimensions();
-        self.window.update_with_buffer(self.canvas.pixels(), width, height).context("the window cannot be drawn")?;
-        Ok(())
+        let (size, at) = fit((shown.original.width(), shown.original.height()), self.screen.size());
+        let (controls, settings) = (&self.controls, self.dial.get());
+        let text = captions::line(status, &settings, controls.paused, self.messages.text());
+        let (projector, engine) = (&mut self.projector, &mut self.engine);
+        self.screen.draw(|canvas| {
+            let columns = controls.original_columns(size.0);
+            if columns > 0 {
+                canvas.copy(&projector.project(&shown.original, size)?, at, 0..columns);
+            }
+            if columns < size.0 {
+                canvas.copy(&projector.project(&shown.equalized, size)?, at, columns..size.0);
+            }
+            captions::names(canvas, controls.view, size, at, columns);
+            if controls.chart && !controls.help {
+                let (histogram, curve) = curve(engine, &shown.original, settings);
+                chart::chart(canvas, &histogram, &curve);
+            }
+            if controls.help {
+                overlay::help(canvas);
+            }
+            overlay::status(canvas, &text);
+            Ok(())
+        })
     }
 }
 
 impl Viewer for Window {
     fn show(&mut self, frame: Option<Shown>, status: &Status) -> Result<Wish> {
         if let Some(first) = frame.as_ref().filter(|_| self.last.is_none()) {
-            self.shape_for(&first.original)?;
+            self.unveil(&first.original);
         }
-        let Some(mut news) = self.listen()? else { return Ok(Wish::End) };
-        if let Some(frame) = frame.filter(|_| !self.paused) {
+        let Some(mut news) = self.listen() else { return Ok(Wish::End) };
+        if let Some(frame) = frame.filter(|_| !self.controls.paused || self.last.is_none()) {
             self.last = Some(frame);
             news = true;
         }
-        if news {
+        if self.messages.update() || news {
             self.draw(status)?;
-        } else {
-            self.window.update();
         }
         Ok(Wish::GoOn)
     }
 }
 
-/// The text of the line at the bottom.
-fn line(status: &Status, strength: Strength, paused: bool) -> String {
-    let mut text = format!("{:.1} fps", status.fps);
-    if let Some(latency) = status.latency {
-        text += &format!("  {:.1} ms", latency.as_secs_f64() * 1e3);
-    }
-    text += &format!("  {} dropped", status.dropped);
-    if status.unwritten > 0 {
-        text += &format!("  {} not written", status.unwritten);
-    }
-    text += &format!("  strength {:.0}%", f64::from(strength.of_256()) / 2.56);
-    text + if paused { "  PAUSED" } else { "  F1: keys" }
-}
-
-fn minifb_window((width, height): (usize, usize), full_screen: bool) -> Result<minifb::Window> {
-    let options = WindowOptions {
-        resize: true,
-        // The canvas follows the size of the window, so that text stays sharp.
-        scale_mode: ScaleMode::AspectRatioStretch,
-        borderless: full_screen,
-        title: !full_screen,
-        scale: if full_screen { Scale::FitScreen } else { Scale::X1 },
-        ..WindowOptions::default()
-    };
-    let mut window = minifb::Window::new("histeq-video live", width, height, options)
-        .map_err(|error| anyhow::anyhow!("no display ({error})"))?;
-    // The engine waits for frames; the window does not have to.
-    window.set_target_fps(0);
-    Ok(window)
+/// The histogram of a frame, and the curve that it would have by itself.
+fn curve(engine: &mut Engine, original: &Frame, settings: Settings) -> (Histogram, Curve) {
+    let histogram = engine.histogram(original, counted(original, settings.region));
+    let alone = Settings { smoothing: Smoothing::OFF, ..settings };
+    let curve = Equalization::new(alone).next(&histogram).curve;
+    (histogram, curve)
 }

@@ -1,96 +1,97 @@
-//! What is drawn over the picture: the status line, histogram and curve, the list of keys.
+//! What is drawn over the picture: the status line, the names of what is seen, the divider, the list of keys.
 
 use super::canvas::Canvas;
 use super::keys::HELP;
-use crate::spec::{Curve, Histogram};
 use embedded_graphics::Drawable;
-use embedded_graphics::mono_font::MonoTextStyle;
-use embedded_graphics::mono_font::ascii::FONT_10X20;
+use embedded_graphics::mono_font::ascii::{FONT_7X13_BOLD, FONT_9X18_BOLD};
+use embedded_graphics::mono_font::{MonoFont, MonoTextStyle};
 use embedded_graphics::pixelcolor::Rgb888;
-use embedded_graphics::prelude::{Point, RgbColor, Size};
-use embedded_graphics::primitives::{Line, Polyline, Primitive, PrimitiveStyle, Rectangle};
+use embedded_graphics::prelude::{OriginDimensions, Point, RgbColor, Size};
+use embedded_graphics::primitives::{Primitive, PrimitiveStyle, Rectangle, Styled};
 use embedded_graphics::text::{Baseline, Text};
+use std::ops::Range;
 
-const LINE: i32 = 24;
-const LETTER: i32 = 10;
-const MARGIN: i32 = 8;
+/// Room around text, in points.
+pub const MARGIN: i32 = 6;
 
-/// Width and height of the histogram.
-const CHART: (i32, i32) = (256, 128);
+const LARGE: &MonoFont = &FONT_9X18_BOLD;
+/// The font of labels.
+pub const SMALL: &MonoFont = &FONT_7X13_BOLD;
 
-const BARS: Rgb888 = Rgb888::new(150, 150, 150);
-const CURVE: Rgb888 = Rgb888::new(255, 200, 40);
-
-/// The line at the bottom.
+/// The line at the bottom, in smaller letters where it would not fit.
 pub fn status(canvas: &mut Canvas, text: &str) {
-    let (width, height) = canvas.dimensions();
-    let top = height as i32 - LINE;
-    canvas.shade(Rectangle::new(Point::new(0, top), Size::new(width as u32, LINE as u32)));
-    write(canvas, text, Point::new(MARGIN, top + 2));
+    let (width, height) = extent(canvas);
+    let font = [LARGE, SMALL].into_iter().find(|font| breadth(text, font) + 2 * MARGIN <= width).unwrap_or(SMALL);
+    let line = font.character_size.height as i32 + MARGIN;
+    let top = height - line;
+    shade(canvas, Point::new(0, top), (width, line));
+    write(canvas, text, Point::new(MARGIN, top + MARGIN / 2), font, Rgb888::WHITE);
 }
 
 /// The list of keys, in the middle.
 pub fn help(canvas: &mut Canvas) {
-    let (width, height) = canvas.dimensions();
+    let (width, height) = extent(canvas);
     let longest = HELP.iter().map(|line| line.len()).max().unwrap_or(0) as i32;
-    let size = (longest * LETTER + 2 * MARGIN, HELP.len() as i32 * LINE + 2 * MARGIN);
-    let corner = Point::new((width as i32 - size.0) / 2, (height as i32 - size.1) / 2);
-    canvas.shade(Rectangle::new(corner, Size::new(size.0 as u32, size.1 as u32)));
-    for (index, line) in HELP.iter().enumerate() {
-        write(canvas, line, corner + Point::new(MARGIN, MARGIN + index as i32 * LINE));
-    }
-}
-
-/// The histogram of the camera's picture and the curve that equalizes it, at the upper right.
-pub fn chart(canvas: &mut Canvas, histogram: &Histogram, curve: &Curve) {
-    let corner = Point::new(canvas.dimensions().0 as i32 - CHART.0 - 2 * MARGIN, MARGIN);
-    let frame = Size::new((CHART.0 + MARGIN) as u32, (CHART.1 + MARGIN) as u32);
-    canvas.shade(Rectangle::new(corner, frame));
-    let origin = corner + Point::new(MARGIN / 2, MARGIN / 2 + CHART.1 - 1);
-    let columns = by_column(histogram);
-    let most = columns.iter().copied().max().unwrap_or(0).max(1);
-    for (x, count) in columns.iter().enumerate() {
-        let bar = (count * CHART.1 as u64 / most) as i32;
-        let foot = origin + Point::new(x as i32, 0);
-        if bar > 0 {
-            draw(canvas, Line::new(foot, foot - Point::new(0, bar - 1)), BARS);
-        }
-    }
-    let codes = curve.codes();
-    let highest = (codes.len() - 1).max(1) as i32;
-    let point = |x: i32| {
-        let code = codes[x as usize * codes.len() / CHART.0 as usize];
-        origin + Point::new(x, -(i32::from(code) * (CHART.1 - 1) / highest))
+    let size = |font: &MonoFont| {
+        let (letter, line) = (font.character_size.width as i32, font.character_size.height as i32 + MARGIN / 2);
+        (longest * letter + 4 * MARGIN, HELP.len() as i32 * line + 4 * MARGIN)
     };
-    let points: Vec<Point> = (0..CHART.0).map(point).collect();
-    draw(canvas, Polyline::new(&points), CURVE);
-}
-
-/// The divider of the split view.
-pub fn divider(canvas: &mut Canvas, x: usize, rows: std::ops::Range<usize>) {
-    let (from, to) = (Point::new(x as i32, rows.start as i32), Point::new(x as i32, rows.end as i32 - 1));
-    draw(canvas, Line::new(from, to), Rgb888::WHITE);
-}
-
-/// The counts of all codes, as many as there are columns.
-fn by_column(histogram: &Histogram) -> Vec<u64> {
-    let levels = histogram.levels();
-    let mut columns = vec![0; CHART.0 as usize];
-    for (level, count) in histogram.counts().iter().enumerate() {
-        let code = usize::from(levels.lo()) + level;
-        columns[code * CHART.0 as usize / levels.codes()] += count;
+    let fits = |font: &&MonoFont| size(font).0 <= width && size(font).1 <= height;
+    let font = [LARGE, SMALL].into_iter().find(fits).unwrap_or(SMALL);
+    let (size, line) = (size(font), font.character_size.height as i32 + MARGIN / 2);
+    let corner = Point::new((width - size.0) / 2, (height - size.1) / 2);
+    shade(canvas, corner, size);
+    for (index, text) in HELP.iter().enumerate() {
+        let at = corner + Point::new(2 * MARGIN, 2 * MARGIN + index as i32 * line);
+        write(canvas, text, at, font, Rgb888::WHITE);
     }
-    columns
 }
 
-fn write(canvas: &mut Canvas, text: &str, at: Point) {
-    let style = MonoTextStyle::new(&FONT_10X20, Rgb888::WHITE);
+/// The name of what is seen from `x` on, above the status line; with `before`, of what is seen up to there.
+pub fn name(canvas: &mut Canvas, text: &str, x: i32, before: bool) {
+    let size = (breadth(text, SMALL) + 2 * MARGIN, SMALL.character_size.height as i32 + MARGIN);
+    let status = LARGE.character_size.height as i32 + MARGIN;
+    let corner = Point::new(if before { x - size.0 } else { x }, extent(canvas).1 - status - size.1);
+    shade(canvas, corner, size);
+    write(canvas, text, corner + Point::new(MARGIN, MARGIN / 2), SMALL, Rgb888::WHITE);
+}
+
+/// The divider of the split view: a white line between dark ones, which is seen on any picture.
+pub fn divider(canvas: &mut Canvas, x: i32, rows: Range<i32>) {
+    let bar = |x, width| Rectangle::new(Point::new(x, rows.start), Size::new(width, rows.len() as u32));
+    fill(canvas, bar(x - 1, 3), Rgb888::BLACK);
+    fill(canvas, bar(x, 1), Rgb888::WHITE);
+}
+
+/// Width and height in points.
+pub fn extent(canvas: &Canvas) -> (i32, i32) {
+    (canvas.size().width as i32, canvas.size().height as i32)
+}
+
+/// How wide `text` is.
+pub fn breadth(text: &str, font: &MonoFont) -> i32 {
+    text.len() as i32 * font.character_size.width as i32
+}
+
+/// Darkens a part of the picture.
+pub fn shade(canvas: &mut Canvas, corner: Point, (width, height): (i32, i32)) {
+    canvas.shade(Rectangle::new(corner, Size::new(width.max(0) as u32, height.max(0) as u32)));
+}
+
+/// Writes `text` with its upper left corner at `at`.
+pub fn write(canvas: &mut Canvas, text: &str, at: Point, font: &MonoFont, colour: Rgb888) {
+    let style = MonoTextStyle::new(font, colour);
     let Ok(_) = Text::with_baseline(text, at, style, Baseline::Top).draw(canvas);
 }
 
-fn draw<P: Primitive>(canvas: &mut Canvas, shape: P, colour: Rgb888)
+/// Draws the outline of `shape`, so many points wide.
+pub fn draw<P: Primitive>(canvas: &mut Canvas, shape: P, colour: Rgb888, width: u32)
 where
-    embedded_graphics::primitives::Styled<P, PrimitiveStyle<Rgb888>>: Drawable<Color = Rgb888>,
+    Styled<P, PrimitiveStyle<Rgb888>>: Drawable<Color = Rgb888>,
 {
-    let Ok(_) = shape.into_styled(PrimitiveStyle::with_stroke(colour, 1)).draw(canvas);
+    let Ok(_) = shape.into_styled(PrimitiveStyle::with_stroke(colour, width)).draw(canvas);
+}
+
+fn fill(canvas: &mut Canvas, area: Rectangle, colour: Rgb888) {
+    let Ok(_) = area.into_styled(PrimitiveStyle::with_fill(colour)).draw(canvas);
 }

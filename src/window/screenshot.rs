@@ -5,14 +5,17 @@ use crate::frame::Frame;
 use crate::pipeline::{Delivery, Input, Notices, Outcome};
 use crate::sink::{self, OutputOptions, Overwrite, Target};
 use anyhow::Result;
+use crossbeam_channel::Sender;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Writes `frame` into this folder, on a thread of its own, and says where it is.
-pub fn keep(frame: Frame, notices: &Notices) {
+/// Writes `frame` into this folder, on a thread of its own, and says where it is: on the terminal and in the window.
+pub fn keep(frame: Frame, notices: &Notices, window: Sender<String>) {
     let notices = notices.clone();
     std::thread::spawn(move || {
-        let written = write(frame);
-        notices.note(&written.unwrap_or_else(|error| format!("no screenshot: {error:#}")));
+        let said = write(frame).unwrap_or_else(|error| format!("no screenshot: {error:#}"));
+        notices.note(&said);
+        // The window may be closed by now.
+        let _ = window.send(said);
     });
 }
 

@@ -9,7 +9,7 @@ mod window;
 
 use crate::program::Dir;
 use rustix::process::{Pid, Signal, kill_process};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// A program that runs beside the test, and ends with it at the latest.
@@ -18,8 +18,8 @@ pub struct Beside(Child);
 impl Beside {
     /// Starts the program under test; what it says can be read at the end.
     fn live(dir: &Dir, line: &str) -> Self {
-        let mut command = dir.command(&format!("live --backend cpu --progress none {line}"));
-        Beside(command.env_remove("DISPLAY").stderr(Stdio::piped()).spawn().expect("the program runs"))
+        let mut command = without_display(dir.command(&format!("live --backend cpu --progress none {line}")));
+        Beside(command.stderr(Stdio::piped()).spawn().expect("the program runs"))
     }
 
     /// Sends Ctrl-C's signal.
@@ -44,6 +44,14 @@ impl Drop for Beside {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// Not even the one of whoever runs the tests.
+fn without_display(mut command: Command) -> Command {
+    for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"] {
+        command.env_remove(name);
+    }
+    command
 }
 
 fn pause(seconds: f64) {

@@ -1,7 +1,7 @@
 //! Recordings of a camera that is a filter with a clock.
 
-use super::{Beside, pause};
-use crate::program::Dir;
+use super::{Beside, pause, without_display};
+use crate::program::{Dir, Run};
 
 const CAMERA: &str = "-f lavfi 'testsrc2=s=320x180:r=30,realtime'";
 
@@ -79,13 +79,15 @@ fn what_is_missing_is_said_in_a_line_with_the_way_out() {
         ("live --record out.mkv -f no-such-input camera", "no such input"),
         ("live --record out.mkv rtsp://127.0.0.1:1/", "nobody answers"),
     ] {
-        let mut command = dir.command(line);
-        let run = crate::program::Run::of(command.env_remove("DISPLAY"), line).exits_with(1).says(&[says]);
+        let run = Run::of(&mut without_display(dir.command(line)), line).exits_with(1).says(&[says]);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     }
-    let mut command = dir.command("live -f lavfi testsrc2");
-    let run = crate::program::Run::of(command.env_remove("DISPLAY"), "live without a display").exits_with(1);
-    run.says(&["no display", "--record"]);
+    for name in ["", ":4711"] {
+        let mut command = without_display(dir.command("live -f lavfi testsrc2"));
+        let run = Run::of(command.env("DISPLAY", name), "live without a display").exits_with(1);
+        let run = run.says(&["no display", "--record"]);
+        assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+    }
     assert_eq!(dir.read("there.mkv"), b"precious");
     dir.run("live --size wide").exits_with(2).says(&["--size"]);
 }

@@ -1,0 +1,81 @@
+//! The histogram of the camera's picture and the curve that equalizes it, at the upper right.
+
+use super::canvas::Canvas;
+use super::overlay::{MARGIN, SMALL, breadth, draw, extent, shade, write};
+use crate::spec::{Curve, Histogram};
+use embedded_graphics::pixelcolor::Rgb888;
+use embedded_graphics::prelude::{Point, RgbColor, Size};
+use embedded_graphics::primitives::{Line, Polyline, Rectangle};
+
+/// Width and height of what is drawn, without labels.
+const PLOT: (i32, i32) = (256, 128);
+
+const BARS: Rgb888 = Rgb888::new(150, 170, 190);
+const CURVE: Rgb888 = Rgb888::new(255, 200, 40);
+const FRAME: Rgb888 = Rgb888::new(110, 110, 110);
+
+/// Bars higher than so many times their mean are cut, lest one flat area hides all the rest.
+const HIGHEST: u64 = 6;
+
+/// Draws both. Levels of the input go from left to right; the curve shows upwards what becomes of them.
+pub fn chart(canvas: &mut Canvas, histogram: &Histogram, curve: &Curve) {
+    let line = SMALL.character_size.height as i32 + 2;
+    let size = (PLOT.0 + 2 * MARGIN + 2, PLOT.1 + 2 * line + MARGIN);
+    let corner = Point::new(extent(canvas).0 - size.0 - MARGIN, MARGIN);
+    shade(canvas, corner, size);
+
+    let title = corner + Point::new(MARGIN + 1, 2);
+    write(canvas, "histogram of the input", title, SMALL, BARS);
+    let right = Point::new(PLOT.0 - breadth("curve", SMALL), 0);
+    write(canvas, "curve", title + right, SMALL, CURVE);
+
+    let top = title + Point::new(0, line);
+    let origin = top + Point::new(0, PLOT.1 - 1);
+    bars(canvas, histogram, origin);
+    let border = Rectangle::new(top - Point::new(1, 1), Size::new(PLOT.0 as u32 + 2, PLOT.1 as u32 + 2));
+    draw(canvas, border, FRAME, 1);
+    // Where nothing changes.
+    draw(canvas, Line::new(origin, top + Point::new(PLOT.0 - 1, 0)), FRAME, 1);
+    let points: Vec<Point> = (0..PLOT.0).map(|x| origin + Point::new(x, -height(curve, x))).collect();
+    draw(canvas, Polyline::new(&points), CURVE, 2);
+
+    let below = origin + Point::new(0, 3);
+    let highest = (curve.codes().len().max(1) - 1).to_string();
+    write(canvas, "0", below, SMALL, RgbColor::WHITE);
+    let middle = Point::new((PLOT.0 - breadth("level", SMALL)) / 2, 0);
+    write(canvas, "level", below + middle, SMALL, RgbColor::WHITE);
+    let right = Point::new(PLOT.0 - breadth(&highest, SMALL), 0);
+    write(canvas, &highest, below + right, SMALL, RgbColor::WHITE);
+}
+
+fn bars(canvas: &mut Canvas, histogram: &Histogram, origin: Point) {
+    let columns = by_column(histogram);
+    let used = columns.iter().filter(|count| **count > 0).count().max(1) as u64;
+    let mean = columns.iter().sum::<u64>().div_ceil(used);
+    let most = columns.iter().copied().max().unwrap_or(0).min(mean * HIGHEST).max(1);
+    for (x, count) in columns.iter().enumerate().filter(|(_, count)| **count > 0) {
+        // What is there at all is seen.
+        let bar = ((count * PLOT.1 as u64).div_ceil(most) as i32).min(PLOT.1);
+        let foot = origin + Point::new(x as i32, 0);
+        draw(canvas, Line::new(foot, foot - Point::new(0, bar - 1)), BARS, 1);
+    }
+}
+
+/// The counts of all codes, as many as there are columns.
+fn by_column(histogram: &Histogram) -> Vec<u64> {
+    let levels = histogram.levels();
+    let mut columns = vec![0; PLOT.0 as usize];
+    for (level, count) in histogram.counts().iter().enumerate() {
+        let code = usize::from(levels.lo()) + level;
+        columns[code * PLOT.0 as usize / levels.codes()] += count;
+    }
+    columns
+}
+
+/// How high the curve is in a column.
+fn height(curve: &Curve, x: i32) -> i32 {
+    let codes = curve.codes();
+    let highest = (codes.len().max(2) - 1) as i32;
+    let code = codes[x as usize * codes.len() / PLOT.0 as usize];
+    i32::from(code) * (PLOT.1 - 1) / highest
+}

@@ -1,0 +1,54 @@
+//! What is on a display: the file in which Xvfb keeps it, in the format of `xwd`.
+
+use std::path::Path;
+
+/// A picture of the whole display.
+#[derive(Clone, PartialEq)]
+pub struct Shot {
+    pub width: usize,
+    pub height: usize,
+    pixels: Vec<[u8; 3]>,
+}
+
+impl Shot {
+    /// Reads it; `None` while the display is not there yet.
+    pub fn read(file: &Path) -> Option<Self> {
+        let bytes = std::fs::read(file).ok()?;
+        // A header of big-endian words, colours of twelve bytes each, pixels.
+        let word = |index: usize| -> Option<usize> {
+            let bytes = bytes.get(4 * index..4 * index + 4)?;
+            Some(u32::from_be_bytes(bytes.try_into().ok()?) as usize)
+        };
+        let (width, height, stride) = (word(4)?, word(5)?, word(12)?);
+        let begin = word(0)? + 12 * word(19)?;
+        assert_eq!(word(11)?, 32, "bits a pixel");
+        let little_endian = word(7)? == 0;
+        let rows = bytes.get(begin..begin + stride * height)?.chunks_exact(stride);
+        let pixels = rows.flat_map(|row| row[..4 * width].chunks_exact(4)).map(|pixel| match little_endian {
+            true => [pixel[2], pixel[1], pixel[0]],
+            false => [pixel[1], pixel[2], pixel[3]],
+        });
+        Some(Shot { width, height, pixels: pixels.collect() })
+    }
+
+    /// Red, green and blue.
+    pub fn colour(&self, x: usize, y: usize) -> [u8; 3] {
+        self.pixels[y * self.width + x]
+    }
+
+    /// The level of a pixel that is grey.
+    pub fn level(&self, x: usize, y: usize) -> u8 {
+        self.colour(x, y)[1]
+    }
+
+    /// Where on this row a white point stands between black ones.
+    pub fn divider(&self, y: usize) -> Option<usize> {
+        let is = |x, level| self.colour(x, y) == [level; 3];
+        (1..self.width - 1).find(|x| is(x - 1, 0) && is(*x, 255) && is(x + 1, 0))
+    }
+
+    /// Pixels of this colour in columns and rows.
+    pub fn count(&self, colour: [u8; 3], columns: std::ops::Range<usize>, rows: std::ops::Range<usize>) -> usize {
+        rows.map(|y| columns.clone().filter(|x| self.colour(*x, y) == colour).count()).sum()
+    }
+}
