@@ -86,7 +86,7 @@ impl Options {
     /// Chooses a mode and says which.
     fn of_camera(&mut self, url: &str, options: &CameraOptions, notices: &Notices) -> Result<()> {
         let wanted = Wanted { size: options.size, rate: options.rate, format: options.pixel_format.clone() };
-        let offered = modes(url);
+        let offered = modes(url, &wanted);
         let choice = choose(&offered, &wanted);
         if let Some(format) = options.pixel_format.as_ref().filter(|_| !offered.is_empty() && choice.is_none()) {
             anyhow::bail!("{url}: the camera does not send {format} (`histeq-video devices` lists what it does)");
