@@ -52,7 +52,8 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     let notices = console.notices(job.strict);
     let progress = Arc::new(Progress::default());
 
-    let target = Target::new(&job.output, &job.input.url, is_sequence(&job.output), job.overwrite)?;
+    let target =
+        Target::new(&job.output, &job.input.url, is_sequence(&job.output), job.overwrite)?.interruptible(cancel);
     signals::listen(cancel.clone(), console.clone(), target.temporary().map(Into::into), FINISHING)?;
     let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
     let backend = Backend::choose(job.backend, job.settings, &notices)?;
