@@ -193,6 +193,8 @@ fn ctrl_c_ends_a_run_at_once_that_waits_for_its_first_byte() {
         "--backend cpu -f yuv4mpegpipe fifo -".to_owned(),
         format!("{DESCRIBED} - -"),
         format!("{DESCRIBED} fifo out.mkv"),
+        "live --backend cpu --no-preview -f mpegts -o - fifo".to_owned(),
+        "live --backend cpu --no-preview --record out.mkv -".to_owned(),
     ] {
         for signal in [Signal::INT, Signal::TERM] {
             let mut running = Running::start(&mut piped(&dir, &line));
