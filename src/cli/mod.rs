@@ -12,4 +12,4 @@ pub use backend::{Backend, BackendChoice};
 pub use job::Job;
 pub use live_args::LiveArgs;
 pub use live_job::LiveJob;
-pub use shell::{completions, man_page};
+pub use shell::{completions, man_page, man_pages};
