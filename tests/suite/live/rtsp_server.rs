@@ -208,7 +208,8 @@ fn reply(request: &str, shared: &Shared) -> Option<String> {
         ("SETUP", _) if field("Transport:").is_some_and(|transport| transport.contains("RTP/AVP/TCP")) => {
             answer("200 OK", "Transport: RTP/AVP/TCP;unicast;interleaved=0-1\r\nSession: 1\r\n")
         }
-        ("SETUP", _) => answer("461 Unsupported Transport", ""),
+        // Who asks for UDP first gets none, and no second chance.
+        ("SETUP", _) => None,
         _ => answer("200 OK", "Session: 1\r\n"),
     }
 }
