@@ -1,6 +1,6 @@
 //! `histeq-video devices`: what this machine has to offer.
 
-use histeq_video::camera::{cameras, modes};
+use histeq_video::camera::{Wanted, cameras, modes};
 use histeq_video::cuda::{Error, Gpu};
 use histeq_video::ffmpeg::{self, encoders};
 use std::collections::BTreeMap;
@@ -45,7 +45,7 @@ fn filming() -> String {
     for camera in cameras {
         line(&mut list, &format!("{}  {}", camera.url, camera.name));
         let mut by_format = BTreeMap::<String, Vec<String>>::new();
-        for mode in modes(&camera.url) {
+        for mode in modes(&camera.url, &Wanted::default()) {
             let fastest = mode.rates.iter().map(|&rate| f64::from(rate)).max_by(f64::total_cmp);
             let rate = fastest.map(|rate| format!("@{}", (rate * 100.0).round() / 100.0)).unwrap_or_default();
             by_format.entry(mode.format).or_default().push(format!("{}x{}{rate}", mode.size.0, mode.size.1));

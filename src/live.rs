@@ -16,27 +16,28 @@ use std::sync::Arc;
 
 /// Films until the camera or the user has had enough.
 pub fn main(job: LiveJob) -> ExitCode {
-    let console = Console::new(job.verbosity());
-    match run(&job, &console) {
+    let (console, cancel) = (Console::new(job.verbosity()), Cancel::default());
+    match run(&job, &console, &cancel) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             console.error(&error);
-            ExitCode::FAILURE
+            // Ctrl-C is how filming ends; an error after it means that it had not begun.
+            if cancel.is_cancelled() { ExitCode::from(signals::INTERRUPTED) } else { ExitCode::FAILURE }
         }
     }
 }
 
-fn run(job: &LiveJob, console: &Console) -> Result<()> {
+fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     ffmpeg::silence_encoders();
     ffmpeg::set_verbose(job.verbose);
     let notices = console.notices(job.strict);
-    let (cancel, progress) = (Cancel::default(), Arc::new(Progress::default()));
+    let progress = Arc::new(Progress::default());
     let dial = Dial::default();
 
     let mut window = window(job, &dial, &notices)?;
-    let targets = targets(job)?;
+    let targets = targets(job, cancel)?;
     signals::listen(cancel.clone(), console.clone(), None, "finishing")?;
-    let (camera, input) = LiveSource::open(job.camera.clone(), &cancel, notices.clone(), progress.clone())?;
+    let (camera, input) = LiveSource::open(job.camera.clone(), cancel, notices.clone(), progress.clone())?;
     let settings = job.wishes.settle(&input);
     dial.set(settings);
     let backend = Backend::choose(job.backend, settings, &notices)?;
@@ -52,7 +53,7 @@ fn run(job: &LiveJob, console: &Console) -> Result<()> {
         outputs,
         viewer: window.as_mut().map(|window| window as &mut dyn Viewer),
     };
-    let tally = live::run(cast, &cancel, &progress, |progress| meter.update(progress));
+    let tally = live::run(cast, cancel, &progress, |progress| meter.update(progress));
     meter.finish(&progress, tally.is_ok());
     console.say(&live_summary(&tally?, &progress));
     Ok(())
@@ -83,12 +84,12 @@ struct Planned {
 }
 
 /// Where the picture goes beside the window. Looks at files before the camera is opened.
-fn targets(job: &LiveJob) -> Result<Vec<Planned>> {
+fn targets(job: &LiveJob, cancel: &Cancel) -> Result<Vec<Planned>> {
     let mut planned = Vec::new();
     let encoder = job.encoder.clone();
     if let Some(file) = &job.record {
         let options = OutputOptions { format: None, encoder: encoder.clone(), live: true, pixel_format: None };
-        let target = Target::direct(file, job.overwrite)?;
+        let target = Target::direct(file, job.overwrite)?.interruptible(cancel);
         planned.push(Planned { target, options, patience: Patience::Recording });
     }
     if let Some(device) = &job.loopback {
@@ -109,7 +110,7 @@ fn targets(job: &LiveJob) -> Result<Vec<Planned>> {
     }
     if let Some((url, format)) = &job.output {
         let options = OutputOptions { format: format.clone(), encoder, live: true, pixel_format: None };
-        let target = Target::direct(url, job.overwrite)?;
+        let target = Target::direct(url, job.overwrite)?.interruptible(cancel);
         planned.push(Planned { target, options, patience: Patience::Stream });
     }
     Ok(planned)
@@ -124,8 +125,8 @@ fn outputs(
 ) -> Result<Vec<Output>> {
     let open = |Planned { target, options, patience }: Planned| {
         let name = if target.name() == "-" { "stdout".to_owned() } else { target.name().to_owned() };
-        let sink =
-            sink::open(input.clone(), target, options, on_gpu && job.encoder.encoder.is_none(), notices.clone())?;
+        let on_gpu = on_gpu && job.encoder.encoder.is_none();
+        let sink = sink::open(input.clone(), target, options, on_gpu, notices.clone())?;
         Ok(Output { name, sink, patience })
     };
     planned.into_iter().map(open).collect()

@@ -4,12 +4,12 @@ mod devices;
 mod live;
 mod signals;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use clap::Parser;
-use histeq_video::cli::{Args, Backend, Command, Job, LiveJob, completions, man_page};
+use histeq_video::cli::{Args, Backend, Command, Job, LiveJob, completions, man_page, man_pages};
 use histeq_video::ffmpeg;
 use histeq_video::pipeline::{self, Cancel, Outcome, Progress, ReaderGone};
-use histeq_video::report::{Console, Meter, summary};
+use histeq_video::report::{Console, Meter, Verbosity, summary};
 use histeq_video::sink::{self, Target, is_sequence};
 use histeq_video::source;
 use std::io::stdout;
@@ -28,10 +28,18 @@ fn main() -> ExitCode {
             completions(shell, &mut stdout());
             ExitCode::SUCCESS
         }
-        Some(Command::Man) => match man_page(&mut stdout()) {
+        Some(Command::Man { out: Some(folder), .. }) => match man_pages(&folder) {
             Ok(()) => ExitCode::SUCCESS,
-            Err(_) => ExitCode::FAILURE,
+            Err(error) => {
+                let error = anyhow!("{}: cannot write man pages there: {error}", folder.display());
+                Console::new(Verbosity::Normal).error(&error);
+                ExitCode::FAILURE
+            }
         },
+        Some(Command::Man { command, out: None }) => {
+            let page = man_page(command.as_deref()).unwrap_or_else(|error| error.exit());
+            page.render(&mut stdout()).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
+        }
         None => {
             let job = Job::from_args(args).unwrap_or_else(|error| error.exit());
             let console = Console::new(job.verbosity());
@@ -52,7 +60,8 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     let notices = console.notices(job.strict);
     let progress = Arc::new(Progress::default());
 
-    let target = Target::new(&job.output, &job.input.url, is_sequence(&job.output), job.overwrite)?;
+    let target =
+        Target::new(&job.output, &job.input.url, is_sequence(&job.output), job.overwrite)?.interruptible(cancel);
     signals::listen(cancel.clone(), console.clone(), target.temporary().map(Into::into), FINISHING)?;
     let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
     let settings = job.wishes.settle(&input);

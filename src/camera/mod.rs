@@ -2,11 +2,15 @@
 //! means when one does not open.
 
 mod find;
+mod fourcc;
 mod mode;
+mod range;
 mod trouble;
 #[cfg(target_os = "linux")]
 mod v4l2;
 
 pub use find::{INPUT, cameras, modes};
+pub use fourcc::format_of;
 pub use mode::{Choice, Mode, Wanted, choose};
+pub use range::{SizeRange, rates_between};
 pub use trouble::explain;

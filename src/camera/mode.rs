@@ -51,8 +51,8 @@ const USUAL_RATE: f64 = 30.0;
 const USB_2: f64 = 24e6;
 
 /// The formats that FFmpeg reads, in the order in which they are preferred where all else is equal, and the bytes of
-/// a pixel. Raw pictures come first: they are not coded twice. H.264 and HEVC come last: their encoders hold frames
-/// back.
+/// a pixel. Raw pictures come first: they are not coded twice. H.264 and HEVC come late: their encoders hold frames
+/// back. Gray comes last: it is for cameras that have no colour.
 const FORMATS: &[(&str, Option<f64>)] = &[
     ("yuyv422", Some(2.0)),
     ("uyvy422", Some(2.0)),
@@ -63,14 +63,15 @@ const FORMATS: &[(&str, Option<f64>)] = &[
     ("yuv422p", Some(2.0)),
     ("bgr24", Some(3.0)),
     ("rgb24", Some(3.0)),
-    ("gray", Some(1.0)),
     ("mjpeg", None),
     ("h264", None),
     ("hevc", None),
+    ("gray", Some(1.0)),
+    ("gray16le", Some(2.0)),
 ];
 
 /// How far a mode is from what is asked for, in the order in which it matters.
-type Distance = [f64; 4];
+type Distance = [f64; 5];
 
 /// The mode that comes nearest to what is asked for; `None` when there is none of the format asked for.
 ///
@@ -109,8 +110,13 @@ fn distance(rate: f64, choice: &Choice, wanted: &Wanted) -> Distance {
     let size = apart(choice.size.0, width) + apart(choice.size.1, height);
     let missing = if rate >= aim * 0.99 { 0.0 } else { 1.0 - rate / aim };
     let excess = (rate / aim - 1.0).max(0.0);
+    // A thermal camera that sends more rows than columns has its measurements in the lower half, dressed as a picture.
+    let tall = if choice.size.1 > choice.size.0 { 1.0 } else { 0.0 };
     let place = FORMATS.iter().position(|(format, _)| *format == choice.format).unwrap_or(FORMATS.len()) as f64;
-    if wanted.size.is_some() { [size, missing, excess, place] } else { [missing, size, excess, place] }
+    match wanted.size {
+        Some(_) => [size, missing, tall, excess, place],
+        None => [missing, tall, size, excess, place],
+    }
 }
 
 fn compare(a: &Distance, b: &Distance) -> Ordering {

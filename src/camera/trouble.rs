@@ -1,32 +1,65 @@
-//! What it means when a camera does not open, and the way out.
+//! What it means when a camera or a stream does not open, and the way out.
 
-use crate::ffmpeg::Error;
+use super::INPUT;
+use crate::ffmpeg::{Error, last_message};
 
-/// Why the camera of this name does not open, in a line.
-pub fn explain(name: &str, error: Error) -> String {
-    match error {
-        Error::Other { errno: libc::ENOENT | libc::ENODEV | libc::ENXIO } => {
-            format!("{name}: no such camera (`histeq-video devices` lists those that are here)")
+/// Why the input of this name, of this format if one is given, does not open, in a line.
+pub fn explain(name: &str, format: Option<&str>, error: Error) -> String {
+    let why = match error {
+        // What FFmpeg calls an answer that never comes, or is another protocol's.
+        Error::InvalidData if name.starts_with("rtsp://") => Some("no RTSP server answers there (is the camera on?)"),
+        _ if format == Some(INPUT) => of_camera(&error),
+        _ => None,
+    };
+    match why.or_else(|| of_stream(&error)) {
+        Some(why) => format!("{name}: {why}"),
+        None => of_anything(name, format, error),
+    }
+}
+
+/// What only a camera of this machine answers.
+fn of_camera(error: &Error) -> Option<&'static str> {
+    let Error::Other { errno } = error else { return None };
+    Some(match *errno {
+        libc::ENOENT | libc::ENODEV | libc::ENXIO => {
+            "no such camera (`histeq-video devices` lists those that are here)"
         }
-        Error::Other { errno: libc::EBUSY } => format!("{name}: another program uses the camera (close that first)"),
-        Error::Other { errno: libc::EACCES | libc::EPERM } => {
+        libc::EBUSY => "another program uses the camera (close that first)",
+        libc::EACCES | libc::EPERM => {
+            "no permission (join the group that owns it: sudo usermod -aG video $USER, then log in anew)"
+        }
+        libc::EINVAL => "the camera has no such mode (`histeq-video devices` lists its sizes, rates and formats)",
+        libc::ENOTTY | libc::EISDIR => "not a camera",
+        _ => return None,
+    })
+}
+
+/// What a network, or whoever is at its other end, answers.
+fn of_stream(error: &Error) -> Option<&'static str> {
+    Some(match error {
+        Error::Other { errno: libc::ECONNREFUSED } => "nobody answers there (is the camera on?)",
+        Error::Other { errno: libc::EHOSTUNREACH | libc::ENETUNREACH } => "no way there (is the address right?)",
+        Error::Exit | Error::Other { errno: libc::ETIMEDOUT } => "nothing comes in (is the sender running?)",
+        Error::HttpUnauthorized => "a name and a password are wanted (as in rtsp://name:password@camera/stream)",
+        Error::HttpForbidden => "the camera refuses (name and password may be wrong)",
+        Error::HttpNotFound => "no such stream there (is the path right?)",
+        Error::ProtocolNotFound => "this FFmpeg does not know such URLs (`ffmpeg -protocols` lists those it does)",
+        Error::InvalidData => "what comes in is no video that FFmpeg knows (name it with -f)",
+        _ => return None,
+    })
+}
+
+fn of_anything(name: &str, format: Option<&str>, error: Error) -> String {
+    match (error, last_message()) {
+        (Error::DemuxerNotFound, _) => {
+            let format = format.unwrap_or_default();
             format!(
-                "{name}: no permission (join the group that owns it: sudo usermod -aG video $USER, then log in anew)"
+                "{name}: this FFmpeg has no such input as {format} (`ffmpeg -devices` and `-demuxers` list those it has)"
             )
         }
-        Error::Other { errno: libc::EINVAL } => {
-            format!("{name}: the camera has no such mode (`histeq-video devices` lists its sizes, rates and formats)")
-        }
-        Error::Other { errno: libc::ENOTTY } => format!("{name}: not a camera"),
-        Error::Other { errno: libc::ECONNREFUSED } => format!("{name}: nobody answers there (is the camera on?)"),
-        Error::Exit | Error::Other { errno: libc::ETIMEDOUT } => {
-            format!("{name}: nothing comes in (is the sender running?)")
-        }
-        Error::InvalidData => format!("{name}: what comes in is no video that FFmpeg knows (name it with -f)"),
-        Error::DemuxerNotFound => format!("{name}: this FFmpeg has no such input (`ffmpeg -devices` lists them)"),
-        error => match crate::ffmpeg::last_message() {
-            Some(message) => format!("{name}: {error} ({message})"),
-            None => format!("{name}: {error}"),
-        },
+        // These say nothing that the message does not say better.
+        (Error::Other { errno: libc::EIO | libc::EINVAL }, Some(message)) => format!("{name}: {message}"),
+        (error, Some(message)) => format!("{name}: {error} ({message})"),
+        (error, None) => format!("{name}: {error}"),
     }
 }

@@ -1,60 +1,41 @@
 //! The modes of a camera on Linux, asked of its driver.
 
-use super::Mode;
+use super::{Mode, SizeRange, Wanted, format_of, rates_between};
 use crate::ffmpeg::Rational;
 use linuxvideo::format::{FrameIntervals, FrameSizes};
 use linuxvideo::{BufType, Device, Fract};
 
-/// V4L2's four letters, and FFmpeg's name.
-const NAMES: &[(&[u8; 4], &str)] = &[
-    (b"YUYV", "yuyv422"),
-    (b"UYVY", "uyvy422"),
-    (b"YVYU", "yvyu422"),
-    (b"NV12", "nv12"),
-    (b"NV21", "nv21"),
-    (b"YU12", "yuv420p"),
-    (b"422P", "yuv422p"),
-    (b"BGR3", "bgr24"),
-    (b"RGB3", "rgb24"),
-    (b"GREY", "gray"),
-    (b"MJPG", "mjpeg"),
-    (b"JPEG", "mjpeg"),
-    (b"H264", "h264"),
-    (b"HEVC", "hevc"),
-];
-
-/// Sizes that are tried on a camera that scales to any.
-const USUAL: &[(u32, u32)] = &[(320, 240), (640, 480), (1280, 720), (1920, 1080), (3840, 2160)];
-
 /// What the driver says; nothing when it cannot be asked, for which opening the camera will have the reason.
-pub fn modes(path: &str) -> Vec<Mode> {
+pub fn modes(path: &str, wanted: &Wanted) -> Vec<Mode> {
     let Ok(device) = Device::open(path) else { return Vec::new() };
     let mut found = Vec::new();
     for format in device.formats(BufType::VIDEO_CAPTURE).flatten() {
         let code = format.pixel_format();
-        let Some(name) = NAMES.iter().find(|(letters, _)| **letters == code.as_fourcc()) else {
-            continue;
-        };
-        let sizes: Vec<(u32, u32)> = match device.frame_sizes(code) {
-            Ok(FrameSizes::Discrete(sizes)) => sizes.iter().map(|size| (size.width(), size.height())).collect(),
+        let Some(name) = format_of(code.as_fourcc()) else { continue };
+        let usize = |(width, height): (u32, u32)| (width as usize, height as usize);
+        let sizes: Vec<(usize, usize)> = match device.frame_sizes(code) {
+            Ok(FrameSizes::Discrete(sizes)) => sizes.iter().map(|size| usize((size.width(), size.height()))).collect(),
             Ok(FrameSizes::Stepwise(range) | FrameSizes::Continuous(range)) => {
-                let fits = |&(width, height): &(u32, u32)| {
-                    (range.min_width()..=range.max_width()).contains(&width)
-                        && (range.min_height()..=range.max_height()).contains(&height)
+                let range = SizeRange {
+                    smallest: usize((range.min_width(), range.min_height())),
+                    largest: usize((range.max_width(), range.max_height())),
+                    step: usize((range.step_width(), range.step_height())),
                 };
-                USUAL.iter().copied().filter(fits).collect()
+                range.offers(wanted.size)
             }
             Err(_) => Vec::new(),
         };
         for (width, height) in sizes {
-            let rates = match device.frame_intervals(code, width, height) {
+            let rates = match device.frame_intervals(code, width as u32, height as u32) {
                 Ok(FrameIntervals::Discrete(intervals)) => intervals.iter().filter_map(|i| rate(i.fract())).collect(),
+                // The longest interval is the slowest rate.
                 Ok(FrameIntervals::Stepwise(range) | FrameIntervals::Continuous(range)) => {
-                    [range.min(), range.max()].into_iter().filter_map(rate).collect()
+                    let ends = rate(range.max()).zip(rate(range.min()));
+                    ends.map(|(slowest, fastest)| rates_between(slowest, fastest, wanted.rate)).unwrap_or_default()
                 }
                 Err(_) => Vec::new(),
             };
-            found.push(Mode { format: name.1.to_owned(), size: (width as usize, height as usize), rates });
+            found.push(Mode { format: name.to_owned(), size: (width, height), rates });
         }
     }
     found

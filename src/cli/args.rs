@@ -159,7 +159,13 @@ pub enum Command {
         shell: Shell,
     },
     /// Print the man page
-    Man,
+    Man {
+        /// Page of this subcommand instead of the program's
+        command: Option<String>,
+        /// Write the pages of the program and of every subcommand into this folder instead
+        #[arg(long, value_name = "DIR", conflicts_with = "command", value_hint = clap::ValueHint::DirPath)]
+        out: Option<std::path::PathBuf>,
+    },
 }
 
 /// Where equalization runs.

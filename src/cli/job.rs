@@ -142,12 +142,12 @@ pub(super) fn value<T>(
     }
 }
 
-pub(super) fn time(option: &str, text: Option<String>) -> Result<Option<i64>, clap::Error> {
+fn time(option: &str, text: Option<String>) -> Result<Option<i64>, clap::Error> {
     let not_negative = |text: &str| parse_time(text).filter(|&time| time >= 0);
     value(option, "a time like 90, 1:30 or 00:01:30.5", text, not_negative)
 }
 
-fn duration(text: Option<String>) -> Result<Option<i64>, clap::Error> {
+pub(super) fn duration(text: Option<String>) -> Result<Option<i64>, clap::Error> {
     match time("--duration", text)? {
         Some(0) => Err(usage(ErrorKind::ValueValidation, "--duration is more than 0")),
         duration => Ok(duration),

@@ -1,7 +1,7 @@
 //! What the options of `live` mean, once all of them agree. Nothing has been opened yet.
 
 use super::backend::BackendChoice;
-use super::job::{meter_style, overwrite, quality, time, value, verbosity};
+use super::job::{duration, meter_style, overwrite, quality, value, verbosity};
 use super::{LiveArgs, ProgressArg, Wishes};
 use crate::ffmpeg::{parse_rate, parse_size};
 use crate::report::{MeterStyle, Verbosity};
@@ -54,7 +54,7 @@ impl LiveJob {
                 size: value("--size", "a size like 1920x1080", args.size, parse_size)?,
                 rate: value("--rate", "a rate like 25, 29.97 or 30000/1001", args.rate, parse_rate)?,
                 pixel_format: args.pixel_format,
-                duration: time("--duration", args.duration)?,
+                duration: duration(args.duration)?,
                 frames: args.frames,
             },
             record: args.record,

@@ -15,4 +15,4 @@ pub use job::Job;
 pub use live_args::LiveArgs;
 pub use live_job::LiveJob;
 pub use look::Wishes;
-pub use shell::{completions, man_page};
+pub use shell::{completions, man_page, man_pages};

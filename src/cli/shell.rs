@@ -1,19 +1,42 @@
-//! What a packager wants: completions and the man page, out of the same definitions as `--help`.
+//! What a packager wants: completions and the man pages, out of the same definitions as `--help`.
 
 use super::Args;
-use clap::CommandFactory;
+use clap::error::ErrorKind;
+use clap::{Command, CommandFactory};
 use clap_complete::Shell;
-use std::io::Write;
+use clap_mangen::Man;
+use std::io::{Result, Write};
+use std::path::Path;
 
 /// Writes completions for `shell`.
 pub fn completions(shell: Shell, out: &mut impl Write) {
     clap_complete::generate(shell, &mut Args::command(), "histeq-video", out);
 }
 
-/// Writes the man page.
+/// The man page of a subcommand, or of the program.
 ///
 /// # Errors
-/// When `out` cannot be written.
-pub fn man_page(out: &mut impl Write) -> std::io::Result<()> {
-    clap_mangen::Man::new(Args::command()).render(out)
+/// When there is no such subcommand: a usage error for clap to print.
+pub fn man_page(subcommand: Option<&str>) -> std::result::Result<Man, clap::Error> {
+    let mut command = documented();
+    let Some(name) = subcommand else { return Ok(Man::new(command)) };
+    match command.find_subcommand(name).cloned() {
+        Some(found) => Ok(Man::new(found)),
+        None => Err(command.error(ErrorKind::InvalidSubcommand, format!("there is no subcommand {name}"))),
+    }
+}
+
+/// Writes the man pages of the program and of each subcommand, as `histeq-video.1`, `histeq-video-live.1` and so on.
+///
+/// # Errors
+/// When the folder cannot be written to.
+pub fn man_pages(folder: &Path) -> Result<()> {
+    clap_mangen::generate_to(Args::command(), folder)
+}
+
+/// The definitions, with the names that pages have.
+fn documented() -> Command {
+    let mut command = Args::command().disable_help_subcommand(true);
+    command.build();
+    command
 }

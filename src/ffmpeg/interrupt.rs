@@ -35,6 +35,11 @@ impl Interrupt {
         self.0.deadline.store(now() + time.as_millis() as u64, Ordering::Relaxed);
     }
 
+    /// From now on, waiting may take as long as it likes.
+    pub fn allow_any(&self) {
+        self.0.deadline.store(NEVER, Ordering::Relaxed);
+    }
+
     /// Is it time to stop waiting?
     pub fn is_due(&self) -> bool {
         let deadline = self.0.deadline.load(Ordering::Relaxed);

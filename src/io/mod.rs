@@ -1,9 +1,11 @@
 //! Bytes in and out at speed: pipes with large buffers, reads that can be interrupted, writes of whole planes. Nothing
 //! here knows what the bytes mean.
 
+mod fifo;
 mod reader;
 mod writer;
 
+pub use fifo::{is_fifo, is_pipe, open_for_reader};
 pub use reader::Reader;
 pub use writer::Writer;
 

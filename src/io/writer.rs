@@ -18,9 +18,13 @@ impl Writer {
     /// # Errors
     /// When it cannot be opened.
     pub fn open(name: &str) -> io::Result<Self> {
-        let file = if name == "-" { stdout()? } else { File::create(name)? };
+        Ok(Writer::of(if name == "-" { stdout()? } else { File::create(name)? }))
+    }
+
+    /// A file that is open.
+    pub fn of(file: File) -> Self {
         super::enlarge_pipe(&file);
-        Ok(Writer { file })
+        Writer { file }
     }
 
     /// Writes all of `bytes`.

@@ -63,7 +63,7 @@ impl FileSink {
     /// When container or encoder are not here, do not go together, or the file cannot be opened.
     pub fn create(
         input: Input,
-        target: Target,
+        mut target: Target,
         options: OutputOptions,
         on_gpu: bool,
         notices: Notices,
@@ -80,6 +80,7 @@ impl FileSink {
         if !container.is_images() {
             streams::check(&input.media.streams, input.video, container, &notices)?;
         }
+        target.wait_for_reader()?;
         let muxer = Muxer::create(container, &target.url()).with_context(|| format!("{name}: cannot be opened"))?;
         Ok(FileSink {
             input,
@@ -250,7 +251,7 @@ impl FileSink {
     /// A broken pipe behind stdout is nobody's fault; one to a server is a connection that was lost.
     fn judged(&self, error: anyhow::Error) -> anyhow::Error {
         let broken = matches!(error.downcast_ref(), Some(Error::Other { errno: libc::EPIPE }));
-        if broken && self.target.name() == "-" { ReaderGone.into() } else { error }
+        if broken && (self.target.name() == "-" || self.target.fifo().is_some()) { ReaderGone.into() } else { error }
     }
 }
 

@@ -43,10 +43,15 @@ impl RawSink {
     ///
     /// # Errors
     /// When the output cannot be opened.
-    pub fn create(input: Input, target: Target, framing: Framing, notices: Notices) -> Result<Self> {
+    pub fn create(input: Input, mut target: Target, framing: Framing, notices: Notices) -> Result<Self> {
         let name = target.name().to_owned();
         let url = if name == "-" { name.clone() } else { target.url() };
-        let writer = Writer::open(&url).with_context(|| format!("{name}: cannot be opened"))?;
+        target.wait_for_reader()?;
+        let writer = match target.fifo() {
+            Some(file) => file.try_clone().map(Writer::of),
+            None => Writer::open(&url),
+        };
+        let writer = writer.with_context(|| format!("{name}: cannot be opened"))?;
         if input.media.streams.len() > 1 {
             notices.note(&format!("{name}: raw video holds nothing but pictures; the other streams are left out"));
         }

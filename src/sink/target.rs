@@ -1,7 +1,9 @@
 //! Where the output is written: under a temporary name beside its own until it is whole, or directly where a rename
 //! would make no sense.
 
-use crate::pipeline::Outcome;
+use crate::io::{is_fifo, open_for_reader};
+use crate::pipeline::{Cancel, Outcome};
+use std::fs::File;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +37,9 @@ pub enum TargetError {
     /// The folder that it should lie in takes no new files.
     #[error("{0}: cannot write there: {1}")]
     NotWritable(String, String),
+    /// Nobody has read from it until somebody wanted to stop.
+    #[error("{0}: interrupted before anybody read from it")]
+    NoReader(String),
     /// It is whole under another name.
     #[error("{name}: cannot be renamed from {temporary}: {error}")]
     Rename {
@@ -53,6 +58,10 @@ pub struct Target {
     name: String,
     temporary: Option<PathBuf>,
     existed: bool,
+    /// A FIFO that somebody reads from.
+    fifo: Option<File>,
+    /// Ends the wait for that.
+    cancel: Cancel,
 }
 
 impl Target {
@@ -63,7 +72,7 @@ impl Target {
     /// When nothing may, or can, be written there.
     pub fn new(name: &str, input: &str, sequence: bool, overwrite: Overwrite) -> Result<Self, TargetError> {
         let path = Path::new(name);
-        let direct = || Ok(Target { name: name.to_owned(), temporary: None, existed: false });
+        let direct = || Ok(Target::at(name, None, false));
         if name == "-" || name.contains("://") || name.starts_with("pipe:") {
             return direct();
         }
@@ -108,10 +117,10 @@ impl Target {
             return Err(TargetError::Exists(name.to_owned()));
         }
         if metadata.as_ref().is_some_and(std::fs::Metadata::is_symlink) {
-            return Ok(Target { name: name.to_owned(), temporary: None, existed: resolved.is_some() });
+            return Ok(Target::at(name, None, resolved.is_some()));
         }
         reserve()?;
-        Ok(Target { name: name.to_owned(), temporary: Some(temporary), existed: resolved.is_some() })
+        Ok(Target::at(name, Some(temporary), resolved.is_some()))
     }
 
     /// A place that is written to directly, because a live recording should be there even after a crash.
@@ -126,11 +135,47 @@ impl Target {
         if file.is_some_and(|file| file.is_file()) && !may_overwrite(name, overwrite) {
             return Err(TargetError::Exists(name.to_owned()));
         }
-        Ok(Target { name: name.to_owned(), temporary: None, existed: false })
+        Ok(Target::at(name, None, false))
+    }
+
+    fn at(name: &str, temporary: Option<PathBuf>, existed: bool) -> Self {
+        Target { name: name.to_owned(), temporary, existed, fifo: None, cancel: Cancel::default() }
+    }
+
+    /// From now on, `cancel` ends the wait for a FIFO's reader.
+    pub fn interruptible(mut self, cancel: &Cancel) -> Self {
+        self.cancel = cancel.clone();
+        self
+    }
+
+    /// Waits until a FIFO has a reader; everything else is ready at once.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or the wait is cancelled.
+    pub fn wait_for_reader(&mut self) -> Result<(), TargetError> {
+        if !is_fifo(&self.name) {
+            return Ok(());
+        }
+        match open_for_reader(&self.name, &self.cancel.flag()) {
+            Ok(Some(file)) => self.fifo = Some(file),
+            Ok(None) => return Err(TargetError::NoReader(self.name.clone())),
+            Err(error) => return Err(TargetError::NotWritable(self.name.clone(), reason(&error))),
+        }
+        Ok(())
+    }
+
+    /// The FIFO that has been waited for.
+    pub fn fifo(&self) -> Option<&File> {
+        self.fifo.as_ref()
     }
 
     /// The name to write to.
     pub fn url(&self) -> String {
+        #[cfg(unix)]
+        if let Some(file) = &self.fifo {
+            use std::os::fd::AsRawFd;
+            return format!("pipe:{}", file.as_raw_fd());
+        }
         match &self.temporary {
             Some(path) => path.to_string_lossy().into_owned(),
             None if self.name == "-" => "pipe:1".to_owned(),

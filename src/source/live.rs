@@ -1,4 +1,4 @@
-//! Reads a camera or a network stream as it films, and waits for it when it is gone.
+//! Reads a camera, a network stream or a pipe as it films, and waits for it when it is gone.
 
 use super::clock::LiveClock;
 use super::native::ToNative;
@@ -7,9 +7,11 @@ use crate::camera::explain;
 use crate::ffmpeg::{
     Decoded, Decoder, Delay, Demuxer, Error, Interrupt, Media, Picture, Rational, last_message, microseconds, rescale,
 };
+use crate::io::Reader;
 use crate::pipeline::live::{Camera, Captured};
 use crate::pipeline::{Cancel, Input, Notices, Progress};
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
+use std::io::Read;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,6 +20,12 @@ const OPENING: Duration = Duration::from_secs(10);
 
 /// A camera that sends nothing for this long is gone.
 const SILENCE: Duration = Duration::from_secs(3);
+
+/// A packet that had not to be waited for this long had come before.
+const AT_ONCE: Duration = Duration::from_millis(5);
+
+/// Pictures that are left out at most, of those that came while the stream was being opened.
+const STALE: u32 = 100;
 
 /// Pauses between attempts to open it again: the first, and the longest.
 const BACK_OFF: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(4));
@@ -51,7 +59,11 @@ impl LiveSource {
         progress: Arc<Progress>,
     ) -> Result<(Self, Input)> {
         let place = Place::find(&options, &notices)?;
-        let open = Open::new(&place, cancel)?;
+        let open = Open::new(&place, cancel).map_err(|error| {
+            // Everything looks broken that ends before it has begun.
+            let name = &place.name;
+            if cancel.is_cancelled() { anyhow!("{name}: interrupted before the first frame") } else { error }
+        })?;
         let stream = &open.demuxer.media().streams[open.video];
         let format = stream.pixel_format();
         // A transport stream can take its clock for its rate.
@@ -140,16 +152,20 @@ impl Camera for LiveSource {
                 continue;
             };
             match open.next() {
-                Ok(Read::Picture(picture, at)) => {
+                Ok(Next::Picture(picture, at)) => {
+                    open.begun = true;
                     let time_base = open.time_base;
                     return self.take(picture, at, time_base);
                 }
-                Ok(Read::Damaged(error)) => {
-                    self.progress.count_damaged();
+                Ok(Next::Damaged(error)) => {
+                    // Before the first key frame, nothing makes sense, and nothing is damaged.
+                    if open.begun {
+                        self.progress.count_damaged();
+                    }
                     self.notices.detail(&format!("{}: decode failed: {error}", self.place.name));
                 }
-                Ok(Read::End) if self.lose("the stream has ended") => {}
-                Ok(Read::End) => break,
+                Ok(Next::End) if self.lose("the stream has ended") => {}
+                Ok(Next::End) => break,
                 Err(_) if self.cancel.is_cancelled() => break,
                 Err(error) => {
                     let reason = match error {
@@ -167,7 +183,7 @@ impl Camera for LiveSource {
 }
 
 /// What reading gives.
-enum Read {
+enum Next {
     /// A picture, and when its packet was read.
     Picture(Picture, Instant),
     /// A packet made no sense.
@@ -183,8 +199,14 @@ struct Open {
     video: usize,
     time_base: Rational,
     interrupt: Interrupt,
+    /// How long it may send nothing, if that means anything.
+    patience: Option<Duration>,
     /// When the last packet was read.
     read: Instant,
+    /// How many more pictures may be old ones, which are decoded for the sake of those after them.
+    stale: u32,
+    /// Has there been a picture?
+    begun: bool,
     /// Has it kept silent for too long?
     silent: bool,
     ended: bool,
@@ -193,10 +215,16 @@ struct Open {
 impl Open {
     fn new(place: &Place, cancel: &Cancel) -> Result<Self> {
         let interrupt = Interrupt::from(cancel.flag());
+        let reader = place.is_pipe.then(|| open_pipe(place, cancel)).transpose()?;
+        let reader = reader.map(|reader| Box::new(reader) as Box<dyn Read + Send>);
         interrupt.allow(OPENING);
         let format = place.format.as_deref();
-        let mut demuxer = Demuxer::open(&place.url, None, format, &place.options, interrupt.clone())
-            .map_err(|error| anyhow!("{}", explain(&place.name, error)))?;
+        let mut demuxer =
+            Demuxer::open(&place.url, reader, format, &place.options, interrupt.clone()).map_err(|error| {
+                // FFmpeg has other names for a read that was cut short.
+                let error = if interrupt.is_due() { Error::Exit } else { error };
+                anyhow!("{}", explain(&place.name, format, error))
+            })?;
         last_message();
         let video = demuxer.best_video().with_context(|| format!("{}: no video in it", place.name))?;
         let streams = demuxer.media().streams.clone();
@@ -205,22 +233,44 @@ impl Open {
         let decoder = Decoder::open(stream, Delay::Lowest)
             .with_context(|| format!("{}: no decoder for {}", place.name, stream.describe()))?;
         let (time_base, read) = (stream.time_base, Instant::now());
-        Ok(Open { demuxer, decoder, video, time_base, interrupt, read, silent: false, ended: false })
+        interrupt.allow_any();
+        let patience = place.comes_back.then_some(SILENCE);
+        Ok(Open {
+            demuxer,
+            decoder,
+            video,
+            time_base,
+            interrupt,
+            patience,
+            read,
+            stale: if place.comes_back { STALE } else { 0 },
+            begun: false,
+            silent: false,
+            ended: false,
+        })
     }
 
-    fn next(&mut self) -> Result<Read, Error> {
+    fn next(&mut self) -> Result<Next, Error> {
         loop {
             match self.decoder.receive() {
-                Ok(Decoded::Picture(picture)) => return Ok(Read::Picture(picture, self.read)),
-                Ok(Decoded::End) => return Ok(Read::End),
-                Ok(Decoded::NeedsInput) if self.ended => return Ok(Read::End),
+                Ok(Decoded::Picture(_)) if self.stale > 0 => {
+                    self.stale -= 1;
+                    continue;
+                }
+                Ok(Decoded::Picture(picture)) => return Ok(Next::Picture(picture, self.read)),
+                Ok(Decoded::End) => return Ok(Next::End),
+                Ok(Decoded::NeedsInput) if self.ended => return Ok(Next::End),
                 Ok(Decoded::NeedsInput) => {}
-                Err(error) => return Ok(Read::Damaged(error)),
+                Err(error) => return Ok(Next::Damaged(error)),
             }
-            if !self.silent {
-                self.interrupt.allow(SILENCE);
+            if let Some(patience) = self.patience.filter(|_| !self.silent) {
+                self.interrupt.allow(patience);
             }
+            let asked = Instant::now();
             let packet = self.demuxer.read()?;
+            if asked.elapsed() > AT_ONCE {
+                self.stale = 0;
+            }
             if packet.as_ref().is_some_and(|packet| packet.stream() != self.video) {
                 continue;
             }
@@ -231,8 +281,16 @@ impl Open {
             }
             self.ended = packet.is_none();
             if let Err(error) = self.decoder.send(packet.as_ref()) {
-                return Ok(Read::Damaged(error));
+                return Ok(Next::Damaged(error));
             }
         }
     }
+}
+
+/// Waits for the first byte, for which nobody is in a hurry.
+fn open_pipe(place: &Place, cancel: &Cancel) -> Result<Reader> {
+    let mut reader = Reader::open(&place.url, cancel.flag()).with_context(|| place.name.clone())?;
+    let anything = !reader.peek(1).with_context(|| place.name.clone())?.is_empty();
+    ensure!(anything, "{}: nothing comes in", place.name);
+    Ok(reader)
 }

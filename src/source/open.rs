@@ -4,7 +4,7 @@ use super::file::{FileSource, InputOptions};
 use super::raw::RawSource;
 use crate::ffmpeg::{Rational, RawFormat};
 use crate::frame::Range;
-use crate::io::Reader;
+use crate::io::{Reader, is_pipe};
 use crate::pipeline::{Cancel, Input, Notices, Progress, Source};
 use crate::rawvideo::{self, HEADER, LONGEST_LINE, RawVideo};
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -83,23 +83,6 @@ fn open_whatever_it_is(
 /// What messages call the input.
 fn name_of(options: &InputOptions) -> &str {
     if options.url == "-" { "stdin" } else { &options.url }
-}
-
-/// Does it come through a pipe, on stdin or under a name? Then a read may wait for long, and has to be ours to be
-/// interrupted.
-fn is_pipe(url: &str) -> bool {
-    url == "-" || is_fifo(url)
-}
-
-#[cfg(unix)]
-fn is_fifo(url: &str) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    std::fs::metadata(url).is_ok_and(|file| file.file_type().is_fifo())
-}
-
-#[cfg(not(unix))]
-fn is_fifo(_url: &str) -> bool {
-    false
 }
 
 /// The raw video that the options describe.

@@ -1,14 +1,20 @@
-//! What a live input is: a camera of this machine in one of its modes, a network stream, or a filter that pretends.
+//! What a live input is: a camera of this machine in one of its modes, a network stream, a pipe, or a filter that
+//! pretends.
 
 use crate::camera::{INPUT, Wanted, cameras, choose, modes};
 use crate::ffmpeg::Rational;
+use crate::io::is_pipe;
 use crate::pipeline::Notices;
 use anyhow::{Context, Result};
+use std::time::Duration;
+
+/// How long an RTSP server may take for an answer. One that has hung is asked anew after that, in case it is back.
+const ANSWER: Duration = Duration::from_secs(5);
 
 /// What to film with, and how.
 #[derive(Clone, Debug, Default)]
 pub struct CameraOptions {
-    /// A camera or a URL; the first camera if not given.
+    /// A camera, a URL, or `-` for stdin; the first camera if not given.
     pub camera: Option<String>,
     /// FFmpeg's name of an input format.
     pub format: Option<String>,
@@ -34,6 +40,8 @@ pub struct Place {
     pub format: Option<String>,
     /// With which options.
     pub options: Vec<(String, String)>,
+    /// Does it come through a pipe, on stdin or under a name?
+    pub is_pipe: bool,
     /// Does it come back after it ended? Files and filters do not.
     pub comes_back: bool,
 }
@@ -55,7 +63,9 @@ impl Place {
         };
         let is_url = url.contains("://");
         let is_file = options.format.is_none() && std::fs::metadata(&url).is_ok_and(|file| file.is_file());
-        let is_camera = options.format.as_deref() == Some(INPUT) || options.format.is_none() && !is_url && !is_file;
+        let is_pipe = options.format.as_deref() != Some(INPUT) && is_pipe(&url);
+        let is_something_else = is_url || is_file || is_pipe;
+        let is_camera = options.format.as_deref() == Some(INPUT) || options.format.is_none() && !is_something_else;
         let format = if is_camera { Some(INPUT.to_owned()) } else { options.format.clone() };
         let mut set = Options(Vec::new());
         if is_camera {
@@ -65,15 +75,33 @@ impl Place {
             set.add("framerate", options.rate.map(|rate| rate.to_string()));
             set.add("pixel_format", options.pixel_format.clone());
         }
-        if is_url {
-            set.add("fflags", Some("nobuffer".to_owned()));
+        if url.starts_with("rtsp://") {
+            // Over UDP a camera's pictures lose slices as soon as the network is busy, and firewalls swallow them.
+            set.add("rtsp_flags", Some("prefer_tcp".to_owned()));
+            set.add("timeout", Some(ANSWER.as_micros().to_string()));
+        }
+        if is_url || is_pipe {
+            // What is read until then is kept: it may begin with the only key frame for seconds.
             set.add("analyzeduration", Some("1000000".to_owned()));
         } else if !is_file {
             // A device says what its rate is: no need to hold frames back in order to measure it.
             set.add("fpsprobesize", Some("0".to_owned()));
         }
-        Ok(Place { name: url.clone(), url, format, options: set.0, comes_back: is_url || is_camera })
+        let name = if url == "-" { "stdin".to_owned() } else { without_password(&url) };
+        Ok(Place { name, url, format, options: set.0, is_pipe, comes_back: is_url || is_camera })
     }
+}
+
+/// A URL as messages may show it.
+fn without_password(url: &str) -> String {
+    let split = || {
+        let (scheme, rest) = url.split_once("://")?;
+        let (user, host) = rest.split('/').next()?.rsplit_once('@')?;
+        let (user, _) = user.split_once(':')?;
+        let path = &rest[rest.find('/').unwrap_or(rest.len())..];
+        Some(format!("{scheme}://{user}@{host}{path}"))
+    };
+    split().unwrap_or_else(|| url.to_owned())
 }
 
 struct Options(Vec<(String, String)>);
@@ -86,7 +114,7 @@ impl Options {
     /// Chooses a mode and says which.
     fn of_camera(&mut self, url: &str, options: &CameraOptions, notices: &Notices) -> Result<()> {
         let wanted = Wanted { size: options.size, rate: options.rate, format: options.pixel_format.clone() };
-        let offered = modes(url);
+        let offered = modes(url, &wanted);
         let choice = choose(&offered, &wanted);
         if let Some(format) = options.pixel_format.as_ref().filter(|_| !offered.is_empty() && choice.is_none()) {
             anyhow::bail!("{url}: the camera does not send {format} (`histeq-video devices` lists what it does)");

@@ -53,6 +53,27 @@ fn completions_and_man_page_name_every_option() {
 }
 
 #[test]
+fn every_subcommand_has_a_man_page() {
+    let dir = Dir::new();
+    let live = text(&dir.succeeds("man live")).replace('\\', "");
+    assert!(live.contains("histeq-video-live"), "{live}");
+    for option in ["--record", "--loopback", "--no-preview", "--backend"] {
+        assert!(live.contains(option), "`man live` does not name {option}");
+    }
+    std::fs::create_dir(dir.path("man1")).expect("a folder");
+    let run = dir.succeeds("man --out man1");
+    assert_eq!((run.stdout.as_slice(), run.stderr.as_str()), (&b""[..], ""));
+    let page = |name: &str| format!("man1/{}.1", ["histeq-video", name].join("-").trim_end_matches('-'));
+    let subcommands: Vec<String> = Args::command().get_subcommands().map(|sub| page(sub.get_name())).collect();
+    let mut pages: Vec<String> = subcommands.into_iter().chain([page("")]).collect();
+    pages.sort();
+    assert_eq!(dir.names(), pages);
+    assert_eq!(dir.read("man1/histeq-video-live.1"), dir.succeeds("man live").stdout);
+    dir.run("man abacus").exits_with(2).says(&["no subcommand abacus"]);
+    dir.run("man --out nowhere").exits_with(1).says(&["nowhere: cannot write man pages there"]);
+}
+
+#[test]
 fn usage_errors_exit_with_2() {
     let dir = Dir::new();
     clip(&dir);

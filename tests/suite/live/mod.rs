@@ -5,6 +5,9 @@ mod engine;
 mod modes;
 mod network;
 mod recording;
+mod rtsp;
+mod rtsp_server;
+mod trouble;
 mod window;
 
 use crate::program::Dir;

@@ -4,9 +4,10 @@ use super::{Beside, pause};
 use crate::program::Dir;
 use std::net::UdpSocket;
 
-fn sender(dir: &Dir, port: u16) -> Beside {
+/// Sends pictures, every so many of them a key frame.
+fn sender(dir: &Dir, port: u16, distance: u32) -> Beside {
     let line = format!(
-        "-v error -nostdin -re -f lavfi -i testsrc2=s=320x180:r=25 -c:v mpeg2video -g 10 -f mpegts \
+        "-v error -nostdin -re -f lavfi -i testsrc2=s=320x180:r=25 -c:v mpeg2video -g {distance} -f mpegts \
          udp://127.0.0.1:{port}?pkt_size=1316"
     );
     Beside(dir.other_command("ffmpeg", &line).spawn().expect("ffmpeg runs"))
@@ -18,11 +19,11 @@ fn a_sender_that_is_killed_and_started_again_goes_on_in_the_same_recording() {
     // A port that nobody uses: the socket is closed again at the end of the line.
     let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
     let live = Beside::live(&dir, &format!("--encoder mpeg4 --record out.mkv udp://127.0.0.1:{port}"));
-    let first = sender(&dir, port);
+    let first = sender(&dir, port, 10);
     pause(5.0);
     drop(first);
     pause(5.0);
-    let second = sender(&dir, port);
+    let second = sender(&dir, port, 10);
     pause(5.0);
     live.interrupt();
     let (code, said) = live.end();
@@ -35,6 +36,22 @@ fn a_sender_that_is_killed_and_started_again_goes_on_in_the_same_recording() {
     assert!(rises && gaps.len() == 1 && gaps[0] < 9.0, "{gaps:?} in {times:?}");
     let gap = times.windows(2).position(|pair| pair[1] - pair[0] > 2.0).expect("a gap");
     assert!(gap > 30 && times.len() - gap > 30, "{gap} frames of {} before the gap", times.len());
+}
+
+#[test]
+fn the_key_frame_that_a_stream_opens_with_is_not_lost() {
+    let dir = Dir::new();
+    let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+    let live = Beside::live(&dir, &format!("--frames 20 --encoder mpeg4 --record out.mkv udp://127.0.0.1:{port}"));
+    pause(1.0);
+    let begin = std::time::Instant::now();
+    // The next one comes 10 seconds later.
+    let sender = sender(&dir, port, 250);
+    let (code, said) = live.end();
+    assert!(begin.elapsed().as_secs_f64() < 7.0, "{:?}: {said}", begin.elapsed());
+    assert_eq!((code, dir.frame_times("out.mkv").len()), (Some(0), 20), "{said}");
+    assert!(!said.contains("damaged"), "{said}");
+    drop(sender);
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use super::{Beside, pause, without_display};
 use crate::program::{Dir, Run};
+use std::io::Write;
+use std::process::Stdio;
 
 const CAMERA: &str = "-f lavfi 'testsrc2=s=320x180:r=30,realtime'";
 
@@ -55,6 +57,31 @@ fn what_is_recorded_is_equalized() {
     dir.ffmpeg(&format!("-f lavfi -i {source} -c:v ffv1 in.mkv"));
     dir.succeeds("--backend cpu in.mkv file.mkv");
     assert_eq!(dir.raw("live.mkv", "yuv420p"), dir.raw("file.mkv", "yuv420p"));
+}
+
+#[test]
+fn a_camera_may_come_through_a_pipe_and_take_its_time() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=s=64x48:r=25:d=1 -f yuv4mpegpipe in.y4m");
+    let bytes = dir.read("in.y4m");
+    let mut command = dir.command("live --backend cpu --no-preview --encoder ffv1 --record live.mkv -");
+    let mut live = command.stdin(Stdio::piped()).spawn().expect("the program runs");
+    let mut stdin = live.stdin.take().expect("a pipe");
+    let header = bytes.iter().position(|&byte| byte == b'\n').expect("a header") + 1;
+    stdin.write_all(&bytes[..header]).expect("a reader");
+    let frame = 64 * 48 * 3 / 2;
+    for (index, frame) in bytes[header..].chunks("FRAME\n".len() + frame).enumerate() {
+        // Once for longer than a camera in the network may take.
+        pause(if index == 15 { 3.5 } else { 0.1 });
+        stdin.write_all(frame).expect("a reader");
+    }
+    drop(stdin);
+    assert_eq!(live.wait().expect("it ends").code(), Some(0));
+    dir.succeeds("--backend cpu --encoder ffv1 in.y4m file.mkv");
+    let (found, expected) = (dir.raw("live.mkv", "yuv420p"), dir.raw("file.mkv", "yuv420p"));
+    // What came while it was being opened comes all at once, and only the newest of it counts.
+    assert!(found.len() >= 12 * frame, "{} frames", found.len() / frame);
+    assert!(expected.ends_with(&found[found.len() - 10 * frame..]), "other pictures");
 }
 
 #[test]

@@ -129,6 +129,59 @@ fn a_fifo_is_written_to_whoever_reads_it() {
 }
 
 #[test]
+fn a_fifo_waits_for_a_reader_who_comes_late_and_lets_go_of_one_who_leaves() {
+    let dir = Dir::new();
+    let video = noise(RAW, 600);
+    dir.write("in.y4m", &stream(HEADER, RAW, &video));
+    make_fifo(&dir, "fifo");
+    for (output, input) in [
+        ("--output-format rawvideo", "-f rawvideo -s 64x48 -pix_fmt yuv420p"),
+        ("--output-format nut --encoder rawvideo", ""),
+    ] {
+        let line = format!("--backend cpu -q {output} --frames 5 in.y4m fifo");
+        let mut running = Running::start(&mut dir.command(&line));
+        std::thread::sleep(Duration::from_millis(300));
+        dir.ffmpeg(&format!("{input} -i fifo -f rawvideo found.raw"));
+        assert_eq!(running.ends_within(SOON), Some(0), "with '{output}'");
+        assert_same_video(output, RAW, &dir.read("found.raw"), &RAW.equalized(&video[..5 * RAW.frame_bytes()]));
+
+        let mut running = Running::start(
+            dir.command(&format!("--backend cpu {output} in.y4m fifo")).stdout(Stdio::null()).stderr(Stdio::piped()),
+        );
+        let mut fifo = std::fs::File::open(dir.path("fifo")).expect("a writer");
+        fifo.read_exact(&mut [0; 10_000]).expect("a beginning");
+        drop(fifo);
+        let mut said = String::new();
+        running.child().stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
+        assert_eq!((running.ends_within(SOON), said.as_str()), (Some(0), ""), "with '{output}'");
+    }
+}
+
+#[test]
+fn ctrl_c_ends_a_run_at_once_that_waits_for_a_reader() {
+    let dir = Dir::new();
+    dir.write("in.y4m", &stream(HEADER, RAW, &noise(RAW, 2)));
+    make_fifo(&dir, "fifo");
+    for line in [
+        "--backend cpu --output-format rawvideo in.y4m fifo",
+        "--backend cpu --output-format yuv4mpegpipe in.y4m fifo",
+        "--backend cpu --output-format matroska --encoder ffv1 in.y4m fifo",
+        "live --backend cpu --no-preview -f lavfi testsrc2 --output-format nut --encoder ffv1 -o fifo",
+    ] {
+        let mut running = Running::start(dir.command(line).stderr(Stdio::piped()));
+        running.wait_until_it_listens();
+        // By then it waits for a reader.
+        std::thread::sleep(Duration::from_millis(400));
+        running.signal(Signal::INT);
+        assert_eq!(running.ends_within(SOON), Some(130), "`{line}`");
+        let mut said = String::new();
+        running.child().stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
+        assert!(said.contains("fifo: interrupted before anybody read from it"), "`{line}` said {said}");
+    }
+    assert_eq!(std::fs::read_dir(dir.path("")).expect("a folder").count(), 2);
+}
+
+#[test]
 fn ctrl_c_ends_a_run_at_once_that_waits_for_its_first_byte() {
     let dir = Dir::new();
     make_fifo(&dir, "fifo");
@@ -140,6 +193,8 @@ fn ctrl_c_ends_a_run_at_once_that_waits_for_its_first_byte() {
         "--backend cpu -f yuv4mpegpipe fifo -".to_owned(),
         format!("{DESCRIBED} - -"),
         format!("{DESCRIBED} fifo out.mkv"),
+        "live --backend cpu --no-preview -f mpegts -o - fifo".to_owned(),
+        "live --backend cpu --no-preview --record out.mkv -".to_owned(),
     ] {
         for signal in [Signal::INT, Signal::TERM] {
             let mut running = Running::start(&mut piped(&dir, &line));

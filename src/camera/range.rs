@@ -1,0 +1,56 @@
+//! Cameras that scale to any size and film at any rate, as those of a Raspberry Pi: which of all these to look at.
+
+use crate::ffmpeg::Rational;
+
+/// Sizes that are offered of a range.
+const SIZES: &[(usize, usize)] = &[(320, 240), (640, 480), (1280, 720), (1920, 1080), (3840, 2160)];
+
+/// Rates that are offered of a range.
+const RATES: &[i32] = &[5, 10, 15, 20, 24, 25, 30, 50, 60];
+
+/// Every size between two, in steps; widths and heights apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SizeRange {
+    /// The smallest.
+    pub smallest: (usize, usize),
+    /// The largest.
+    pub largest: (usize, usize),
+    /// From one to the next.
+    pub step: (usize, usize),
+}
+
+impl SizeRange {
+    /// The usual sizes in it, its largest, and the one that comes nearest to what is asked for.
+    pub fn offers(&self, wanted: Option<(usize, usize)>) -> Vec<(usize, usize)> {
+        let inside = |&(width, height): &(usize, usize)| {
+            (self.smallest.0..=self.largest.0).contains(&width) && (self.smallest.1..=self.largest.1).contains(&height)
+        };
+        let mut sizes: Vec<_> = SIZES.iter().copied().filter(inside).chain([self.largest]).chain(wanted).collect();
+        sizes.iter_mut().for_each(|size| *size = self.fit(*size));
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    fn fit(&self, (width, height): (usize, usize)) -> (usize, usize) {
+        let fit = |value: usize, least: usize, most: usize, step: usize| {
+            let value = value.min(most).max(least);
+            value - (value - least) % step.max(1)
+        };
+        (
+            fit(width, self.smallest.0, self.largest.0, self.step.0),
+            fit(height, self.smallest.1, self.largest.1, self.step.1),
+        )
+    }
+}
+
+/// Of all rates from `slowest` to `fastest`: both, the usual ones between them, and the one that is asked for.
+pub fn rates_between(slowest: Rational, fastest: Rational, wanted: Option<Rational>) -> Vec<Rational> {
+    let inside =
+        |rate: &Rational| (f64::from(slowest)..=f64::from(fastest)).contains(&f64::from(*rate)) && *rate != slowest;
+    let usual = RATES.iter().map(|&rate| Rational::new(rate, 1));
+    let mut rates: Vec<_> = usual.chain(wanted).filter(inside).chain([slowest, fastest]).collect();
+    rates.sort_by(|a, b| f64::from(*a).total_cmp(&f64::from(*b)));
+    rates.dedup();
+    rates
+}
