@@ -129,7 +129,7 @@ __device__ __forceinline__ void in_bins(Sum (&held)[PER_THREAD], unsigned code, 
 extern "C" __global__ __launch_bounds__(1024) void equalization(
     uint4* __restrict__ counts, unsigned codes, Levels levels, Modifiers m, uint4* __restrict__ slots,
     Four* __restrict__ sums, Scenes* states, unsigned* marks, Sum* bins, Grid* grid, ushort4* __restrict__ curve) {
-    __shared__ unsigned coarse[COARSE];
+    __shared__ __align__(8) unsigned coarse[COARSE];
     __shared__ Turn shared_turn;
     __shared__ Sum room[LANES];
     __shared__ Sum firsts[LANES];
@@ -147,21 +147,30 @@ extern "C" __global__ __launch_bounds__(1024) void equalization(
     Sum held[PER_THREAD] = {loaded.x, loaded.y, loaded.z, loaded.w};
     unsigned frames = 1u;
 
+    Divisor levels_divisor = divisor_of(count_of_levels);
+    Known known;
+    Turn turn = {};
+
     if (m.slots != 0u) {
-        // What the sums may need is on its way while the frames are compared.
-        uint4 old = slots[(unsigned)(m.number % m.slots) * (size_t)quads + quad];
+        // What the sums may need is on its way while the frames are compared. The frame that is pushed out of a full
+        // window is mostly the one that many frames ago.
+        unsigned likely = m.slot >= m.frames ? m.slot - m.frames : m.slot + m.slots - m.frames;
+        uint4 old = slots[m.slot * (size_t)quads + quad];
+        uint4 pushed = slots[likely * (size_t)quads + quad];
         Sum windows[2][PER_THREAD];
         load(&sums[quad], windows[0]);
         load(&sums[quads + quad], windows[1]);
+        if (warp == 0u) known = known_before(m, states, marks);
 
         compare(count, code, levels, m, coarse, grid);
         if (warp == 0u) {
-            Turn turn = next_turn(coarse, m, states, marks, blockIdx.x == 0u);
+            turn = next_turn(coarse, m, known);
             if (lane == 0u) shared_turn = turn;
         }
         __syncthreads();
-        Turn turn = shared_turn;
+        turn = shared_turn;
         frames = turn.frames;
+        if (turn.pushed != NOWHERE && turn.pushed != likely) pushed = slots[turn.pushed * (size_t)quads + quad];
 #pragma unroll
         for (unsigned window = 0u; window < 2u; ++window) {
             Sum(&sum)[PER_THREAD] = windows[window];
@@ -169,7 +178,7 @@ extern "C" __global__ __launch_bounds__(1024) void equalization(
             bool leaves = turn.forgotten == window;
             if (leaves) subtract(old, sum);
             if (takes) {
-                if (turn.pushed != NOWHERE) subtract(slots[turn.pushed * (size_t)quads + quad], sum);
+                if (turn.pushed != NOWHERE) subtract(pushed, sum);
 #pragma unroll
                 for (unsigned i = 0u; i < PER_THREAD; ++i) {
                     sum[i] = (turn.fresh ? 0u : sum[i]) + count[i];
@@ -178,7 +187,7 @@ extern "C" __global__ __launch_bounds__(1024) void equalization(
             }
             if (takes || leaves) store(sum, &sums[window * quads + quad]);
         }
-        slots[turn.slot * (size_t)quads + quad] = loaded;
+        slots[m.slot * (size_t)quads + quad] = loaded;
     }
 
     // One level that holds all samples makes the curve the identity, whatever becomes of the histogram.
@@ -202,15 +211,22 @@ extern "C" __global__ __launch_bounds__(1024) void equalization(
         total = sum_of_grid(sum_of_block(kept, room), grid->kept, grid);
     }
     if (m.gain != 0u) {
-        Limit limit = limit_of(m.gain, total, count_of_levels);
+        Sum most = kept_under(m.gain, total, levels_divisor);
         Sum excess = 0u;
 #pragma unroll
-        for (unsigned i = 0u; i < PER_THREAD; ++i) excess += cut_off(held[i], limit);
-        limit = spread_over(limit, sum_of_grid(sum_of_block(excess, room), grid->excess, grid));
+        for (unsigned i = 0u; i < PER_THREAD; ++i) excess += cut_off(held[i], most);
+        Divided spread = divided(sum_of_grid(sum_of_block(excess, room), grid->excess, grid), levels_divisor);
+        unsigned level = code - levels.lo;
+        unsigned share = odd_share(level, spread, levels_divisor);
 #pragma unroll
         for (unsigned i = 0u; i < PER_THREAD; ++i) {
+            unsigned next = odd_share(level + i + 1u, spread, levels_divisor);
             bool is_level = code + i >= levels.lo && code + i <= levels.hi;
-            held[i] = is_level ? limited(held[i], code + i - levels.lo, limit) : 0u;
+            Sum kept = 256u * held[i] < most ? 256u * held[i] : most;
+            // Before black the shares are those of no level, but the first one is right for black: it is 0.
+            unsigned odd = code + i == levels.lo ? next : next - share;
+            held[i] = is_level ? kept + spread.quotient + odd : 0u;
+            share = next;
         }
     }
 
@@ -256,4 +272,6 @@ extern "C" __global__ __launch_bounds__(1024) void equalization(
         mapped[i] = wide_curve_at(code + i, at, spread, levels);
     }
     curve[quad] = make_ushort4(mapped[0], mapped[1], mapped[2], mapped[3]);
+    // Nobody waits for this.
+    if (m.slots != 0u && blockIdx.x == 0u && warp == 0u) remember(turn, known, m, states, marks);
 }

@@ -10,16 +10,17 @@ constexpr unsigned NOWHERE = ~0u;
 // What is known of the frames so far. There are two of them in memory, used in turns: one is read while the other is
 // written. All zero is the beginning.
 struct Scenes {
-    unsigned long long oldest[2];  // number of the first frame in each window
-    unsigned long long cut;        // number of the first frame after the last cut
-    unsigned mark[2];              // what the frames of each window are marked with; 0 for none
-    unsigned frames[2];            // how many each window has
-    unsigned current;              // the window of the last frame
-    unsigned marks;                // given so far
-    unsigned begun;                // 1 once there was a frame
-    unsigned cuts;                 // 1 once there was a cut
-    unsigned last[COARSE];         // cumulative distribution of the frame before
-    unsigned before[COARSE];       // and of the one before the last cut
+    unsigned oldest[2];       // slot of the first frame in each window
+    unsigned mark[2];         // what the frames of each window are marked with; 0 for none
+    unsigned frames[2];       // how many each window has
+    unsigned current;         // the window of the last frame
+    unsigned marks;           // given so far
+    unsigned begun;           // 1 once there was a frame
+    unsigned cuts;            // 1 once there was a cut
+    unsigned cut;             // number of the first frame after the last cut
+    unsigned reserved;
+    unsigned last[COARSE];    // cumulative distribution of the frame before
+    unsigned before[COARSE];  // and of the one before the last cut
 };
 
 // What a frame means for the sums of the windows.
@@ -27,82 +28,115 @@ struct Turn {
     unsigned window;     // that it belongs to
     unsigned fresh;      // 1 if the window begins with it
     unsigned frames;     // that the window has with it
-    unsigned slot;       // that takes its histogram
     unsigned forgotten;  // the window that the frame which was in the slot is to be subtracted from, or NOWHERE
     unsigned pushed;     // the slot that is to be subtracted from its own window, or NOWHERE
+    unsigned cut;        // 1 if the frame before belongs to the other window
 };
 
-// The first number from `next` on whose frame is marked so, or `number`.
-__device__ __forceinline__ unsigned long long member_from(unsigned long long next, unsigned long long number,
-                                                          unsigned mark, const unsigned* marks, unsigned slots) {
-    while (next < number && marks[next % slots] != mark) ++next;
-    return next;
+// What a lane of the warp knows of the frames so far; each has two coarse bins.
+struct Known {
+    const Scenes* scenes;
+    const unsigned* marks;
+    uint2 last, before;
+    uint2 oldest, mark, frames;
+    unsigned current, begun, cuts, cut;
+    unsigned found;  // the mark in the frame's slot
+    uint2 now;       // the frame's own distribution
+};
+
+__device__ __forceinline__ unsigned of(uint2 pair, unsigned window) { return window == 0u ? pair.x : pair.y; }
+
+__device__ __forceinline__ uint2 pair_at(const unsigned* pairs, unsigned index) {
+    return reinterpret_cast<const uint2*>(pairs)[index];
 }
 
-// Where the frame belongs whose samples fall into `coarse` bins. Called by the first warp of a block; the block that
-// `writes` leaves the state for the frame after. `marks` has `slots` entries for each of the two states.
-__device__ __forceinline__ Turn next_turn(const unsigned* coarse, const Modifiers& m, Scenes* states, unsigned* marks,
-                                          bool writes) {
+// Reads what is known before the frame. `marks` has `slots` entries for each of the two states.
+__device__ __forceinline__ Known known_before(const Modifiers& m, const Scenes* states, const unsigned* marks) {
     unsigned lane = threadIdx.x % LANES;
-    const Scenes& now = states[m.number & 1u];
-    Scenes& then = states[(m.number + 1u) & 1u];
-    const unsigned* marked = marks + (m.number & 1u ? m.slots : 0u);
-    unsigned* marking = marks + (m.number & 1u ? 0u : m.slots);
+    Known known;
+    const Scenes* scenes = known.scenes = &states[m.number & 1u];
+    known.marks = marks + (m.number & 1u ? m.slots : 0u);
+    known.last = pair_at(scenes->last, lane);
+    known.before = pair_at(scenes->before, lane);
+    known.oldest = pair_at(scenes->oldest, 0u);
+    known.mark = pair_at(scenes->mark, 0u);
+    known.frames = pair_at(scenes->frames, 0u);
+    known.current = scenes->current;
+    known.begun = scenes->begun;
+    known.cuts = scenes->cuts;
+    known.cut = scenes->cut;
+    known.found = known.marks[m.slot];
+    return known;
+}
 
-    // Each lane has two bins.
-    unsigned high = coarse[2u * lane + 1u];
-    unsigned odd = prefix_of_warp(coarse[2u * lane] + high, lane);
-    unsigned even = odd - high;
+__device__ __forceinline__ unsigned long long distance(uint2 a, uint2 b) {
     auto away = [](unsigned a, unsigned b) { return (unsigned long long)(a > b ? a - b : b - a); };
-    unsigned last_even = now.last[2u * lane], last_odd = now.last[2u * lane + 1u];
-    unsigned before_even = now.before[2u * lane], before_odd = now.before[2u * lane + 1u];
-    unsigned long long from_last = sum_of_warp(away(even, last_even) + away(odd, last_odd));
-    unsigned long long from_before = sum_of_warp(away(even, before_even) + away(odd, before_odd));
+    return sum_of_warp(away(a.x, b.x) + away(a.y, b.y));
+}
+
+// Where the frame belongs whose samples fall into `coarse` bins.
+__device__ __forceinline__ Turn next_turn(const unsigned* coarse, const Modifiers& m, Known& known) {
+    unsigned lane = threadIdx.x % LANES;
+    uint2 own = pair_at(coarse, lane);
+    unsigned odd = prefix_of_warp(own.x + own.y, lane);
+    known.now = make_uint2(odd - own.y, odd);
     unsigned long long most = (unsigned long long)m.threshold * COARSE * m.samples;
 
-    bool cut = now.begun && 1000u * from_last > most;
-    bool back = cut && now.cuts && m.number - now.cut <= m.flash && 1000u * from_before <= most;
-    unsigned window = cut ? 1u - now.current : now.current;
-    bool fresh = now.mark[window] == 0u || (cut && !back);
-
+    bool cut = 1000u * distance(known.now, known.last) > most && known.begun;
+    bool back = cut && known.cuts && m.number - known.cut <= m.flash &&
+                1000u * distance(known.now, known.before) <= most;
     Turn turn;
-    turn.window = window;
-    turn.fresh = fresh;
-    turn.slot = (unsigned)(m.number % m.slots);
-    unsigned found = marked[turn.slot];
-    turn.forgotten = found == 0u ? NOWHERE : found == now.mark[0] ? 0u : found == now.mark[1] ? 1u : NOWHERE;
-    unsigned held = fresh ? 0u : now.frames[window] - (turn.forgotten == window);
+    turn.cut = cut;
+    turn.window = cut ? 1u - known.current : known.current;
+    turn.fresh = of(known.mark, turn.window) == 0u || (cut && !back);
+    unsigned found = known.found;
+    turn.forgotten = found == 0u ? NOWHERE : found == known.mark.x ? 0u : found == known.mark.y ? 1u : NOWHERE;
+    unsigned held = turn.fresh ? 0u : of(known.frames, turn.window) - (turn.forgotten == turn.window);
     bool full = held == m.frames;
-    turn.pushed = full ? (unsigned)(now.oldest[window] % m.slots) : NOWHERE;
+    turn.pushed = full ? of(known.oldest, turn.window) : NOWHERE;
     turn.frames = held - full + 1u;
-
-    if (writes) {
-        unsigned mark = fresh ? now.marks + 1u : now.mark[window];
-        for (unsigned slot = lane; slot < m.slots; slot += LANES) {
-            marking[slot] = slot == turn.slot ? mark : slot == turn.pushed ? 0u : marked[slot];
-        }
-        then.last[2u * lane] = even;
-        then.last[2u * lane + 1u] = odd;
-        then.before[2u * lane] = cut ? last_even : before_even;
-        then.before[2u * lane + 1u] = cut ? last_odd : before_odd;
-        if (lane < 2u) {
-            bool takes = lane == window;
-            bool leaves = turn.forgotten == lane || (takes && full);
-            unsigned long long oldest = now.oldest[lane];
-            if (leaves) oldest = member_from(oldest + 1u, m.number, now.mark[lane], marked, m.slots);
-            unsigned rest = now.frames[lane] - leaves;
-            if (takes && (fresh || rest == 0u)) oldest = m.number;
-            then.oldest[lane] = oldest;
-            then.frames[lane] = takes ? turn.frames : rest;
-            then.mark[lane] = takes ? mark : now.mark[lane];
-        }
-        if (lane == 0u) {
-            then.cut = cut ? m.number : now.cut;
-            then.current = window;
-            then.marks = now.marks + fresh;
-            then.begun = 1u;
-            then.cuts = now.cuts || cut;
-        }
-    }
     return turn;
+}
+
+// The slot of the first frame after that of `slot` which is marked so; the frame's own if there is none.
+__device__ __forceinline__ unsigned next_member(unsigned slot, unsigned mark, const unsigned* marks,
+                                                const Modifiers& m) {
+    do slot = slot + 1u == m.slots ? 0u : slot + 1u;
+    while (slot != m.slot && marks[slot] != mark);
+    return slot;
+}
+
+// Writes what is known after the frame.
+__device__ __forceinline__ void remember(Turn turn, const Known& known, const Modifiers& m, Scenes* states,
+                                         unsigned* marks) {
+    unsigned lane = threadIdx.x % LANES;
+    Scenes& then = states[(m.number + 1u) & 1u];
+    unsigned* marking = marks + (m.number & 1u ? 0u : m.slots);
+    unsigned mark = turn.fresh ? known.scenes->marks + 1u : of(known.mark, turn.window);
+    for (unsigned slot = lane; slot < m.slots; slot += LANES) {
+        marking[slot] = slot == m.slot ? mark : slot == turn.pushed ? 0u : known.marks[slot];
+    }
+    reinterpret_cast<uint2*>(then.last)[lane] = known.now;
+    reinterpret_cast<uint2*>(then.before)[lane] = turn.cut ? known.last : known.before;
+    if (lane < 2u) {
+        bool takes = lane == turn.window;
+        bool leaves = turn.forgotten == lane || (takes && turn.pushed != NOWHERE);
+        unsigned oldest = of(known.oldest, lane);
+        unsigned rest = of(known.frames, lane) - leaves;
+        if (takes && (turn.fresh || rest == 0u)) {
+            oldest = m.slot;
+        } else if (leaves) {
+            oldest = next_member(oldest, of(known.mark, lane), known.marks, m);
+        }
+        then.oldest[lane] = oldest;
+        then.frames[lane] = takes ? turn.frames : rest;
+        then.mark[lane] = takes ? mark : of(known.mark, lane);
+    }
+    if (lane == 0u) {
+        then.current = turn.window;
+        then.marks = known.scenes->marks + turn.fresh;
+        then.begun = 1u;
+        then.cuts = known.cuts | turn.cut;
+        then.cut = turn.cut ? m.number : known.cut;
+    }
 }

@@ -102,15 +102,16 @@ SPEC unsigned curve_at(unsigned code, unsigned cumulative, Spread spread, Levels
 
 // What is asked of the histograms of a video, beside its levels.
 struct Modifiers {
-    unsigned long long number;  // of this frame, since everything began
-    unsigned slots;             // frames that are remembered; 0 where each frame is by itself
-    unsigned frames;            // the most that a window has
-    unsigned flash;             // the most that a flash lasts
-    unsigned threshold;         // distance of a cut, in thousandths
-    unsigned samples;           // counted in each frame
-    unsigned cap;               // what a bin keeps of each frame; 0 for all
-    unsigned bins;              // of the histogram; 0 is one a level
-    unsigned gain;              // contrast limit in 256ths; 0 is none
+    unsigned number;     // of this frame since everything began, modulo 2^32
+    unsigned slots;      // frames that are remembered; 0 where each frame is by itself
+    unsigned slot;       // the one that takes this frame
+    unsigned frames;     // the most that a window has
+    unsigned flash;      // the most that a flash lasts
+    unsigned threshold;  // distance of a cut, in thousandths
+    unsigned samples;    // counted in each frame
+    unsigned cap;        // what a bin keeps of each frame; 0 for all
+    unsigned bins;       // of the histogram; 0 is one a level
+    unsigned gain;       // contrast limit in 256ths; 0 is none
 };
 
 // As `quotient`, for divisors of up to 48 bits.
@@ -148,10 +149,8 @@ SPEC unsigned wide_curve_at(unsigned code, unsigned long long cumulative, WideSp
     return blended(code, equalized, levels.strength);
 }
 
-// The bin, of `bins`, of a level of `count`.
-SPEC unsigned bin_of(unsigned level, unsigned bins, unsigned count) {
-    return (unsigned)((unsigned long long)level * bins / count);
-}
+// The bin, of `bins`, of a level of `count`; both are at most 2^16.
+SPEC unsigned bin_of(unsigned level, unsigned bins, unsigned count) { return level * bins / count; }
 
 // The first level of a bin.
 SPEC unsigned first_of_bin(unsigned bin, unsigned bins, unsigned count) {
@@ -163,34 +162,44 @@ SPEC unsigned long long part_of_bin(unsigned long long held, unsigned level, uns
     return held * (level + 1u) / width - held * level / width;
 }
 
-// The contrast limit of a histogram of `total` samples, all counts taken times 256.
-struct Limit {
-    unsigned long long most;   // what a level keeps
-    unsigned long long share;  // what each gets of the rest
-    unsigned over;             // what is left of the rest, fewer than there are levels
-    unsigned count;            // levels
+// A divisor of up to 2^16, for dividends of up to 2^52: a multiplication by 1 / divisor lands within one of the
+// quotient, and the remainder says on which side. Far cheaper than a 64-bit division.
+struct Divisor {
+    unsigned of;
+    double reciprocal;
 };
 
-SPEC Limit limit_of(unsigned gain, unsigned long long total, unsigned count) {
-    Limit limit = {(gain - 256u) * total / count, 0u, 0u, count};
-    return limit;
+SPEC Divisor divisor_of(unsigned of) {
+    Divisor divisor = {of, 1.0 / of};
+    return divisor;
+}
+
+struct Divided {
+    unsigned long long quotient;
+    unsigned rest;
+};
+
+SPEC Divided divided(unsigned long long dividend, Divisor by) {
+    unsigned long long estimate = (unsigned long long)((double)dividend * by.reciprocal);
+    long long rest = (long long)(dividend - estimate * by.of);
+    if (rest < 0) return Divided{estimate - 1u, (unsigned)(rest + by.of)};
+    if (rest >= (long long)by.of) return Divided{estimate + 1u, (unsigned)(rest - by.of)};
+    return Divided{estimate, (unsigned)rest};
+}
+
+// What the contrast limit lets a level keep, all counts taken times 256, of a histogram of `total` samples.
+SPEC unsigned long long kept_under(unsigned gain, unsigned long long total, Divisor levels) {
+    unsigned above_one = gain - 256u;
+    // Where the product is too large for a dividend, the division is taken apart.
+    if (total >> 32 == 0u) return divided(above_one * total, levels).quotient;
+    Divided whole = divided(total, levels);
+    return above_one * whole.quotient + divided((unsigned long long)above_one * whole.rest, levels).quotient;
 }
 
 // What is cut off a level that holds so much.
-SPEC unsigned long long cut_off(unsigned long long held, Limit limit) {
-    return 256u * held > limit.most ? 256u * held - limit.most : 0u;
+SPEC unsigned long long cut_off(unsigned long long held, unsigned long long most) {
+    return 256u * held > most ? 256u * held - most : 0u;
 }
 
-// Spreads what was cut off all levels.
-SPEC Limit spread_over(Limit limit, unsigned long long excess) {
-    limit.share = excess / limit.count;
-    limit.over = (unsigned)(excess % limit.count);
-    return limit;
-}
-
-// What a level has in the end.
-SPEC unsigned long long limited(unsigned long long held, unsigned level, Limit limit) {
-    unsigned long long kept = 256u * held < limit.most ? 256u * held : limit.most;
-    return kept + limit.share + (level + 1u) * (unsigned long long)limit.over / limit.count -
-           level * (unsigned long long)limit.over / limit.count;
-}
+// What the levels below `level` get of what is left when `excess` has been spread evenly.
+SPEC unsigned odd_share(unsigned level, Divided excess, Divisor levels) { return level * excess.rest / levels.of; }

@@ -85,8 +85,9 @@ impl Region {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Modifiers {
-    number: u64,
+    number: u32,
     slots: u32,
+    slot: u32,
     frames: u32,
     flash: u32,
     threshold: u32,
@@ -101,10 +102,12 @@ impl Modifiers {
     pub fn new(task: &Task, number: u64) -> Self {
         let settings = &task.settings;
         let count = task.levels.count();
+        let slots = History::slots_for(settings);
         let bins = spec::bins(task.levels, settings.bins);
         Modifiers {
-            number,
-            slots: History::slots_for(settings),
+            number: number as u32,
+            slots,
+            slot: (number % u64::from(slots.max(1))) as u32,
             frames: settings.smoothing.frames(),
             flash: settings.smoothing.flash(),
             threshold: settings.scene_threshold.of_1000(),
@@ -130,5 +133,5 @@ unsafe impl DeviceRepr for Levels {}
 unsafe impl DeviceRepr for Weights {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for Region {}
-// SAFETY: as above, and a `u64` at the beginning, so that nothing is padded.
+// SAFETY: as above.
 unsafe impl DeviceRepr for Modifiers {}

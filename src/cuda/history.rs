@@ -9,7 +9,7 @@ use cudarc::driver::{CudaSlice, CudaStream};
 use std::sync::Arc;
 
 /// Bytes of `Scenes` in kernels/scenes.cuh.
-const SCENES_BYTES: usize = 3 * 8 + 8 * 4 + 2 * COARSE * 4;
+const SCENES_BYTES: usize = (12 + 2 * COARSE) * 4;
 
 /// Bytes of `Grid` in kernels/equalization.cu.
 const GRID_BYTES: usize = (1 + 2 * COARSE + MOST_BLOCKS + 1) * 4 + 4 * MOST_BLOCKS * 8;

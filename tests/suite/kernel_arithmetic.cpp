@@ -11,6 +11,12 @@ static unsigned number() {
     return value;
 }
 
+static unsigned long long wide_number() {
+    unsigned long long value = 0;
+    if (std::scanf("%llu", &value) != 1) std::perror("a number is missing");
+    return value;
+}
+
 // As the kernel `scan` does it, but one code after the other.
 static void curve() {
     unsigned lo = number(), hi = number(), strength = number(), codes = number();
@@ -28,11 +34,56 @@ static void curve() {
     for (unsigned code = 0; code < codes; ++code) std::printf("%u ", curve_at(code, through[code], spread, levels));
 }
 
+// As the kernel `equalization` does it from the sums of a window on, but one code after the other.
+static void modified() {
+    unsigned lo = number(), hi = number(), strength = number(), codes = number();
+    unsigned asked = number(), gain = number();
+    unsigned long long cap = wide_number(), total = 0;
+    Levels levels = {lo, hi, strength};
+    unsigned count = hi - lo + 1;
+    std::vector<unsigned long long> held(count), bins(asked);
+    for (auto& one : held) one = wide_number();
+    if (asked != 0) {
+        for (unsigned level = 0; level < count; ++level) bins[bin_of(level, asked, count)] += held[level];
+        for (unsigned level = 0; level < count; ++level) {
+            unsigned bin = bin_of(level, asked, count), first = first_of_bin(bin, asked, count);
+            unsigned long long whole = cap != 0 && bins[bin] > cap ? cap : bins[bin];
+            held[level] = part_of_bin(whole, level - first, first_of_bin(bin + 1, asked, count) - first);
+        }
+    } else if (cap != 0) {
+        for (auto& one : held) one = one < cap ? one : cap;
+    }
+    for (auto one : held) total += one;
+    if (gain != 0) {
+        Divisor divisor = divisor_of(count);
+        unsigned long long most = kept_under(gain, total, divisor), excess = 0;
+        for (auto one : held) excess += cut_off(one, most);
+        Divided spread = divided(excess, divisor);
+        for (unsigned level = 0; level < count; ++level) {
+            unsigned long long kept = 256 * held[level] < most ? 256 * held[level] : most;
+            held[level] = kept + spread.quotient + odd_share(level + 1, spread, divisor) -
+                          odd_share(level, spread, divisor);
+        }
+    }
+    unsigned long long all = 0, first = 0, at = 0;
+    for (auto one : held) {
+        all += one;
+        if (first == 0) first = one;
+    }
+    WideSpread spread = wide_spread_of(first, all);
+    for (unsigned code = 0; code < codes; ++code) {
+        if (code >= lo && code <= hi) at += held[code - lo];
+        std::printf("%u ", wide_curve_at(code, at, spread, levels));
+    }
+}
+
 int main() {
     char question;
     while (std::scanf(" %c", &question) == 1) {
         if (question == 'c') {
             curve();
+        } else if (question == 'e') {
+            modified();
         } else if (question == 'l') {
             unsigned sum = 0;
             for (int component = 0; component < 3; ++component) {

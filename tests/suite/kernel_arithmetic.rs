@@ -3,7 +3,8 @@
 
 use crate::skip::skip;
 use histeq_video::frame::{Endian, Sample};
-use histeq_video::spec::{Curve, Histogram, Levels, Strength, Weights, moved};
+use histeq_video::spec::modifiers::{in_bins, limited};
+use histeq_video::spec::{self, Curve, Gain, Histogram, Levels, Strength, Weights, moved};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -101,6 +102,49 @@ fn curves_are_those_of_the_specification() {
                 let counts = counts.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
                 let (lo, hi, codes) = (levels.lo(), levels.hi(), levels.codes());
                 questions.push(format!("c {lo} {hi} {} {codes} {counts}", strength.of_256()));
+            }
+        }
+    }
+    let Some(answers) = answers(&questions) else { return };
+    for ((question, answer), expected) in questions.iter().zip(answers).zip(expected) {
+        assert!(answer.iter().copied().eq(expected.into_iter().map(u32::from)), "{question:.200}");
+    }
+}
+
+#[test]
+fn curves_of_modified_histograms_are_those_of_the_specification() {
+    let mut numbers = Numbers(3);
+    let (mut questions, mut expected) = (Vec::new(), Vec::new());
+    for depth in [8, 10, 12, 16] {
+        for levels in [Levels::limited(depth), Levels::full(depth)] {
+            for counts in hard_counts(levels.codes(), levels, &mut numbers) {
+                let turn = questions.len();
+                // Windows of one frame, and of many large ones.
+                let times = [1u64, 25, 7, 511][turn % 4];
+                let window = Histogram::from_codes(levels, &counts);
+                let window =
+                    Histogram::from_counts(levels, window.counts().iter().map(|count| count * times).collect());
+                if window.is_flat() {
+                    continue;
+                }
+                let asked = [None, None, Some(2), Some(37), Some(1000)][turn % 5];
+                let cap = [None, Some(3 * times), Some(70_000 * times)][turn % 3];
+                let gain = Gain::from_slope([0.0, 1.0, 3.0, 40.0, 2.77][turn / 3 % 5]).unwrap();
+                let strength = Strength::from_share([1.0, 0.6][turn % 2]).unwrap();
+                let modified = limited(&in_bins(&window, asked, cap), gain);
+                expected.push(Curve::equalizing(&modified).blended(strength).codes().to_vec());
+                let bins = spec::bins(levels, asked);
+                let bins = if bins == levels.count() { 0 } else { bins };
+                let counts = window.counts().iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
+                questions.push(format!(
+                    "e {} {} {} {} {bins} {} {} {counts}",
+                    levels.lo(),
+                    levels.hi(),
+                    strength.of_256(),
+                    levels.codes(),
+                    gain.of_256().unwrap_or(0),
+                    cap.unwrap_or(0),
+                ));
             }
         }
     }
