@@ -1,11 +1,14 @@
 //! Local equalization: the reference against a second computation of its rules with exact fractions, and against what
-//! OpenCV made of the same pictures.
+//! OpenCV made of the same pictures; every backend against the reference.
 
-use crate::pictures::{Bytes, Content, Picture, Random, seed};
+use crate::backends::{Backend, available};
+use crate::grid::LAYOUTS;
+use crate::pictures::{Bytes, Content, Picture, Placement, Random, difference, seed};
+use histeq_video::equalize::Equalizer;
 use histeq_video::equalize::reference::Reference;
 use histeq_video::frame::{Frame, Matrix, PixelFormat, Plane, Range};
 use histeq_video::spec::clahe::{Neighbours, Tiles, clip, mirrored};
-use histeq_video::spec::{Gain, Method, Settings, Strength};
+use histeq_video::spec::{Gain, Method, Settings, Smoothing, Strength, Threshold};
 use std::sync::Arc;
 
 fn settings((columns, rows): (u32, u32), gain: f64) -> Settings {
@@ -234,6 +237,139 @@ fn opencv_is_never_more_than_one_level_away() {
             let ours = (0..height).flat_map(|y| equalized.planes()[0].row(y));
             let apart = ours.zip(theirs).map(|(ours, theirs)| ours.abs_diff(*theirs)).max();
             assert!(apart <= Some(1), "{path}, {:?}: {apart:?} levels apart", settings.method);
+        }
+    }
+}
+
+/// Every backend but CUDA's, which knows one curve a frame only.
+fn backends() -> Vec<Backend> {
+    available().into_iter().filter(|backend| backend.name != "cuda").collect()
+}
+
+/// Sends the frames through every backend, as many under way as it takes, and compares with the reference.
+fn check(settings: Settings, pictures: &[Picture]) {
+    let mut reference = Reference::new(settings);
+    let expected: Vec<Frame> = pictures.iter().map(|picture| reference.equalize(&picture.make())).collect();
+    for backend in backends() {
+        let mut equalizer = backend.make(settings, 2);
+        let mut found = Vec::new();
+        for picture in pictures {
+            if equalizer.in_flight() == equalizer.capacity() {
+                found.extend(equalizer.collect().unwrap());
+            }
+            equalizer.submit(picture.make()).unwrap();
+        }
+        while let Some(frame) = equalizer.collect().unwrap() {
+            found.push(frame);
+        }
+        assert_eq!(found.len(), pictures.len());
+        for (index, (expected, found)) in expected.iter().zip(&found).enumerate() {
+            if let Some(difference) = difference(expected, found) {
+                panic!("{}, frame {index}: {difference}\n{:?}\n{settings:?}", backend.name, pictures[index]);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_layout_size_and_content_is_equalized_like_the_reference() {
+    let grids = [(8, 8), (1, 1), (3, 5), (2, 1)];
+    let shares = [1.0, 0.4, 1.0, 0.0];
+    let mut looks = vec![Vec::new(); grids.len()];
+    let mut turn = 0usize;
+    for &format in LAYOUTS {
+        let deep = format.depth() == 16;
+        for size in [(1, 1), (15, 1), (1, 301), (33, 17), (130, 67), (519, 3)] {
+            for content in Content::ALL {
+                // The product of everything would take minutes: placement, range and grid take turns, and of 16 bits,
+                // whose tables are large, only some are here.
+                turn += 1;
+                if deep && !turn.is_multiple_of(5) {
+                    continue;
+                }
+                let grid = if deep { 1 + turn % 3 } else { turn % grids.len() };
+                let placement = Placement::ALL[turn % Placement::ALL.len()];
+                let range = [Range::Limited, Range::Full][turn / 3 % 2];
+                looks[grid].push(Picture { range, content, placement, ..Picture::new(format, size) });
+            }
+        }
+    }
+    for ((grid, share), pictures) in grids.into_iter().zip(shares).zip(looks) {
+        let strength = Strength::from_share(share).unwrap();
+        check(Settings { strength, ..settings(grid, 3.0) }, &pictures);
+    }
+}
+
+#[test]
+fn large_pictures_and_tiles_beyond_the_fast_arithmetic() {
+    for (grid, size) in [((8, 8), (1920, 1080)), ((1, 1), (2048, 1100)), ((7, 3), (1279, 719)), ((1, 1), (16_500, 2))] {
+        let pictures = [Content::Noise, Content::Ramp, Content::TwoLevel].map(|content| Picture {
+            content,
+            range: Range::Full,
+            ..Picture::new(PixelFormat::Gray, size)
+        });
+        check(settings(grid, 4.0), &pictures);
+    }
+}
+
+#[test]
+fn a_window_with_cuts_and_fewer_bins_is_the_same_everywhere() {
+    let scene = |content, seed| {
+        (0..6u64).map(move |frame| Picture {
+            content,
+            seed: seed + frame,
+            ..Picture::new(PixelFormat::Yuv420p, (90, 50))
+        })
+    };
+    let deep = |picture: Picture| Picture { format: PixelFormat::Gray12le, ..picture };
+    let video: Vec<Picture> = scene(Content::NearZero, 1)
+        .chain(scene(Content::NearMax, 20).take(2))
+        .chain(scene(Content::NearZero, 40))
+        .chain(scene(Content::Noise, 60))
+        .collect();
+    for bins in [None, Some(64)] {
+        let settings = Settings {
+            smoothing: Smoothing::new(4, 3),
+            scene_threshold: Threshold::from_share(0.2).unwrap(),
+            bins,
+            ..settings((4, 3), 2.5)
+        };
+        check(settings, &video);
+        check(settings, &video.iter().copied().map(deep).collect::<Vec<_>>());
+        // Other sizes in between, of as many samples: everything begins anew.
+        let turned: Vec<Picture> = video
+            .iter()
+            .enumerate()
+            .map(|(index, picture)| Picture { size: [(90, 50), (50, 90)][index / 5 % 2], ..*picture })
+            .collect();
+        check(settings, &turned);
+    }
+}
+
+#[test]
+fn settings_that_change_between_frames_do_so_everywhere() {
+    let smooth = |settings: Settings| Settings { smoothing: Smoothing::new(3, 1), ..settings };
+    let sequence = [
+        Settings::default(),
+        settings((4, 4), 2.0),
+        smooth(settings((4, 4), 2.0)),
+        smooth(settings((4, 4), 5.0)),
+        smooth(settings((2, 3), 5.0)),
+        Settings { bins: Some(32), ..smooth(settings((2, 3), 5.0)) },
+        smooth(Settings::default()),
+        settings((8, 8), 0.0),
+    ];
+    for backend in backends() {
+        let mut equalizer = backend.make(sequence[0], 2);
+        let mut reference = Reference::new(sequence[0]);
+        for (index, settings) in sequence.iter().flat_map(|settings| [settings; 3]).enumerate() {
+            let picture = Picture { seed: index as u64 + 1, ..Picture::new(PixelFormat::Nv12, (70, 40)) };
+            reference.set(*settings);
+            equalizer.set(*settings);
+            equalizer.submit(picture.make()).unwrap();
+            let found = equalizer.collect().unwrap().unwrap();
+            let difference = difference(&reference.equalize(&picture.make()), &found);
+            assert_eq!(difference, None, "{}, frame {index}, {settings:?}", backend.name);
         }
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One format for each way in which luminance lies in memory.
-const LAYOUTS: &[PixelFormat] = &[
+pub const LAYOUTS: &[PixelFormat] = &[
     PixelFormat::Gray,
     PixelFormat::Yuv420p,
     PixelFormat::Nv12,
