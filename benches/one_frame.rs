@@ -1,17 +1,19 @@
-//! Our half of `benches/opencv.py`: `one_frame RAW WIDTH HEIGHT OUT` equalizes the 8-bit gray picture in the file RAW on
-//! one thread, as many times as each line on stdin says, and answers with the nanoseconds that each took; OUT gets the
-//! result at the end.
+//! Our half of `benches/opencv.py`: `one_frame RAW WIDTH HEIGHT OUT [LIMIT COLUMNS ROWS]` equalizes the 8-bit gray picture
+//! in the file RAW on one thread, as many times as each line on stdin says, and answers with the nanoseconds that each
+//! took; OUT gets the result at the end. With a contrast limit and tiles it is local equalization. `HISTEQ_ISA` chooses
+//! the instruction set, by its number from 0, the slowest.
 
 use histeq_video::equalize::cpu::{Engine, Isa};
 use histeq_video::equalize::whole;
 use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
-use histeq_video::spec::{Equalization, Settings};
+use histeq_video::spec::clahe::{TileCurves, Tiles};
+use histeq_video::spec::{Equalization, Gain, Settings};
 use std::io::BufRead;
 use std::time::Instant;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let [raw, width, height, out] = &arguments[..] else {
+    let [raw, width, height, out, local @ ..] = &arguments[..] else {
         // `cargo bench` runs every benchmark without arguments.
         return println!("one_frame is run by benches/opencv.py");
     };
@@ -20,8 +22,17 @@ fn main() {
     let plane = pool.plane_from(&std::fs::read(raw).expect("the raw picture"), size.0, size.1);
     let frame = Frame::new(PixelFormat::Gray, size, Range::Full, Matrix::Bt601, vec![plane]).expect("a gray frame");
 
-    let mut engine = Engine::new(Isa::best(), pool).expect("the best is available");
+    let isa = std::env::var("HISTEQ_ISA").map_or(Isa::best(), |isa| Isa::ALL[isa.parse::<usize>().expect("a number")]);
+    let mut engine = Engine::new(isa, pool).expect("an instruction set of this machine");
     let mut equalization = Equalization::new(Settings::default());
+    let local = match local {
+        [limit, columns, rows] => {
+            let max_gain = Gain::from_slope(limit.parse().expect("a contrast limit")).expect("0, or 1 and more");
+            let tiles = Tiles::new(columns.parse().expect("columns"), rows.parse().expect("rows"), size);
+            Some((Settings { max_gain, ..Settings::default() }, tiles))
+        }
+        _ => None,
+    };
     let mut equalized = None;
     for line in std::io::stdin().lock().lines() {
         let times: usize = line.expect("a line of text").parse().expect("how many times");
@@ -29,8 +40,16 @@ fn main() {
             // Its memory goes back to the pool: each result is written where the one before was.
             drop(equalized.take());
             let start = Instant::now();
-            let histogram = engine.histogram(&frame, whole(&frame));
-            equalized = Some(engine.map(&frame, &equalization.next(&histogram).curve));
+            equalized = Some(match &local {
+                None => {
+                    let histogram = engine.histogram(&frame, whole(&frame));
+                    engine.map(&frame, &equalization.next(&histogram).curve)
+                }
+                Some((settings, tiles)) => {
+                    let counts = engine.tile_histograms(&frame, *tiles, None);
+                    engine.map_tiles(&frame, &TileCurves::equalizing(&counts, settings))
+                }
+            });
             println!("{}", start.elapsed().as_nanos());
         }
     }

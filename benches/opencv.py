@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Times OpenCV's equalizeHist and ours on one core, in turns, on the same pictures.
+"""Times OpenCV's equalizeHist, or its CLAHE, and ours on one core, in turns, on the same pictures.
 
     pip install opencv-python-headless numpy
     cargo bench --no-run
     taskset -c 0 python3 benches/opencv.py target/release/deps/one_frame-HASH [VIDEO...] > benches/results/cpu-opencv.md
+
+With --clahe LIMIT,COLUMNS,ROWS before the VIDEOs it is createCLAHE(LIMIT, (COLUMNS, ROWS)). The results of both are
+compared, too: they may be one level apart, no more.
 
 HASH is what cargo prints. From each VIDEO one frame is taken, as gray, scaled to the size under test. Both write into
 memory that is already there; our time includes making the curve. A turn is a burst of frames, as in a video, so that
@@ -51,19 +54,24 @@ def pictures(width, height, videos):
     yield "near-black", rng.integers(15, 19, (height, width), dtype=np.uint8)
 
 
-def compare(program, picture, folder):
+def compare(program, picture, folder, clahe):
     height, width = picture.shape
     raw, out = folder / "in.gray", folder / "out.gray"
     picture.tofile(raw)
     theirs, ours = [], []
     equalized = np.empty_like(picture)
+    if clahe:
+        limit, columns, rows = clahe
+        equalize = cv2.createCLAHE(float(limit), (int(columns), int(rows))).apply
+    else:
+        equalize = cv2.equalizeHist
     with subprocess.Popen(
-        [program, raw, str(width), str(height), out], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        [program, raw, str(width), str(height), out, *clahe], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
     ) as child:
         for _ in range(TURNS):
             for _ in range(BURST):
                 start = time.perf_counter_ns()
-                cv2.equalizeHist(picture, equalized)
+                equalize(picture, equalized)
                 theirs.append(time.perf_counter_ns() - start)
             child.stdin.write(f"{BURST}\n")
             ours += [int(child.stdout.readline()) for _ in range(BURST)]
@@ -77,12 +85,15 @@ def compare(program, picture, folder):
 def main():
     cv2.setNumThreads(1)
     program, videos = sys.argv[1], sys.argv[2:]
+    clahe = []
+    if videos[:1] == ["--clahe"]:
+        clahe, videos = videos[1].split(","), videos[2:]
     print(f"Milliseconds a frame, median and fastest tenth; OpenCV {cv2.__version__}.\n")
     print("| picture | size | OpenCV | | ours | | ratio | |\n|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for width, height in [(1920, 1080), (3840, 2160)]:
             for name, picture in pictures(width, height, videos):
-                theirs, ours = compare(program, picture, pathlib.Path(folder))
+                theirs, ours = compare(program, picture, pathlib.Path(folder), clahe)
                 ratios = [their / our for their, our in zip(theirs, ours)]
                 cells = [f"{figure:.3f}" for figure in theirs + ours] + [f"{ratio:.2f}" for ratio in ratios]
                 print(f"| {name} | {width}x{height} | {' | '.join(cells)} |", flush=True)

@@ -7,7 +7,8 @@ pub mod reference;
 pub mod verify;
 
 use crate::frame::{Frame, Matrix, Pool, Range};
-use crate::spec::{Levels, Rect, Region, Settings, Weights};
+use crate::spec::clahe::Tiles;
+use crate::spec::{Levels, Method, Rect, Region, Settings, Weights};
 use anyhow::Result;
 use std::sync::Arc;
 
@@ -67,6 +68,14 @@ pub fn counted(frame: &Frame, region: Region) -> Rect {
     match region {
         Region::Whole | Region::Auto => whole(frame),
         Region::Fixed(rect) => rect.within((frame.width(), frame.height())).unwrap_or(whole(frame)),
+    }
+}
+
+/// The tiles of `frame`, if `method` has any.
+pub fn tiles(frame: &Frame, method: Method) -> Option<Tiles> {
+    match method {
+        Method::Global => None,
+        Method::Clahe { columns, rows } => Some(Tiles::new(columns, rows, (frame.width(), frame.height()))),
     }
 }
 

@@ -1,9 +1,10 @@
 //! The specification applied to frames, one sample at a time, by the simplest loops that can be read aloud. Slow; every
 //! backend is tested against it, and `--verify` recomputes a whole run with it.
 
-use super::{Equalizer, counted, levels, weights};
+use super::{Equalizer, counted, levels, tiles, weights, whole};
 use crate::frame::{Component, Frame, HostPool, Luminance, PlaneMut};
-use crate::spec::{Curve, Equalization, Histogram, Rect, Settings, moved};
+use crate::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
+use crate::spec::{Equalization, Histogram, Rect, Settings, moved};
 use anyhow::Result;
 use std::collections::VecDeque;
 
@@ -22,9 +23,19 @@ impl Reference {
 
     /// `frame`, equalized.
     pub fn equalize(&mut self, frame: &Frame) -> Frame {
-        let counted = counted(frame, self.equalization.settings().region);
-        let step = self.equalization.next(&histogram(frame, counted));
-        map(frame, &step.curve, &self.pool)
+        let settings = *self.equalization.settings();
+        match tiles(frame, settings.method) {
+            None => {
+                let step = self.equalization.next(&histogram(frame, counted(frame, settings.region)));
+                map(frame, &self.pool, |_, _, code| step.curve.apply(code))
+            }
+            Some(tiles) => {
+                let counts = tile_histograms(frame, tiles, TileBins::new(levels(frame), settings.bins));
+                let step = self.equalization.next_tiles(&histogram(frame, whole(frame)), &counts);
+                let curves = TileCurves::equalizing(&step.window, &settings);
+                map(frame, &self.pool, |x, y, code| curves.value(x, y, code))
+            }
+        }
     }
 }
 
@@ -67,8 +78,22 @@ pub fn histogram(frame: &Frame, counted: Rect) -> Histogram {
     histogram
 }
 
-/// `frame` with its luminance sent through `curve`; planes that hold none of it are shared with `frame`.
-pub fn map(frame: &Frame, curve: &Curve, pool: &HostPool) -> Frame {
+/// The histograms of the luminance in the tiles of `frame`.
+pub fn tile_histograms(frame: &Frame, tiles: Tiles, bins: TileBins) -> TileHistograms {
+    let mut histograms = TileHistograms::new(tiles, bins);
+    let (width, height) = tiles.padded();
+    for y in 0..height {
+        for x in 0..width {
+            let (seen_x, seen_y) = tiles.seen_at(x, y);
+            histograms.add(x, y, luminance(frame, seen_x, seen_y));
+        }
+    }
+    histograms
+}
+
+/// `frame` with the luminance that `value` gives for each pixel (x, y) and its code; planes that hold none of it are
+/// shared with `frame`.
+pub fn map(frame: &Frame, pool: &HostPool, value: impl Fn(usize, usize, u16) -> u16) -> Frame {
     let mut planes: Vec<PlaneMut> = frame.rewritten_planes().map(|index| copy_of(frame, index, pool)).collect();
     let sample = frame.format().descriptor().sample;
     let mut write = |component: Component, x: usize, y: usize, code: u16| {
@@ -77,7 +102,7 @@ pub fn map(frame: &Frame, curve: &Curve, pool: &HostPool) -> Frame {
     for y in 0..frame.height() {
         for x in 0..frame.width() {
             let from = luminance(frame, x, y);
-            let to = curve.apply(from);
+            let to = value(x, y, from);
             match frame.format().descriptor().luminance {
                 Luminance::Stored(luma) => write(luma, x, y, to),
                 Luminance::FromRgb { r, g, b } => {

@@ -1,7 +1,8 @@
 //! The way from a frame's histogram to its curve, in the order of the specification.
 
+use super::clahe::{TileHistograms, Tiles};
 use super::modifiers::{cap, in_bins, limited};
-use super::{Curve, Histogram, Scenes, Settings, Turn, Window};
+use super::{Curve, Histogram, Method, Scenes, Settings, Turn, Window};
 
 /// Turns the histograms of a video, frame by frame and in order, into curves.
 #[derive(Clone, Debug)]
@@ -9,6 +10,8 @@ pub struct Equalization {
     settings: Settings,
     scenes: Scenes,
     window: Window,
+    /// The grid of the frames at hand, if they have one.
+    tiles: Option<Tiles>,
 }
 
 /// What a frame's histogram led to.
@@ -20,10 +23,20 @@ pub struct Step {
     pub turn: Turn,
 }
 
+/// What the histograms of a frame's tiles led to.
+#[derive(Clone, Debug)]
+pub struct TileStep {
+    /// The sums over the window, which [`TileCurves`](super::clahe::TileCurves) are made of. That is most of the work,
+    /// and needs no frame before: it can be done out of order.
+    pub window: TileHistograms,
+    /// Where the frame belongs.
+    pub turn: Turn,
+}
+
 impl Equalization {
     /// Nothing seen so far.
     pub fn new(settings: Settings) -> Self {
-        Equalization { settings, scenes: Scenes::new(&settings), window: Window::default() }
+        Equalization { settings, scenes: Scenes::new(&settings), window: Window::default(), tiles: None }
     }
 
     /// The settings at hand.
@@ -31,10 +44,16 @@ impl Equalization {
         &self.settings
     }
 
-    /// Other settings from the next frame on. What has been seen still counts, unless the length of the window or the
-    /// scene threshold is another one: then everything begins anew.
+    /// Other settings from the next frame on. What has been seen still counts, unless the method, the length of the
+    /// window, the scene threshold or the region is another one, or with tiles the number of bins: then everything begins
+    /// anew.
     pub fn set(&mut self, settings: Settings) {
-        let remembers = |settings: &Settings| (settings.smoothing, settings.scene_threshold, settings.region);
+        let remembers = |settings: &Settings| {
+            let Settings { method, smoothing, scene_threshold, region, .. } = *settings;
+            // The window of a frame has all levels, that of its tiles has only bins.
+            let bins = if method == Method::Global { None } else { settings.bins };
+            (method, smoothing, scene_threshold, region, bins)
+        };
         if remembers(&settings) == remembers(&self.settings) {
             self.settings = settings;
         } else {
@@ -42,12 +61,25 @@ impl Equalization {
         }
     }
 
-    /// The curve of the next frame, which has this histogram.
+    /// The curve of the next frame, which has this histogram, where the method is [`Method::Global`].
     pub fn next(&mut self, histogram: &Histogram) -> Step {
         let turn = self.scenes.next(histogram);
         let sum = self.window.next(&turn, histogram.counts());
         let window = Histogram::from_counts(histogram.levels(), sum.to_vec());
         Step { curve: curve(&self.settings, &window, histogram.total(), turn.frames), turn }
+    }
+
+    /// The sums of the next frame, which has these histograms, over its window, where the method is [`Method::Clahe`].
+    /// `frame` is the histogram of all of its visible samples. A frame with another grid than the one before begins
+    /// everything anew.
+    pub fn next_tiles(&mut self, frame: &Histogram, tiles: &TileHistograms) -> TileStep {
+        if self.tiles != Some(tiles.tiles()) {
+            *self = Equalization { tiles: Some(tiles.tiles()), ..Equalization::new(self.settings) };
+        }
+        let turn = self.scenes.next(frame);
+        // One window over the bins of all tiles, as if they were one histogram.
+        let sums = self.window.next(&turn, tiles.counts()).to_vec();
+        TileStep { window: TileHistograms::from_counts(tiles.tiles(), tiles.bins(), sums), turn }
     }
 }
 

@@ -6,8 +6,10 @@
 //! Rules that the published formula leaves open, settled here:
 //! * *Strength* blends each **code** with what equalization makes of it, codes outside of [lo, hi] too: a weak curve
 //!   then moves nothing by more than its share, and strength 0 is the identity on every code.
+//! * *Local equalization* has a curve a tile instead of one a frame; [`clahe`] has its rules.
 //! * A sample whose bits exceed its depth (9 bits set in a 16-bit word that should hold 8) is read as the highest code.
 
+pub mod clahe;
 mod curve;
 mod equalization;
 mod histogram;
@@ -20,7 +22,7 @@ mod strength;
 mod window;
 
 pub use curve::Curve;
-pub use equalization::{Equalization, Step};
+pub use equalization::{Equalization, Step, TileStep};
 pub use histogram::Histogram;
 pub use levels::Levels;
 pub use luminance::{Weights, moved};

@@ -11,15 +11,15 @@ pub struct Settings {
     pub smoothing: Smoothing,
     /// How different two frames must be to belong to two scenes.
     pub scene_threshold: Threshold,
-    /// What a bin may hold.
+    /// What a bin may hold; without effect on [`Method::Clahe`], whose plateau is `max_gain`.
     pub plateau: Plateau,
-    /// How many bins a histogram has; `None` is one a level.
+    /// How many bins a histogram has; `None` is one a level. A tile has at most 4,096.
     pub bins: Option<u32>,
     /// How steep a curve may be.
     pub max_gain: Gain,
     /// How far the picture goes from the input to the equalized one.
     pub strength: Strength,
-    /// Which part of the frame is counted.
+    /// Which part of the frame is counted; without effect on [`Method::Clahe`], which counts each tile.
     pub region: Region,
     /// What happens to colour.
     pub chroma: Chroma,

@@ -2,6 +2,7 @@
 
 mod backends;
 mod bad_input;
+mod clahe;
 mod command_line;
 mod cuda;
 mod engine;

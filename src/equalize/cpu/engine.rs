@@ -13,21 +13,22 @@ use std::ops::Range;
 
 /// Counts and maps frames, one at a time. Its memory (some 0.7 MB) is used again for every frame.
 pub struct Engine {
-    kernels: &'static Kernels,
+    pub(super) kernels: &'static Kernels,
     pool: HostPool,
     words: Words,
     /// The curve at hand, for samples of one byte and of two.
     table: [u8; 256],
     lookup: Lookup,
     /// The luminance of the row at hand, before and after, where it is not stored as such.
-    bytes: Luminances<u8>,
-    codes: Luminances<u16>,
+    pub(super) bytes: Luminances<u8>,
+    pub(super) codes: Luminances<u16>,
 }
 
+/// A row of luminance, before and after.
 #[derive(Default)]
-struct Luminances<T> {
-    before: Vec<T>,
-    after: Vec<T>,
+pub(super) struct Luminances<T> {
+    pub before: Vec<T>,
+    pub after: Vec<T>,
 }
 
 impl<T: Clone + Default> Luminances<T> {
@@ -69,20 +70,29 @@ impl Engine {
     /// `frame` with its luminance sent through `curve`; planes that hold none of it are shared with `frame`.
     pub fn map(&mut self, frame: &Frame, curve: &Curve) -> Frame {
         let layout = Layout::of(frame);
+        self.set_curve(curve, &layout, frame.format().descriptor().sample);
+        self.rewrite(frame, |engine, y, planes| engine.map_row(frame, &layout, y, planes))
+    }
+
+    /// `frame` with the planes of its luminance as `write_row` writes them, row by row; the others are shared with it.
+    pub(super) fn rewrite(
+        &mut self,
+        frame: &Frame,
+        mut write_row: impl FnMut(&mut Self, usize, &mut [PlaneMut]),
+    ) -> Frame {
         let mut to: Vec<PlaneMut> = frame
             .rewritten_planes()
             .map(|plane| self.pool.plane(frame.planes()[plane].row_bytes(), frame.planes()[plane].rows()))
             .collect();
         self.resize_rows(frame.width());
-        self.set_curve(curve, &layout, frame.format().descriptor().sample);
         for y in 0..frame.height() {
-            self.map_row(frame, &layout, y, &mut to);
+            write_row(self, y, &mut to);
         }
         let mut to = to.into_iter().map(PlaneMut::freeze);
         frame.with_planes(|plane| if frame.rewritten_planes().contains(&plane) { to.next() } else { None })
     }
 
-    fn resize_rows(&mut self, width: usize) {
+    pub(super) fn resize_rows(&mut self, width: usize) {
         self.bytes.resize(width);
         self.codes.resize(width);
     }
@@ -122,7 +132,6 @@ impl Engine {
 
     fn map_row(&mut self, frame: &Frame, layout: &Layout, y: usize, planes: &mut [PlaneMut]) {
         let kernels = self.kernels;
-        let sample = frame.format().descriptor().sample;
         match layout {
             Layout::Bytes => (kernels.map_bytes)(first_row(frame, y), planes[0].row_mut(y), &self.table),
             Layout::Words => (kernels.map_words)(first_row(frame, y), planes[0].row_mut(y), &self.lookup),
@@ -133,40 +142,55 @@ impl Engine {
                 (kernels.map_every_other)(from, to, &self.table, *offset);
                 to_beyond.copy_from_slice(beyond);
             }
-            Layout::Packed(pixel) => {
+            Layout::Packed(_) | Layout::PlanarBytes(_) => {
                 self.read_luminance(frame, layout, y);
                 let Luminances { before, after } = &mut self.bytes;
                 (kernels.map_bytes)(before, after, &self.table);
-                (kernels.move_packed)(first_row(frame, y), before, after, pixel, planes[0].row_mut(y));
+                self.write_luminance(frame, layout, y, planes);
             }
-            Layout::PlanarBytes(rgb) => {
-                self.read_luminance(frame, layout, y);
-                let Luminances { before, after } = &mut self.bytes;
-                (kernels.map_bytes)(before, after, &self.table);
-                for plane in rgb.planes {
-                    (kernels.move_bytes)(frame.planes()[plane].row(y), before, after, planes[plane].row_mut(y));
-                }
-            }
-            Layout::PlanarWords(rgb) => {
+            Layout::PlanarWords(_) | Layout::Any => {
                 self.read_luminance(frame, layout, y);
                 let Luminances { before, after } = &mut self.codes;
                 (kernels.map_words)(bytemuck::cast_slice(before), bytemuck::cast_slice_mut(after), &self.lookup);
-                for plane in rgb.planes {
-                    let (from, to) = (frame.planes()[plane].row(y), planes[plane].row_mut(y));
-                    (kernels.move_words)(from, before, after, sample.endian, sample.max(), to);
-                }
-            }
-            Layout::Any => {
-                self.read_luminance(frame, layout, y);
-                let Luminances { before, after } = &mut self.codes;
-                (kernels.map_words)(bytemuck::cast_slice(before), bytemuck::cast_slice_mut(after), &self.lookup);
-                map_any_row(frame, y, before, after, planes[0].row_mut(y));
+                self.write_luminance(frame, layout, y, planes);
             }
         }
     }
 
+    /// Writes row `y` with the luminance in `bytes.after` or `codes.after` in place of that in `before`.
+    pub(super) fn write_luminance(&self, frame: &Frame, layout: &Layout, y: usize, planes: &mut [PlaneMut]) {
+        let kernels = self.kernels;
+        let sample = frame.format().descriptor().sample;
+        let (bytes, codes) = (&self.bytes, &self.codes);
+        match layout {
+            Layout::Bytes => planes[0].row_mut(y).copy_from_slice(&bytes.after),
+            Layout::Words => (kernels.write_words)(&codes.after, sample, planes[0].row_mut(y)),
+            Layout::OtherBytes { offset } => {
+                let to = planes[0].row_mut(y);
+                to.copy_from_slice(first_row(frame, y));
+                (kernels.set_every_other)(&bytes.after, *offset, to);
+            }
+            Layout::Packed(pixel) => {
+                (kernels.move_packed)(first_row(frame, y), &bytes.before, &bytes.after, pixel, planes[0].row_mut(y));
+            }
+            Layout::PlanarBytes(rgb) => {
+                for plane in rgb.planes {
+                    let (from, to) = (frame.planes()[plane].row(y), planes[plane].row_mut(y));
+                    (kernels.move_bytes)(from, &bytes.before, &bytes.after, to);
+                }
+            }
+            Layout::PlanarWords(rgb) => {
+                for plane in rgb.planes {
+                    let (from, to) = (frame.planes()[plane].row(y), planes[plane].row_mut(y));
+                    (kernels.move_words)(from, &codes.before, &codes.after, sample.endian, sample.max(), to);
+                }
+            }
+            Layout::Any => map_any_row(frame, y, &codes.before, &codes.after, planes[0].row_mut(y)),
+        }
+    }
+
     /// Reads row `y` of the luminance, where it is not stored sample by sample, into `bytes.before` or `codes.before`.
-    fn read_luminance(&mut self, frame: &Frame, layout: &Layout, y: usize) {
+    pub(super) fn read_luminance(&mut self, frame: &Frame, layout: &Layout, y: usize) {
         let kernels = self.kernels;
         let Sample { endian, .. } = frame.format().descriptor().sample;
         let rows = |rgb: &PlanarRgb| rgb.planes.map(|plane| frame.planes()[plane].row(y));
@@ -189,7 +213,7 @@ impl Engine {
 const NATIVE: Endian = if cfg!(target_endian = "little") { Endian::Little } else { Endian::Big };
 
 /// Row `y` of the plane with the luma or the packed pixels.
-fn first_row(frame: &Frame, y: usize) -> &[u8] {
+pub(super) fn first_row(frame: &Frame, y: usize) -> &[u8] {
     frame.planes()[0].row(y)
 }
 

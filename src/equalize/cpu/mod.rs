@@ -10,16 +10,21 @@
 //! | `worker.rs` | the life of a thread |
 //! | `turnstile.rs` | where frames line up for their curves |
 //! | `engine.rs` | the two passes over a frame, row by row |
+//! | `local.rs` | the two passes of local equalization |
 //! | `layout.rs` | which kernels a format needs |
 //! | `words.rs`, `lookup.rs` | the counters, and the curve as a table of stored words |
+//! | `tile_counters.rs`, `blend.rs` | the counters of tiles, and their curves as rows are blended between them |
 //! | `simd/` | the kernels: scalar, AVX2, AVX-512 |
 //! | `isa.rs` | what this machine can run |
 
+mod blend;
 mod engine;
 mod isa;
 mod layout;
+mod local;
 mod lookup;
 mod simd;
+mod tile_counters;
 mod turnstile;
 mod words;
 mod worker;

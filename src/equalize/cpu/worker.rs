@@ -2,8 +2,9 @@
 
 use super::engine::Engine;
 use super::turnstile::{Closed, Turnstile};
-use crate::equalize::counted;
+use crate::equalize::{counted, tiles, whole};
 use crate::frame::Frame;
+use crate::spec::clahe::{TileCurves, Tiles};
 use crate::spec::{Equalization, Settings};
 use crossbeam_channel::{Receiver, Sender};
 use std::any::Any;
@@ -70,15 +71,40 @@ impl Worker {
     }
 
     fn equalize(&mut self, job: &Job) -> Result<Frame, Closed> {
-        let Job { ticket, frame, settings } = job;
+        match tiles(&job.frame, job.settings.method) {
+            None => self.equalize_whole(job),
+            Some(tiles) => self.equalize_tiles(job, tiles),
+        }
+    }
+
+    fn equalize_whole(&mut self, Job { ticket, frame, settings }: &Job) -> Result<Frame, Closed> {
         let histogram = self.engine.histogram(frame, counted(frame, settings.region));
         let step = self.turnstile.pass(*ticket, |equalization| {
-            if settings != equalization.settings() {
-                equalization.set(*settings);
-            }
+            set(equalization, settings);
             equalization.next(&histogram)
         })?;
         Ok(self.engine.map(frame, &step.curve))
+    }
+
+    fn equalize_tiles(&mut self, Job { ticket, frame, settings }: &Job, tiles: Tiles) -> Result<Frame, Closed> {
+        let counts = self.engine.tile_histograms(frame, tiles, settings.bins);
+        // A window of one frame holds that frame, wherever scenes are cut: nobody asks for the whole histogram.
+        let alone = settings.smoothing.frames() == 1;
+        let whole = (!alone).then(|| self.engine.histogram(frame, whole(frame)));
+        let window = self.turnstile.pass(*ticket, |equalization| {
+            set(equalization, settings);
+            match &whole {
+                Some(whole) => equalization.next_tiles(whole, &counts).window,
+                None => counts,
+            }
+        })?;
+        Ok(self.engine.map_tiles(frame, &TileCurves::equalizing(&window, settings)))
+    }
+}
+
+fn set(equalization: &mut Equalization, settings: &Settings) {
+    if settings != equalization.settings() {
+        equalization.set(*settings);
     }
 }
 

@@ -4,10 +4,11 @@
 #![allow(unsafe_code, reason = "vector loads and stores, and functions compiled for AVX2")]
 
 use super::{Kernels, compile_for, scalar};
+use crate::equalize::cpu::blend::{ByteCell, Shares};
 use crate::equalize::cpu::layout::PackedPixel;
 use crate::equalize::cpu::lookup::Lookup;
 use crate::equalize::cpu::words::Words;
-use crate::frame::Endian;
+use crate::frame::{Endian, Sample};
 use crate::spec::Weights;
 use std::arch::x86_64::*;
 
@@ -23,6 +24,14 @@ pub(super) static KERNELS: Kernels = Kernels {
     move_bytes,
     luminance_words,
     move_words,
+    set_every_other,
+    read_words,
+    write_words,
+    interleave,
+    blend_bytes,
+    blend_words,
+    mix_bytes,
+    mix_words,
 };
 
 compile_for! { "avx2":
@@ -35,6 +44,14 @@ compile_for! { "avx2":
     fn move_bytes(from: &[u8], before: &[u8], after: &[u8], to: &mut [u8]);
     fn luminance_words(rgb: [&[u8]; 3], endian: Endian, max: u16, weights: Weights, to: &mut [u16]);
     fn move_words(from: &[u8], before: &[u16], after: &[u16], endian: Endian, max: u16, to: &mut [u8]);
+    fn set_every_other(from: &[u8], offset: usize, to: &mut [u8]);
+    fn read_words(from: &[u8], sample: Sample, to: &mut [u16]);
+    fn write_words(from: &[u16], sample: Sample, to: &mut [u8]);
+    fn interleave(tables: [&[u8; 256]; 4], quads: &mut [u32; 256]);
+    fn blend_bytes(from: &[u8], to: &mut [u8], cell: &ByteCell, shares: &Shares);
+    fn blend_words(from: &[u16], to: &mut [u16], luts: [&[u16]; 4], shares: &Shares);
+    fn mix_bytes(before: &[u8], after: &mut [u8], k: u32);
+    fn mix_words(before: &[u16], after: &mut [u16], k: u32);
 }
 
 fn map_bytes(from: &[u8], to: &mut [u8], table: &[u8; 256]) {

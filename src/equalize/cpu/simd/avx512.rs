@@ -4,11 +4,13 @@
 
 #![allow(unsafe_code, reason = "vector loads and stores, and functions compiled for AVX-512")]
 
+use super::blend::LOWERED;
 use super::{Kernels, compile_for, scalar};
+use crate::equalize::cpu::blend::{ByteCell, Shares};
 use crate::equalize::cpu::layout::PackedPixel;
 use crate::equalize::cpu::lookup::Lookup;
 use crate::equalize::cpu::words::Words;
-use crate::frame::Endian;
+use crate::frame::{Endian, Sample};
 use crate::spec::Weights;
 use std::arch::x86_64::*;
 
@@ -24,6 +26,14 @@ pub(super) static KERNELS: Kernels = Kernels {
     move_bytes,
     luminance_words,
     move_words,
+    set_every_other,
+    read_words,
+    write_words,
+    interleave,
+    blend_bytes,
+    blend_words,
+    mix_bytes,
+    mix_words,
 };
 
 compile_for! { "avx512f,avx512bw,avx512vl,avx512vbmi":
@@ -35,6 +45,13 @@ compile_for! { "avx512f,avx512bw,avx512vl,avx512vbmi":
     fn move_bytes(from: &[u8], before: &[u8], after: &[u8], to: &mut [u8]);
     fn luminance_words(rgb: [&[u8]; 3], endian: Endian, max: u16, weights: Weights, to: &mut [u16]);
     fn move_words(from: &[u8], before: &[u16], after: &[u16], endian: Endian, max: u16, to: &mut [u8]);
+    fn set_every_other(from: &[u8], offset: usize, to: &mut [u8]);
+    fn read_words(from: &[u8], sample: Sample, to: &mut [u16]);
+    fn write_words(from: &[u16], sample: Sample, to: &mut [u8]);
+    fn interleave(tables: [&[u8; 256]; 4], quads: &mut [u32; 256]);
+    fn blend_words(from: &[u16], to: &mut [u16], luts: [&[u16]; 4], shares: &Shares);
+    fn mix_bytes(before: &[u8], after: &mut [u8], k: u32);
+    fn mix_words(before: &[u16], after: &mut [u16], k: u32);
 }
 
 fn map_bytes(from: &[u8], to: &mut [u8], table: &[u8; 256]) {
@@ -49,18 +66,31 @@ fn map_every_other(from: &[u8], to: &mut [u8], table: &[u8; 256], offset: usize)
     };
 }
 
+/// A table of 256 bytes in registers.
+struct ByteTable([__m512i; 4]);
+
+impl ByteTable {
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+    fn of(table: &[u8; 256]) -> Self {
+        ByteTable(std::array::from_fn(|quarter| {
+            // SAFETY: the 64 bytes from 64 * quarter on lie inside the 256 of `table`.
+            unsafe { _mm512_loadu_si512(table.as_ptr().add(64 * quarter).cast()) }
+        }))
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+    fn look_up(&self, bytes: __m512i) -> __m512i {
+        let dark = _mm512_permutex2var_epi8(self.0[0], bytes, self.0[1]);
+        let bright = _mm512_permutex2var_epi8(self.0[2], bytes, self.0[3]);
+        _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), dark, bright)
+    }
+}
+
 /// Looks up the bytes that `mask` chooses and copies the others.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
 fn look_up_bytes(from: &[u8], to: &mut [u8], table: &[u8; 256], mask: u64) {
-    let tables: [__m512i; 4] = std::array::from_fn(|quarter| {
-        // SAFETY: the 64 bytes from 64 * quarter on lie inside the 256 of `table`.
-        unsafe { _mm512_loadu_si512(table.as_ptr().add(64 * quarter).cast()) }
-    });
-    let look_up = |bytes: __m512i| {
-        let dark = _mm512_permutex2var_epi8(tables[0], bytes, tables[1]);
-        let bright = _mm512_permutex2var_epi8(tables[2], bytes, tables[3]);
-        _mm512_mask_blend_epi8(mask, bytes, _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), dark, bright))
-    };
+    let table = ByteTable::of(table);
+    let look_up = |bytes: __m512i| _mm512_mask_blend_epi8(mask, bytes, table.look_up(bytes));
     let len = from.len().min(to.len());
     let ((from, from_rest), (to, to_rest)) = (from[..len].as_chunks::<64>(), to[..len].as_chunks_mut::<64>());
     for (from, to) in from.iter().zip(to) {
@@ -73,6 +103,66 @@ fn look_up_bytes(from: &[u8], to: &mut [u8], table: &[u8; 256], mask: u64) {
         let bytes = _mm512_maskz_loadu_epi8(present, from_rest.as_ptr().cast());
         _mm512_mask_storeu_epi8(to_rest.as_mut_ptr().cast(), present, look_up(bytes));
     }
+}
+
+fn blend_bytes(from: &[u8], to: &mut [u8], cell: &ByteCell, shares: &Shares) {
+    // SAFETY: as in `map_bytes`.
+    unsafe { blend_vectors(from, to, cell, shares) };
+}
+
+/// What `scalar::blend_bytes` says: all four tables fit the registers, so that 64 bytes are looked up at once and
+/// computed with in quarters.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+fn blend_vectors(from: &[u8], to: &mut [u8], cell: &ByteCell, shares: &Shares) {
+    let upper_left = ByteTable::of(cell.tables[0]);
+    let lower_left = ByteTable::of(cell.tables[1]);
+    let upper_right = ByteTable::of(cell.tables[2]);
+    let lower_right = ByteTable::of(cell.tables[3]);
+    let whole = (shares.across * shares.down) as i32;
+    let across = _mm512_set1_epi32(shares.across as i32);
+    let upper_share = _mm512_set1_epi32((shares.down - shares.below) as i32);
+    let lower_share = _mm512_set1_epi32(shares.below as i32);
+    let (inverse, lowered) = (_mm512_set1_ps(1.0 / whole as f32), _mm512_set1_ps(LOWERED));
+    let (whole, one) = (_mm512_set1_epi32(whole), _mm512_set1_epi32(1));
+    // For pixel i of a quarter: byte i of one vector and byte i of the other, as two words.
+    let first_pairs = _mm512_add_epi32(
+        _mm512_set1_epi32(0x0040_0000),
+        _mm512_mullo_epi32(lane_numbers(), _mm512_set1_epi32(0x1_0001)),
+    );
+
+    let chunks = from.chunks(64).zip(to.chunks_mut(64)).zip(shares.right.chunks(64));
+    for ((from, to), right) in chunks {
+        let present = u64::MAX >> (64 - from.len().min(to.len()).min(right.len()));
+        // SAFETY: only the bytes that `present` names are touched, and `from` has them.
+        let bytes = unsafe { _mm512_maskz_loadu_epi8(present, from.as_ptr().cast()) };
+        let (upper_left, upper_right) = (upper_left.look_up(bytes), upper_right.look_up(bytes));
+        let (lower_left, lower_right) = (lower_left.look_up(bytes), lower_right.look_up(bytes));
+        let mut pairs = first_pairs;
+        for quarter in 0..from.len().div_ceil(16) {
+            let start = 16 * quarter;
+            let present = (present >> start) as u16;
+            // SAFETY: only the pixels that `present` names are touched, and `right` has them.
+            let right = unsafe { _mm512_maskz_loadu_epi32(present, right.as_ptr().wrapping_add(start).cast()) };
+            let weights = _mm512_or_si512(_mm512_sub_epi32(across, right), _mm512_slli_epi32(right, 16));
+            let side_by_side = |left, right| _mm512_maskz_permutex2var_epi8(0x5555_5555_5555_5555, left, pairs, right);
+            let upper = _mm512_madd_epi16(side_by_side(upper_left, upper_right), weights);
+            let lower = _mm512_madd_epi16(side_by_side(lower_left, lower_right), weights);
+            let sum = _mm512_add_epi32(_mm512_mullo_epi32(upper, upper_share), _mm512_mullo_epi32(lower, lower_share));
+            let estimate = _mm512_cvtps_epi32(_mm512_fmsub_ps(_mm512_cvtepi32_ps(sum), inverse, lowered));
+            let twice_rest = _mm512_slli_epi32(_mm512_sub_epi32(sum, _mm512_mullo_epi32(estimate, whole)), 1);
+            let odd = _mm512_and_si512(estimate, one);
+            let too_low = _mm512_cmpgt_epi32_mask(_mm512_add_epi32(twice_rest, odd), whole);
+            let bytes = _mm512_cvtepi32_epi8(_mm512_mask_add_epi32(estimate, too_low, estimate, one));
+            // SAFETY: only the bytes that `present` names are touched, and `to` has them.
+            unsafe { _mm_mask_storeu_epi8(to.as_mut_ptr().wrapping_add(start).cast(), present, bytes) };
+            pairs = _mm512_add_epi32(pairs, _mm512_set1_epi32(0x0010_0010));
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f")]
+fn lane_numbers() -> __m512i {
+    _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 }
 
 fn map_words(from: &[u8], to: &mut [u8], lookup: &Lookup) {

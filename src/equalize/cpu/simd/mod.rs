@@ -6,13 +6,15 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod blend;
 mod scalar;
 
 use super::Isa;
+use super::blend::{ByteCell, Shares};
 use super::layout::PackedPixel;
 use super::lookup::Lookup;
 use super::words::Words;
-use crate::frame::Endian;
+use crate::frame::{Endian, Sample};
 use crate::spec::Weights;
 
 /// The kernels of one instruction set; `scalar.rs` says what each computes.
@@ -29,6 +31,14 @@ pub struct Kernels {
     pub move_bytes: fn(&[u8], &[u8], &[u8], &mut [u8]),
     pub luminance_words: fn([&[u8]; 3], Endian, u16, Weights, &mut [u16]),
     pub move_words: fn(&[u8], &[u16], &[u16], Endian, u16, &mut [u8]),
+    pub set_every_other: fn(&[u8], usize, &mut [u8]),
+    pub read_words: fn(&[u8], Sample, &mut [u16]),
+    pub write_words: fn(&[u16], Sample, &mut [u8]),
+    pub interleave: fn([&[u8; 256]; 4], &mut [u32; 256]),
+    pub blend_bytes: fn(&[u8], &mut [u8], &ByteCell, &Shares),
+    pub blend_words: fn(&[u16], &mut [u16], [&[u16]; 4], &Shares),
+    pub mix_bytes: fn(&[u8], &mut [u8], u32),
+    pub mix_words: fn(&[u16], &mut [u16], u32),
 }
 
 impl Kernels {

@@ -4,10 +4,11 @@
 //! All rows of a call have the same number of pixels; whatever is longer is left alone.
 
 use super::Kernels;
+pub use super::blend::{blend_bytes, blend_words, interleave, mix_bytes, mix_words};
 use crate::equalize::cpu::layout::PackedPixel;
 use crate::equalize::cpu::lookup::Lookup;
 use crate::equalize::cpu::words::Words;
-use crate::frame::Endian;
+use crate::frame::{Endian, Sample};
 use crate::spec::{Weights, moved};
 
 pub(super) static KERNELS: Kernels = Kernels {
@@ -22,6 +23,14 @@ pub(super) static KERNELS: Kernels = Kernels {
     move_bytes,
     luminance_words,
     move_words,
+    set_every_other,
+    read_words,
+    write_words,
+    interleave,
+    blend_bytes,
+    blend_words,
+    mix_bytes,
+    mix_words,
 };
 
 /// How often each byte was counted; the counters are zero afterwards.
@@ -50,6 +59,46 @@ pub fn take_bytes(words: &mut Words) -> [u32; 256] {
 pub fn every_other(from: &[u8], offset: usize, to: &mut [u8]) {
     for (pair, to) in from.as_chunks::<2>().0.iter().zip(to) {
         *to = pair[offset & 1];
+    }
+}
+
+/// Every other byte of `to`, from `offset` on, is one of `from`.
+#[inline(always)]
+pub fn set_every_other(from: &[u8], offset: usize, to: &mut [u8]) {
+    for (from, pair) in from.iter().zip(to.as_chunks_mut::<2>().0) {
+        pair[offset & 1] = *from;
+    }
+}
+
+/// The codes of stored words.
+#[inline(always)]
+pub fn read_words(from: &[u8], sample: Sample, to: &mut [u16]) {
+    match sample.endian {
+        Endian::Little => read_codes(from, sample, u16::from_le_bytes, to),
+        Endian::Big => read_codes(from, sample, u16::from_be_bytes, to),
+    }
+}
+
+#[inline(always)]
+fn read_codes(from: &[u8], sample: Sample, read: impl Fn([u8; 2]) -> u16, to: &mut [u16]) {
+    for (from, to) in from.as_chunks::<2>().0.iter().zip(to) {
+        *to = (read(*from) >> sample.shift).min(sample.max());
+    }
+}
+
+/// Codes as they are stored.
+#[inline(always)]
+pub fn write_words(from: &[u16], sample: Sample, to: &mut [u8]) {
+    match sample.endian {
+        Endian::Little => write_codes(from, sample, u16::to_le_bytes, to),
+        Endian::Big => write_codes(from, sample, u16::to_be_bytes, to),
+    }
+}
+
+#[inline(always)]
+fn write_codes(from: &[u16], sample: Sample, write: impl Fn(u16) -> [u8; 2], to: &mut [u8]) {
+    for (from, to) in from.iter().zip(to.as_chunks_mut::<2>().0) {
+        *to = write(*from << sample.shift);
     }
 }
 

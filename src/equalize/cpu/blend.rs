@@ -1,0 +1,164 @@
+//! The curves of tiles in the form in which rows of pixels are blended between them.
+
+use super::simd::Kernels;
+use crate::spec::clahe::{Neighbours, TileCurves, Tiles};
+use std::ops::Range;
+
+/// Four lookup tables of bytes: upper left, lower left, upper right, lower right.
+pub struct ByteCell<'a> {
+    /// One by one.
+    pub tables: [&'a [u8; 256]; 4],
+    /// The four results for each byte side by side, the upper left one in the lowest byte.
+    pub quads: &'a [u32; 256],
+}
+
+/// How much the four tiles count.
+pub struct Shares<'a> {
+    /// For each pixel: so many parts of `across` for the tiles on the right, the others for those on the left.
+    pub right: &'a [u32],
+    /// Parts from the left to the right.
+    pub across: u32,
+    /// So many parts of `down` for the lower tiles.
+    pub below: u32,
+    /// Parts from top to bottom.
+    pub down: u32,
+}
+
+/// Pixel columns between the same two columns of tiles.
+pub struct Segment {
+    /// The pixel columns.
+    pub pixels: Range<usize>,
+    /// The columns of tiles.
+    pub tiles: [usize; 2],
+}
+
+/// All that rows of a frame are blended with.
+pub struct Blend<'a> {
+    curves: &'a TileCurves,
+    kernels: &'static Kernels,
+    /// The pixel columns of a row, cell by cell.
+    segments: Vec<Segment>,
+    right: Vec<u32>,
+    /// Bits by which weights are reduced: those of a tile of even size are even.
+    reduced: [u32; 2],
+    /// The lookup tables as bytes, by tile; empty where `blend_bytes` cannot do it.
+    bytes: Vec<[u8; 256]>,
+    /// By segment, for the row of cells at hand.
+    quads: Vec<[u32; 256]>,
+    rows_of_quads: Option<[usize; 2]>,
+}
+
+impl<'a> Blend<'a> {
+    /// The blend of these curves.
+    pub fn new(curves: &'a TileCurves, kernels: &'static Kernels) -> Self {
+        let tiles = curves.tiles();
+        let reduced = [tiles.width, tiles.height].map(|size| u32::from(size.is_multiple_of(2)));
+        let right = (0..tiles.picture.0).map(|x| tiles.across(x).weight as u32 >> reduced[0]).collect();
+        let mut blend = Blend {
+            curves,
+            kernels,
+            segments: segments(&tiles),
+            right,
+            reduced,
+            bytes: Vec::new(),
+            quads: Vec::new(),
+            rows_of_quads: None,
+        };
+        if curves.levels().depth() == 8 && blend.is_narrow() {
+            let narrow = |lut: &[u16]| std::array::from_fn(|code| lut[code] as u8);
+            blend.bytes = (0..tiles.count()).map(|tile| narrow(curves.lut(tile))).collect();
+            blend.quads = vec![[0; 256]; blend.segments.len()];
+        }
+        blend
+    }
+
+    /// Blends row `y` of pixels of one byte.
+    pub fn bytes(&mut self, y: usize, from: &[u8], to: &mut [u8]) {
+        if self.bytes.is_empty() {
+            return self.wide_bytes(y, from, to);
+        }
+        let down = self.curves.tiles().down(y);
+        if self.rows_of_quads != Some(down.tiles) {
+            self.set_quads(down.tiles);
+        }
+        for (segment, quads) in self.segments.iter().zip(&self.quads) {
+            let cell = ByteCell { tables: self.cell(segment, down).map(|tile| &self.bytes[tile]), quads };
+            let pixels = segment.pixels.clone();
+            (self.kernels.blend_bytes)(&from[pixels.clone()], &mut to[pixels], &cell, &self.shares(segment, down));
+        }
+        self.mix(|kernels, k| (kernels.mix_bytes)(from, to, k));
+    }
+
+    /// Blends row `y` of codes of any depth.
+    pub fn codes(&self, y: usize, from: &[u16], to: &mut [u16]) {
+        let down = self.curves.tiles().down(y);
+        for segment in &self.segments {
+            let luts = self.cell(segment, down).map(|tile| self.curves.lut(tile));
+            let pixels = segment.pixels.clone();
+            (self.kernels.blend_words)(&from[pixels.clone()], &mut to[pixels], luts, &self.shares(segment, down));
+        }
+        self.mix(|kernels, k| (kernels.mix_words)(from, to, k));
+    }
+
+    /// Bytes in tiles too large for `blend_bytes`: a handful of tiles on a huge picture.
+    fn wide_bytes(&self, y: usize, from: &[u8], to: &mut [u8]) {
+        let codes: Vec<u16> = from.iter().map(|byte| u16::from(*byte)).collect();
+        let mut blended = vec![0; codes.len()];
+        self.codes(y, &codes, &mut blended);
+        for (to, code) in to.iter_mut().zip(blended) {
+            *to = code as u8;
+        }
+    }
+
+    /// Does the rest where the strength is not full.
+    fn mix(&self, mix: impl FnOnce(&Kernels, u32)) {
+        let k = self.curves.strength().of_256();
+        if k != 256 {
+            mix(self.kernels, k);
+        }
+    }
+
+    fn is_narrow(&self) -> bool {
+        let [across, down] = self.parts().map(u64::from);
+        across <= i16::MAX as u64 && 255 * across * down <= i32::MAX as u64
+    }
+
+    /// The parts that weights are counted in, across and down.
+    fn parts(&self) -> [u32; 2] {
+        let tiles = self.curves.tiles();
+        [(2 * tiles.width as u32) >> self.reduced[0], (2 * tiles.height as u32) >> self.reduced[1]]
+    }
+
+    fn shares(&self, segment: &Segment, down: Neighbours) -> Shares<'_> {
+        let [across, parts_down] = self.parts();
+        let below = down.weight as u32 >> self.reduced[1];
+        Shares { right: &self.right[segment.pixels.clone()], across, below, down: parts_down }
+    }
+
+    /// The tiles of a cell: upper left, lower left, upper right, lower right.
+    fn cell(&self, segment: &Segment, down: Neighbours) -> [usize; 4] {
+        let tile = |column: usize, row: usize| down.tiles[row] * self.curves.tiles().columns + segment.tiles[column];
+        [tile(0, 0), tile(0, 1), tile(1, 0), tile(1, 1)]
+    }
+
+    fn set_quads(&mut self, rows: [usize; 2]) {
+        for index in 0..self.segments.len() {
+            let tiles = self.cell(&self.segments[index], Neighbours { tiles: rows, weight: 0 });
+            (self.kernels.interleave)(tiles.map(|tile| &self.bytes[tile]), &mut self.quads[index]);
+        }
+        self.rows_of_quads = Some(rows);
+    }
+}
+
+/// The pixel columns of a row, split where the neighbouring tiles change.
+fn segments(tiles: &Tiles) -> Vec<Segment> {
+    let mut segments: Vec<Segment> = Vec::new();
+    for x in 0..tiles.picture.0 {
+        let neighbours = tiles.across(x).tiles;
+        match segments.last_mut() {
+            Some(last) if last.tiles == neighbours => last.pixels.end = x + 1,
+            _ => segments.push(Segment { pixels: x..x + 1, tiles: neighbours }),
+        }
+    }
+    segments
+}

@@ -1,0 +1,106 @@
+//! The kernels of local equalization in plain Rust, as in `scalar.rs`: each is compiled again for AVX2 and AVX-512.
+//!
+//! A blend is one exact division by the same number for all pixels of a frame. Bytes estimate the quotient in f32, a
+//! little too low, so that rounding to the nearest integer gives the right one or one less; the remainder in integers
+//! tells which. Words divide in f64: numerator and denominator are exact there, and the quotient of a fraction that is
+//! no half cannot become one, since its distance from the half, 2^-36 or more, is more than the error, 2^-38.
+
+use crate::equalize::cpu::blend::{ByteCell, Shares};
+
+/// What the estimate of a quotient up to 255 is lowered by: more than its error, which is 255 * 4 * 2^-24.
+pub const LOWERED: f32 = 1e-4;
+
+/// Pixels that are looked up one by one before all of them are computed side by side.
+const BATCH: usize = 32;
+
+/// Adding this to an f32 of 0 to 2^22 rounds it to the nearest integer, which then stands in the low bits.
+const ROUND_F32: f32 = 8_388_608.0;
+
+/// The same for an f64 of 0 to 2^51.
+const ROUND_F64: f64 = 4_503_599_627_370_496.0;
+
+/// The entries of four tables side by side.
+#[inline(always)]
+pub fn interleave(tables: [&[u8; 256]; 4], quads: &mut [u32; 256]) {
+    for (code, quad) in quads.iter_mut().enumerate() {
+        *quad = u32::from_le_bytes(tables.map(|table| table[code]));
+    }
+}
+
+/// Each byte looked up in four tables, blended by its shares, rounded half to even. `255 * across * down` fits 31 bits.
+#[inline(always)]
+pub fn blend_bytes(from: &[u8], to: &mut [u8], cell: &ByteCell, shares: &Shares) {
+    let pixels = from.chunks(BATCH).zip(to.chunks_mut(BATCH)).zip(shares.right.chunks(BATCH));
+    for ((from, to), right) in pixels {
+        let mut quads = [0; BATCH];
+        for (quad, byte) in quads.iter_mut().zip(from) {
+            *quad = cell.quads[usize::from(*byte)];
+        }
+        match (<&mut [u8; BATCH]>::try_from(&mut *to), <&[u32; BATCH]>::try_from(right)) {
+            // Spelled out for a known length, which the compiler unrolls into whole vectors.
+            (Ok(to), Ok(right)) => blend_quads(&quads, to, right, shares),
+            _ => blend_quads(&quads, to, right, shares),
+        }
+    }
+}
+
+#[inline(always)]
+fn blend_quads(quads: &[u32; BATCH], to: &mut [u8], right: &[u32], shares: &Shares) {
+    let Shares { across, below, down, .. } = *shares;
+    let whole = (across * down) as i32;
+    let inverse = 1.0 / whole as f32;
+    for ((quad, to), right) in quads.iter().zip(to).zip(right) {
+        let mixed = |upper: u32| {
+            let left = (quad >> (8 * upper)) & 0xff;
+            let right_value = (quad >> (16 + 8 * upper)) & 0xff;
+            left * (across - right) + right_value * right
+        };
+        let sum = (mixed(0) * (down - below) + mixed(1) * below) as i32;
+        let estimate = (sum as f32 * inverse - LOWERED + ROUND_F32).to_bits() as i32 - ROUND_F32.to_bits() as i32;
+        let twice_rest = 2 * (sum - estimate * whole);
+        *to = (estimate + i32::from(twice_rest + (estimate & 1) > whole)) as u8;
+    }
+}
+
+/// Each code looked up in four tables, blended by its shares, rounded half to even.
+#[inline(always)]
+pub fn blend_words(from: &[u16], to: &mut [u16], luts: [&[u16]; 4], shares: &Shares) {
+    let Shares { across, below, down, .. } = *shares;
+    let whole = f64::from(across) * f64::from(down);
+    let (upper_share, lower_share) = (f64::from(down - below), f64::from(below));
+    let pixels = from.chunks(BATCH).zip(to.chunks_mut(BATCH)).zip(shares.right.chunks(BATCH));
+    for ((from, to), right) in pixels {
+        let mut found = [[0u16; BATCH]; 4];
+        for (lut, found) in luts.iter().zip(&mut found) {
+            for (found, code) in found.iter_mut().zip(from) {
+                *found = lut[usize::from(*code)];
+            }
+        }
+        let [upper_left, lower_left, upper_right, lower_right] = &found;
+        for (index, (to, right)) in to.iter_mut().zip(right).enumerate() {
+            let value = |found: &[u16; BATCH]| f64::from(found[index]);
+            let (left, right) = (f64::from((across - right) as i32), f64::from(*right as i32));
+            let upper = value(upper_left) * left + value(upper_right) * right;
+            let lower = value(lower_left) * left + value(lower_right) * right;
+            let quotient = (upper * upper_share + lower * lower_share) / whole;
+            *to = (quotient + ROUND_F64).to_bits() as u16;
+        }
+    }
+}
+
+/// `after` between `before` and itself: `(before * (256 - k) + after * k + 128) >> 8`.
+#[inline(always)]
+pub fn mix_bytes(before: &[u8], after: &mut [u8], k: u32) {
+    let k = k as u16;
+    for (before, after) in before.iter().zip(after) {
+        *after = ((u16::from(*before) * (256 - k) + u16::from(*after) * k + 128) >> 8) as u8;
+    }
+}
+
+/// The same for codes.
+#[inline(always)]
+pub fn mix_words(before: &[u16], after: &mut [u16], k: u32) {
+    for (before, after) in before.iter().zip(after) {
+        *after = ((u32::from(*before) * (256 - k) + u32::from(*after) * k + 128) >> 8) as u16;
+    }
+}

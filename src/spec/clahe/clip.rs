@@ -1,0 +1,19 @@
+//! The contrast limit of a tile.
+
+use crate::spec::Gain;
+
+/// No count above `max(1, g*N / (256*B))`, and what is above it handed out to all bins: `excess / B` to each, and one
+/// more to every `max(B / R, 1)`-th until the remainder `R` is gone. The sum `N` of the counts stays what it is.
+pub fn clip(counts: &mut [u64], max_gain: Gain) {
+    let Some(g) = max_gain.of_256() else { return };
+    let bins = counts.len() as u64;
+    let total: u64 = counts.iter().sum();
+    let most = (u64::from(g) * total / (256 * bins)).max(1);
+    let excess: u64 = counts.iter().map(|held| held.saturating_sub(most)).sum();
+    let (each, remainder) = (excess / bins, excess % bins);
+    let step = bins.checked_div(remainder).unwrap_or(1);
+    for (held, bin) in counts.iter_mut().zip(0..) {
+        let one_more = bin % step == 0 && bin / step < remainder;
+        *held = (*held).min(most) + each + u64::from(one_more);
+    }
+}
