@@ -18,6 +18,7 @@
 //! | [`camera`] | which cameras there are, in which mode to open them | ffmpeg |
 //! | [`source`] | files, URLs, images, raw frames, cameras | pipeline, rawvideo, camera, ffmpeg, io, frame |
 //! | [`sink`] | encoders, containers, temporary names, raw frames | pipeline, rawvideo, ffmpeg, io, frame |
+//! | [`stats`] | what was done to each frame, measured and plotted | pipeline, sink, equalize, frame, spec |
 //! | [`window`] | the preview: picture, overlays, keys | pipeline, sink, equalize, ffmpeg, frame, spec |
 //! | [`report`] | progress, notes, the line at the end | pipeline |
 //! | [`cli`] | what was typed, what it means | everything |
@@ -35,4 +36,5 @@ pub mod report;
 pub mod sink;
 pub mod source;
 pub mod spec;
+pub mod stats;
 pub mod window;

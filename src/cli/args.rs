@@ -104,6 +104,11 @@ pub struct Args {
     #[arg(short = 'n', help_heading = "Output")]
     pub no_overwrite: bool,
 
+    /// Also write what was done to each frame: a table (.csv), a line of JSON a frame (.jsonl), or a page with plots
+    /// (.html)
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Output")]
+    pub stats: Option<String>,
+
     /// Recompute every frame with the reference and name the first difference
     #[arg(long, hide = true)]
     pub verify: bool,

@@ -6,6 +6,7 @@ use crate::ffmpeg::{parse_rate, parse_size, parse_time};
 use crate::report::{MeterStyle, Verbosity};
 use crate::sink::{EncoderChoice, OutputOptions, Overwrite, Quality};
 use crate::source::{InputOptions, Part, RawOptions};
+use crate::stats::StatsFormat;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use std::io::IsTerminal;
@@ -21,6 +22,8 @@ pub struct Job {
     pub output_options: OutputOptions,
     /// What to do if it exists.
     pub overwrite: Overwrite,
+    /// Where to say what was done to each frame, and how.
+    pub stats: Option<(String, StatsFormat)>,
     /// How to equalize.
     pub wishes: Wishes,
     /// Where to equalize.
@@ -48,6 +51,7 @@ impl Job {
         let from_stdin = input == "-";
         let overwrite = overwrite(args.yes, args.no_overwrite || from_stdin);
         let quality = quality(args.crf, args.bitrate);
+        let stats = stats(args.stats, &output)?;
         let rate = value("--rate", "a rate like 25, 29.97 or 30000/1001", args.rate, parse_rate)?;
         let size = value("--size", "a size like 1920x1080", args.size, parse_size)?;
         Ok(Job {
@@ -75,6 +79,7 @@ impl Job {
                 pixel_format: None,
             },
             overwrite,
+            stats,
             wishes,
             backend: BackendChoice { backend: args.place.backend, gpu: args.place.gpu, verify: args.verify },
             strict: args.talk.strict,
@@ -151,6 +156,20 @@ fn duration(text: Option<String>) -> Result<Option<i64>, clap::Error> {
     match time("--duration", text)? {
         Some(0) => Err(usage(ErrorKind::ValueValidation, "--duration is more than 0")),
         duration => Ok(duration),
+    }
+}
+
+fn stats(name: Option<String>, output: &str) -> Result<Option<(String, StatsFormat)>, clap::Error> {
+    let Some(name) = name else { return Ok(None) };
+    if name == output {
+        return Err(usage(ErrorKind::ArgumentConflict, "--stats and the output are two files, with two names"));
+    }
+    match StatsFormat::of(&name) {
+        Some(format) => Ok(Some((name, format))),
+        None => {
+            let message = format!("--stats is a file .csv, .jsonl or .html, not {name}");
+            Err(usage(ErrorKind::ValueValidation, &message))
+        }
     }
 }
 

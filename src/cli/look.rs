@@ -133,7 +133,7 @@ fn parse_plateau(text: &str) -> Option<Plateau> {
     if let Some(percent) = text.strip_suffix('%') {
         let percent: f64 = percent.trim().parse().ok()?;
         let millionths = (percent * 10_000.0).round() as u32;
-        return (0.0..=100.0).contains(&percent).then(|| match millionths {
+        return (0.0..=100.0).contains(&percent).then_some(match millionths {
             0 if percent == 0.0 => Plateau::Off,
             millionths => Plateau::Millionths(millionths),
         });

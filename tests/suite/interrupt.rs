@@ -50,6 +50,14 @@ impl Slow {
     }
 }
 
+/// A run with `options` that is interrupted once it has written frames of `long.mkv` to `out.mkv`: its exit code and
+/// what it said.
+pub fn interrupted(dir: &Dir, options: &str) -> (Option<i32>, String) {
+    let run = Slow::start(dir, "320x180", options);
+    run.running.signal(Signal::INT);
+    run.end()
+}
+
 #[test]
 fn an_interrupted_run_leaves_a_playable_file_of_what_was_encoded() {
     if !encoder_is_here("interrupting", "libx264") {

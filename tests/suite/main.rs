@@ -23,6 +23,7 @@ mod rooms;
 mod running;
 mod skip;
 mod spec;
+mod stats;
 mod textbook;
 mod whole_files;
 mod window;
