@@ -1,12 +1,13 @@
 //! The program: arguments become a job, a job becomes source, equalizer and sink, and the pipeline runs them.
 
+mod compare;
 mod devices;
 mod live;
 mod signals;
 
 use anyhow::Result;
 use clap::Parser;
-use histeq_video::cli::{Args, Backend, Command, Job, LiveJob, completions, man_page};
+use histeq_video::cli::{Args, Backend, Command, CompareJob, Job, LiveJob, completions, man_page};
 use histeq_video::equalize::Equalizer;
 use histeq_video::ffmpeg;
 use histeq_video::pipeline::{self, Cancel, Outcome, Progress, ReaderGone};
@@ -25,6 +26,9 @@ fn main() -> ExitCode {
     let args = Args::parse();
     match args.command {
         Some(Command::Live(args)) => live::main(LiveJob::from_args(*args).unwrap_or_else(|error| error.exit())),
+        Some(Command::Compare(args)) => {
+            compare::main(CompareJob::from_args(*args).unwrap_or_else(|error| error.exit()))
+        }
         Some(Command::Devices) => devices::main(),
         Some(Command::Completions { shell }) => {
             completions(shell, &mut stdout());

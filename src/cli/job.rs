@@ -4,7 +4,7 @@ use super::backend::BackendChoice;
 use super::{Args, ProgressArg, Wishes};
 use crate::ffmpeg::{parse_rate, parse_size, parse_time};
 use crate::report::{MeterStyle, Verbosity};
-use crate::sink::{EncoderChoice, OutputOptions, Overwrite, Quality};
+use crate::sink::{OutputOptions, Overwrite, Quality};
 use crate::source::{InputOptions, Part, RawOptions};
 use crate::stats::StatsFormat;
 use clap::CommandFactory;
@@ -49,8 +49,7 @@ impl Job {
         };
         let wishes = Wishes::from_args(args.equalize)?;
         let from_stdin = input == "-";
-        let overwrite = overwrite(args.yes, args.no_overwrite || from_stdin);
-        let quality = quality(args.crf, args.bitrate);
+        let overwrite = args.written.overwrite(from_stdin);
         let stats = stats(args.stats, &output)?;
         let rate = value("--rate", "a rate like 25, 29.97 or 30000/1001", args.rate, parse_rate)?;
         let size = value("--size", "a size like 1920x1080", args.size, parse_size)?;
@@ -67,17 +66,7 @@ impl Job {
                 },
             },
             output,
-            output_options: OutputOptions {
-                format: args.output_format,
-                encoder: EncoderChoice {
-                    encoder: args.encoder,
-                    quality,
-                    preset: args.preset,
-                    options: args.encoder_option,
-                },
-                live: false,
-                pixel_format: None,
-            },
+            output_options: args.written.options(),
             overwrite,
             stats,
             wishes,
@@ -152,7 +141,7 @@ pub(super) fn time(option: &str, text: Option<String>) -> Result<Option<i64>, cl
     value(option, "a time like 90, 1:30 or 00:01:30.5", text, not_negative)
 }
 
-fn duration(text: Option<String>) -> Result<Option<i64>, clap::Error> {
+pub(super) fn duration(text: Option<String>) -> Result<Option<i64>, clap::Error> {
     match time("--duration", text)? {
         Some(0) => Err(usage(ErrorKind::ValueValidation, "--duration is more than 0")),
         duration => Ok(duration),

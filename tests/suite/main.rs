@@ -3,6 +3,7 @@
 mod backends;
 mod bad_input;
 mod command_line;
+mod compare;
 mod cuda;
 mod engine;
 mod fallback;
