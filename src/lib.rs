@@ -13,17 +13,22 @@
 //! | [`ffmpeg`] | what the safe bindings lack: contexts, pictures by reference, side data | frame |
 //! | [`rawvideo`] | what raw frames are, and y4m headers | ffmpeg, frame |
 //! | [`cuda`] | a GPU: memory, streams, kernels | frame, spec |
+//! | [`chart`] | histograms, curves, labels, drawn over pictures | frame, spec |
 //! | [`equalize`] | the backends: reference, CPU, CUDA | spec, frame, cuda |
 //! | [`pipeline`] | stages, bounded channels, cancel; the live engine | equalize, ffmpeg, frame, spec |
 //! | [`camera`] | which cameras there are, in which mode to open them | ffmpeg |
 //! | [`source`] | files, URLs, images, raw frames, cameras | pipeline, rawvideo, camera, ffmpeg, io, frame |
 //! | [`sink`] | encoders, containers, temporary names, raw frames | pipeline, rawvideo, ffmpeg, io, frame |
+//! | [`stats`] | what was done to each frame, measured and plotted | pipeline, sink, equalize, frame, spec |
+//! | [`comparison`] | two videos in one | pipeline, chart, equalize, ffmpeg, frame, spec |
 //! | [`window`] | the preview: picture, overlays, keys | pipeline, sink, equalize, ffmpeg, frame, spec |
 //! | [`report`] | progress, notes, the line at the end | pipeline |
 //! | [`cli`] | what was typed, what it means | everything |
 
 pub mod camera;
+pub mod chart;
 pub mod cli;
+pub mod comparison;
 pub mod cuda;
 pub mod equalize;
 pub mod ffmpeg;
@@ -35,4 +40,5 @@ pub mod report;
 pub mod sink;
 pub mod source;
 pub mod spec;
+pub mod stats;
 pub mod window;

@@ -36,7 +36,7 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
 
     let mut window = window(job, &dial, &notices)?;
     let targets = targets(job, cancel)?;
-    signals::listen(cancel.clone(), console.clone(), None, "finishing")?;
+    signals::listen(cancel.clone(), console.clone(), Vec::new(), "finishing")?;
     let (camera, input) = LiveSource::open(job.camera.clone(), cancel, notices.clone(), progress.clone())?;
     let settings = job.wishes.settle(&input);
     dial.set(settings);

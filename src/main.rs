@@ -1,17 +1,20 @@
 //! The program: arguments become a job, a job becomes source, equalizer and sink, and the pipeline runs them.
 
+mod compare;
 mod devices;
 mod live;
 mod signals;
 
 use anyhow::{Result, anyhow};
 use clap::Parser;
-use histeq_video::cli::{Args, Backend, Command, Job, LiveJob, completions, man_page, man_pages};
+use histeq_video::cli::{Args, Backend, Command, CompareJob, Job, LiveJob, completions, man_page, man_pages};
+use histeq_video::equalize::Equalizer;
 use histeq_video::ffmpeg;
 use histeq_video::pipeline::{self, Cancel, Outcome, Progress, ReaderGone};
 use histeq_video::report::{Console, Meter, Verbosity, summary};
 use histeq_video::sink::{self, Target, is_sequence};
 use histeq_video::source;
+use histeq_video::stats::{Observed, Recording, StatsFormat};
 use std::io::stdout;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -23,6 +26,9 @@ fn main() -> ExitCode {
     let args = Args::parse();
     match args.command {
         Some(Command::Live(args)) => live::main(LiveJob::from_args(*args).unwrap_or_else(|error| error.exit())),
+        Some(Command::Compare(args)) => {
+            compare::main(CompareJob::from_args(*args).unwrap_or_else(|error| error.exit()))
+        }
         Some(Command::Devices) => devices::main(),
         Some(Command::Completions { shell }) => {
             completions(shell, &mut stdout());
@@ -53,6 +59,12 @@ fn main() -> ExitCode {
     }
 }
 
+/// Where `--stats` goes, and as what.
+fn stats_target(job: &Job) -> Result<Option<(Target, StatsFormat)>> {
+    let Some((name, format)) = &job.stats else { return Ok(None) };
+    Ok(Some((Target::new(name, &job.input.url, false, job.overwrite)?, *format)))
+}
+
 /// Equalizes a video from beginning to end.
 fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     ffmpeg::silence_encoders();
@@ -62,22 +74,38 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
 
     let target =
         Target::new(&job.output, &job.input.url, is_sequence(&job.output), job.overwrite)?.interruptible(cancel);
-    signals::listen(cancel.clone(), console.clone(), target.temporary().map(Into::into), FINISHING)?;
+    let stats = stats_target(&job)?;
+    let targets = [Some(&target), stats.as_ref().map(|(target, _)| target)];
+    let temporary = targets.into_iter().flatten().filter_map(Target::temporary).map(Into::into).collect();
+    signals::listen(cancel.clone(), console.clone(), temporary, FINISHING)?;
     let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
     let settings = job.wishes.settle(&input);
     let backend = Backend::choose(job.backend, settings, &notices)?;
+    let recording = stats.map(|(target, format)| Recording::create(target, format, &input.name)).transpose()?;
     let sink = sink::open(input.clone(), target, job.output_options.clone(), backend.on_gpu, notices.clone())?;
     backend.equalizer.input_pool().into_iter().for_each(|pool| source.use_pool(pool));
     backend.remark.iter().for_each(|remark| notices.note(remark));
 
+    let equalizer: Box<dyn Equalizer> = match recording.clone() {
+        Some(recording) => Box::new(Observed::new(backend.equalizer, settings, &input, progress.clone(), recording)),
+        None => backend.equalizer,
+    };
+
     let mut meter = Meter::start(job.meter_style(), &input);
     console.share_with(meter.bar());
-    let result = pipeline::run(source, backend.equalizer, sink, cancel, &progress, |progress| meter.update(progress));
+    let result = pipeline::run(source, equalizer, sink, cancel, &progress, |progress| meter.update(progress));
     meter.finish(&progress, result.as_ref().is_ok_and(|result| result.outcome == Outcome::Complete));
     let result = match result {
-        Err(error) if error.is::<ReaderGone>() => return Ok(ExitCode::SUCCESS),
+        Err(error) if error.is::<ReaderGone>() => {
+            recording.map_or(Ok(()), |recording| recording.finish(Outcome::Complete))?;
+            return Ok(ExitCode::SUCCESS);
+        }
         result => result?,
     };
+    // Where there is no frame to keep, there is none to tell of.
+    if let Some(recording) = recording.filter(|_| result.output.is_some()) {
+        recording.finish(result.outcome)?;
+    }
     console.say(&summary(&result, &progress));
     Ok(match result.outcome {
         Outcome::Complete => ExitCode::SUCCESS,

@@ -8,20 +8,20 @@ use std::process::exit;
 /// What a shell expects of a program that was interrupted.
 pub const INTERRUPTED: u8 = 130;
 
-/// Listens from now on. The first signal is answered with `word`; `temporary` is removed when a second one ends the
-/// program at once.
+/// Listens from now on. The first signal is answered with `word`; the files `temporary` are removed when a second one
+/// ends the program at once.
 ///
 /// # Errors
 /// When the system refuses.
 pub fn listen(
     cancel: Cancel,
     console: Console,
-    temporary: Option<PathBuf>,
+    temporary: Vec<PathBuf>,
     word: &'static str,
 ) -> Result<(), ctrlc::Error> {
     ctrlc::set_handler(move || {
         if cancel.is_cancelled() {
-            if let Some(file) = &temporary {
+            for file in &temporary {
                 // Gone, or its hidden name still says that it is not the output.
                 let _ = std::fs::remove_file(file);
             }

@@ -1,8 +1,9 @@
 //! What was typed. The text here is the one that `--help`, the man page and the completions show.
 
-use super::LiveArgs;
 use super::equalize_args::EqualizeArgs;
-use clap::{ArgAction, Parser, Subcommand, ValueEnum};
+use super::output_args::OutputArgs;
+use super::{CompareArgs, LiveArgs};
+use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 /// Bring out what is hidden in dark, hazy, flat video: equalizes luminance on an NVIDIA GPU or the CPU, with the same
@@ -72,37 +73,14 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Input")]
     pub frames: Option<u64>,
 
-    /// Video encoder (FFmpeg's name) [default: one that keeps the input's codec, else the container's usual one]
-    #[arg(long, value_name = "NAME", help_heading = "Output")]
-    pub encoder: Option<String>,
+    /// How to write the output.
+    #[command(flatten)]
+    pub written: OutputArgs,
 
-    /// Constant quality, in the encoder's own scale [default: near-transparent]
-    #[arg(long, value_name = "Q", conflicts_with = "bitrate", help_heading = "Output")]
-    pub crf: Option<f32>,
-
-    /// Bits a second to aim at instead (5M)
-    #[arg(long, value_name = "B", help_heading = "Output")]
-    pub bitrate: Option<String>,
-
-    /// The encoder's preset
-    #[arg(long, value_name = "P", help_heading = "Output")]
-    pub preset: Option<String>,
-
-    /// An option of the encoder's own; may be given again
-    #[arg(long, value_name = "K=V", value_parser = key_value, action = ArgAction::Append, help_heading = "Output")]
-    pub encoder_option: Vec<(String, String)>,
-
-    /// Container, when the output's name does not tell (FFmpeg's name), or rawvideo or yuv4mpegpipe
-    #[arg(long, value_name = "F", help_heading = "Output")]
-    pub output_format: Option<String>,
-
-    /// Overwrite the output if it exists
-    #[arg(short = 'y', conflicts_with = "no_overwrite", help_heading = "Output")]
-    pub yes: bool,
-
-    /// Never overwrite the output, and do not ask
-    #[arg(short = 'n', help_heading = "Output")]
-    pub no_overwrite: bool,
+    /// Also write what was done to each frame: a table (.csv), a line of JSON a frame (.jsonl), or a page with plots
+    /// (.html)
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Output")]
+    pub stats: Option<String>,
 
     /// Recompute every frame with the reference and name the first difference
     #[arg(long, hide = true)]
@@ -151,6 +129,8 @@ pub struct TalkArgs {
 pub enum Command {
     /// Equalize a camera as it films: window, recording, virtual camera, stream
     Live(Box<LiveArgs>),
+    /// Show two videos or images in one, with their histograms and the curve between them
+    Compare(Box<CompareArgs>),
     /// List the GPUs, cameras and video encoders that are here
     Devices,
     /// Print completions for a shell

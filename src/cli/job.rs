@@ -4,8 +4,9 @@ use super::backend::BackendChoice;
 use super::{Args, ProgressArg, Wishes};
 use crate::ffmpeg::{parse_rate, parse_size, parse_time};
 use crate::report::{MeterStyle, Verbosity};
-use crate::sink::{EncoderChoice, OutputOptions, Overwrite, Quality};
+use crate::sink::{OutputOptions, Overwrite, Quality};
 use crate::source::{InputOptions, Part, RawOptions};
+use crate::stats::StatsFormat;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use std::io::IsTerminal;
@@ -21,6 +22,8 @@ pub struct Job {
     pub output_options: OutputOptions,
     /// What to do if it exists.
     pub overwrite: Overwrite,
+    /// Where to say what was done to each frame, and how.
+    pub stats: Option<(String, StatsFormat)>,
     /// How to equalize.
     pub wishes: Wishes,
     /// Where to equalize.
@@ -46,8 +49,8 @@ impl Job {
         };
         let wishes = Wishes::from_args(args.equalize)?;
         let from_stdin = input == "-";
-        let overwrite = overwrite(args.yes, args.no_overwrite || from_stdin);
-        let quality = quality(args.crf, args.bitrate);
+        let overwrite = args.written.overwrite(from_stdin);
+        let stats = stats(args.stats, &output)?;
         let rate = value("--rate", "a rate like 25, 29.97 or 30000/1001", args.rate, parse_rate)?;
         let size = value("--size", "a size like 1920x1080", args.size, parse_size)?;
         Ok(Job {
@@ -63,18 +66,9 @@ impl Job {
                 },
             },
             output,
-            output_options: OutputOptions {
-                format: args.output_format,
-                encoder: EncoderChoice {
-                    encoder: args.encoder,
-                    quality,
-                    preset: args.preset,
-                    options: args.encoder_option,
-                },
-                live: false,
-                pixel_format: None,
-            },
+            output_options: args.written.options(),
             overwrite,
+            stats,
             wishes,
             backend: BackendChoice { backend: args.place.backend, gpu: args.place.gpu, verify: args.verify },
             strict: args.talk.strict,
@@ -142,7 +136,7 @@ pub(super) fn value<T>(
     }
 }
 
-fn time(option: &str, text: Option<String>) -> Result<Option<i64>, clap::Error> {
+pub(super) fn time(option: &str, text: Option<String>) -> Result<Option<i64>, clap::Error> {
     let not_negative = |text: &str| parse_time(text).filter(|&time| time >= 0);
     value(option, "a time like 90, 1:30 or 00:01:30.5", text, not_negative)
 }
@@ -151,6 +145,20 @@ pub(super) fn duration(text: Option<String>) -> Result<Option<i64>, clap::Error>
     match time("--duration", text)? {
         Some(0) => Err(usage(ErrorKind::ValueValidation, "--duration is more than 0")),
         duration => Ok(duration),
+    }
+}
+
+fn stats(name: Option<String>, output: &str) -> Result<Option<(String, StatsFormat)>, clap::Error> {
+    let Some(name) = name else { return Ok(None) };
+    if name == output {
+        return Err(usage(ErrorKind::ArgumentConflict, "--stats and the output are two files, with two names"));
+    }
+    match StatsFormat::of(&name) {
+        Some(format) => Ok(Some((name, format))),
+        None => {
+            let message = format!("--stats is a file .csv, .jsonl or .html, not {name}");
+            Err(usage(ErrorKind::ValueValidation, &message))
+        }
     }
 }
 

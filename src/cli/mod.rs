@@ -2,15 +2,20 @@
 
 mod args;
 mod backend;
+mod compare_args;
+mod compare_job;
 mod equalize_args;
 mod job;
 mod live_args;
 mod live_job;
 mod look;
+mod output_args;
 mod shell;
 
 pub use args::{Args, BackendArg, Command, ProgressArg};
 pub use backend::{Backend, BackendChoice};
+pub use compare_args::CompareArgs;
+pub use compare_job::CompareJob;
 pub use job::Job;
 pub use live_args::LiveArgs;
 pub use live_job::LiveJob;

@@ -3,8 +3,11 @@
 pub mod cpu;
 pub mod cuda;
 pub mod fallback;
+mod luminance;
 pub mod reference;
 pub mod verify;
+
+pub use luminance::luminance_row;
 
 use crate::frame::{Frame, Matrix, Pool, Range};
 use crate::spec::clahe::Tiles;

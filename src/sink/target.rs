@@ -76,11 +76,7 @@ impl Target {
         if name == "-" || name.contains("://") || name.starts_with("pipe:") {
             return direct();
         }
-        // To compare files is to open them, which a FIFO would take for its reader's coming or going.
-        let are_files = path.is_file() && Path::new(input).is_file();
-        if name == input || are_files && same_file::is_same_file(path, input).unwrap_or(false) {
-            return Err(TargetError::SameAsInput(name.to_owned()));
-        }
+        Target::differs(name, input)?;
         let metadata = std::fs::symlink_metadata(path).ok();
         let resolved = std::fs::metadata(path).ok();
         if resolved.as_ref().is_some_and(std::fs::Metadata::is_dir) {
@@ -121,6 +117,19 @@ impl Target {
         }
         reserve()?;
         Ok(Target::at(name, Some(temporary), resolved.is_some()))
+    }
+
+    /// Makes sure that `name` is not the file `input`.
+    ///
+    /// # Errors
+    /// When it is.
+    pub fn differs(name: &str, input: &str) -> Result<(), TargetError> {
+        // To compare files is to open them, which a FIFO would take for its reader's coming or going.
+        let are_files = Path::new(name).is_file() && Path::new(input).is_file();
+        if name != "-" && name == input || are_files && same_file::is_same_file(name, input).unwrap_or(false) {
+            return Err(TargetError::SameAsInput(name.to_owned()));
+        }
+        Ok(())
     }
 
     /// A place that is written to directly, because a live recording should be there even after a crash.

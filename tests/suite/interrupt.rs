@@ -8,6 +8,9 @@ use std::io::{BufRead, BufReader};
 use std::process::{ChildStderr, Stdio};
 use std::time::{Duration, Instant};
 
+/// What makes a run slow, and shows how far it is.
+const OPTIONS: &str = "--encoder libx264 --preset placebo --progress json";
+
 /// A run that takes long enough to be interrupted.
 struct Slow {
     running: Running,
@@ -17,11 +20,14 @@ struct Slow {
 impl Slow {
     /// Starts it, and waits until it has written frames.
     fn start(dir: &Dir, size: &str, options: &str) -> Self {
+        Slow::start_line(dir, size, &format!("{OPTIONS} {options} long.mkv out.mkv"))
+    }
+
+    fn start_line(dir: &Dir, size: &str, line: &str) -> Self {
         dir.ffmpeg(&format!("-f lavfi -i testsrc2=size={size}:rate=25 -frames:v 50 -c:v mpeg4 -q:v 3 short.mkv"));
         dir.ffmpeg("-stream_loop 40 -i short.mkv -c copy long.mkv");
         std::fs::remove_file(dir.path("short.mkv")).expect("a file to remove");
-        let line = format!("--encoder libx264 --preset placebo --progress json {options} long.mkv out.mkv");
-        let mut running = Running::start(dir.command(&line).stderr(Stdio::piped()));
+        let mut running = Running::start(dir.command(line).stderr(Stdio::piped()));
         let stderr = BufReader::new(running.child().stderr.take().expect("a pipe"));
         let mut slow = Slow { running, stderr };
         slow.wait_for(|line| {
@@ -48,6 +54,14 @@ impl Slow {
         std::io::Read::read_to_string(&mut self.stderr, &mut rest).expect("stderr can be read");
         (self.running.ends_within(Duration::from_secs(10)), rest)
     }
+}
+
+/// A run of `line`, in which `OPTIONS` slow it down, that is interrupted once it has written frames of `long.mkv` to
+/// `out.mkv`: its exit code and what it said.
+pub fn interrupted(dir: &Dir, line: &str) -> (Option<i32>, String) {
+    let run = Slow::start_line(dir, "320x180", &line.replace("OPTIONS", OPTIONS));
+    run.running.signal(Signal::INT);
+    run.end()
 }
 
 #[test]

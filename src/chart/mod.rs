@@ -1,0 +1,9 @@
+//! What is drawn over pictures: histograms, curves, labels, dividing lines.
+
+mod canvas;
+mod graph;
+mod label;
+
+pub use canvas::Canvas;
+pub use graph::{bars, curve, divider};
+pub use label::{Lettering, Side, label};

@@ -1,0 +1,64 @@
+//! What was typed of how to write a file.
+
+use super::args::key_value;
+use super::job::{overwrite, quality};
+use crate::sink::{EncoderChoice, OutputOptions, Overwrite};
+use clap::{ArgAction, Args};
+
+/// How to write a file.
+#[derive(Args, Debug)]
+pub struct OutputArgs {
+    /// Video encoder (FFmpeg's name) [default: one that keeps the input's codec, else the container's usual one]
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    pub encoder: Option<String>,
+
+    /// Constant quality, in the encoder's own scale [default: near-transparent]
+    #[arg(long, value_name = "Q", conflicts_with = "bitrate", help_heading = "Output")]
+    pub crf: Option<f32>,
+
+    /// Bits a second to aim at instead (5M)
+    #[arg(long, value_name = "B", help_heading = "Output")]
+    pub bitrate: Option<String>,
+
+    /// The encoder's preset
+    #[arg(long, value_name = "P", help_heading = "Output")]
+    pub preset: Option<String>,
+
+    /// An option of the encoder's own; may be given again
+    #[arg(long, value_name = "K=V", value_parser = key_value, action = ArgAction::Append, help_heading = "Output")]
+    pub encoder_option: Vec<(String, String)>,
+
+    /// Container, when the output's name does not tell (FFmpeg's name), or rawvideo or yuv4mpegpipe
+    #[arg(long, value_name = "F", help_heading = "Output")]
+    pub output_format: Option<String>,
+
+    /// Overwrite the output if it exists
+    #[arg(short = 'y', conflicts_with = "no_overwrite", help_heading = "Output")]
+    pub yes: bool,
+
+    /// Never overwrite the output, and do not ask
+    #[arg(short = 'n', help_heading = "Output")]
+    pub no_overwrite: bool,
+}
+
+impl OutputArgs {
+    /// What to do if the output exists. Nobody can answer a question through a stdin that is an input.
+    pub(super) fn overwrite(&self, from_stdin: bool) -> Overwrite {
+        overwrite(self.yes, self.no_overwrite || from_stdin)
+    }
+
+    /// How to write the output.
+    pub(super) fn options(self) -> OutputOptions {
+        OutputOptions {
+            format: self.output_format,
+            encoder: EncoderChoice {
+                encoder: self.encoder,
+                quality: quality(self.crf, self.bitrate),
+                preset: self.preset,
+                options: self.encoder_option,
+            },
+            live: false,
+            pixel_format: None,
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Two videos as one (`compare`): side by side or split, with their histograms and the curve between them.
+//!
+//! ```text
+//! source A ─┐
+//!           ├─ Pair: frames that are shown together ──> Comparer: one picture of both ──> sink
+//! source B ─┘
+//! ```
+
+mod comparer;
+mod layout;
+mod pair;
+mod projection;
+mod relation;
+
+pub use comparer::{Comparer, View};
+pub use pair::Pair;

@@ -1,0 +1,116 @@
+//! A source that joins two: each frame of A comes with the frame of B that is shown at the same time.
+
+use crate::ffmpeg::{Rational, microseconds, rescale};
+use crate::frame::{Attachment, Frame};
+use crate::pipeline::{Delivery, Input, Source};
+use anyhow::Result;
+use std::sync::Arc;
+
+/// What hangs onto a frame of A on its way.
+pub struct Partner {
+    /// The frame of B.
+    pub frame: Frame,
+    /// What hung there before.
+    pub attachment: Option<Attachment>,
+}
+
+/// Frames a second of a video that does not say.
+const USUAL_RATE: f64 = 25.0;
+
+/// Both videos, as long as the shorter one. Times count from where both begin by `--start`, else from
+/// the first frame of each.
+pub struct Pair {
+    a: Box<dyn Source>,
+    b: Box<dyn Source>,
+    clocks: [Clock; 2],
+    /// The frame of B that is shown, and the one that follows it, with their times in microseconds.
+    shown: Option<(i64, Frame)>,
+    following: Option<(i64, Frame)>,
+    b_is_over: bool,
+    /// How long the last frame of B is shown, in microseconds.
+    interval: i64,
+    /// Times as close as this are the same: containers round them differently. In microseconds.
+    tolerance: i64,
+}
+
+impl Pair {
+    /// Joins these two; answers with what the sink has to know of the result, too.
+    pub fn new((a, of_a): (Box<dyn Source>, Input), (b, of_b): (Box<dyn Source>, Input)) -> (Self, Input) {
+        let clocks = [Clock::of(&of_a), Clock::of(&of_b)];
+        let rates = [of_a.rate(), of_b.rate()].map(|rate| rate.unwrap_or(USUAL_RATE));
+        let pair = Pair {
+            a,
+            b,
+            clocks,
+            shown: None,
+            following: None,
+            b_is_over: false,
+            interval: (1e6 / rates[1]) as i64,
+            tolerance: (0.25e6 / rates[0].max(rates[1])) as i64,
+        };
+        let duration = of_a.duration.into_iter().chain(of_b.duration).min();
+        let by_rate = duration.map(|duration| (duration as f64 / 1e6 * rates[0]).round() as u64);
+        let frames = of_a.frames.into_iter().chain(by_rate).min();
+        (pair, Input { duration, frames, ..of_a })
+    }
+
+    /// The frame of B that is shown `time` microseconds after its first one; `None` when B is over by then.
+    fn partner(&mut self, time: i64) -> Result<Option<Frame>> {
+        loop {
+            if self.following.is_none() && !self.b_is_over {
+                self.following = self.read_b()?;
+                self.b_is_over = self.following.is_none();
+            }
+            let Some(next) = self.following.take_if(|(at, _)| *at <= time + self.tolerance) else { break };
+            if let Some((last, _)) = &self.shown {
+                self.interval = next.0 - last;
+            }
+            self.shown = Some(next);
+        }
+        let lasts = |at: i64| !self.b_is_over || time + self.tolerance < at + self.interval;
+        Ok(self.shown.as_ref().filter(|(at, _)| lasts(*at)).map(|(_, frame)| frame.clone()))
+    }
+
+    fn read_b(&mut self) -> Result<Option<(i64, Frame)>> {
+        while let Some(delivery) = self.b.next()? {
+            // Its other streams are left out.
+            if let Some(frame) = delivery.frame {
+                return Ok(Some((self.clocks[1].time_of(&frame), frame)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Source for Pair {
+    fn next(&mut self) -> Result<Option<Delivery>> {
+        let Some(mut delivery) = self.a.next()? else { return Ok(None) };
+        if let Some(frame) = &mut delivery.frame {
+            let time = self.clocks[0].time_of(frame);
+            let Some(partner) = self.partner(time)? else { return Ok(None) };
+            let attachment = frame.attachment.take();
+            frame.attachment = Some(Arc::new(Partner { frame: partner, attachment }));
+        }
+        Ok(Some(delivery))
+    }
+}
+
+/// Times since a video begins.
+struct Clock {
+    unit: Rational,
+    first: Option<i64>,
+}
+
+impl Clock {
+    fn of(input: &Input) -> Self {
+        // A part that was asked for begins at 0, whenever its first frame is shown.
+        let first = (input.shift != 0).then_some(0);
+        Clock { unit: input.video_stream().time_base, first }
+    }
+
+    /// In microseconds.
+    fn time_of(&mut self, frame: &Frame) -> i64 {
+        let time = rescale(frame.pts.unwrap_or(0), self.unit, microseconds());
+        time - *self.first.get_or_insert(time)
+    }
+}

@@ -1,0 +1,34 @@
+//! The luminance of a frame, row by row, for whoever measures it.
+
+use super::weights;
+use crate::frame::{Component, Frame, Luminance};
+
+/// Reads the luminance codes of row `y` into `codes`, which has one place a pixel.
+///
+/// # Panics
+/// When `codes` is longer than a row, or there is no such row.
+pub fn luminance_row(frame: &Frame, y: usize, codes: &mut [u16]) {
+    assert!(codes.len() <= frame.width());
+    let descriptor = frame.format().descriptor();
+    let row = |component: Component| frame.planes()[component.plane].row(y);
+    let read = |row: &[u8], of: Component, x: usize| descriptor.sample.read(row, of.offset + x * of.step);
+    match descriptor.luminance {
+        Luminance::Stored(Component { plane, offset: 0, step: 1 }) if descriptor.sample.bytes == 1 => {
+            for (code, &byte) in codes.iter_mut().zip(frame.planes()[plane].row(y)) {
+                *code = byte.into();
+            }
+        }
+        Luminance::Stored(luma) => {
+            let row = row(luma);
+            for (x, code) in codes.iter_mut().enumerate() {
+                *code = read(row, luma, x);
+            }
+        }
+        Luminance::FromRgb { r, g, b } => {
+            let (weights, rows) = (weights(frame), [row(r), row(g), row(b)]);
+            for (x, code) in codes.iter_mut().enumerate() {
+                *code = weights.luminance([read(rows[0], r, x), read(rows[1], g, x), read(rows[2], b, x)]);
+            }
+        }
+    }
+}

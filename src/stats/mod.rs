@@ -1,0 +1,19 @@
+//! What equalization did to each frame (`--stats`): measured beside the backend, written as a table, as lines of JSON,
+//! or as a page with plots.
+//!
+//! ```text
+//! Observed (around the backend) -> Record -> Recording -> csv | jsonl | Series -> page
+//! ```
+
+mod eme;
+mod measures;
+mod observed;
+mod page;
+mod plot;
+mod record;
+mod recording;
+mod series;
+
+pub use observed::Observed;
+pub use record::Record;
+pub use recording::{Recording, StatsFormat};

@@ -1,0 +1,161 @@
+//! An equalizer that is watched: each frame is measured before and after, and leaves a record. Which curve the backend
+//! used is not asked of it but computed once more; every backend gives the same bytes, so it is the same curve.
+
+use super::measures::{curve_change, deviation, entropy, largest_slope, mean};
+use super::{Record, Recording, eme::eme};
+use crate::equalize::cpu::{Engine, Isa};
+use crate::equalize::{Equalizer, counted, whole};
+use crate::frame::{Frame, HostPool, Pool};
+use crate::pipeline::{Input, Progress, Stage};
+use crate::spec::{Curve, Equalization, Levels, Method, Settings, Step};
+use anyhow::{Context, Result};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A backend under observation.
+pub struct Observed {
+    backend: Box<dyn Equalizer>,
+    recording: Recording,
+    progress: Arc<Progress>,
+    /// Seconds in a unit of the frames' times.
+    time_unit: f64,
+    engine: Engine,
+    equalization: Equalization,
+    settings: Settings,
+    /// The frames under way, and what they are equalized with. They share their planes with the backend's.
+    inputs: VecDeque<(Frame, Settings)>,
+    frame: u64,
+    last_curve: Option<(Levels, Curve)>,
+    /// What the backend has taken so far.
+    equalizing: Duration,
+    /// Decoding, equalizing and encoding, as of the last record.
+    recorded: [Duration; 3],
+}
+
+impl Observed {
+    /// Records what `backend`, which was made with the same settings, does to the frames of `input`.
+    pub fn new(
+        backend: Box<dyn Equalizer>,
+        settings: Settings,
+        input: &Input,
+        progress: Arc<Progress>,
+        recording: Recording,
+    ) -> Self {
+        let Some(engine) = Engine::new(Isa::best(), HostPool::default()) else {
+            unreachable!("the best of the available instruction sets is available")
+        };
+        Observed {
+            backend,
+            recording,
+            progress,
+            time_unit: f64::from(input.video_stream().time_base),
+            engine,
+            equalization: Equalization::new(settings),
+            settings,
+            inputs: VecDeque::new(),
+            frame: 0,
+            last_curve: None,
+            equalizing: Duration::ZERO,
+            recorded: [Duration::ZERO; 3],
+        }
+    }
+
+    fn record(&mut self, before: &Frame, after: &Frame, settings: Settings) -> Record {
+        self.equalization.set(settings);
+        let part = counted(before, settings.region);
+        let all = self.engine.histogram(before, whole(before));
+        let Step { curve, turn } = match part == whole(before) {
+            true => self.equalization.next(&all),
+            false => self.equalization.next(&self.engine.histogram(before, part)),
+        };
+        let equalized = self.engine.histogram(after, whole(after));
+        let levels = all.levels();
+        let one_curve = settings.method == Method::Global;
+        let last = self.last_curve.take().filter(|(of, _)| *of == levels);
+        let change = last.map_or(0.0, |(_, last)| curve_change(&last, &curve, levels));
+        let slope = largest_slope(&curve, levels);
+        self.last_curve = Some((levels, curve));
+        let [decode, equalize, encode] = self.times();
+        let record = Record {
+            frame: self.frame,
+            time: before.pts.map(|pts| rounded(pts as f64 * self.time_unit)),
+            scene: turn.scene,
+            cut: turn.cut,
+            after_flash: turn.after_flash,
+            mean_before: rounded(mean(&all)),
+            mean_after: rounded(mean(&equalized)),
+            deviation_before: rounded(deviation(&all)),
+            deviation_after: rounded(deviation(&equalized)),
+            entropy_before: rounded(entropy(&all)),
+            entropy_after: rounded(entropy(&equalized)),
+            eme_before: rounded(eme(before)),
+            eme_after: rounded(eme(after)),
+            ambe: rounded((mean(&all) - mean(&equalized)).abs()),
+            slope: one_curve.then_some(slope),
+            curve_change: one_curve.then_some(rounded(change)),
+            decode_ms: decode,
+            equalize_ms: equalize,
+            encode_ms: encode,
+        };
+        self.frame += 1;
+        record
+    }
+
+    /// What each stage has taken since the last record, in milliseconds.
+    fn times(&mut self) -> [f64; 3] {
+        let now = [self.progress.busy(Stage::Source), self.equalizing, self.progress.busy(Stage::Sink)];
+        let last = std::mem::replace(&mut self.recorded, now);
+        let since = |stage: usize| rounded(now[stage].saturating_sub(last[stage]).as_secs_f64() * 1e3);
+        [since(0), since(1), since(2)]
+    }
+
+    /// Runs the backend, on its own account.
+    fn equalize<T>(&mut self, work: impl FnOnce(&mut dyn Equalizer) -> T) -> T {
+        let begin = Instant::now();
+        let result = work(self.backend.as_mut());
+        self.equalizing += begin.elapsed();
+        result
+    }
+}
+
+impl Equalizer for Observed {
+    fn submit(&mut self, frame: Frame) -> Result<()> {
+        self.inputs.push_back((frame.clone(), self.settings));
+        self.equalize(|backend| backend.submit(frame))
+    }
+
+    fn collect(&mut self) -> Result<Option<Frame>> {
+        let Some(after) = self.equalize(|backend| backend.collect())? else { return Ok(None) };
+        let (before, settings) = self.inputs.pop_front().context("the backend gave a frame too many")?;
+        let record = self.record(&before, &after, settings);
+        self.recording.write(&record)?;
+        Ok(Some(after))
+    }
+
+    fn in_flight(&self) -> usize {
+        self.backend.in_flight()
+    }
+
+    fn capacity(&self) -> usize {
+        self.backend.capacity()
+    }
+
+    fn input_pool(&self) -> Option<Arc<dyn Pool>> {
+        self.backend.input_pool()
+    }
+
+    fn set(&mut self, settings: Settings) {
+        self.backend.set(settings);
+        self.settings = settings;
+    }
+
+    fn name(&self) -> String {
+        self.backend.name()
+    }
+}
+
+/// To six decimals: no digits that mean nothing.
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}

@@ -1,0 +1,48 @@
+//! What is recorded of a frame.
+
+use serde::Serialize;
+
+/// One frame: a row of the table. *Before* and *after* are of the input and the equalized frame; luminance is in codes
+/// of the video's own depth, and taken of the whole frame, whichever part of it made the curve.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Record {
+    /// Number of the frame, from 0.
+    pub frame: u64,
+    /// When it is shown, in seconds, if known.
+    pub time: Option<f64>,
+    /// Number of its scene, from 0.
+    pub scene: u64,
+    /// Is it the first after a cut?
+    pub cut: bool,
+    /// Is it the first after a flash?
+    pub after_flash: bool,
+    /// Mean luminance.
+    pub mean_before: f64,
+    /// Mean luminance.
+    pub mean_after: f64,
+    /// Standard deviation of luminance, in levels.
+    pub deviation_before: f64,
+    /// Standard deviation of luminance, in levels.
+    pub deviation_after: f64,
+    /// Shannon's entropy of luminance, in bits.
+    pub entropy_before: f64,
+    /// Shannon's entropy of luminance, in bits.
+    pub entropy_after: f64,
+    /// Local contrast: EME over blocks of 8 x 8 pixels.
+    pub eme_before: f64,
+    /// Local contrast: EME over blocks of 8 x 8 pixels.
+    pub eme_after: f64,
+    /// How far the mean has moved (absolute mean brightness error), in levels.
+    pub ambe: f64,
+    /// Largest slope of the curve, in output levels an input level; nothing where there is more than one curve.
+    pub slope: Option<u16>,
+    /// Mean absolute difference from the curve of the frame before, in levels; 0 for the first frame, nothing where there
+    /// is more than one curve.
+    pub curve_change: Option<f64>,
+    /// Milliseconds of decoding since the record before.
+    pub decode_ms: f64,
+    /// Milliseconds of equalizing since the record before, without what the record itself takes.
+    pub equalize_ms: f64,
+    /// Milliseconds of encoding and writing since the record before.
+    pub encode_ms: f64,
+}

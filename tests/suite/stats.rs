@@ -1,0 +1,174 @@
+//! `--stats`: a record a frame, as a table, as lines of JSON, as a page.
+
+use crate::program::Dir;
+use crate::reader::encoder_is_here;
+use serde_json::Value;
+
+/// Twenty dark frames, twenty bright ones, twenty dark ones, each a gradient.
+fn two_scenes(dir: &Dir) {
+    let gray = "nullsrc=size=64x48:rate=25,format=gray,geq=lum=";
+    dir.ffmpeg(&format!(
+        "-f lavfi -i {gray}'if(between(N\\,20\\,39)\\,190+X/2\\,20+X/2)' -frames:v 60 -c:v ffv1 in.mkv"
+    ));
+}
+
+fn records(dir: &Dir, file: &str) -> Vec<Value> {
+    let text = String::from_utf8(dir.read(file)).expect("text");
+    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+fn number(record: &Value, key: &str) -> f64 {
+    record[key].as_f64().unwrap_or_else(|| panic!("{key} in {record}"))
+}
+
+#[test]
+fn a_record_a_frame_says_what_was_done_to_it() {
+    let dir = Dir::new();
+    two_scenes(&dir);
+    dir.succeeds("--stats s.jsonl --encoder ffv1 in.mkv out.mkv");
+    let records = records(&dir, "s.jsonl");
+    assert_eq!(records.len(), 60);
+    let cuts: Vec<usize> = (0..60).filter(|&frame| records[frame]["cut"] == true).collect();
+    assert_eq!(cuts, [20, 40]);
+    assert_eq!(records[39]["scene"], 1);
+    for (frame, record) in records.iter().enumerate() {
+        assert_eq!(record["frame"], frame);
+        assert!((number(record, "time") - frame as f64 / 25.0).abs() < 1e-3, "{record}");
+        // A gradient over 32 levels, two pixels each.
+        let black = if (20..40).contains(&frame) { 190.0 } else { 20.0 };
+        assert_eq!(number(record, "mean_before"), black + 15.5);
+        assert_eq!(number(record, "entropy_before"), 5.0);
+        assert!(number(record, "deviation_after") > number(record, "deviation_before"));
+        assert!(number(record, "eme_after") >= 0.0);
+        let moved = number(record, "mean_after") - number(record, "mean_before");
+        assert!((number(record, "ambe") - moved.abs()).abs() < 1e-5, "{record}");
+        assert!((1.0..=4.0).contains(&number(record, "slope")), "{record}");
+        assert!(["decode_ms", "equalize_ms", "encode_ms"].iter().all(|key| number(record, key) >= 0.0));
+        assert_eq!(number(record, "curve_change") > 0.0, frame == 20 || frame == 40, "{record}");
+    }
+}
+
+#[test]
+fn what_is_recorded_is_what_is_in_the_files() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=66x50:rate=25,format=yuv444p,crop=65:49 -frames:v 8 -c:v ffv1 in.mkv");
+    dir.succeeds("--roi 3,5,20,20 --stats s.jsonl --encoder ffv1 in.mkv out.mkv");
+    for (file, key) in [("in.mkv", "mean_before"), ("out.mkv", "mean_after")] {
+        let luma = dir.raw(file, "yuv444p");
+        let frame_bytes = 3 * 65 * 49;
+        for (frame, record) in luma.chunks_exact(frame_bytes).zip(records(&dir, "s.jsonl")) {
+            let sum: f64 = frame[..65 * 49].iter().map(|&code| f64::from(code.clamp(16, 235))).sum();
+            assert!((number(&record, key) - sum / (65.0 * 49.0)).abs() < 1e-5, "{file}: {record}");
+        }
+    }
+}
+
+#[test]
+fn the_output_does_not_depend_on_being_observed() {
+    let dir = Dir::new();
+    two_scenes(&dir);
+    dir.succeeds("--encoder ffv1 in.mkv plain.mkv");
+    dir.succeeds("--stats s.csv --encoder ffv1 in.mkv observed.mkv");
+    assert!(dir.raw("plain.mkv", "gray") == dir.raw("observed.mkv", "gray"));
+}
+
+#[test]
+fn a_table_has_a_line_of_names_and_a_line_a_frame() {
+    let dir = Dir::new();
+    two_scenes(&dir);
+    dir.succeeds("--stats s.CSV --encoder ffv1 in.mkv out.mkv");
+    let text = String::from_utf8(dir.read("s.CSV")).expect("text");
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.len(), 61);
+    assert_eq!(rows[0][..6], ["frame", "time", "scene", "cut", "after_flash", "mean_before"]);
+    assert!(rows.iter().all(|row| row.len() == rows[0].len()));
+    assert_eq!(rows[21][..4], ["20", "0.8", "1", "true"]);
+}
+
+#[test]
+fn a_page_plots_everything_and_needs_nothing_else() {
+    let dir = Dir::new();
+    two_scenes(&dir);
+    std::fs::rename(dir.path("in.mkv"), dir.path("a<b&c.mkv")).expect("a file to rename");
+    dir.succeeds("--stats s.html --encoder ffv1 a<b&c.mkv out.mkv");
+    let page = String::from_utf8(dir.read("s.html")).expect("text");
+    for text in
+        ["a&lt;b&amp;c.mkv", "60 frames, 2 cuts, 0 flashes", "Brightness", "Entropy", "slope", "<svg", "</html>"]
+    {
+        assert!(page.contains(text), "{text} in {page}");
+    }
+    assert_eq!(page.matches("class=\"cut\"").count() % 2, 0);
+    let links = page.replace("http://www.w3.org/2000/svg", "");
+    assert!(!links.contains("http") && !links.contains("src=") && !links.contains("NaN"), "{page}");
+}
+
+#[test]
+fn an_image_has_one_record() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48 -frames:v 1 -update 1 in.png");
+    dir.succeeds("--stats s.jsonl in.png out.png");
+    dir.succeeds("-y --stats s.html in.png out.png");
+    assert_eq!(records(&dir, "s.jsonl").len(), 1);
+    assert!(String::from_utf8_lossy(&dir.read("s.html")).contains("<circle"));
+}
+
+#[test]
+fn a_reader_that_goes_away_leaves_whole_records() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 50 -c:v ffv1 in.mkv");
+    let line =
+        format!("{} -q --stats s.jsonl in.mkv - | head -c 300000 > /dev/null", crate::program::program().display());
+    let status = std::process::Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).status();
+    assert!(status.expect("a shell").success());
+    // The program may end a moment after its reader.
+    for _ in 0..500 {
+        if dir.path("s.jsonl").exists() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!((1..=50).contains(&records(&dir, "s.jsonl").len()));
+}
+
+#[test]
+fn other_names_are_usage_errors() {
+    let dir = Dir::new();
+    two_scenes(&dir);
+    for name in ["s.txt", "s", "-", "csv", "out.mkv"] {
+        dir.run(&format!("--stats {name} in.mkv out.mkv")).exits_with(2).says(&["--stats"]);
+    }
+    assert_eq!(dir.names(), ["in.mkv"]);
+}
+
+#[test]
+fn a_file_that_exists_is_only_overwritten_when_told_so() {
+    let dir = Dir::new();
+    two_scenes(&dir);
+    dir.write("s.csv", b"precious");
+    dir.run("--stats s.csv in.mkv out.mkv").exits_with(1).says(&["s.csv exists", "-y"]);
+    assert_eq!((dir.read("s.csv"), dir.names()), (b"precious".to_vec(), vec!["in.mkv".into(), "s.csv".into()]));
+    dir.run("--stats no/s.csv in.mkv out.mkv").exits_with(1).says(&["there is no folder no"]);
+    dir.succeeds("-y --stats s.csv in.mkv out.mkv");
+    assert!(dir.read("s.csv").starts_with(b"frame,"));
+    assert_eq!(dir.names(), ["in.mkv", "out.mkv", "s.csv"]);
+}
+
+#[test]
+fn a_run_that_fails_leaves_no_records() {
+    let dir = Dir::new();
+    two_scenes(&dir);
+    dir.run("--stats s.csv in.mkv out.png").exits_with(1);
+    assert_eq!(dir.names(), ["in.mkv"]);
+}
+
+#[test]
+fn an_interrupted_run_leaves_the_records_of_what_was_equalized() {
+    if !encoder_is_here("interrupting", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    let (code, said) = crate::interrupt::interrupted(&dir, "OPTIONS --stats s.jsonl long.mkv out.mkv");
+    assert_eq!(code, Some(130), "{said}");
+    assert_eq!(dir.names(), ["long.mkv", "out.mkv", "s.jsonl"]);
+    assert_eq!(records(&dir, "s.jsonl").len(), dir.frames("out.mkv").len());
+}
