@@ -13,7 +13,7 @@ use cudarc::driver::{CudaContext, DriverError};
 use histeq_video::cuda::{Error, Gpu, History, Layout, Picture, Ring, Task};
 use histeq_video::equalize::{levels, weights, whole};
 use histeq_video::frame::{Frame, PixelFormat};
-use histeq_video::spec::{Gain, Plateau, Settings, Smoothing, Strength, Threshold};
+use histeq_video::spec::{Gain, Method, Plateau, Settings, Smoothing, Strength, Threshold};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -61,6 +61,11 @@ fn modified() -> Settings {
     }
 }
 
+/// Local equalization, with the same window.
+fn tiles() -> Settings {
+    Settings { method: Method::Clahe { columns: 8, rows: 8 }, plateau: Plateau::Off, ..modified() }
+}
+
 fn kernels(gpu: &Arc<Gpu>) -> anyhow::Result<()> {
     println!("Frames on the device, µs a frame, back-to-back launches (about 3 µs is what a launch costs the CPU)\n");
     println!(
@@ -93,7 +98,8 @@ fn kernels(gpu: &Arc<Gpu>) -> anyhow::Result<()> {
 
 fn row(gpu: &Arc<Gpu>, format: PixelFormat, size: (usize, usize), content: Content) -> anyhow::Result<()> {
     let frame = picture(format, size, content);
-    let (task, modified) = (&task(&frame, Settings::default()), &task(&frame, modified()));
+    let (plain, tiles) = (&task(&frame, Settings::default()), &task(&frame, tiles()));
+    let (task, modified) = (plain, &task(&frame, modified()));
     let layout = Layout::of(&frame)?;
     let mut pictures = Picture::several(gpu, &layout, SPREAD.div_ceil(layout.bytes()))?;
     let history = &mut History::on(pictures[0].stream())?;
@@ -116,19 +122,21 @@ fn row(gpu: &Arc<Gpu>, format: PixelFormat, size: (usize, usize), content: Conte
         each(&mut pictures, |picture| picture.count(task).and_then(|()| picture.make_curve(history, task)))?;
     let map = each(&mut pictures, |picture| picture.map(task))?;
     // In turns, so that both see the same clocks.
-    let (mut all, mut all_modified) = (Vec::new(), Vec::new());
+    let (mut all, mut all_modified, mut all_tiles) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..3 {
         all.push(each(&mut pictures, |picture| picture.equalize(history, task))?);
         all_modified.push(each(&mut pictures, |picture| picture.equalize(history, modified))?);
+        all_tiles.push(each(&mut pictures, |picture| picture.equalize(history, tiles))?);
     }
-    let (all, all_modified) = (median(all), median(all_modified));
+    let (all, all_modified, all_tiles) = (median(all), median(all_modified), median(all_tiles));
     println!(
         "| {format} | {}x{} | {} | {luminance} | {histogram:.2} | {with_scan:.2} | {map:.2} | {all:.2} | \
-         {all_modified:.2} | {:.2} |",
+         {all_modified:.2} | {:.2} | {all_tiles:.2} | {:.2} |",
         size.0,
         size.1,
         content.name(),
         all_modified / all,
+        all_tiles / all,
     );
     Ok(())
 }

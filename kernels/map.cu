@@ -50,20 +50,22 @@ __device__ __forceinline__ void map_stored(const uint4* from, uint4* to, Samples
     }
 }
 
-// RGB, whose luminance is the plane `luma`.
+// RGB, whose luminance is the plane `luma`, and becomes the plane `mapped` if there is one.
 template <typename S, int COMPONENTS, bool PLANAR, bool SHARED>
 __device__ __forceinline__ void map_rgb(const uint4* from, uint4* to, unsigned plane_vectors,
-                                        const uint4* __restrict__ luma, Samples samples, Weights weights,
-                                        Curve<S, SHARED> curve) {
+                                        const uint4* __restrict__ luma, const uint4* __restrict__ mapped,
+                                        Samples samples, Weights weights, Curve<S, SHARED> curve) {
     unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>;
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < vectors; index += gridDim.x * blockDim.x) {
         Words luminance = words(luma[index]);
+        Words becomes = mapped != nullptr ? words(mapped[index]) : luminance;
         Components<S, COMPONENTS, PLANAR> components;
         components.load(from, plane_vectors, index, samples);
 #pragma unroll
         for (int pixel = 0; pixel < PER_VECTOR<S>; ++pixel) {
             unsigned before = sample_at<S>(luminance.of[pixel / PER_WORD<S>], pixel % PER_WORD<S>);
-            unsigned after = curve[before];
+            unsigned after = mapped != nullptr ? sample_at<S>(becomes.of[pixel / PER_WORD<S>], pixel % PER_WORD<S>)
+                                               : curve[before];
 #pragma unroll
             for (int i = 0; i < COMPONENTS; ++i) {
                 if (weights.of[i] == 0u) continue;
@@ -88,13 +90,14 @@ __device__ __forceinline__ void map_rgb(const uint4* from, uint4* to, unsigned p
 
 #define MAP_RGB(NAME, S, COMPONENTS, PLANAR)                                                                        \
     extern "C" __global__ __launch_bounds__(256) void NAME(                                                         \
-        const uint4* from, uint4* to, unsigned plane_vectors, const uint4* luma, Samples samples, Weights weights,  \
-        const unsigned short* curve, unsigned in_shared) {                                                          \
+        const uint4* from, uint4* to, unsigned plane_vectors, const uint4* luma, const uint4* mapped,               \
+        Samples samples, Weights weights, const unsigned short* curve, unsigned in_shared) {                        \
         if (in_shared) {                                                                                            \
             share<S>(curve, samples.max);                                                                           \
-            map_rgb<S, COMPONENTS, PLANAR>(from, to, plane_vectors, luma, samples, weights, Curve<S, true>{curve}); \
+            map_rgb<S, COMPONENTS, PLANAR>(from, to, plane_vectors, luma, mapped, samples, weights,                 \
+                                          Curve<S, true>{curve});                                                   \
         } else {                                                                                                    \
-            map_rgb<S, COMPONENTS, PLANAR>(from, to, plane_vectors, luma, samples, weights,                         \
+            map_rgb<S, COMPONENTS, PLANAR>(from, to, plane_vectors, luma, mapped, samples, weights,                 \
                                            Curve<S, false>{curve});                                                 \
         }                                                                                                           \
     }

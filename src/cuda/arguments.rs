@@ -81,6 +81,35 @@ impl Region {
     }
 }
 
+/// A grid of tiles over a picture.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Tiles {
+    columns: u32,
+    rows: u32,
+    width: u32,
+    height: u32,
+    picture_width: u32,
+    picture_height: u32,
+    pitch: u32,
+    bins: u32,
+}
+
+impl Tiles {
+    pub fn new(tiles: &spec::clahe::Tiles, bins: usize, layout: &Layout) -> Self {
+        Tiles {
+            columns: tiles.columns as u32,
+            rows: tiles.rows as u32,
+            width: tiles.width as u32,
+            height: tiles.height as u32,
+            picture_width: tiles.picture.0 as u32,
+            picture_height: tiles.picture.1 as u32,
+            pitch: layout.row_pixels(),
+            bins: bins as u32,
+        }
+    }
+}
+
 /// What is asked of the histograms of a video, beside its levels.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -133,5 +162,7 @@ unsafe impl DeviceRepr for Levels {}
 unsafe impl DeviceRepr for Weights {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for Region {}
+// SAFETY: as above.
+unsafe impl DeviceRepr for Tiles {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for Modifiers {}

@@ -4,7 +4,8 @@
 use super::error::{Doing, Error};
 use super::layout::Layout;
 use super::picture::Task;
-use crate::spec::{COARSE, Levels, Settings, Smoothing, Threshold};
+use crate::spec::clahe::Tiles;
+use crate::spec::{COARSE, Levels, Region, Settings, Smoothing, Threshold};
 use cudarc::driver::{CudaSlice, CudaStream};
 use std::sync::Arc;
 
@@ -24,6 +25,9 @@ struct Kind {
     samples: u64,
     smoothing: Smoothing,
     threshold: Threshold,
+    region: Region,
+    /// The grid of local equalization, and the bins of a tile.
+    tiles: Option<(Tiles, usize)>,
 }
 
 /// The history of one video. It belongs to the stream that its kernels run on, in the order of the frames.
@@ -76,15 +80,17 @@ impl History {
     /// # Errors
     /// When the GPU has no memory left.
     pub(super) fn expect(&mut self, layout: &Layout, task: &Task) -> Result<(), Error> {
-        let Settings { smoothing, scene_threshold: threshold, bins, .. } = task.settings;
-        let kind = Kind { levels: task.levels, samples: task.samples(), smoothing, threshold };
+        let Settings { smoothing, scene_threshold: threshold, bins, region, .. } = task.settings;
+        let tiles = task.tiles(layout);
+        let kind = Kind { levels: task.levels, samples: task.samples(), smoothing, threshold, region, tiles };
         let codes = layout.codes();
+        let entries = tiles.map_or(codes, |(tiles, bins)| tiles.count() * bins);
         let stream = self.stream.clone();
         if self.kind != Some(kind) {
             let slots = History::slots_for(&task.settings) as usize;
             // One of each at least: an empty buffer has no address.
-            resize(&stream, &mut self.slots, (slots * codes).max(1))?;
-            resize(&stream, &mut self.sums, 2 * codes)?;
+            resize(&stream, &mut self.slots, (slots * entries).max(1))?;
+            resize(&stream, &mut self.sums, 2 * entries)?;
             resize(&stream, &mut self.marks, (2 * slots).max(1))?;
             stream.memset_zeros(&mut self.scenes).doing(CLEARING)?;
             stream.memset_zeros(&mut self.marks).doing(CLEARING)?;

@@ -5,7 +5,8 @@ use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::history::History;
 use super::layout::{Arrangement, Layout};
-use crate::spec::{Gain, Levels, Plateau, Rect, Settings, Weights};
+use crate::spec::clahe::{TileBins, Tiles};
+use crate::spec::{Gain, Levels, Method, Plateau, Rect, Settings, Weights};
 use cudarc::driver::{CudaSlice, CudaStream};
 use std::sync::Arc;
 
@@ -26,6 +27,13 @@ impl Task {
     /// Samples that are counted.
     pub(super) fn samples(&self) -> u64 {
         self.counted.width as u64 * self.counted.height as u64
+    }
+
+    /// The grid of local equalization and the bins of a tile; `None` where there is one curve for the frame.
+    pub(super) fn tiles(&self, layout: &Layout) -> Option<(Tiles, usize)> {
+        let Method::Clahe { columns, rows } = self.settings.method else { return None };
+        let bins = TileBins::new(self.levels, self.settings.bins).count();
+        Some((Tiles::new(columns, rows, layout.size()), bins))
     }
 
     /// Whether all of a picture is counted.
@@ -56,6 +64,20 @@ pub struct Picture {
     pub(super) emptied: CudaSlice<u32>,
     /// What each code becomes.
     pub(super) curve: CudaSlice<u16>,
+    /// What local equalization needs, once it has been asked for.
+    pub(super) local: Option<Local>,
+}
+
+/// The buffers of local equalization.
+pub(super) struct Local {
+    pub tiles: Tiles,
+    pub bins: usize,
+    /// How often each bin of each tile occurs; zero when a frame comes.
+    pub counts: CudaSlice<u32>,
+    /// What each code becomes at the centre of each tile.
+    pub curves: CudaSlice<u16>,
+    /// The luminance after, where it is made of RGB.
+    pub mapped: Option<CudaSlice<u8>>,
 }
 
 impl Picture {
@@ -86,6 +108,7 @@ impl Picture {
             counts,
             emptied,
             curve,
+            local: None,
         })
     }
 
@@ -104,9 +127,48 @@ impl Picture {
     /// When a launch fails.
     pub fn equalize(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
         self.make_luminance(task)?;
+        if let Some((tiles, bins)) = task.tiles(&self.layout) {
+            self.prepare_local(tiles, bins)?;
+            return self.equalize_locally(history, task);
+        }
         self.count(task)?;
         self.make_curve(history, task)?;
         self.map(task)
+    }
+
+    fn prepare_local(&mut self, tiles: Tiles, bins: usize) -> Result<(), Error> {
+        if self.local.as_ref().is_some_and(|local| (local.tiles, local.bins) == (tiles, bins)) {
+            return Ok(());
+        }
+        let doing = "allocating memory on the device";
+        let stream = &self.stream;
+        let mapped = match &self.luma {
+            Some(luma) => Some(stream.alloc_zeros(luma.len()).doing(doing)?),
+            None => None,
+        };
+        self.local = Some(Local {
+            tiles,
+            bins,
+            counts: stream.alloc_zeros(tiles.count() * bins).doing(doing)?,
+            curves: stream.alloc_zeros(tiles.count() * self.layout.codes()).doing(doing)?,
+            mapped,
+        });
+        Ok(())
+    }
+
+    fn equalize_locally(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
+        let gpu = self.gpu.clone();
+        // Where each frame is by itself, nobody asks which scene it belongs to.
+        if History::slots_for(&task.settings) > 0 {
+            self.count(task)?;
+        }
+        gpu.kernels.tile_histogram.launch(self, task, gpu.multiprocessors())?;
+        gpu.kernels.tile_curves.launch(self, history, task)?;
+        gpu.kernels.tile_map.launch(self, task, gpu.multiprocessors())?;
+        if self.luma.is_some() {
+            gpu.kernels.map.launch(self, task.weights, true, gpu.multiprocessors())?;
+        }
+        Ok(())
     }
 
     /// Enqueues the luminance of RGB; nothing where luma is stored.
@@ -145,13 +207,13 @@ impl Picture {
         gpu.kernels.scan.launch_refused(self, task.levels, task.settings.strength)
     }
 
-    /// Enqueues the mapping of the pixels through the curve.
+    /// Enqueues the mapping of the pixels through the curve; local equalization has been here before if there is any.
     ///
     /// # Errors
     /// When the launch fails.
     pub fn map(&mut self, task: &Task) -> Result<(), Error> {
         let gpu = self.gpu.clone();
-        gpu.kernels.map.launch(self, task.weights, gpu.multiprocessors())
+        gpu.kernels.map.launch(self, task.weights, false, gpu.multiprocessors())
     }
 
     /// How its planes lie.

@@ -98,6 +98,41 @@ pub(super) fn scan_threads(codes: usize) -> u32 {
     (codes.min(SCAN_SHARE) / 4).clamp(32, 1024) as u32
 }
 
+/// How the tiles of local equalization are counted, by depth.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TileHistogram {
+    pub depth: u8,
+    /// Copies of each counter in shared memory, as a power of two, at most 5.
+    pub log2_copies: u32,
+}
+
+const TILE_HISTOGRAM: [TileHistogram; 3] = [
+    TileHistogram { depth: 8, log2_copies: 3 },
+    TileHistogram { depth: 10, log2_copies: 2 },
+    TileHistogram { depth: 16, log2_copies: 0 },
+];
+
+/// The row for samples of `depth` bits.
+pub(super) fn tile_histogram(depth: u8) -> &'static TileHistogram {
+    TILE_HISTOGRAM.iter().find(|row| depth <= row.depth).expect("a row up to 16 bits")
+}
+
+/// Threads of a block that counts a tile, and such blocks a multiprocessor, those of all tiles together.
+pub(super) const TILE_HISTOGRAM_THREADS: u32 = 512;
+pub(super) const TILE_HISTOGRAM_BLOCKS: u32 = 4;
+
+/// Threads of a block that makes the curve of a tile, for this many codes.
+pub(super) fn tile_curves_threads(codes: usize) -> u32 {
+    if codes <= 1024 { 256 } else { 1024 }
+}
+
+/// Threads of a block that maps a part of a cell between tiles, and such blocks a multiprocessor.
+pub(super) const TILE_MAP_THREADS: u32 = 256;
+pub(super) const TILE_MAP_BLOCKS: u32 = 16;
+
+/// The most codes whose curves are looked up in shared memory there.
+pub(super) const TILE_MAP_SHARED: usize = 4096;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,10 +1,10 @@
 //! The GPU backend: a [`Ring`] between the pipeline's threads. It only says what is to be done with each frame; `cuda`
 //! does it.
 
-use super::{Equalizer, counted, levels, weights};
+use super::{Equalizer, counted, levels, weights, whole};
 use crate::cuda::{Error, Gpu, Ring, Task};
 use crate::frame::{Frame, Pool};
-use crate::spec::Settings;
+use crate::spec::{Method, Settings};
 use anyhow::Result;
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ impl Cuda {
 impl Equalizer for Cuda {
     fn submit(&mut self, frame: Frame) -> Result<()> {
         let settings = self.settings;
-        let counted = counted(&frame, settings.region);
+        let counted = if settings.method == Method::Global { counted(&frame, settings.region) } else { whole(&frame) };
         let task = Task { levels: levels(&frame), weights: weights(&frame), settings, counted };
         Ok(self.ring.submit(frame, task)?)
     }

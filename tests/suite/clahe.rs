@@ -1,7 +1,7 @@
 //! Local equalization: the reference against a second computation of its rules with exact fractions, and against what
 //! OpenCV made of the same pictures; every backend against the reference.
 
-use crate::backends::{Backend, available};
+use crate::backends::available;
 use crate::grid::LAYOUTS;
 use crate::pictures::{Bytes, Content, Picture, Placement, Random, difference, seed};
 use histeq_video::equalize::Equalizer;
@@ -241,16 +241,11 @@ fn opencv_is_never_more_than_one_level_away() {
     }
 }
 
-/// Every backend but CUDA's, which knows one curve a frame only.
-fn backends() -> Vec<Backend> {
-    available().into_iter().filter(|backend| backend.name != "cuda").collect()
-}
-
 /// Sends the frames through every backend, as many under way as it takes, and compares with the reference.
 fn check(settings: Settings, pictures: &[Picture]) {
     let mut reference = Reference::new(settings);
     let expected: Vec<Frame> = pictures.iter().map(|picture| reference.equalize(&picture.make())).collect();
-    for backend in backends() {
+    for backend in available() {
         let mut equalizer = backend.make(settings, 2);
         let mut found = Vec::new();
         for picture in pictures {
@@ -359,7 +354,7 @@ fn settings_that_change_between_frames_do_so_everywhere() {
         smooth(Settings::default()),
         settings((8, 8), 0.0),
     ];
-    for backend in backends() {
+    for backend in available() {
         let mut equalizer = backend.make(sequence[0], 2);
         let mut reference = Reference::new(sequence[0]);
         for (index, settings) in sequence.iter().flat_map(|settings| [settings; 3]).enumerate() {

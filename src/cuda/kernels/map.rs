@@ -10,6 +10,9 @@ use crate::spec;
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 use std::sync::Arc;
 
+/// A null pointer.
+const NOTHING: u64 = 0;
+
 pub(in crate::cuda) struct Map {
     stored: LumaVariants,
     rgb: RgbVariants,
@@ -21,8 +24,14 @@ impl Map {
         Ok(Map { stored: LumaVariants::load(&module, "map")?, rgb: RgbVariants::load(&module, "map")? })
     }
 
-    /// Enqueues the mapping of `picture` through its curve.
-    pub fn launch(&self, picture: &mut Picture, weights: spec::Weights, multiprocessors: u32) -> Result<(), Error> {
+    /// Enqueues the mapping of `picture` through its curve, or with `locally` to the luminance that it has got.
+    pub fn launch(
+        &self,
+        picture: &mut Picture,
+        weights: spec::Weights,
+        locally: bool,
+        multiprocessors: u32,
+    ) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout();
         let rgb = self.rgb.of(layout);
@@ -37,12 +46,18 @@ impl Map {
         let samples = Samples::of(layout);
         let weights = Weights(layout.weights_in_order(weights));
         let distance = plane_vectors(layout);
-        let in_shared = u32::from(row.shared);
+        let mapped = picture.local.as_ref().and_then(|local| local.mapped.as_ref()).filter(|_| locally);
+        let in_shared = u32::from(row.shared && mapped.is_none());
         let mut launch = stream.launch_builder(rgb.unwrap_or_else(|| self.stored.of(layout)));
         launch.arg(&picture.pixels).arg(&picture.pixels);
         if rgb.is_some() {
             let luma = picture.luma.as_ref().expect("a luminance plane beside RGB");
-            launch.arg(&distance).arg(luma).arg(&samples).arg(&weights);
+            launch.arg(&distance).arg(luma);
+            match mapped {
+                Some(mapped) => launch.arg(mapped),
+                None => launch.arg(&NOTHING),
+            };
+            launch.arg(&samples).arg(&weights);
         } else {
             launch.arg(&samples);
         }

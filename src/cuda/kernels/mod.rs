@@ -6,12 +6,18 @@ mod histogram;
 mod luminance;
 mod map;
 mod scan;
+mod tile_curves;
+mod tile_histogram;
+mod tile_map;
 
 pub(super) use equalization::Equalization;
 pub(super) use histogram::Histogram;
 pub(super) use luminance::Luminance;
 pub(super) use map::Map;
 pub(super) use scan::Scan;
+pub(super) use tile_curves::TileCurves;
+pub(super) use tile_histogram::TileHistogram;
+pub(super) use tile_map::TileMap;
 
 use super::error::{Doing, Error};
 use super::layout::{Arrangement, Layout};
@@ -29,6 +35,9 @@ pub(super) struct Kernels {
     pub scan: Scan,
     pub equalization: Equalization,
     pub map: Map,
+    pub tile_histogram: TileHistogram,
+    pub tile_curves: TileCurves,
+    pub tile_map: TileMap,
 }
 
 impl Kernels {
@@ -39,6 +48,9 @@ impl Kernels {
             scan: Scan::load(context)?,
             equalization: Equalization::load(context)?,
             map: Map::load(context)?,
+            tile_histogram: TileHistogram::load(context)?,
+            tile_curves: TileCurves::load(context)?,
+            tile_map: TileMap::load(context)?,
         })
     }
 }

@@ -1,0 +1,52 @@
+//! Launches `kernels/tile_curves.cu`: from the counts of tiles to their curves.
+#![allow(unsafe_code, reason = "launches kernels")]
+
+use super::{function, module};
+use crate::cuda::arguments::{Levels, Modifiers, Tiles};
+use crate::cuda::error::{Doing, Error};
+use crate::cuda::history::History;
+use crate::cuda::picture::{Picture, Task};
+use crate::cuda::tuning;
+use cudarc::driver::{CudaContext, CudaFunction, LaunchConfig, PushKernelArg};
+use std::sync::Arc;
+
+pub(in crate::cuda) struct TileCurves {
+    function: CudaFunction,
+}
+
+impl TileCurves {
+    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
+        let module = module(context, include_str!("../../../kernels/tile_curves.ptx"))?;
+        Ok(TileCurves { function: function(&module, "tile_curves")? })
+    }
+
+    /// Enqueues the curves of the tiles of `picture`, which `history` remembers. The counts are then those of the next
+    /// frame.
+    pub fn launch(&self, picture: &mut Picture, history: &mut History, task: &Task) -> Result<(), Error> {
+        let stream = picture.stream().clone();
+        let layout = picture.layout().clone();
+        history.expect(&layout, task)?;
+        let local = picture.local.as_mut().expect("buffers for tiles");
+        let config = LaunchConfig {
+            grid_dim: (local.tiles.count() as u32, 1, 1),
+            block_dim: (tuning::tile_curves_threads(layout.codes()), 1, 1),
+            shared_mem_bytes: 8 * local.bins as u32,
+        };
+        let codes = layout.codes() as u32;
+        let levels = Levels::new(task.levels, task.settings.strength);
+        let modifiers = Modifiers::new(task, history.next_number());
+        let tiles = Tiles::new(&local.tiles, local.bins, &layout);
+        let mut launch = stream.launch_builder(&self.function);
+        launch.arg(&picture.counts).arg(&mut picture.emptied).arg(&codes).arg(&levels).arg(&modifiers).arg(&tiles);
+        launch.arg(&mut local.counts).arg(&mut history.slots).arg(&mut history.sums);
+        launch.arg(&mut history.scenes).arg(&mut history.marks).arg(&mut local.curves);
+        // SAFETY: the arguments are those of the kernel. Both counts have an entry for each code, the counts and the
+        // curves of the tiles one for each bin and each code of each tile, and the history has the sizes that `expect`
+        // gave it; shared memory holds the bins of a tile; all buffers belong to this stream.
+        unsafe { launch.launch(config) }.doing("launching tile_curves")?;
+        if History::slots_for(&task.settings) > 0 {
+            std::mem::swap(&mut picture.counts, &mut picture.emptied);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,52 @@
+//! Launches `kernels/tile_histogram.cu`: how often each bin of each tile occurs.
+#![allow(unsafe_code, reason = "launches kernels")]
+
+use super::{LumaVariants, module};
+use crate::cuda::arguments::{Levels, Samples, Tiles};
+use crate::cuda::error::{Doing, Error};
+use crate::cuda::picture::{Picture, Task};
+use crate::cuda::tuning;
+use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
+use std::sync::Arc;
+
+/// The most counters of one copy in shared memory: one for each code up to 12 bits, else one for each bin.
+const MOST_COUNTERS: usize = 4096;
+
+pub(in crate::cuda) struct TileHistogram {
+    variants: LumaVariants,
+}
+
+impl TileHistogram {
+    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
+        let module = module(context, include_str!("../../../kernels/tile_histogram.ptx"))?;
+        Ok(TileHistogram { variants: LumaVariants::load(&module, "tile_histogram")? })
+    }
+
+    /// Enqueues the counting of the tiles of `picture`, whose counts have to be zero.
+    pub fn launch(&self, picture: &mut Picture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
+        let stream = picture.stream().clone();
+        let layout = picture.layout().clone();
+        let log2_copies = tuning::tile_histogram(layout.sample().depth).log2_copies;
+        let (plane, samples) = match &picture.luma {
+            Some(luma) => (luma, Samples::of_luminance(&layout)),
+            None => (&picture.pixels, Samples::of(&layout)),
+        };
+        let local = picture.local.as_mut().expect("buffers for tiles");
+        let count = local.tiles.count() as u32;
+        let blocks = (multiprocessors * tuning::TILE_HISTOGRAM_BLOCKS / count).clamp(1, local.tiles.height as u32);
+        let config = LaunchConfig {
+            grid_dim: (count, blocks.min(65_535), 1),
+            block_dim: (tuning::TILE_HISTOGRAM_THREADS, 1, 1),
+            shared_mem_bytes: (layout.codes().min(MOST_COUNTERS) as u32 * 4) << log2_copies,
+        };
+        let levels = Levels::new(task.levels, task.settings.strength);
+        let tiles = Tiles::new(&local.tiles, local.bins, &layout);
+        let mut launch = stream.launch_builder(self.variants.of(&layout));
+        launch.arg(plane).arg(&samples).arg(&levels).arg(&tiles).arg(&mut local.counts).arg(&log2_copies);
+        // SAFETY: the arguments are those of the kernel. The grid is that of this picture, whose plane has room for whole
+        // vectors; there is a count for each bin of each tile; shared memory holds every copy of the counters, of which
+        // there are no more than codes or bins; and all buffers belong to this stream.
+        unsafe { launch.launch(config) }.doing("launching tile_histogram")?;
+        Ok(())
+    }
+}

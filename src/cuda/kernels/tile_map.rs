@@ -1,0 +1,61 @@
+//! Launches `kernels/tile_map.cu`: the luminance through the curves of the tiles around each pixel.
+#![allow(unsafe_code, reason = "launches kernels")]
+
+use super::{LumaVariants, module};
+use crate::cuda::arguments::{Levels, Samples, Tiles};
+use crate::cuda::error::{Doing, Error};
+use crate::cuda::picture::{Picture, Task};
+use crate::cuda::tuning;
+use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
+use std::sync::Arc;
+
+pub(in crate::cuda) struct TileMap {
+    variants: LumaVariants,
+}
+
+impl TileMap {
+    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
+        let module = module(context, include_str!("../../../kernels/tile_map.ptx"))?;
+        Ok(TileMap { variants: LumaVariants::load(&module, "tile_map")? })
+    }
+
+    /// Enqueues the mapping of the luminance of `picture`: in place where it is stored, else into a plane of its own.
+    pub fn launch(&self, picture: &mut Picture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
+        let stream = picture.stream().clone();
+        let layout = picture.layout().clone();
+        let local = picture.local.as_mut().expect("buffers for tiles");
+        let grid = &local.tiles;
+        let cells = (grid.columns as u32 + 1) * (grid.rows as u32 + 1);
+        let blocks = (multiprocessors * tuning::TILE_MAP_BLOCKS / cells).clamp(1, grid.height as u32);
+        let in_shared = layout.codes() <= tuning::TILE_MAP_SHARED;
+        let entry = if layout.sample().bytes == 1 { 4 } else { 8 };
+        let config = LaunchConfig {
+            grid_dim: (cells, blocks.min(65_535), 1),
+            block_dim: (tuning::TILE_MAP_THREADS, 1, 1),
+            shared_mem_bytes: if in_shared { layout.codes() as u32 * entry } else { 0 },
+        };
+        // Twice the largest sum of weighted codes fits 32 bits.
+        let weights = 4 * grid.width as u64 * grid.height as u64;
+        let small = u32::from(weights.saturating_mul(layout.sample().max().into()) < 1 << 31);
+        let in_shared = u32::from(in_shared);
+        let levels = Levels::new(task.levels, task.settings.strength);
+        let tiles = Tiles::new(grid, local.bins, &layout);
+        let mut launch = stream.launch_builder(self.variants.of(&layout));
+        let samples = match (&picture.luma, &mut local.mapped) {
+            (Some(luma), Some(mapped)) => {
+                launch.arg(luma).arg(mapped);
+                Samples::of_luminance(&layout)
+            }
+            _ => {
+                launch.arg(&picture.pixels).arg(&picture.pixels);
+                Samples::of(&layout)
+            }
+        };
+        launch.arg(&samples).arg(&levels).arg(&tiles).arg(&local.curves).arg(&in_shared).arg(&small);
+        // SAFETY: the arguments are those of the kernel, which allows source and target to be one. The grid is that of
+        // this picture, whose planes have room for whole vectors; there is a curve for each tile with an entry for each
+        // code up to `samples.max`; shared memory holds four of them if they go there; all buffers belong to this stream.
+        unsafe { launch.launch(config) }.doing("launching tile_map")?;
+        Ok(())
+    }
+}
