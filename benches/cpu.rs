@@ -10,7 +10,8 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use histeq_video::equalize::cpu::{Engine, Isa};
 use histeq_video::equalize::whole;
 use histeq_video::frame::{Frame, HostPool, PixelFormat};
-use histeq_video::spec::{Curve, Equalization, Settings};
+use histeq_video::spec::clahe::{TileCurves, Tiles};
+use histeq_video::spec::{Curve, Equalization, Gain, Settings};
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -46,6 +47,28 @@ fn passes(criterion: &mut Criterion) {
     for format in OTHERS {
         let frame = picture(format, (1920, 1080), Content::Photo);
         measure(criterion, &format!("frame/{format} 1920x1080"), Content::Photo, &frame, whole_frame);
+    }
+}
+
+/// Local equalization, pass by pass.
+fn tiles(criterion: &mut Criterion) {
+    let settings = Settings { max_gain: Gain::from_slope(3.0).expect("a gain"), ..Settings::default() };
+    for format in [PixelFormat::Gray, PixelFormat::Gray10le, PixelFormat::Gray16le] {
+        let frame = picture(format, (1920, 1080), Content::Photo);
+        let grid = Tiles::new(8, 8, (1920, 1080));
+        let mut engine = Engine::new(Isa::best(), HostPool::default()).expect("the best is available");
+        let counts = engine.tile_histograms(&frame, grid, None);
+        let curves = TileCurves::equalizing(&counts, &settings);
+        let name = format!("{format} 1920x1080");
+        measure(criterion, &format!("tile histograms/{name}"), Content::Photo, &frame, |engine, frame| {
+            black_box(engine.tile_histograms(frame, grid, None));
+        });
+        measure(criterion, &format!("tile curves/{name}"), Content::Photo, &frame, |_, _| {
+            black_box(TileCurves::equalizing(&counts, &settings));
+        });
+        measure(criterion, &format!("tile map/{name}"), Content::Photo, &frame, |engine, frame| {
+            black_box(engine.map_tiles(frame, &curves));
+        });
     }
 }
 
@@ -93,6 +116,6 @@ criterion_group! {
         .sample_size(30)
         .warm_up_time(Duration::from_millis(200))
         .measurement_time(Duration::from_millis(600));
-    targets = passes
+    targets = passes, tiles
 }
 criterion_main!(benches);

@@ -11,9 +11,11 @@ pub fn clip(counts: &mut [u64], max_gain: Gain) {
     let most = (u64::from(g) * total / (256 * bins)).max(1);
     let excess: u64 = counts.iter().map(|held| held.saturating_sub(most)).sum();
     let (each, remainder) = (excess / bins, excess % bins);
+    for held in counts.iter_mut() {
+        *held = (*held).min(most) + each;
+    }
     let step = bins.checked_div(remainder).unwrap_or(1);
-    for (held, bin) in counts.iter_mut().zip(0..) {
-        let one_more = bin % step == 0 && bin / step < remainder;
-        *held = (*held).min(most) + each + u64::from(one_more);
+    for held in counts.iter_mut().step_by(step as usize).take(remainder as usize) {
+        *held += 1;
     }
 }

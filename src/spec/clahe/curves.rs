@@ -1,6 +1,6 @@
 //! The curves of all tiles, and what a pixel between them becomes.
 
-use super::{TileHistograms, Tiles, clip};
+use super::{TileBins, TileHistograms, Tiles, clip};
 use crate::spec::{Levels, Settings, Strength};
 
 /// A curve for each tile. [`value`](TileCurves::value) is the definition of what a pixel becomes.
@@ -18,22 +18,11 @@ impl TileCurves {
         let (tiles, bins) = (window.tiles(), window.bins());
         let levels = bins.levels();
         let mut luts = Vec::with_capacity(tiles.count() * levels.codes());
-        let mut by_level = vec![0; levels.count()];
-        for held in window.counts().chunks_exact(bins.count()) {
-            let mut held = held.to_vec();
+        let mut held = vec![0; bins.count()];
+        for counts in window.counts().chunks_exact(bins.count()) {
+            held.copy_from_slice(counts);
             clip(&mut held, settings.max_gain);
-            let total: u64 = held.iter().sum();
-            let mut below = 0;
-            for (bin, &held) in held.iter().enumerate() {
-                let of_bin = &mut by_level[bins.levels_of(bin)];
-                let width = of_bin.len() as u64;
-                for (level, index) in of_bin.iter_mut().zip(0..) {
-                    let cumulative = below + held * (index + 1) / width;
-                    *level = levels.lo() + half_even(cumulative * (levels.count() as u64 - 1), total) as u16;
-                }
-                below += held;
-            }
-            luts.extend((0..levels.codes()).map(|code| by_level[levels.level_of(code as u16)]));
+            push_lut(&mut luts, &held, bins);
         }
         TileCurves { tiles, levels, strength: settings.strength, luts }
     }
@@ -50,7 +39,7 @@ impl TileCurves {
                 sum += u64::from(lut[code]) * (across_weight * down_weight) as u64;
             }
         }
-        let blended = half_even(sum, (width * height) as u64);
+        let blended = Share::of(sum, (width * height) as u64).half_even();
         let k = u64::from(self.strength.of_256());
         ((code as u64 * (256 - k) + blended * k + 128) >> 8) as u16
     }
@@ -81,9 +70,63 @@ impl TileCurves {
     }
 }
 
-/// `part / whole`, rounded to the nearest integer, halves to the even one.
-fn half_even(part: u64, whole: u64) -> u64 {
-    let (down, rest) = (part / whole, part % whole);
-    let up = 2 * rest > whole || 2 * rest == whole && down % 2 == 1;
-    down + u64::from(up)
+/// Appends the lookup table of a tile whose bins hold so many samples.
+fn push_lut(luts: &mut Vec<u16>, held: &[u64], bins: TileBins) {
+    let levels = bins.levels();
+    let steps = levels.count() as u64 - 1;
+    let total: u64 = held.iter().sum();
+    // c*(L-1) / N, carried along: a division a level would take most of the time that a frame of 16 bits takes.
+    let mut share = Share::of(0, total);
+    let one = Share::of(steps, total);
+    let start = luts.len();
+    luts.resize(start + usize::from(levels.lo()), 0);
+    for (bin, &held) in held.iter().enumerate() {
+        let width = bins.levels_of(bin).len() as u64;
+        // h*(j+1)/w, too: each level gets h/w, and one more as often as the rest of that adds up to one.
+        let (each, rest) = if width == 1 { (held, 0) } else { (held / width, held % width) };
+        let each = Share::of(each * steps, total);
+        let mut gathered = 0;
+        for _ in 0..width {
+            share.add(each);
+            gathered += rest;
+            if gathered >= width {
+                gathered -= width;
+                share.add(one);
+            }
+            luts.push(levels.lo() + share.half_even() as u16);
+        }
+    }
+    let (darkest, brightest) = (luts[start + usize::from(levels.lo())], luts[luts.len() - 1]);
+    luts[start..start + usize::from(levels.lo())].fill(darkest);
+    luts.resize(start + levels.codes(), brightest);
+}
+
+/// A sum divided by `whole`, as quotient and rest.
+#[derive(Clone, Copy)]
+struct Share {
+    quotient: u64,
+    rest: u64,
+    whole: u64,
+}
+
+impl Share {
+    /// `part / whole`.
+    fn of(part: u64, whole: u64) -> Self {
+        Share { quotient: part / whole, rest: part % whole, whole }
+    }
+
+    /// Adds another sum that is divided by the same.
+    fn add(&mut self, other: Share) {
+        self.quotient += other.quotient;
+        self.rest += other.rest;
+        if self.rest >= self.whole {
+            self.rest -= self.whole;
+            self.quotient += 1;
+        }
+    }
+
+    /// The nearest integer, of two the even one.
+    fn half_even(self) -> u64 {
+        self.quotient + u64::from(2 * self.rest + self.quotient % 2 > self.whole)
+    }
 }

@@ -10,8 +10,9 @@ use crate::equalize::cpu::blend::{ByteCell, Shares};
 /// What the estimate of a quotient up to 255 is lowered by: more than its error, which is 255 * 4 * 2^-24.
 pub const LOWERED: f32 = 1e-4;
 
-/// Pixels that are looked up one by one before all of them are computed side by side.
-const BATCH: usize = 32;
+/// Pixels that are looked up one by one before all of them are computed side by side: enough that the first have reached
+/// the cache when a vector of them is read back.
+const BATCH: usize = 64;
 
 /// Adding this to an f32 of 0 to 2^22 rounds it to the nearest integer, which then stands in the low bits.
 const ROUND_F32: f32 = 8_388_608.0;
@@ -30,22 +31,18 @@ pub fn interleave(tables: [&[u8; 256]; 4], quads: &mut [u32; 256]) {
 /// Each byte looked up in four tables, blended by its shares, rounded half to even. `255 * across * down` fits 31 bits.
 #[inline(always)]
 pub fn blend_bytes(from: &[u8], to: &mut [u8], cell: &ByteCell, shares: &Shares) {
-    let pixels = from.chunks(BATCH).zip(to.chunks_mut(BATCH)).zip(shares.right.chunks(BATCH));
-    for ((from, to), right) in pixels {
-        let mut quads = [0; BATCH];
+    for ((from, to), right) in from.chunks(BATCH).zip(to.chunks_mut(BATCH)).zip(shares.right.chunks(BATCH)) {
+        let (mut quads, mut blended) = ([0; BATCH], [0; BATCH]);
         for (quad, byte) in quads.iter_mut().zip(from) {
             *quad = cell.quads[usize::from(*byte)];
         }
-        match (<&mut [u8; BATCH]>::try_from(&mut *to), <&[u32; BATCH]>::try_from(right)) {
-            // Spelled out for a known length, which the compiler unrolls into whole vectors.
-            (Ok(to), Ok(right)) => blend_quads(&quads, to, right, shares),
-            _ => blend_quads(&quads, to, right, shares),
-        }
+        blend_quads(&quads, &mut blended, &batch_of(right), shares);
+        to.copy_from_slice(&blended[..to.len()]);
     }
 }
 
 #[inline(always)]
-fn blend_quads(quads: &[u32; BATCH], to: &mut [u8], right: &[u32], shares: &Shares) {
+fn blend_quads(quads: &[u32; BATCH], to: &mut [u8; BATCH], right: &[u32; BATCH], shares: &Shares) {
     let Shares { across, below, down, .. } = *shares;
     let whole = (across * down) as i32;
     let inverse = 1.0 / whole as f32;
@@ -65,27 +62,42 @@ fn blend_quads(quads: &[u32; BATCH], to: &mut [u8], right: &[u32], shares: &Shar
 /// Each code looked up in four tables, blended by its shares, rounded half to even.
 #[inline(always)]
 pub fn blend_words(from: &[u16], to: &mut [u16], luts: [&[u16]; 4], shares: &Shares) {
-    let Shares { across, below, down, .. } = *shares;
-    let whole = f64::from(across) * f64::from(down);
-    let (upper_share, lower_share) = (f64::from(down - below), f64::from(below));
-    let pixels = from.chunks(BATCH).zip(to.chunks_mut(BATCH)).zip(shares.right.chunks(BATCH));
-    for ((from, to), right) in pixels {
-        let mut found = [[0u16; BATCH]; 4];
+    for ((from, to), right) in from.chunks(BATCH).zip(to.chunks_mut(BATCH)).zip(shares.right.chunks(BATCH)) {
+        let (mut found, mut blended) = ([[0; BATCH]; 4], [0; BATCH]);
         for (lut, found) in luts.iter().zip(&mut found) {
             for (found, code) in found.iter_mut().zip(from) {
                 *found = lut[usize::from(*code)];
             }
         }
-        let [upper_left, lower_left, upper_right, lower_right] = &found;
-        for (index, (to, right)) in to.iter_mut().zip(right).enumerate() {
-            let value = |found: &[u16; BATCH]| f64::from(found[index]);
-            let (left, right) = (f64::from((across - right) as i32), f64::from(*right as i32));
-            let upper = value(upper_left) * left + value(upper_right) * right;
-            let lower = value(lower_left) * left + value(lower_right) * right;
-            let quotient = (upper * upper_share + lower * lower_share) / whole;
-            *to = (quotient + ROUND_F64).to_bits() as u16;
-        }
+        blend_found(&found, &mut blended, &batch_of(right), shares);
+        to.copy_from_slice(&blended[..to.len()]);
     }
+}
+
+#[inline(always)]
+fn blend_found(found: &[[u16; BATCH]; 4], to: &mut [u16; BATCH], right: &[u32; BATCH], shares: &Shares) {
+    let Shares { across, below, down, .. } = *shares;
+    let whole = f64::from(across) * f64::from(down);
+    let (upper_share, lower_share) = (f64::from(down - below), f64::from(below));
+    let [upper_left, lower_left, upper_right, lower_right] = found;
+    for (index, (to, right)) in to.iter_mut().zip(right).enumerate() {
+        // Fewer than 2^31 parts: a vector of them becomes f64 at once.
+        let (left, right) = (f64::from((across - right) as i32), f64::from(*right as i32));
+        let mixed = |left_values: &[u16; BATCH], right_values: &[u16; BATCH]| {
+            f64::from(left_values[index]) * left + f64::from(right_values[index]) * right
+        };
+        let upper = mixed(upper_left, upper_right) * upper_share;
+        let lower = mixed(lower_left, lower_right) * lower_share;
+        *to = ((upper + lower) / whole + ROUND_F64).to_bits() as u16;
+    }
+}
+
+/// A batch of weights, 0 beyond those that there are: whole vectors are computed always.
+#[inline(always)]
+fn batch_of(right: &[u32]) -> [u32; BATCH] {
+    let mut batch = [0; BATCH];
+    batch[..right.len()].copy_from_slice(right);
+    batch
 }
 
 /// `after` between `before` and itself: `(before * (256 - k) + after * k + 128) >> 8`.
