@@ -148,8 +148,6 @@ extern "C" __global__ __launch_bounds__(1024) void equalization(
     unsigned frames = 1u;
 
     Divisor levels_divisor = divisor_of(count_of_levels);
-    Known known;
-    Turn turn = {};
 
     if (m.slots != 0u) {
         // What the sums may need is on its way while the frames are compared. The frame that is pushed out of a full
@@ -160,15 +158,17 @@ extern "C" __global__ __launch_bounds__(1024) void equalization(
         Sum windows[2][PER_THREAD];
         load(&sums[quad], windows[0]);
         load(&sums[quads + quad], windows[1]);
+        Known known;
         if (warp == 0u) known = known_before(m, states, marks);
 
         compare(count, code, levels, m, coarse, grid);
         if (warp == 0u) {
-            turn = next_turn(coarse, m, known);
+            Turn turn = next_turn(coarse, m, known);
             if (lane == 0u) shared_turn = turn;
+            if (blockIdx.x == 0u) remember(turn, known, m, states, marks);
         }
         __syncthreads();
-        turn = shared_turn;
+        Turn turn = shared_turn;
         frames = turn.frames;
         if (turn.pushed != NOWHERE && turn.pushed != likely) pushed = slots[turn.pushed * (size_t)quads + quad];
 #pragma unroll
@@ -272,6 +272,4 @@ extern "C" __global__ __launch_bounds__(1024) void equalization(
         mapped[i] = wide_curve_at(code + i, at, spread, levels);
     }
     curve[quad] = make_ushort4(mapped[0], mapped[1], mapped[2], mapped[3]);
-    // Nobody waits for this.
-    if (m.slots != 0u && blockIdx.x == 0u && warp == 0u) remember(turn, known, m, states, marks);
 }

@@ -35,13 +35,16 @@ struct Turn {
 
 // What a lane of the warp knows of the frames so far; each has two coarse bins.
 struct Known {
-    const Scenes* scenes;
     const unsigned* marks;
     uint2 last, before;
     uint2 oldest, mark, frames;
     unsigned current, begun, cuts, cut;
-    unsigned found;  // the mark in the frame's slot
-    uint2 now;       // the frame's own distribution
+    unsigned given;     // marks
+    unsigned found;     // the mark in the frame's slot
+    unsigned first[2];  // the marks in slots `lane` and `lane + LANES`
+    unsigned next;      // for lanes 0 and 1: the slot after the oldest of that window,
+    unsigned follows;   // and the mark in there
+    uint2 now;          // the frame's own distribution
 };
 
 __device__ __forceinline__ unsigned of(uint2 pair, unsigned window) { return window == 0u ? pair.x : pair.y; }
@@ -50,11 +53,16 @@ __device__ __forceinline__ uint2 pair_at(const unsigned* pairs, unsigned index) 
     return reinterpret_cast<const uint2*>(pairs)[index];
 }
 
-// Reads what is known before the frame. `marks` has `slots` entries for each of the two states.
+// The slot of the frame after that of `slot`.
+__device__ __forceinline__ unsigned after(unsigned slot, const Modifiers& m) {
+    return slot + 1u == m.slots ? 0u : slot + 1u;
+}
+
+// Reads what is known before the frame: all of it, so that nothing is waited for later. `marks` has `slots` entries for each of the two states.
 __device__ __forceinline__ Known known_before(const Modifiers& m, const Scenes* states, const unsigned* marks) {
     unsigned lane = threadIdx.x % LANES;
     Known known;
-    const Scenes* scenes = known.scenes = &states[m.number & 1u];
+    const Scenes* scenes = &states[m.number & 1u];
     known.marks = marks + (m.number & 1u ? m.slots : 0u);
     known.last = pair_at(scenes->last, lane);
     known.before = pair_at(scenes->before, lane);
@@ -65,7 +73,12 @@ __device__ __forceinline__ Known known_before(const Modifiers& m, const Scenes* 
     known.begun = scenes->begun;
     known.cuts = scenes->cuts;
     known.cut = scenes->cut;
+    known.given = scenes->marks;
     known.found = known.marks[m.slot];
+    known.first[0] = lane < m.slots ? known.marks[lane] : 0u;
+    known.first[1] = lane + LANES < m.slots ? known.marks[lane + LANES] : 0u;
+    known.next = after(of(known.oldest, lane), m);
+    known.follows = known.marks[known.next];
     return known;
 }
 
@@ -98,43 +111,43 @@ __device__ __forceinline__ Turn next_turn(const unsigned* coarse, const Modifier
     return turn;
 }
 
-// The slot of the first frame after that of `slot` which is marked so; the frame's own if there is none.
-__device__ __forceinline__ unsigned next_member(unsigned slot, unsigned mark, const unsigned* marks,
-                                                const Modifiers& m) {
-    do slot = slot + 1u == m.slots ? 0u : slot + 1u;
-    while (slot != m.slot && marks[slot] != mark);
-    return slot;
-}
-
 // Writes what is known after the frame.
 __device__ __forceinline__ void remember(Turn turn, const Known& known, const Modifiers& m, Scenes* states,
                                          unsigned* marks) {
     unsigned lane = threadIdx.x % LANES;
     Scenes& then = states[(m.number + 1u) & 1u];
     unsigned* marking = marks + (m.number & 1u ? 0u : m.slots);
-    unsigned mark = turn.fresh ? known.scenes->marks + 1u : of(known.mark, turn.window);
-    for (unsigned slot = lane; slot < m.slots; slot += LANES) {
-        marking[slot] = slot == m.slot ? mark : slot == turn.pushed ? 0u : known.marks[slot];
+    unsigned mark = turn.fresh ? known.given + 1u : of(known.mark, turn.window);
+    unsigned round = 0u;
+    for (unsigned slot = lane; slot < m.slots; slot += LANES, ++round) {
+        unsigned kept = round == 0u ? known.first[0] : round == 1u ? known.first[1] : known.marks[slot];
+        marking[slot] = slot == m.slot ? mark : slot == turn.pushed ? 0u : kept;
     }
     reinterpret_cast<uint2*>(then.last)[lane] = known.now;
     reinterpret_cast<uint2*>(then.before)[lane] = turn.cut ? known.last : known.before;
     if (lane < 2u) {
         bool takes = lane == turn.window;
         bool leaves = turn.forgotten == lane || (takes && turn.pushed != NOWHERE);
-        unsigned oldest = of(known.oldest, lane);
+        unsigned oldest = of(known.oldest, lane), own = of(known.mark, lane);
         unsigned rest = of(known.frames, lane) - leaves;
         if (takes && (turn.fresh || rest == 0u)) {
             oldest = m.slot;
         } else if (leaves) {
-            oldest = next_member(oldest, of(known.mark, lane), known.marks, m);
+            // The first frame after it that is marked so; mostly the very next one.
+            oldest = known.next;
+            unsigned found = known.follows;
+            while (oldest != m.slot && found != own) {
+                oldest = after(oldest, m);
+                found = known.marks[oldest];
+            }
         }
         then.oldest[lane] = oldest;
         then.frames[lane] = takes ? turn.frames : rest;
-        then.mark[lane] = takes ? mark : of(known.mark, lane);
+        then.mark[lane] = takes ? mark : own;
     }
     if (lane == 0u) {
         then.current = turn.window;
-        then.marks = known.scenes->marks + turn.fresh;
+        then.marks = known.given + turn.fresh;
         then.begun = 1u;
         then.cuts = known.cuts | turn.cut;
         then.cut = turn.cut ? m.number : known.cut;

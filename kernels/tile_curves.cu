@@ -46,18 +46,18 @@ extern "C" __global__ __launch_bounds__(1024) void tile_curves(
     size_t all_bins = (size_t)gridDim.x * bins;
     size_t first = (size_t)blockIdx.x * bins;
     unsigned frames = 1u;
-    Turn turn = {};
-    Known known;
 
     if (m.slots != 0u) {
+        Known known;
         if (warp == 0u) known = known_before(m, states, marks);
         compare(counts, codes, levels, coarse);
         if (warp == 0u) {
-            turn = next_turn(coarse, m, known);
+            Turn turn = next_turn(coarse, m, known);
             if (lane == 0u) shared_turn = turn;
+            if (blockIdx.x == 0u) remember(turn, known, m, states, marks);
         }
         __syncthreads();
-        turn = shared_turn;
+        Turn turn = shared_turn;
         frames = turn.frames;
         for (unsigned bin = threadIdx.x; bin < bins; bin += blockDim.x) {
             size_t at = first + bin;
@@ -143,5 +143,4 @@ extern "C" __global__ __launch_bounds__(1024) void tile_curves(
         }
         curve[code] = levels.lo + half_even(cumulative * (count - 1u), total, reciprocal);
     }
-    if (m.slots != 0u && blockIdx.x == 0u && warp == 0u) remember(turn, known, m, states, marks);
 }

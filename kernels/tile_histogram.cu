@@ -1,5 +1,6 @@
 // Counts the luma of each tile of a grid over a picture and its mirrored padding, in bins. A tile is counted by gridDim.y
-// blocks, each of which takes every so many rows into shared memory and adds its sums to those of the tile.
+// blocks, each of which takes every so many rows into shared memory and adds its sums to those of the tile, and to those
+// of the whole frame on the way.
 #include "samples.cuh"
 #include "tiles.cuh"
 
@@ -27,31 +28,60 @@ __device__ __forceinline__ unsigned code_at(const S* plane, size_t pixel, Sample
     return decoded<S>(sample, samples);
 }
 
+__device__ __forceinline__ void begin(Counters counters) {
+    for (unsigned i = threadIdx.x; i < counters.size << counters.copies; i += blockDim.x) shared_counts[i] = 0u;
+    __syncthreads();
+}
+
+// Adds what the block has counted to the counts of its tile, and to those of the whole frame if that is asked for.
+__device__ __forceinline__ void end(Counters counters, Levels levels, Tiles tiles, unsigned* counts, unsigned* all) {
+    __syncthreads();
+    unsigned* of_tile = counts + (size_t)blockIdx.x * tiles.bins;
+    for (unsigned slot = threadIdx.x; slot < counters.size; slot += blockDim.x) {
+        unsigned sum = 0u;
+        for (unsigned copy = 0u; copy < 1u << counters.copies; ++copy) {
+            sum += shared_counts[(slot << counters.copies) | ((copy + slot) & ((1u << counters.copies) - 1u))];
+        }
+        if (sum == 0u) continue;
+        atomicAdd(&of_tile[counters.of_bins ? slot : tile_bin(slot, levels, tiles)], sum);
+        if (all != nullptr) {
+            atomicAdd(&all[slot < levels.lo ? levels.lo : slot > levels.hi ? levels.hi : slot], sum);
+        }
+    }
+    __syncthreads();
+}
+
+// How many of `length` pixels of a tile that begin at `first` are in the picture, and do not only mirror it.
+__device__ __forceinline__ unsigned seen_of(unsigned first, unsigned length, unsigned picture) {
+    return first >= picture ? 0u : first + length > picture ? picture - first : length;
+}
+
+// How many of `rows` rows are this block's: every so many, from its own number on.
+__device__ __forceinline__ unsigned own_rows(unsigned rows) {
+    return blockIdx.y < rows ? (rows - blockIdx.y - 1u) / gridDim.y + 1u : 0u;
+}
+
 template <typename S, int STEP>
 __device__ __forceinline__ void tile_histogram(const uint4* __restrict__ plane, Samples samples, Levels levels,
-                                               Tiles tiles, unsigned* counts, unsigned log2_copies) {
+                                               Tiles tiles, unsigned* counts, unsigned* all, unsigned log2_copies) {
     Counters counters;
     counters.of_bins = sizeof(S) > 1 && samples.max >= MOST_TILE_BINS;
     counters.size = counters.of_bins ? tiles.bins : samples.max + 1u;
     counters.copies = log2_copies;
     counters.copy = threadIdx.x & ((1u << log2_copies) - 1u);
-    for (unsigned i = threadIdx.x; i < counters.size << log2_copies; i += blockDim.x) shared_counts[i] = 0u;
-    __syncthreads();
+    begin(counters);
 
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     unsigned left = blockIdx.x % tiles.columns * tiles.width, top = blockIdx.x / tiles.columns * tiles.height;
-    unsigned right = left + tiles.width;
-    // Columns of the picture, and those that only mirror it.
-    unsigned seen = left >= tiles.picture_width ? 0u
-                    : right > tiles.picture_width ? tiles.picture_width - left : tiles.width;
-    unsigned vectors = seen == 0u ? 0u : (seen + PIXELS - 2u) / PIXELS + 1u;
-    unsigned rows = blockIdx.y < tiles.height ? (tiles.height - blockIdx.y - 1u) / gridDim.y + 1u : 0u;
-    for (unsigned i = threadIdx.x; i < rows * vectors; i += blockDim.x) {
+    unsigned columns = seen_of(left, tiles.width, tiles.picture_width);
+    unsigned rows = seen_of(top, tiles.height, tiles.picture_height);
+    unsigned vectors = columns == 0u ? 0u : (columns + PIXELS - 2u) / PIXELS + 1u;
+    for (unsigned i = threadIdx.x; i < own_rows(rows) * vectors; i += blockDim.x) {
         unsigned row = i / vectors;
-        size_t start = (size_t)mirrored(top + blockIdx.y + row * gridDim.y, tiles.picture_height) * tiles.pitch;
-        unsigned first = (unsigned)start + left, last = first + seen - 1u;
+        unsigned first = (top + blockIdx.y + row * gridDim.y) * tiles.pitch + left, last = first + columns - 1u;
         unsigned index = first / PIXELS + (i - row * vectors);
         if (index > last / PIXELS) continue;
+        bool whole = index * PIXELS >= first && (index + 1u) * PIXELS - 1u <= last;
         Words from = words(plane[index]);
 #pragma unroll
         for (int w = 0; w < 4; ++w) {
@@ -60,36 +90,35 @@ __device__ __forceinline__ void tile_histogram(const uint4* __restrict__ plane, 
 #pragma unroll
             for (int j = 0; j < PER_WORD<S> / STEP; ++j) {
                 unsigned pixel = index * PIXELS + w * (PER_WORD<S> / STEP) + j;
-                if (pixel >= first && pixel <= last) {
+                if (whole || (pixel >= first && pixel <= last)) {
                     count<S>(decoded<S>(sample_at<S>(word, j * STEP), samples), counters, levels, tiles);
                 }
             }
         }
     }
-    unsigned mirroring = tiles.width - seen;
-    for (unsigned i = threadIdx.x; i < rows * mirroring; i += blockDim.x) {
-        unsigned row = i / mirroring;
-        size_t start = (size_t)mirrored(top + blockIdx.y + row * gridDim.y, tiles.picture_height) * tiles.pitch;
-        unsigned column = mirrored(left + seen + (i - row * mirroring), tiles.picture_width);
-        const S* samples_of = reinterpret_cast<const S*>(plane);
-        count<S>(code_at<S, STEP>(samples_of, start + column, samples), counters, levels, tiles);
-    }
-    __syncthreads();
+    end(counters, levels, tiles, counts, all);
+    if (columns == tiles.width && rows == tiles.height) return;
 
-    unsigned* of_tile = counts + (size_t)blockIdx.x * tiles.bins;
-    for (unsigned slot = threadIdx.x; slot < counters.size; slot += blockDim.x) {
-        unsigned sum = 0u;
-        for (unsigned copy = 0u; copy < 1u << log2_copies; ++copy) {
-            sum += shared_counts[(slot << log2_copies) | ((copy + slot) & ((1u << log2_copies) - 1u))];
-        }
-        if (sum != 0u) atomicAdd(&of_tile[counters.of_bins ? slot : tile_bin(slot, levels, tiles)], sum);
+    // What only mirrors the picture counts in the tile, but not in the frame.
+    begin(counters);
+    const S* stored = reinterpret_cast<const S*>(plane);
+    unsigned own = own_rows(tiles.height);
+    for (unsigned i = threadIdx.x; i < own * tiles.width; i += blockDim.x) {
+        unsigned row = i / tiles.width;
+        unsigned x = i - row * tiles.width, y = blockIdx.y + row * gridDim.y;
+        if (x < columns && y < rows) continue;
+        size_t start = (size_t)mirrored(top + y, tiles.picture_height) * tiles.pitch;
+        unsigned column = mirrored(left + x, tiles.picture_width);
+        count<S>(code_at<S, STEP>(stored, start + column, samples), counters, levels, tiles);
     }
+    end(counters, levels, tiles, counts, nullptr);
 }
 
-#define TILE_HISTOGRAM(NAME, S, STEP)                                                                              \
-    extern "C" __global__ __launch_bounds__(1024) void tile_histogram_##NAME(                                      \
-        const uint4* plane, Samples samples, Levels levels, Tiles tiles, unsigned* counts, unsigned log2_copies) { \
-        tile_histogram<S, STEP>(plane, samples, levels, tiles, counts, log2_copies);                               \
+#define TILE_HISTOGRAM(NAME, S, STEP)                                                                       \
+    extern "C" __global__ __launch_bounds__(1024) void tile_histogram_##NAME(                               \
+        const uint4* plane, Samples samples, Levels levels, Tiles tiles, unsigned* counts, unsigned* all,   \
+        unsigned log2_copies) {                                                                             \
+        tile_histogram<S, STEP>(plane, samples, levels, tiles, counts, all, log2_copies);                   \
     }
 
 TILE_HISTOGRAM(u8, unsigned char, 1)

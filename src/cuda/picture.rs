@@ -4,6 +4,7 @@
 use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::history::History;
+use super::kernels::TileHistogram;
 use super::layout::{Arrangement, Layout};
 use crate::spec::clahe::{TileBins, Tiles};
 use crate::spec::{Gain, Levels, Method, Plateau, Rect, Settings, Weights};
@@ -159,10 +160,12 @@ impl Picture {
     fn equalize_locally(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
         let gpu = self.gpu.clone();
         // Where each frame is by itself, nobody asks which scene it belongs to.
-        if History::slots_for(&task.settings) > 0 {
+        let codes = History::slots_for(&task.settings) > 0;
+        let on_the_way = codes && TileHistogram::counts_codes(&self.layout);
+        if codes && !on_the_way {
             self.count(task)?;
         }
-        gpu.kernels.tile_histogram.launch(self, task, gpu.multiprocessors())?;
+        gpu.kernels.tile_histogram.launch(self, task, on_the_way, gpu.multiprocessors())?;
         gpu.kernels.tile_curves.launch(self, history, task)?;
         gpu.kernels.tile_map.launch(self, task, gpu.multiprocessors())?;
         if self.luma.is_some() {

@@ -1,7 +1,7 @@
 //! Launches `kernels/map.cu`: the pixels through the curve, in place.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{LumaVariants, RgbVariants, luma_vectors, module, plane_vectors};
+use super::{LumaVariants, NOTHING, RgbVariants, luma_vectors, module, plane_vectors};
 use crate::cuda::arguments::{Samples, Weights};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::picture::Picture;
@@ -9,9 +9,6 @@ use crate::cuda::tuning;
 use crate::spec;
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 use std::sync::Arc;
-
-/// A null pointer.
-const NOTHING: u64 = 0;
 
 pub(in crate::cuda) struct Map {
     stored: LumaVariants,

@@ -28,6 +28,9 @@ use std::sync::Arc;
 /// Bytes that a thread loads at once.
 const VECTOR: usize = 16;
 
+/// A null pointer, for what a kernel is to do without.
+const NOTHING: u64 = 0;
+
 /// All kernels, loaded.
 pub(super) struct Kernels {
     pub luminance: Luminance,

@@ -1,9 +1,10 @@
 //! Launches `kernels/tile_histogram.cu`: how often each bin of each tile occurs.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{LumaVariants, module};
+use super::{LumaVariants, NOTHING, module};
 use crate::cuda::arguments::{Levels, Samples, Tiles};
 use crate::cuda::error::{Doing, Error};
+use crate::cuda::layout::Layout;
 use crate::cuda::picture::{Picture, Task};
 use crate::cuda::tuning;
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
@@ -22,8 +23,13 @@ impl TileHistogram {
         Ok(TileHistogram { variants: LumaVariants::load(&module, "tile_histogram")? })
     }
 
-    /// Enqueues the counting of the tiles of `picture`, whose counts have to be zero.
-    pub fn launch(&self, picture: &mut Picture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
+    /// Whether the codes of the whole frame can be counted on the way: where there is a counter for each.
+    pub fn counts_codes(layout: &Layout) -> bool {
+        layout.codes() <= MOST_COUNTERS
+    }
+
+    /// Enqueues the counting of the tiles of `picture`, whose counts have to be zero, and with `codes` that of all codes.
+    pub fn launch(&self, picture: &mut Picture, task: &Task, codes: bool, multiprocessors: u32) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();
         let log2_copies = tuning::tile_histogram(layout.sample().depth).log2_copies;
@@ -42,9 +48,14 @@ impl TileHistogram {
         let levels = Levels::new(task.levels, task.settings.strength);
         let tiles = Tiles::new(&local.tiles, local.bins, &layout);
         let mut launch = stream.launch_builder(self.variants.of(&layout));
-        launch.arg(plane).arg(&samples).arg(&levels).arg(&tiles).arg(&mut local.counts).arg(&log2_copies);
+        launch.arg(plane).arg(&samples).arg(&levels).arg(&tiles).arg(&mut local.counts);
+        match codes {
+            true => launch.arg(&mut picture.counts),
+            false => launch.arg(&NOTHING),
+        };
+        launch.arg(&log2_copies);
         // SAFETY: the arguments are those of the kernel. The grid is that of this picture, whose plane has room for whole
-        // vectors; there is a count for each bin of each tile; shared memory holds every copy of the counters, of which
+        // vectors; there is a count for each bin of each tile, and for each code if they are counted; shared memory holds every copy of the counters, of which
         // there are no more than codes or bins; and all buffers belong to this stream.
         unsafe { launch.launch(config) }.doing("launching tile_histogram")?;
         Ok(())
