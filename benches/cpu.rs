@@ -74,7 +74,7 @@ fn tiles(criterion: &mut Criterion) {
 
 fn whole_frame(engine: &mut Engine, frame: &Frame) {
     let histogram = engine.histogram(frame, whole(frame));
-    let curve = Equalization::new(Settings::default()).next(&histogram).curve;
+    let curve = Equalization::new(Settings::default()).next(&histogram, (frame.width(), frame.height())).curve;
     black_box(engine.map(frame, &curve));
 }
 

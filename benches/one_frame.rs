@@ -43,7 +43,7 @@ fn main() {
             equalized = Some(match &local {
                 None => {
                     let histogram = engine.histogram(&frame, whole(&frame));
-                    engine.map(&frame, &equalization.next(&histogram).curve)
+                    engine.map(&frame, &equalization.next(&histogram, (frame.width(), frame.height())).curve)
                 }
                 Some((settings, tiles)) => {
                     let counts = engine.tile_histograms(&frame, *tiles, None);

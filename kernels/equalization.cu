@@ -16,6 +16,7 @@ struct Grid {
     unsigned arrived;              // at barriers, ever
     unsigned coarse[2][COARSE];    // of this frame, and zeros for the next
     unsigned flat[MOST_BLOCKS];    // 1 where one level holds all samples
+    Sum totals[MOST_BLOCKS];       // of the window
     Sum kept[MOST_BLOCKS];         // samples that the plateau leaves
     Sum excess[MOST_BLOCKS];       // above the contrast limit
     Sum sums[MOST_BLOCKS];         // in the end
@@ -190,8 +191,9 @@ extern "C" __global__ __launch_bounds__(1024) void equalization(
         slots[m.slot * (size_t)quads + quad] = loaded;
     }
 
-    // One level that holds all samples makes the curve the identity, whatever becomes of the histogram.
     Sum total = (Sum)frames * m.samples;
+    if (m.varies) total = sum_of_grid(sum_of_block(held[0] + held[1] + held[2] + held[3], room), grid->totals, grid);
+    // One level that holds all samples makes the curve the identity, whatever becomes of the histogram.
     bool holds_all = false;
 #pragma unroll
     for (unsigned i = 0u; i < PER_THREAD; ++i) holds_all |= held[i] == total;

@@ -18,6 +18,8 @@ struct Scenes {
     unsigned begun;           // 1 once there was a frame
     unsigned cuts;            // 1 once there was a cut
     unsigned cut;             // number of the first frame after the last cut
+    unsigned last_samples;    // of the frame before
+    unsigned before_samples;  // and of the one before the last cut
     unsigned reserved;
     unsigned last[COARSE];    // cumulative distribution of the frame before
     unsigned before[COARSE];  // and of the one before the last cut
@@ -39,6 +41,7 @@ struct Known {
     uint2 last, before;
     uint2 oldest, mark, frames;
     unsigned current, begun, cuts, cut;
+    unsigned last_samples, before_samples;
     unsigned given;     // marks
     unsigned found;     // the mark in the frame's slot
     unsigned first[2];  // the marks in slots `lane` and `lane + LANES`
@@ -73,6 +76,8 @@ __device__ __forceinline__ Known known_before(const Modifiers& m, const Scenes* 
     known.begun = scenes->begun;
     known.cuts = scenes->cuts;
     known.cut = scenes->cut;
+    known.last_samples = scenes->last_samples;
+    known.before_samples = scenes->before_samples;
     known.given = scenes->marks;
     known.found = known.marks[m.slot];
     known.first[0] = lane < m.slots ? known.marks[lane] : 0u;
@@ -82,9 +87,17 @@ __device__ __forceinline__ Known known_before(const Modifiers& m, const Scenes* 
     return known;
 }
 
-__device__ __forceinline__ unsigned long long distance(uint2 a, uint2 b) {
-    auto away = [](unsigned a, unsigned b) { return (unsigned long long)(a > b ? a - b : b - a); };
-    return sum_of_warp(away(a.x, b.x) + away(a.y, b.y));
+// Whether a frame of so many samples with this distribution is farther than the threshold from another one.
+__device__ __forceinline__ bool differs(uint2 a, unsigned samples, uint2 b, unsigned others, unsigned threshold) {
+    auto away = [](unsigned long long a, unsigned long long b) { return a > b ? a - b : b - a; };
+    unsigned long long most = (unsigned long long)threshold * COARSE * samples;
+    if (samples == others) return 1000u * sum_of_warp(away(a.x, b.x) + away(a.y, b.y)) > most;
+    // Multiplied out: the sums take up to 64 bits, and what is compared more than that.
+    auto times = [](unsigned a, unsigned b) { return (unsigned long long)a * b; };
+    unsigned long long sum =
+        sum_of_warp(away(times(a.x, others), times(b.x, samples)) + away(times(a.y, others), times(b.y, samples)));
+    unsigned long long high = __umul64hi(sum, 1000u), most_high = __umul64hi(most, others);
+    return high != most_high ? high > most_high : sum * 1000u > most * others;
 }
 
 // Where the frame belongs whose samples fall into `coarse` bins.
@@ -93,11 +106,10 @@ __device__ __forceinline__ Turn next_turn(const unsigned* coarse, const Modifier
     uint2 own = pair_at(coarse, lane);
     unsigned odd = prefix_of_warp(own.x + own.y, lane);
     known.now = make_uint2(odd - own.y, odd);
-    unsigned long long most = (unsigned long long)m.threshold * COARSE * m.samples;
 
-    bool cut = 1000u * distance(known.now, known.last) > most && known.begun;
+    bool cut = differs(known.now, m.samples, known.last, known.last_samples, m.threshold) && known.begun;
     bool back = cut && known.cuts && m.number - known.cut <= m.flash &&
-                1000u * distance(known.now, known.before) <= most;
+                !differs(known.now, m.samples, known.before, known.before_samples, m.threshold);
     Turn turn;
     turn.cut = cut;
     turn.window = cut ? 1u - known.current : known.current;
@@ -151,5 +163,7 @@ __device__ __forceinline__ void remember(Turn turn, const Known& known, const Mo
         then.begun = 1u;
         then.cuts = known.cuts | turn.cut;
         then.cut = turn.cut ? m.number : known.cut;
+        then.last_samples = m.samples;
+        then.before_samples = turn.cut ? known.last_samples : known.before_samples;
     }
 }

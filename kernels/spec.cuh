@@ -108,7 +108,8 @@ struct Modifiers {
     unsigned frames;     // the most that a window has
     unsigned flash;      // the most that a flash lasts
     unsigned threshold;  // distance of a cut, in thousandths
-    unsigned samples;    // counted in each frame
+    unsigned samples;    // counted in this frame
+    unsigned varies;     // 1 if other frames may have counted more or fewer
     unsigned cap;        // what a bin keeps of each frame; 0 for all
     unsigned bins;       // of the histogram; 0 is one a level
     unsigned gain;       // contrast limit in 256ths; 0 is none

@@ -41,6 +41,11 @@ pub struct Args {
     #[command(flatten)]
     pub equalize: EqualizeArgs,
 
+    /// How much of --smooth lies ahead of each frame: the first frames of a scene are as calm as the rest, and output comes
+    /// that much later [default: half of it for files, within 256 MiB of frames; else 0]
+    #[arg(long, value_name = "SECONDS", conflicts_with = "exact", help_heading = "Equalization")]
+    pub look_ahead: Option<f64>,
+
     /// Input format, when it cannot be told (FFmpeg's name)
     #[arg(short = 'f', long, value_name = "F", help_heading = "Input")]
     pub format: Option<String>,

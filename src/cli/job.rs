@@ -47,7 +47,7 @@ impl Job {
         let (Some(input), Some(output)) = (args.input, args.output) else {
             return Err(usage(ErrorKind::MissingRequiredArgument, "an input and an output are required"));
         };
-        let wishes = Wishes::from_args(args.equalize)?;
+        let wishes = Wishes::from_args(args.equalize)?.looking_ahead(args.look_ahead, &input)?;
         let from_stdin = input == "-";
         let overwrite = args.written.overwrite(from_stdin);
         let stats = stats(args.stats, &output)?;

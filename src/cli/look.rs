@@ -22,6 +22,10 @@ pub struct Wishes {
     bins: Option<u32>,
     chroma: Chroma,
     region: Region,
+    /// Seconds, if asked for.
+    look_ahead: Option<f64>,
+    /// Whether frames may be held back without being asked for: nobody waits for them.
+    may_hold_back: bool,
     /// Whether only luma is written.
     pub gray: bool,
 }
@@ -39,10 +43,13 @@ struct Look {
 }
 
 const EXACT: Look = Look { smooth: 0.0, scene_threshold: 1.0, max_gain: 0.0, plateau: Plateau::Off, strength: 1.0 };
-const NATURAL: Look = Look { smooth: 1.0, scene_threshold: 0.12, max_gain: 3.0, plateau: Plateau::Off, strength: 1.0 };
+const NATURAL: Look = Look { smooth: 2.0, scene_threshold: 0.2, max_gain: 3.0, plateau: Plateau::Off, strength: 1.0 };
 const NIGHT: Look = Look { smooth: 2.0, max_gain: 5.0, strength: 0.8, ..NATURAL };
 const HAZE: Look = Look { max_gain: 6.0, ..NATURAL };
 const THERMAL: Look = Look { max_gain: 0.0, plateau: Plateau::Millionths(1000), ..NATURAL };
+
+/// Bytes of frames that are held back without being asked for.
+const HELD_BACK: usize = 256 << 20;
 
 /// The contrast limit of CLAHE, where a look has none or means that of a single curve.
 const CLAHE_GAIN: f64 = 3.0;
@@ -91,8 +98,22 @@ impl Wishes {
                 ChromaArg::Scale => Chroma::Scale,
             },
             region: value("--roi", "X,Y,W,H in pixels, or auto", args.roi, parse_region)?.unwrap_or_default(),
+            look_ahead: None,
+            may_hold_back: false,
             gray: args.gray,
         })
+    }
+
+    /// The same for a job that reads `input`, with this look-ahead in seconds if one was asked for.
+    ///
+    /// # Errors
+    /// When it makes no sense.
+    pub fn looking_ahead(self, seconds: Option<f64>, input: &str) -> Result<Self, clap::Error> {
+        if seconds.is_some_and(|seconds| !(0.0..=3600.0).contains(&seconds)) {
+            return Err(usage(ErrorKind::ValueValidation, "--look-ahead is seconds, 0 or more"));
+        }
+        let may_hold_back = input != "-" && !input.contains("://");
+        Ok(Wishes { look_ahead: seconds, may_hold_back, ..self })
     }
 
     /// The settings for this input.
@@ -109,7 +130,7 @@ impl Wishes {
         // The numbers of the table are in range.
         Settings {
             method: if clahe { Method::Clahe { columns: self.tiles.0, rows: self.tiles.1 } } else { Method::Global },
-            smoothing: Smoothing::of_seconds(self.smooth.unwrap_or(look.smooth), input.rate().unwrap_or(25.0)),
+            smoothing: self.smoothing(self.smooth.unwrap_or(look.smooth), input),
             scene_threshold: self
                 .scene_threshold
                 .unwrap_or_else(|| Threshold::from_share(look.scene_threshold).unwrap_or_default()),
@@ -120,6 +141,22 @@ impl Wishes {
             region: self.region,
             chroma: self.chroma,
         }
+    }
+}
+
+impl Wishes {
+    /// The window of so many seconds.
+    fn smoothing(&self, seconds: f64, input: &Input) -> Smoothing {
+        let rate = input.rate().unwrap_or(25.0);
+        let smoothing = Smoothing::of_seconds(seconds, rate);
+        smoothing.looking_ahead(match self.look_ahead {
+            Some(seconds) => (seconds * rate).round().min(f64::from(Smoothing::MOST)) as u32,
+            None if self.may_hold_back => {
+                let frames = HELD_BACK / input.frame_bytes().unwrap_or(HELD_BACK).max(1);
+                (smoothing.frames() / 2).min(frames as u32)
+            }
+            None => 0,
+        })
     }
 }
 

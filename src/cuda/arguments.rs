@@ -121,6 +121,7 @@ pub(super) struct Modifiers {
     flash: u32,
     threshold: u32,
     samples: u32,
+    varies: u32,
     cap: u32,
     bins: u32,
     gain: u32,
@@ -141,6 +142,7 @@ impl Modifiers {
             flash: settings.smoothing.flash(),
             threshold: settings.scene_threshold.of_1000(),
             samples: task.samples() as u32,
+            varies: (settings.region == spec::Region::Auto).into(),
             // No bin has more samples than the frame.
             cap: settings.plateau.cap(task.samples()).map_or(0, |cap| cap.min(task.samples()) as u32),
             bins: if bins == count { 0 } else { bins as u32 },

@@ -10,10 +10,10 @@ use cudarc::driver::{CudaSlice, CudaStream};
 use std::sync::Arc;
 
 /// Bytes of `Scenes` in kernels/scenes.cuh.
-const SCENES_BYTES: usize = (12 + 2 * COARSE) * 4;
+const SCENES_BYTES: usize = (14 + 2 * COARSE) * 4;
 
 /// Bytes of `Grid` in kernels/equalization.cu.
-const GRID_BYTES: usize = (1 + 2 * COARSE + MOST_BLOCKS + 1) * 4 + 4 * MOST_BLOCKS * 8;
+const GRID_BYTES: usize = (1 + 2 * COARSE + MOST_BLOCKS + 1) * 4 + 5 * MOST_BLOCKS * 8;
 
 /// The most blocks of the kernel.
 const MOST_BLOCKS: usize = 16;
@@ -22,12 +22,19 @@ const MOST_BLOCKS: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Kind {
     levels: Levels,
-    samples: u64,
+    size: (usize, usize),
     smoothing: Smoothing,
     threshold: Threshold,
     region: Region,
     /// The grid of local equalization, and the bins of a tile.
     tiles: Option<(Tiles, usize)>,
+}
+
+impl Kind {
+    fn of(layout: &Layout, task: &Task) -> Self {
+        let Settings { smoothing, scene_threshold: threshold, region, .. } = task.settings;
+        Kind { levels: task.levels, size: layout.size(), smoothing, threshold, region, tiles: task.tiles(layout) }
+    }
 }
 
 /// The history of one video. It belongs to the stream that its kernels run on, in the order of the frames.
@@ -45,6 +52,8 @@ pub struct History {
     /// Room for counts in bins, for two frames.
     pub(super) bins: CudaSlice<u64>,
     pub(super) grid: CudaSlice<u8>,
+    /// The curves of the last frames, one of which is that of a frame that has waited for them.
+    pub(super) kept: CudaSlice<u16>,
 }
 
 const ALLOCATING: &str = "allocating memory on the device";
@@ -67,6 +76,7 @@ impl History {
             marks: stream.alloc_zeros(1).doing(ALLOCATING)?,
             bins: stream.alloc_zeros(1).doing(ALLOCATING)?,
             grid: stream.alloc_zeros(GRID_BYTES).doing(ALLOCATING)?,
+            kept: stream.alloc_zeros(1).doing(ALLOCATING)?,
         })
     }
 
@@ -80,9 +90,9 @@ impl History {
     /// # Errors
     /// When the GPU has no memory left.
     pub(super) fn expect(&mut self, layout: &Layout, task: &Task) -> Result<(), Error> {
-        let Settings { smoothing, scene_threshold: threshold, bins, region, .. } = task.settings;
-        let tiles = task.tiles(layout);
-        let kind = Kind { levels: task.levels, samples: task.samples(), smoothing, threshold, region, tiles };
+        let bins = task.settings.bins;
+        let kind = Kind::of(layout, task);
+        let tiles = kind.tiles;
         let codes = layout.codes();
         let entries = tiles.map_or(codes, |(tiles, bins)| tiles.count() * bins);
         let stream = self.stream.clone();
@@ -91,6 +101,9 @@ impl History {
             // One of each at least: an empty buffer has no address.
             resize(&stream, &mut self.slots, (slots * entries).max(1))?;
             resize(&stream, &mut self.sums, 2 * entries)?;
+            let curves = tiles.map_or(1, |(tiles, _)| tiles.count());
+            let places = if kind.smoothing.ahead() > 0 { places(&kind.smoothing) } else { 0 };
+            resize(&stream, &mut self.kept, (places * curves * codes).max(1))?;
             resize(&stream, &mut self.marks, (2 * slots).max(1))?;
             stream.memset_zeros(&mut self.scenes).doing(CLEARING)?;
             stream.memset_zeros(&mut self.marks).doing(CLEARING)?;
@@ -107,11 +120,37 @@ impl History {
         Ok(())
     }
 
+    /// Whether such a frame would begin everything anew, though there have been others.
+    pub(super) fn ends_with(&self, layout: &Layout, task: &Task) -> bool {
+        self.kind.is_some_and(|kind| kind != Kind::of(layout, task))
+    }
+
+    /// The half of the marks that was written last.
+    pub(super) fn latest_marks(&self, slots: u32) -> std::ops::Range<usize> {
+        let begin = if self.number % 2 == 1 { slots as usize } else { 0 };
+        begin..begin + slots as usize
+    }
+
+    /// The place of the curves of frame `number` among those that are kept.
+    pub(super) fn place(&self, number: u64, smoothing: &Smoothing) -> usize {
+        (number % places(smoothing) as u64) as usize
+    }
+
+    /// The number of the last frame.
+    pub(super) fn latest_number(&self) -> u64 {
+        self.number.saturating_sub(1)
+    }
+
     /// The number of the next frame, counted since everything began.
     pub(super) fn next_number(&mut self) -> u64 {
         self.number += 1;
         self.number - 1
     }
+}
+
+/// How many frames' curves are kept: those that a frame waits for, and its own.
+pub(super) fn places(smoothing: &Smoothing) -> usize {
+    smoothing.ahead() as usize + 1
 }
 
 /// Makes a buffer as long as this; its content is lost if it was not.

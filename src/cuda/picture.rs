@@ -127,14 +127,57 @@ impl Picture {
     /// # Errors
     /// When a launch fails.
     pub fn equalize(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
+        self.analyze(history, task)?;
+        self.apply(task)
+    }
+
+    /// Enqueues everything up to the curve. Gives the frame's number in `history`.
+    pub(super) fn analyze(&mut self, history: &mut History, task: &Task) -> Result<u64, Error> {
         self.make_luminance(task)?;
-        if let Some((tiles, bins)) = task.tiles(&self.layout) {
-            self.prepare_local(tiles, bins)?;
-            return self.equalize_locally(history, task);
+        match task.tiles(&self.layout) {
+            Some((tiles, bins)) => self.make_tile_curves(history, task, tiles, bins)?,
+            None => {
+                self.count(task)?;
+                self.make_curve(history, task)?;
+            }
         }
-        self.count(task)?;
-        self.make_curve(history, task)?;
-        self.map(task)
+        let number = history.latest_number();
+        if task.settings.smoothing.ahead() > 0 {
+            let place = history.place(number, &task.settings.smoothing);
+            let stream = self.stream.clone();
+            let curves = self.curves_mut();
+            let begin = place * curves.len();
+            let mut kept = history.kept.slice_mut(begin..begin + curves.len());
+            stream.memcpy_dtod(curves, &mut kept).doing("keeping a curve")?;
+        }
+        Ok(number)
+    }
+
+    /// Enqueues the choice of the curve, for a frame with this number that has waited for so many others.
+    pub(super) fn choose(&mut self, history: &History, task: &Task, number: u64, waited: u32) -> Result<(), Error> {
+        let gpu = self.gpu.clone();
+        gpu.kernels.look_ahead.launch(self, history, task, (number, waited))
+    }
+
+    /// Enqueues the mapping through the curve, or the curves of the tiles.
+    pub(super) fn apply(&mut self, task: &Task) -> Result<(), Error> {
+        let gpu = self.gpu.clone();
+        if task.tiles(&self.layout).is_none() {
+            return self.map(task);
+        }
+        gpu.kernels.tile_map.launch(self, task, gpu.multiprocessors())?;
+        if self.luma.is_some() {
+            gpu.kernels.map.launch(self, task.weights, true, gpu.multiprocessors())?;
+        }
+        Ok(())
+    }
+
+    /// The curve, or the curves of the tiles if there are any.
+    pub(super) fn curves_mut(&mut self) -> &mut CudaSlice<u16> {
+        match &mut self.local {
+            Some(local) => &mut local.curves,
+            None => &mut self.curve,
+        }
     }
 
     fn prepare_local(&mut self, tiles: Tiles, bins: usize) -> Result<(), Error> {
@@ -157,7 +200,8 @@ impl Picture {
         Ok(())
     }
 
-    fn equalize_locally(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
+    fn make_tile_curves(&mut self, history: &mut History, task: &Task, tiles: Tiles, bins: usize) -> Result<(), Error> {
+        self.prepare_local(tiles, bins)?;
         let gpu = self.gpu.clone();
         // Where each frame is by itself, nobody asks which scene it belongs to.
         let codes = History::slots_for(&task.settings) > 0;
@@ -166,12 +210,7 @@ impl Picture {
             self.count(task)?;
         }
         gpu.kernels.tile_histogram.launch(self, task, on_the_way, gpu.multiprocessors())?;
-        gpu.kernels.tile_curves.launch(self, history, task)?;
-        gpu.kernels.tile_map.launch(self, task, gpu.multiprocessors())?;
-        if self.luma.is_some() {
-            gpu.kernels.map.launch(self, task.weights, true, gpu.multiprocessors())?;
-        }
-        Ok(())
+        gpu.kernels.tile_curves.launch(self, history, task)
     }
 
     /// Enqueues the luminance of RGB; nothing where luma is stored.
@@ -197,6 +236,7 @@ impl Picture {
     /// # Errors
     /// When the launch fails.
     pub fn make_curve(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
+        self.local = None;
         let gpu = self.gpu.clone();
         if task.is_plain() {
             return gpu.kernels.scan.launch(self, task.levels, task.settings.strength);

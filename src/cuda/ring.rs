@@ -21,6 +21,8 @@ pub struct Ring {
     history: History,
     depth: usize,
     idle: Vec<Slot>,
+    /// Frames whose curve depends on frames that have not come yet.
+    waiting: VecDeque<Slot>,
     under_way: VecDeque<Slot>,
     origin: Option<Arc<CudaEvent>>,
     timelines: Vec<Timeline>,
@@ -46,6 +48,7 @@ impl Ring {
             pool: PinnedPool::new(&gpu.context),
             depth,
             idle: Vec::new(),
+            waiting: VecDeque::new(),
             under_way: VecDeque::new(),
             origin: None,
             timelines: Vec::new(),
@@ -92,8 +95,33 @@ impl Ring {
             Some(slot) => slot,
             None => Slot::new(&self.gpu, &self.streams, &self.pool, &layout, self.origin.as_ref())?,
         };
-        let target = self.pool.take(layout.buffer_bytes())?;
-        slot.start(frame, target, &mut self.history, &task, (staged, std::mem::take(&mut self.refuse_next)))?;
+        // Frames that wait for others of their own kind need not wait for this one.
+        if self.history.ends_with(&layout, &task) {
+            self.finish()?;
+        }
+        slot.begin(frame, &mut self.history, task, (staged, std::mem::take(&mut self.refuse_next)))?;
+        self.waiting.push_back(slot);
+        while self.waiting.len() > task.settings.smoothing.ahead() as usize {
+            self.complete_next()?;
+        }
+        Ok(())
+    }
+
+    /// Says that no more frames will come: those that wait for others are under way now.
+    ///
+    /// # Errors
+    /// As for [`submit`](Ring::submit).
+    pub fn finish(&mut self) -> Result<(), Error> {
+        while !self.waiting.is_empty() {
+            self.complete_next()?;
+        }
+        Ok(())
+    }
+
+    fn complete_next(&mut self) -> Result<(), Error> {
+        let Some(mut slot) = self.waiting.pop_front() else { return Ok(()) };
+        let target = self.pool.take(slot.buffer_bytes())?;
+        slot.complete(target, &self.history)?;
         self.under_way.push_back(slot);
         Ok(())
     }
@@ -110,7 +138,7 @@ impl Ring {
         Ok(Some(frame))
     }
 
-    /// How many frames are under way.
+    /// How many frames are under way; those that wait for later ones are not.
     pub fn in_flight(&self) -> usize {
         self.under_way.len()
     }

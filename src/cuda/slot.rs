@@ -32,10 +32,13 @@ impl Streams {
     }
 }
 
-/// A frame on its way, and the buffer that it comes down into.
+/// A frame on its way, and the buffer that it comes down into once its curve is known.
 struct UnderWay {
     frame: Frame,
-    target: PinnedBuffer,
+    task: Task,
+    /// Its number in the history.
+    number: u64,
+    target: Option<PinnedBuffer>,
 }
 
 pub(super) struct Slot {
@@ -72,27 +75,31 @@ impl Slot {
         })
     }
 
+    /// Bytes of a buffer that its frames come down into.
+    pub fn buffer_bytes(&self) -> usize {
+        self.picture.layout().buffer_bytes()
+    }
+
     /// Whether it was made for this layout.
     pub fn fits(&self, layout: &Layout) -> bool {
         self.picture.layout() == layout
     }
 
-    /// Copies the samples of `frame` and enqueues its way up, through the kernels and down again into `target`. With
-    /// `staged` they have been copied before; with `refused` the driver is made to refuse a launch.
-    pub fn start(
+    /// Copies the samples of `frame` and enqueues its way up, and through the kernels up to its curve. With `staged` they
+    /// have been copied before; with `refused` the driver is made to refuse a launch.
+    pub fn begin(
         &mut self,
         frame: Frame,
-        target: PinnedBuffer,
         history: &mut History,
-        task: &Task,
+        task: Task,
         (staged, refused): (bool, bool),
     ) -> Result<(), Error> {
-        assert!(self.under_way.is_none() && target.len() >= self.picture.layout().bytes());
+        assert!(self.under_way.is_none());
         let streams = self.streams.clone();
-        let Streams { upload, compute, download } = &*streams;
+        let Streams { upload, compute, .. } = &*streams;
         let bytes = self.picture.layout().bytes();
         // From here on the buffers are the device's, also if something fails: `drop` waits.
-        self.under_way = Some(UnderWay { frame, target });
+        self.under_way = Some(UnderWay { frame, task, number: 0, target: None });
 
         if staged { self.upload(0..bytes) } else { self.gather_and_upload() }?;
         self.mark(|marks| marks.upload.end(upload))?;
@@ -101,9 +108,29 @@ impl Slot {
         compute.wait(&self.uploaded).doing("ordering streams")?;
         self.mark(|marks| marks.kernels.begin(compute))?;
         if refused {
-            self.picture.fail(task)?;
+            self.picture.fail(&task)?;
         }
-        self.picture.equalize(history, task)?;
+        let number = self.picture.analyze(history, &task)?;
+        if let Some(under_way) = &mut self.under_way {
+            under_way.number = number;
+        }
+        Ok(())
+    }
+
+    /// Enqueues the way of the frame through its curve and down into `target`. It has waited for the frames that
+    /// `history` knows of behind it.
+    pub fn complete(&mut self, target: PinnedBuffer, history: &History) -> Result<(), Error> {
+        assert!(target.len() >= self.picture.layout().bytes());
+        let streams = self.streams.clone();
+        let Streams { compute, download, .. } = &*streams;
+        let under_way = self.under_way.as_mut().expect("a frame under way");
+        under_way.target = Some(target);
+        let (task, number) = (under_way.task, under_way.number);
+        if task.settings.smoothing.ahead() > 0 {
+            let waited = (history.latest_number() - number) as u32;
+            self.picture.choose(history, &task, number, waited)?;
+        }
+        self.picture.apply(&task)?;
         self.mark(|marks| marks.kernels.end(compute))?;
         self.computed.record(compute).doing("recording an event")?;
 
@@ -178,7 +205,8 @@ impl Slot {
     fn download(&mut self) -> Result<(), Error> {
         let stream = &self.streams.download;
         let bytes = self.picture.layout().bytes();
-        let target = &mut self.under_way.as_mut().expect("a frame under way").target[..bytes];
+        let target = self.under_way.as_mut().and_then(|under_way| under_way.target.as_mut());
+        let target = &mut target.expect("a frame on its way down")[..bytes];
         let (device, _order) = self.picture.pixels.device_ptr(stream);
         // SAFETY: both sides have these bytes. `target` is pinned, and nobody looks at it before `finish` or `drop` has
         // waited; the kernels that write the device buffer come before, by way of `computed`.
@@ -194,7 +222,8 @@ impl Slot {
     pub fn finish(&mut self) -> Result<(Frame, Option<Timeline>), Error> {
         self.downloaded.synchronize().doing("equalizing a frame")?;
         let timeline = self.marks.as_ref().map(Marks::timeline).transpose()?;
-        let UnderWay { frame, target } = self.under_way.take().expect("a frame under way");
+        let UnderWay { frame, target, .. } = self.under_way.take().expect("a frame under way");
+        let target = target.expect("a frame on its way down");
         let memory: Arc<dyn Memory> = Arc::new(target);
         let rewritten = frame.rewritten_planes();
         let layout = self.picture.layout();

@@ -1,16 +1,17 @@
 //! The GPU backend: a [`Ring`] between the pipeline's threads. It only says what is to be done with each frame; `cuda`
 //! does it.
 
-use super::{Equalizer, counted, levels, weights, whole};
+use super::{Counted, Equalizer, levels, weights};
 use crate::cuda::{Error, Gpu, Ring, Task};
 use crate::frame::{Frame, Pool};
-use crate::spec::{Method, Settings};
+use crate::spec::Settings;
 use anyhow::Result;
 use std::sync::Arc;
 
 /// Frames through an NVIDIA GPU.
 pub struct Cuda {
     settings: Settings,
+    counted: Counted,
     ring: Ring,
 }
 
@@ -37,7 +38,7 @@ impl Cuda {
     /// # Panics
     /// When `ring_depth` is 0.
     pub fn on(gpu: &Arc<Gpu>, settings: Settings, ring_depth: usize) -> Result<Self, Error> {
-        Ok(Cuda { settings, ring: Ring::new(gpu, ring_depth)? })
+        Ok(Cuda { settings, counted: Counted::default(), ring: Ring::new(gpu, ring_depth)? })
     }
 
     /// Has the driver refuse a launch for the next frame. For tests of what follows an error.
@@ -50,13 +51,17 @@ impl Cuda {
 impl Equalizer for Cuda {
     fn submit(&mut self, frame: Frame) -> Result<()> {
         let settings = self.settings;
-        let counted = if settings.method == Method::Global { counted(&frame, settings.region) } else { whole(&frame) };
+        let counted = self.counted.next(&frame, &settings);
         let task = Task { levels: levels(&frame), weights: weights(&frame), settings, counted };
         Ok(self.ring.submit(frame, task)?)
     }
 
     fn collect(&mut self) -> Result<Option<Frame>> {
         Ok(self.ring.collect()?)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        Ok(self.ring.finish()?)
     }
 
     fn in_flight(&self) -> usize {

@@ -19,6 +19,8 @@ pub type Build = Box<dyn FnOnce() -> Box<dyn Equalizer> + Send>;
 pub struct Fallback {
     active: Box<dyn Equalizer>,
     settings: Settings,
+    /// No more frames will come.
+    finished: bool,
     /// What is left to fall back to.
     reserve: Option<Reserve>,
     /// Frames that the second backend finished before anybody asked for them.
@@ -38,7 +40,7 @@ impl Fallback {
     /// `build` makes goes on.
     pub fn new(primary: Box<dyn Equalizer>, settings: Settings, build: Build, report: Report) -> Self {
         let reserve = Some(Reserve { build, report, under_way: VecDeque::new() });
-        Fallback { active: primary, settings, reserve, done: VecDeque::new() }
+        Fallback { active: primary, settings, finished: false, reserve, done: VecDeque::new() }
     }
 
     /// Puts the second backend to work on the frames under way; the error itself if there is none left.
@@ -52,7 +54,7 @@ impl Fallback {
             self.submit_to_active(frame)?;
         }
         self.active.set(self.settings);
-        Ok(())
+        if self.finished { self.active.finish() } else { Ok(()) }
     }
 
     /// Submits a frame, making room first: the second backend may take fewer frames at once than the first one did.
@@ -77,7 +79,7 @@ impl Equalizer for Fallback {
         }
         match self.active.collect() {
             Ok(frame) => {
-                if let Some(reserve) = &mut self.reserve {
+                if let Some(reserve) = self.reserve.as_mut().filter(|_| frame.is_some()) {
                     reserve.under_way.pop_front();
                 }
                 Ok(frame)
@@ -89,9 +91,13 @@ impl Equalizer for Fallback {
         }
     }
 
+    fn finish(&mut self) -> Result<()> {
+        self.finished = true;
+        self.active.finish().or_else(|error| self.take_over(error))
+    }
+
     fn in_flight(&self) -> usize {
-        let active = || self.active.in_flight();
-        self.done.len() + self.reserve.as_ref().map_or_else(active, |reserve| reserve.under_way.len())
+        self.done.len() + self.active.in_flight()
     }
 
     fn capacity(&self) -> usize {

@@ -1,5 +1,6 @@
 //! Equalization of frames: [`Equalizer`] is what a backend is, and [`mod@reference`] is what it has to be equal to.
 
+mod bars;
 pub mod cpu;
 pub mod cuda;
 pub mod fallback;
@@ -9,9 +10,11 @@ pub mod verify;
 
 pub use luminance::luminance_row;
 
+pub use bars::Counted;
+
 use crate::frame::{Frame, Matrix, Pool, Range};
 use crate::spec::clahe::Tiles;
-use crate::spec::{Levels, Method, Rect, Region, Settings, Weights};
+use crate::spec::{Levels, Method, Rect, Settings, Weights};
 use anyhow::Result;
 use std::sync::Arc;
 
@@ -24,13 +27,23 @@ pub trait Equalizer: Send {
     /// When the backend fails; the frames under way are lost with it.
     fn submit(&mut self, frame: Frame) -> Result<()>;
 
-    /// The oldest frame under way, equalized, waiting until it is done; `None` when there is none.
+    /// The oldest frame under way, equalized, waiting until it is done; `None` when there is none. Those that are held
+    /// back are not under way.
     ///
     /// # Errors
     /// As for [`submit`](Equalizer::submit).
     fn collect(&mut self) -> Result<Option<Frame>>;
 
-    /// How many frames are under way.
+    /// Says that no more frames will come: those that were held back for the sake of later ones are under way now.
+    ///
+    /// # Errors
+    /// As for [`submit`](Equalizer::submit).
+    fn finish(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// How many frames are under way: can be collected without another one being submitted. With a look-ahead the
+    /// newest ones are held back, and are not.
     fn in_flight(&self) -> usize;
 
     /// How many frames may be under way.
@@ -63,14 +76,6 @@ pub fn weights(frame: &Frame) -> Weights {
         Matrix::Bt601 => Weights::BT601,
         Matrix::Bt709 => Weights::BT709,
         Matrix::Bt2020 => Weights::BT2020,
-    }
-}
-
-/// The part of `frame` that is counted.
-pub fn counted(frame: &Frame, region: Region) -> Rect {
-    match region {
-        Region::Whole | Region::Auto => whole(frame),
-        Region::Fixed(rect) => rect.within((frame.width(), frame.height())).unwrap_or(whole(frame)),
     }
 }
 

@@ -1,53 +1,93 @@
 //! The specification applied to frames, one sample at a time, by the simplest loops that can be read aloud. Slow; every
 //! backend is tested against it, and `--verify` recomputes a whole run with it.
 
-use super::{Equalizer, counted, levels, tiles, weights, whole};
+use super::{Counted, Equalizer, levels, tiles, weights, whole};
 use crate::frame::{Component, Frame, HostPool, Luminance, PlaneMut};
 use crate::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
-use crate::spec::{Equalization, Histogram, Rect, Settings, moved};
+use crate::spec::{Curve, Equalization, Histogram, LookAhead, Rect, Settings, moved};
 use anyhow::Result;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The backend that is the definition.
 pub struct Reference {
     equalization: Equalization,
+    counted: Counted,
+    look_ahead: LookAhead<Frame, Mapping>,
     pool: HostPool,
     done: VecDeque<Frame>,
+}
+
+/// What a frame is sent through.
+#[derive(Clone)]
+enum Mapping {
+    Curve(Arc<Curve>),
+    Tiles(Arc<TileCurves>),
 }
 
 impl Reference {
     /// A reference with these settings.
     pub fn new(settings: Settings) -> Self {
-        Reference { equalization: Equalization::new(settings), pool: HostPool::default(), done: VecDeque::new() }
+        Reference {
+            equalization: Equalization::new(settings),
+            counted: Counted::default(),
+            look_ahead: LookAhead::new(settings.smoothing.ahead()),
+            pool: HostPool::default(),
+            done: VecDeque::new(),
+        }
     }
 
-    /// `frame`, equalized.
+    /// `frame`, equalized, where none is held back.
+    ///
+    /// # Panics
+    /// With a look-ahead.
     pub fn equalize(&mut self, frame: &Frame) -> Frame {
+        self.take(frame);
+        self.done.pop_front().expect("a frame that waits for no other")
+    }
+
+    fn take(&mut self, frame: &Frame) {
         let settings = *self.equalization.settings();
-        match tiles(frame, settings.method) {
+        let size = (frame.width(), frame.height());
+        let (scene, mapping) = match tiles(frame, settings.method) {
             None => {
-                let step = self.equalization.next(&histogram(frame, counted(frame, settings.region)));
-                map(frame, &self.pool, |_, _, code| step.curve.apply(code))
+                let counted = self.counted.next(frame, &settings);
+                let step = self.equalization.next(&histogram(frame, counted), size);
+                (step.turn.scene, Mapping::Curve(step.curve.into()))
             }
             Some(tiles) => {
                 let counts = tile_histograms(frame, tiles, TileBins::new(levels(frame), settings.bins));
                 let step = self.equalization.next_tiles(&histogram(frame, whole(frame)), &counts);
-                let curves = TileCurves::equalizing(&step.window, &settings);
-                map(frame, &self.pool, |x, y, code| curves.value(x, y, code))
+                (step.turn.scene, Mapping::Tiles(TileCurves::equalizing(&step.window, &settings).into()))
             }
-        }
+        };
+        let ready = self.look_ahead.push(scene, frame.clone(), mapping);
+        self.map(ready);
+    }
+
+    fn map(&mut self, ready: Option<(Frame, Mapping)>) {
+        self.done.extend(ready.map(|(frame, mapping)| match mapping {
+            Mapping::Curve(curve) => map(&frame, &self.pool, |_, _, code| curve.apply(code)),
+            Mapping::Tiles(curves) => map(&frame, &self.pool, |x, y, code| curves.value(x, y, code)),
+        }));
     }
 }
 
 impl Equalizer for Reference {
     fn submit(&mut self, frame: Frame) -> Result<()> {
-        let equalized = self.equalize(&frame);
-        self.done.push_back(equalized);
+        self.take(&frame);
         Ok(())
     }
 
     fn collect(&mut self) -> Result<Option<Frame>> {
         Ok(self.done.pop_front())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        while let Some(ready) = self.look_ahead.pop() {
+            self.map(Some(ready));
+        }
+        Ok(())
     }
 
     fn in_flight(&self) -> usize {

@@ -4,44 +4,41 @@ use super::{Equalizer, reference::Reference};
 use crate::frame::{Frame, Pool};
 use crate::spec::Settings;
 use anyhow::{Result, bail};
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A backend under supervision.
 pub struct Verified {
     backend: Box<dyn Equalizer>,
     reference: Reference,
-    /// The frames under way, and what they are to be equalized with.
-    inputs: VecDeque<(Frame, Settings)>,
-    settings: Settings,
     frame: u64,
 }
 
 impl Verified {
     /// Watches over `backend`, which was made with the same settings.
     pub fn new(backend: Box<dyn Equalizer>, settings: Settings) -> Self {
-        Verified { backend, reference: Reference::new(settings), inputs: VecDeque::new(), settings, frame: 0 }
+        Verified { backend, reference: Reference::new(settings), frame: 0 }
     }
 }
 
 impl Equalizer for Verified {
     fn submit(&mut self, frame: Frame) -> Result<()> {
-        self.inputs.push_back((frame.clone(), self.settings));
+        self.reference.submit(frame.clone())?;
         self.backend.submit(frame)
     }
 
     fn collect(&mut self) -> Result<Option<Frame>> {
         let Some(equalized) = self.backend.collect()? else { return Ok(None) };
-        let Some((input, settings)) = self.inputs.pop_front() else {
-            bail!("{} gave a frame too many", self.backend.name())
-        };
-        self.reference.set(settings);
-        let expected = self.reference.equalize(&input);
+        let Some(expected) = self.reference.collect()? else { bail!("{} gave a frame too many", self.backend.name()) };
         if let Some(difference) = first_difference(&expected, &equalized) {
             bail!("{}: frame {}: {difference} (a bug: please report it)", self.backend.name(), self.frame);
         }
         self.frame += 1;
         Ok(Some(equalized))
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.reference.finish()?;
+        self.backend.finish()
     }
 
     fn in_flight(&self) -> usize {
@@ -58,7 +55,7 @@ impl Equalizer for Verified {
 
     fn set(&mut self, settings: Settings) {
         self.backend.set(settings);
-        self.settings = settings;
+        self.reference.set(settings);
     }
 
     fn name(&self) -> String {

@@ -117,12 +117,19 @@ impl Stream {
         self.kind == Kind::Data && tag == u32::from_le_bytes(*b"text")
     }
 
-    /// The pixel format of a video, if its header tells.
-    pub fn pixel_format(&self) -> Option<RawFormat> {
-        // SAFETY: the parameters are valid; the number of a video's format is one of the library's.
-        let (number, is_video) = unsafe { ((*self.parameters.as_ptr()).format, self.kind == Kind::Video) };
-        // SAFETY: as above.
-        (is_video && number >= 0).then(|| unsafe { RawFormat::from_number(number) })
+    /// The pixel format and the size of a video, if its header tells.
+    pub fn picture(&self) -> Option<(RawFormat, (usize, usize))> {
+        // SAFETY: the parameters are valid.
+        let (number, width, height) = unsafe {
+            let parameters = self.parameters.as_ptr();
+            ((*parameters).format, (*parameters).width, (*parameters).height)
+        };
+        if self.kind != Kind::Video || number < 0 {
+            return None;
+        }
+        // SAFETY: the number of a video's format is one of the library's.
+        let format = unsafe { RawFormat::from_number(number) };
+        Some((format, (usize::try_from(width).ok()?, usize::try_from(height).ok()?)))
     }
 
     /// Is its codec a text subtitle, so that it can be written as another kind of text subtitle?

@@ -123,8 +123,11 @@ impl Pass<'_> {
                     self.packets.push_back(packets);
                     Ok(())
                 }
-                // Packets must not overtake those that go along with frames under way.
-                other => self.flush()?.and_then(|()| self.send(other)),
+                Message::Delivery(Delivery { packets, frame: None }) => self.hand_on(packets)?,
+                Message::End(outcome) => {
+                    self.equalizer.finish()?;
+                    self.flush()?.and_then(|()| self.send(Message::End(outcome)))
+                }
             };
             if sent.is_err() {
                 break;
@@ -149,6 +152,19 @@ impl Pass<'_> {
             }
         }
         Ok(before.recv().ok())
+    }
+
+    /// Passes on packets that come without a frame. They must not overtake those that go along with frames before them.
+    fn hand_on(&mut self, packets: Vec<Packet>) -> Result<Result<(), Closed>> {
+        if let Err(closed) = self.flush()? {
+            return Ok(Err(closed));
+        }
+        match self.packets.back_mut() {
+            // Those of the newest frame, which is held back.
+            Some(held) => held.extend(packets),
+            None => return Ok(self.send(Message::Delivery(Delivery { packets, frame: None }))),
+        }
+        Ok(Ok(()))
     }
 
     /// Passes on everything that is under way.

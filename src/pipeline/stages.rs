@@ -72,8 +72,8 @@ pub struct Input {
     pub media: Media,
     /// Which of its streams is equalized.
     pub video: usize,
-    /// Pixel format of its pictures, if that can be told.
-    pub format: Option<RawFormat>,
+    /// Pixel format and size of its pictures, if that can be told.
+    pub picture: Option<(RawFormat, (usize, usize))>,
     /// Microseconds to add to every time, so that the part that was asked for begins at zero.
     pub shift: i64,
     /// Length of the part that was asked for, in microseconds, if not all.
@@ -95,6 +95,13 @@ impl Input {
         self.video_stream().frame_rate.map(f64::from).filter(|rate| rate.is_finite() && *rate > 0.0)
     }
 
+    /// Bytes of a frame, as far as that can be told: of 4:4:4 for every kind of chroma.
+    pub fn frame_bytes(&self) -> Option<usize> {
+        let (format, (width, height)) = self.picture?;
+        let components = if format.is_gray() { 1 } else { 3 };
+        Some(width * height * components * usize::from(format.depth().div_ceil(8)))
+    }
+
     /// What kind of pictures it has.
     pub fn kind(&self) -> InputKind {
         // FFmpeg reads one image by its format's `_pipe` demuxer; a sequence, or images on stdin, can be many.
@@ -102,8 +109,8 @@ impl Input {
         if is_image || self.media.is_images() && self.frames == Some(1) {
             return InputKind::Image;
         }
-        match self.format {
-            Some(format) if format.is_gray() && format.depth() > 8 => InputKind::DeepGray,
+        match self.picture {
+            Some((format, _)) if format.is_gray() && format.depth() > 8 => InputKind::DeepGray,
             _ => InputKind::Video,
         }
     }

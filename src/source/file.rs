@@ -126,7 +126,7 @@ impl FileSource {
         let input = Input {
             name,
             video,
-            format: stream.pixel_format(),
+            picture: stream.picture(),
             shift: begin.map_or(0, |begin| -begin),
             length: options.part.duration,
             frames,

@@ -61,7 +61,7 @@ impl RawSource {
                 name: name.to_owned(),
                 media: Media::of_raw_video(demuxer, video.rate, video.sample_aspect_ratio),
                 video: 0,
-                format: Some(video.format.into()),
+                picture: Some((video.format.into(), video.size)),
                 shift: 0,
                 length: part.duration,
                 frames,

@@ -61,9 +61,10 @@ impl Equalization {
         }
     }
 
-    /// The curve of the next frame, which has this histogram, where the method is [`Method::Global`].
-    pub fn next(&mut self, histogram: &Histogram) -> Step {
-        let turn = self.scenes.next(histogram);
+    /// The curve of the next frame, which has this size and this histogram, where the method is [`Method::Global`]. A frame
+    /// of another size or of other levels than the one before begins everything anew.
+    pub fn next(&mut self, histogram: &Histogram, size: (usize, usize)) -> Step {
+        let turn = self.scenes.next(histogram, size);
         let sum = self.window.next(&turn, histogram.counts());
         let window = Histogram::from_counts(histogram.levels(), sum.to_vec());
         Step { curve: curve(&self.settings, &window, histogram.total(), turn.frames), turn }
@@ -76,7 +77,7 @@ impl Equalization {
         if self.tiles != Some(tiles.tiles()) {
             *self = Equalization { tiles: Some(tiles.tiles()), ..Equalization::new(self.settings) };
         }
-        let turn = self.scenes.next(frame);
+        let turn = self.scenes.next(frame, tiles.tiles().picture);
         // One window over the bins of all tiles, as if they were one histogram.
         let sums = self.window.next(&turn, tiles.counts()).to_vec();
         TileStep { window: TileHistograms::from_counts(tiles.tiles(), tiles.bins(), sums), turn }

@@ -1,7 +1,7 @@
 //! Which scene a frame belongs to, and so which frames make its histogram.
 //!
 //! Two frames are as different as their cumulative distributions: over [`COARSE`] equal bins of the levels,
-//! `D = mean over k of |C_a[k]/N - C_b[k]/N|`, from 0 to 1. A distance of distributions sees fades and pans as the small
+//! `D = mean over k of |C_a[k]/N_a - C_b[k]/N_b|`, from 0 to 1. A distance of distributions sees fades and pans as the small
 //! shifts that they are, and a cut between scenes as the jump that it is.
 //!
 //! There are two windows: the one of the scene at hand, and the one that the last cut put aside. Where a second cut
@@ -36,10 +36,22 @@ impl Distribution {
         }))
     }
 
-    /// Whether `D > threshold`, both having as many samples.
+    /// N.
+    fn total(&self) -> u64 {
+        self.0[COARSE - 1]
+    }
+
+    /// Whether `D > threshold`.
     fn differs(&self, other: &Distribution, threshold: Threshold) -> bool {
-        let distance: u64 = self.0.iter().zip(&other.0).map(|(a, b)| a.abs_diff(*b)).sum();
-        distance * 1000 > u64::from(threshold.of_1000()) * COARSE as u64 * self.0[COARSE - 1]
+        let pairs = self.0.iter().zip(&other.0);
+        let most = u64::from(threshold.of_1000()) * COARSE as u64;
+        if self.total() == other.total() {
+            return pairs.map(|(a, b)| a.abs_diff(*b)).sum::<u64>() * 1000 > most * self.total();
+        }
+        // Multiplied out, which takes more than 64 bits.
+        let (own, others) = (u128::from(self.total()), u128::from(other.total()));
+        let distance: u128 = pairs.map(|(a, b)| (u128::from(*a) * others).abs_diff(u128::from(*b) * own)).sum();
+        distance * 1000 > u128::from(most) * own * others
     }
 }
 
@@ -92,8 +104,8 @@ struct Window {
 pub struct Scenes {
     smoothing: Smoothing,
     threshold: Threshold,
-    /// Levels and samples of the frames at hand; others begin everything anew.
-    shape: Option<(Levels, u64)>,
+    /// Levels and size of the frames at hand; others begin everything anew.
+    shape: Option<(Levels, (usize, usize))>,
     /// Of the next frame, since everything began.
     number: u64,
     /// The mark of the window that each slot's frame is in.
@@ -126,9 +138,10 @@ impl Scenes {
         }
     }
 
-    /// Where the next frame, which has this histogram, belongs.
-    pub fn next(&mut self, histogram: &Histogram) -> Turn {
-        let shape = (histogram.levels(), histogram.total());
+    /// Where the next frame belongs, which has this size and this histogram. Not all of it has to be counted: the number
+    /// of samples may change from frame to frame.
+    pub fn next(&mut self, histogram: &Histogram, size: (usize, usize)) -> Turn {
+        let shape = (histogram.levels(), size);
         let anew = self.shape != Some(shape);
         if anew {
             self.begin_anew(shape);
@@ -180,7 +193,7 @@ impl Scenes {
         self.marks.iter().enumerate().filter(move |(_, found)| mark != 0 && **found == mark).map(|(slot, _)| slot)
     }
 
-    fn begin_anew(&mut self, shape: (Levels, u64)) {
+    fn begin_anew(&mut self, shape: (Levels, (usize, usize))) {
         self.shape = Some(shape);
         self.number = 0;
         self.marks.fill(0);

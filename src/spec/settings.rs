@@ -45,11 +45,12 @@ pub enum Method {
 pub struct Smoothing {
     frames: u32,
     flash: u32,
+    ahead: u32,
 }
 
 impl Smoothing {
     /// Each frame by itself.
-    pub const OFF: Smoothing = Smoothing { frames: 1, flash: 0 };
+    pub const OFF: Smoothing = Smoothing { frames: 1, flash: 0, ahead: 0 };
 
     /// The most frames that a window may have: the sums of larger ones would not fit 64 bits everywhere.
     pub const MOST: u32 = 512;
@@ -57,7 +58,7 @@ impl Smoothing {
     /// A window of `frames` frames, which a scene that is interrupted by at most `flash` frames takes up again.
     /// `frames` is brought into 1 to [`MOST`](Smoothing::MOST), and `flash` below that.
     pub fn new(frames: u32, flash: u32) -> Self {
-        Smoothing { frames: frames.clamp(1, Smoothing::MOST), flash: flash.min(Smoothing::MOST) }
+        Smoothing { frames: frames.clamp(1, Smoothing::MOST), flash: flash.min(Smoothing::MOST), ahead: 0 }
     }
 
     /// The window of so many seconds at `rate` frames a second: `max(1, round(seconds * rate))` frames, and a quarter
@@ -68,6 +69,17 @@ impl Smoothing {
         }
         let frames = |seconds: f64| (seconds * rate).round().clamp(1.0, f64::from(Smoothing::MOST)) as u32;
         Smoothing::new(frames(seconds), frames(0.25))
+    }
+
+    /// The same window, of which up to so many frames lie ahead of the one that is equalized; fewer than it has.
+    #[must_use]
+    pub fn looking_ahead(self, frames: u32) -> Self {
+        Smoothing { ahead: frames.min(self.frames - 1), ..self }
+    }
+
+    /// A: frames that each frame waits for.
+    pub const fn ahead(self) -> u32 {
+        self.ahead
     }
 
     /// W: frames whose histograms are summed up, this one included.

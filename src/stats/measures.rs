@@ -1,7 +1,7 @@
 //! The usual measures of contrast enhancement, of histograms and of curves. Lengths are in levels of the video's own
 //! depth: 0 to 255 at 8 bits, 0 to 1023 at 10.
 
-use crate::spec::{Curve, Histogram, Levels};
+use crate::spec::{Histogram, Levels};
 
 /// The mean luminance, as a code.
 pub fn mean(histogram: &Histogram) -> f64 {
@@ -25,22 +25,23 @@ pub fn entropy(histogram: &Histogram) -> f64 {
     occupied(histogram).map(|(_, count)| -share(count) * share(count).log2()).sum::<f64>().abs()
 }
 
-/// The largest slope of a curve between black and white, in output levels an input level: how much stronger noise can
-/// have become. 1 for the identity.
-pub fn largest_slope(curve: &Curve, levels: Levels) -> u16 {
-    picture(curve, levels).windows(2).map(|pair| pair[1].saturating_sub(pair[0])).max().unwrap_or(0)
+/// The largest slope of one or several curves between black and white, in output levels an input level: how much
+/// stronger noise can have become. 1 for the identity. `luts` has an entry for each code of each curve.
+pub fn largest_slope(luts: &[u16], levels: Levels) -> u16 {
+    let slopes = curves(luts, levels).flat_map(|curve| curve.windows(2).map(|pair| pair[1].saturating_sub(pair[0])));
+    slopes.max().unwrap_or(0)
 }
 
-/// How far two curves are apart: the mean over the levels of the absolute difference, in levels.
-pub fn curve_change(before: &Curve, after: &Curve, levels: Levels) -> f64 {
-    let (before, after) = (picture(before, levels), picture(after, levels));
-    let apart: u64 = before.iter().zip(after).map(|(a, b)| u64::from(a.abs_diff(*b))).sum();
-    apart as f64 / levels.count() as f64
+/// How far curves are apart: the mean over the levels of the absolute difference, in levels.
+pub fn curve_change(before: &[u16], after: &[u16], levels: Levels) -> f64 {
+    let pairs = curves(before, levels).flatten().zip(curves(after, levels).flatten());
+    let apart: u64 = pairs.map(|(a, b)| u64::from(a.abs_diff(*b))).sum();
+    apart as f64 / curves(after, levels).flatten().count().max(1) as f64
 }
 
-/// What the codes from black to white become.
-fn picture(curve: &Curve, levels: Levels) -> &[u16] {
-    &curve.codes()[usize::from(levels.lo())..=usize::from(levels.hi())]
+/// What the codes from black to white become, curve by curve.
+fn curves(luts: &[u16], levels: Levels) -> impl Iterator<Item = &[u16]> {
+    luts.chunks_exact(levels.codes()).map(move |lut| &lut[usize::from(levels.lo())..=usize::from(levels.hi())])
 }
 
 fn occupied(histogram: &Histogram) -> impl Iterator<Item = (u64, u64)> {
@@ -51,6 +52,7 @@ fn occupied(histogram: &Histogram) -> impl Iterator<Item = (u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::Curve;
 
     const FULL: Levels = Levels::full(8);
 
@@ -80,18 +82,18 @@ mod tests {
 
     #[test]
     fn the_largest_slope_is_the_highest_step_between_black_and_white() {
-        assert_eq!(largest_slope(&Curve::identity(FULL), FULL), 1);
+        assert_eq!(largest_slope(Curve::identity(FULL).codes(), FULL), 1);
         // Half of the samples at 100, a quarter at 101 and at 102: 0, 127.5 rounded up, 255.
         let curve = Curve::equalizing(&histogram(FULL, &[100, 100, 101, 102]));
-        assert_eq!(largest_slope(&curve, FULL), 128);
+        assert_eq!(largest_slope(curve.codes(), FULL), 128);
     }
 
     #[test]
     fn the_change_of_a_curve_is_a_mean_over_the_levels() {
         let identity = Curve::identity(FULL);
-        assert_eq!(curve_change(&identity, &identity, FULL), 0.0);
+        assert_eq!(curve_change(identity.codes(), identity.codes(), FULL), 0.0);
         // All black below 128, all white from there on: twice 0 + 1 + ... + 127 apart.
         let step = Curve::equalizing(&histogram(FULL, &[0, 128]));
-        assert_eq!(curve_change(&identity, &step, FULL), 2.0 * (127.0 * 128.0 / 2.0) / 256.0);
+        assert_eq!(curve_change(identity.codes(), step.codes(), FULL), 2.0 * (127.0 * 128.0 / 2.0) / 256.0);
     }
 }

@@ -4,10 +4,11 @@
 use super::measures::{curve_change, deviation, entropy, largest_slope, mean};
 use super::{Record, Recording, eme::eme};
 use crate::equalize::cpu::{Engine, Isa};
-use crate::equalize::{Equalizer, counted, whole};
+use crate::equalize::{Counted, Equalizer, tiles, whole};
 use crate::frame::{Frame, HostPool, Pool};
 use crate::pipeline::{Input, Progress, Stage};
-use crate::spec::{Curve, Equalization, Levels, Method, Settings, Step};
+use crate::spec::clahe::TileCurves;
+use crate::spec::{Equalization, Histogram, Levels, LookAhead, Settings, Turn};
 use anyhow::{Context, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,16 +23,28 @@ pub struct Observed {
     time_unit: f64,
     engine: Engine,
     equalization: Equalization,
+    counted: Counted,
     settings: Settings,
-    /// The frames under way, and what they are equalized with. They share their planes with the backend's.
-    inputs: VecDeque<(Frame, Settings)>,
+    /// The frames that the backend holds back, and those under way with the curves that they are sent through.
+    look_ahead: LookAhead<Seen, Arc<Luts>>,
+    under_way: VecDeque<(Seen, Arc<Luts>)>,
     frame: u64,
-    last_curve: Option<(Levels, Curve)>,
+    last: Option<(Levels, Arc<Luts>)>,
     /// What the backend has taken so far.
     equalizing: Duration,
     /// Decoding, equalizing and encoding, as of the last record.
     recorded: [Duration; 3],
 }
+
+/// What is known of a frame before it is equalized. It shares its planes with the backend's.
+struct Seen {
+    frame: Frame,
+    histogram: Histogram,
+    turn: Turn,
+}
+
+/// The curve of a frame, or those of its tiles: an entry for each code of each.
+type Luts = Vec<u16>;
 
 impl Observed {
     /// Records what `backend`, which was made with the same settings, does to the frames of `input`.
@@ -52,30 +65,54 @@ impl Observed {
             time_unit: f64::from(input.video_stream().time_base),
             engine,
             equalization: Equalization::new(settings),
+            counted: Counted::default(),
             settings,
-            inputs: VecDeque::new(),
+            look_ahead: LookAhead::new(settings.smoothing.ahead()),
+            under_way: VecDeque::new(),
             frame: 0,
-            last_curve: None,
+            last: None,
             equalizing: Duration::ZERO,
             recorded: [Duration::ZERO; 3],
         }
     }
 
-    fn record(&mut self, before: &Frame, after: &Frame, settings: Settings) -> Record {
+    /// Does once more what the backend does to come to its curve.
+    fn see(&mut self, frame: Frame) {
+        let settings = self.settings;
         self.equalization.set(settings);
-        let part = counted(before, settings.region);
-        let all = self.engine.histogram(before, whole(before));
-        let Step { curve, turn } = match part == whole(before) {
-            true => self.equalization.next(&all),
-            false => self.equalization.next(&self.engine.histogram(before, part)),
+        let histogram = self.engine.histogram(&frame, whole(&frame));
+        let (turn, luts) = match tiles(&frame, settings.method) {
+            None => {
+                let part = self.counted.next(&frame, &settings);
+                let size = (frame.width(), frame.height());
+                let step = match part == whole(&frame) {
+                    true => self.equalization.next(&histogram, size),
+                    false => self.equalization.next(&self.engine.histogram(&frame, part), size),
+                };
+                (step.turn, step.curve.codes().to_vec())
+            }
+            Some(tiles) => {
+                let counts = self.engine.tile_histograms(&frame, tiles, settings.bins);
+                let step = self.equalization.next_tiles(&histogram, &counts);
+                (step.turn, TileCurves::equalizing(&step.window, &settings).luts().to_vec())
+            }
         };
+        let scene = turn.scene;
+        self.under_way.extend(self.look_ahead.push(scene, Seen { frame, histogram, turn }, luts.into()));
+    }
+
+    fn record(
+        &mut self,
+        Seen { frame: before, histogram: all, turn }: &Seen,
+        luts: Arc<Luts>,
+        after: &Frame,
+    ) -> Record {
         let equalized = self.engine.histogram(after, whole(after));
         let levels = all.levels();
-        let one_curve = settings.method == Method::Global;
-        let last = self.last_curve.take().filter(|(of, _)| *of == levels);
-        let change = last.map_or(0.0, |(_, last)| curve_change(&last, &curve, levels));
-        let slope = largest_slope(&curve, levels);
-        self.last_curve = Some((levels, curve));
+        let last = self.last.take().filter(|(of, last)| *of == levels && last.len() == luts.len());
+        let change = last.map_or(0.0, |(_, last)| curve_change(&last, &luts, levels));
+        let slope = largest_slope(&luts, levels);
+        self.last = Some((levels, luts));
         let [decode, equalize, encode] = self.times();
         let record = Record {
             frame: self.frame,
@@ -83,17 +120,17 @@ impl Observed {
             scene: turn.scene,
             cut: turn.cut,
             after_flash: turn.after_flash,
-            mean_before: rounded(mean(&all)),
+            mean_before: rounded(mean(all)),
             mean_after: rounded(mean(&equalized)),
-            deviation_before: rounded(deviation(&all)),
+            deviation_before: rounded(deviation(all)),
             deviation_after: rounded(deviation(&equalized)),
-            entropy_before: rounded(entropy(&all)),
+            entropy_before: rounded(entropy(all)),
             entropy_after: rounded(entropy(&equalized)),
             eme_before: rounded(eme(before)),
             eme_after: rounded(eme(after)),
-            ambe: rounded((mean(&all) - mean(&equalized)).abs()),
-            slope: one_curve.then_some(slope),
-            curve_change: one_curve.then_some(rounded(change)),
+            ambe: rounded((mean(all) - mean(&equalized)).abs()),
+            slope: Some(slope),
+            curve_change: Some(rounded(change)),
             decode_ms: decode,
             equalize_ms: equalize,
             encode_ms: encode,
@@ -121,16 +158,23 @@ impl Observed {
 
 impl Equalizer for Observed {
     fn submit(&mut self, frame: Frame) -> Result<()> {
-        self.inputs.push_back((frame.clone(), self.settings));
+        self.see(frame.clone());
         self.equalize(|backend| backend.submit(frame))
     }
 
     fn collect(&mut self) -> Result<Option<Frame>> {
         let Some(after) = self.equalize(|backend| backend.collect())? else { return Ok(None) };
-        let (before, settings) = self.inputs.pop_front().context("the backend gave a frame too many")?;
-        let record = self.record(&before, &after, settings);
+        let (seen, luts) = self.under_way.pop_front().context("the backend gave a frame too many")?;
+        let record = self.record(&seen, luts, &after);
         self.recording.write(&record)?;
         Ok(Some(after))
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        while let Some(rest) = self.look_ahead.pop() {
+            self.under_way.push_back(rest);
+        }
+        self.equalize(|backend| backend.finish())
     }
 
     fn in_flight(&self) -> usize {

@@ -34,7 +34,7 @@ pub struct Record {
     pub eme_after: f64,
     /// How far the mean has moved (absolute mean brightness error), in levels.
     pub ambe: f64,
-    /// Largest slope of the curve, in output levels an input level; nothing where there is more than one curve.
+    /// Largest slope of the curve, in output levels an input level; of the steepest one where there are several.
     pub slope: Option<u16>,
     /// Mean absolute difference from the curve of the frame before, in levels; 0 for the first frame, nothing where there
     /// is more than one curve.

@@ -13,7 +13,7 @@ mod projector;
 mod screen;
 mod screenshot;
 
-use crate::equalize::counted;
+use crate::equalize::Counted;
 use crate::equalize::cpu::{Engine, Isa};
 use crate::frame::{Frame, HostPool};
 use crate::pipeline::Notices;
@@ -192,8 +192,8 @@ impl Viewer for Window {
 
 /// The histogram of a frame, and the curve that it would have by itself.
 fn curve(engine: &mut Engine, original: &Frame, settings: Settings) -> (Histogram, Curve) {
-    let histogram = engine.histogram(original, counted(original, settings.region));
+    let histogram = engine.histogram(original, Counted::default().next(original, &settings));
     let alone = Settings { smoothing: Smoothing::OFF, ..settings };
-    let curve = Equalization::new(alone).next(&histogram).curve;
+    let curve = Equalization::new(alone).next(&histogram, (original.width(), original.height())).curve;
     (histogram, curve)
 }

@@ -27,7 +27,7 @@ fn write(mut frame: Frame) -> Result<String> {
         name: "screenshot".to_owned(),
         media: Media::of_raw_video("rawvideo", Rational::new(1, 1), None),
         video: 0,
-        format: None,
+        picture: None,
         shift: 0,
         length: None,
         frames: Some(1),

@@ -2,9 +2,12 @@
 //! video sees the same as the whole.
 
 use crate::pictures::{Random, seed};
-use histeq_video::spec::{Equalization, Histogram, Levels, Scenes, Settings, Smoothing, Threshold, Turn, Window};
+use histeq_video::spec::{
+    Equalization, Histogram, Levels, LookAhead, Scenes, Settings, Smoothing, Threshold, Turn, Window,
+};
 
 const SAMPLES: u64 = 10_000;
+const SIZE: (usize, usize) = (100, 100);
 
 /// A frame whose samples crowd around a level.
 fn around(level: usize, random: &mut Random) -> Histogram {
@@ -81,7 +84,7 @@ fn video(random: &mut Random, length: usize) -> Vec<Histogram> {
 
 fn turns(frames: &[Histogram], settings: &Settings) -> Vec<Turn> {
     let mut scenes = Scenes::new(settings);
-    frames.iter().map(|frame| scenes.next(frame)).collect()
+    frames.iter().map(|frame| scenes.next(frame, SIZE)).collect()
 }
 
 #[test]
@@ -93,7 +96,7 @@ fn the_sum_is_that_of_the_frames_that_the_rule_names() {
         let frames = video(&mut random, 150);
         let (mut scenes, mut window) = (Scenes::new(&settings), Window::default());
         for (number, frame) in frames.iter().enumerate() {
-            let turn = scenes.next(frame);
+            let turn = scenes.next(frame, SIZE);
             let sum = window.next(&turn, frame.counts()).to_vec();
             let members = members(&frames[..=number], &settings);
             let mut expected = vec![0; 256];
@@ -114,12 +117,12 @@ fn a_run_that_starts_w_plus_f_frames_early_gives_the_curves_of_the_whole() {
         let settings = settings(most, flash);
         let frames = video(&mut random, 120);
         let mut whole = Equalization::new(settings);
-        let curves: Vec<_> = frames.iter().map(|frame| whole.next(frame).curve).collect();
+        let curves: Vec<_> = frames.iter().map(|frame| whole.next(frame, SIZE).curve).collect();
         for begin in 0..frames.len() {
             let mut part = Equalization::new(settings);
             let early = begin.saturating_sub(settings.smoothing.memory() as usize);
             for (number, frame) in frames.iter().enumerate().skip(early) {
-                let curve = part.next(frame).curve;
+                let curve = part.next(frame, SIZE).curve;
                 assert!(number < begin || curve == curves[number], "{number} from {begin}, W {most}, seed {seed}");
             }
         }
@@ -141,15 +144,30 @@ fn a_cut_is_answered_at_once_and_a_flash_is_forgotten() {
     for length in 1..=4 {
         let with: Vec<_> = [&dark[..6], &bright[..length], &dark[6..]].concat();
         let mut equalization = Equalization::new(settings);
-        let steps: Vec<_> = with.iter().map(|frame| equalization.next(frame)).collect();
+        let steps: Vec<_> = with.iter().map(|frame| equalization.next(frame, SIZE)).collect();
         let back = &steps[6 + length].turn;
         if length <= 3 {
             assert!(back.after_flash && back.scene == 0 && back.frames == 7, "{back:?}");
             let mut without = Equalization::new(settings);
-            let calm: Vec<_> = dark.iter().map(|frame| without.next(frame).curve).collect();
+            let calm: Vec<_> = dark.iter().map(|frame| without.next(frame, SIZE).curve).collect();
             assert!(steps[6 + length..].iter().zip(&calm[6..]).all(|(step, curve)| step.curve == *curve));
         } else {
             assert!(back.cut && !back.after_flash && back.frames == 1, "{back:?}");
         }
     }
+}
+
+#[test]
+fn a_look_ahead_ends_the_window_at_the_last_frame_of_the_scene_that_is_known() {
+    let mut look_ahead = LookAhead::new(3);
+    let mut seen = Vec::new();
+    // A scene, a flash of two frames, the scene again, a cut.
+    for (number, scene) in [0, 0, 1, 1, 0, 0, 0, 2, 2].into_iter().enumerate() {
+        seen.extend(look_ahead.push(scene, number, number));
+        assert!(seen.len() == (number + 1).saturating_sub(3));
+    }
+    while let Some(rest) = look_ahead.pop() {
+        seen.push(rest);
+    }
+    assert_eq!(seen, [(0, 1), (1, 4), (2, 3), (3, 3), (4, 6), (5, 6), (6, 6), (7, 8), (8, 8)]);
 }

@@ -3,6 +3,7 @@
 
 mod equalization;
 mod histogram;
+mod look_ahead;
 mod luminance;
 mod map;
 mod scan;
@@ -12,6 +13,7 @@ mod tile_map;
 
 pub(super) use equalization::Equalization;
 pub(super) use histogram::Histogram;
+pub(super) use look_ahead::LookAhead;
 pub(super) use luminance::Luminance;
 pub(super) use map::Map;
 pub(super) use scan::Scan;
@@ -37,6 +39,7 @@ pub(super) struct Kernels {
     pub histogram: Histogram,
     pub scan: Scan,
     pub equalization: Equalization,
+    pub look_ahead: LookAhead,
     pub map: Map,
     pub tile_histogram: TileHistogram,
     pub tile_curves: TileCurves,
@@ -50,6 +53,7 @@ impl Kernels {
             histogram: Histogram::load(context)?,
             scan: Scan::load(context)?,
             equalization: Equalization::load(context)?,
+            look_ahead: LookAhead::load(context)?,
             map: Map::load(context)?,
             tile_histogram: TileHistogram::load(context)?,
             tile_curves: TileCurves::load(context)?,

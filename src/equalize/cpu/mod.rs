@@ -32,27 +32,32 @@ mod worker;
 pub use engine::Engine;
 pub use isa::Isa;
 
-use super::Equalizer;
+use super::{Counted, Equalizer};
 use crate::frame::{Frame, HostPool};
-use crate::spec::{Equalization, Settings};
+use crate::spec::Settings;
 use anyhow::{Context, Result, anyhow, bail};
 use crossbeam_channel::{Receiver, Sender};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use turnstile::Turnstile;
-use worker::{Done, Job, Worker};
+use worker::{Done, Job, Next, Shared, Task, Worker};
 
 /// The backend that runs on the CPU.
 pub struct Cpu {
     isa: Isa,
     settings: Settings,
-    turnstile: Arc<Turnstile<Equalization>>,
+    turnstile: Arc<Turnstile<Shared>>,
+    counted: Counted,
     /// `None` once the threads are told to end.
     jobs: Option<Sender<Job>>,
     done: Receiver<Done>,
     threads: Vec<JoinHandle<()>>,
     next_ticket: u64,
+    /// How many frames have come.
+    frames: u64,
+    /// How many of them wait for later ones.
+    held: usize,
     /// The frames under way, oldest first; those that are done wait here for the ones before them.
     under_way: VecDeque<Option<Frame>>,
     failure: Option<String>,
@@ -69,7 +74,7 @@ impl Cpu {
 
     /// The backend with this instruction set; `None` on a machine that lacks it.
     pub fn with_isa(settings: Settings, threads: usize, isa: Isa) -> Option<Self> {
-        let turnstile = Arc::new(Turnstile::new(Equalization::new(settings)));
+        let turnstile = Arc::new(Turnstile::new(Shared::new(settings)));
         let (jobs, waiting) = crossbeam_channel::unbounded();
         let (results, done) = crossbeam_channel::unbounded();
         let pool = HostPool::default();
@@ -80,7 +85,21 @@ impl Cpu {
             })
             .collect::<Option<Vec<_>>>()?;
         let (jobs, under_way) = (Some(jobs), VecDeque::new());
-        Some(Cpu { isa, settings, turnstile, jobs, done, threads, next_ticket: 0, under_way, failure: None })
+        let counted = Counted::default();
+        Some(Cpu {
+            isa,
+            settings,
+            turnstile,
+            counted,
+            jobs,
+            done,
+            threads,
+            next_ticket: 0,
+            frames: 0,
+            held: 0,
+            under_way,
+            failure: None,
+        })
     }
 
     fn check(&self) -> Result<()> {
@@ -90,13 +109,22 @@ impl Cpu {
         }
     }
 
+    fn send(&mut self, task: Task) -> Result<()> {
+        let job = Job { ticket: self.next_ticket, task };
+        if self.jobs.as_ref().is_none_or(|jobs| jobs.send(job).is_err()) {
+            bail!("the equalizer's threads are gone");
+        }
+        self.next_ticket += 1;
+        Ok(())
+    }
+
     /// Waits for the next frame that is done, whichever it is, and puts it in its place.
     fn receive(&mut self) -> Result<()> {
-        let Done { ticket, frame } = self.done.recv().context("the equalizer's threads are gone")?;
+        let Done { number, frame } = self.done.recv().context("the equalizer's threads are gone")?;
         match frame {
             Ok(frame) => {
-                let oldest = self.next_ticket - self.under_way.len() as u64;
-                self.under_way[(ticket - oldest) as usize] = Some(frame);
+                let oldest = self.frames - self.under_way.len() as u64;
+                self.under_way[(number - oldest) as usize] = Some(frame);
                 Ok(())
             }
             Err(failure) => {
@@ -111,17 +139,27 @@ impl Cpu {
 impl Equalizer for Cpu {
     fn submit(&mut self, frame: Frame) -> Result<()> {
         self.check()?;
-        let job = Job { ticket: self.next_ticket, frame, settings: self.settings };
-        if self.jobs.as_ref().is_none_or(|jobs| jobs.send(job).is_err()) {
-            bail!("the equalizer's threads are gone");
-        }
-        self.next_ticket += 1;
+        let (number, settings) = (self.frames, self.settings);
+        let counted = self.counted.next(&frame, &settings);
+        self.send(Task::Next(Box::new(Next { number, frame, settings, counted })))?;
+        self.frames += 1;
         self.under_way.push_back(None);
+        self.held = (self.held + 1).min(settings.smoothing.ahead() as usize);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        for _ in 0..std::mem::take(&mut self.held) {
+            self.send(Task::Rest)?;
+        }
         Ok(())
     }
 
     fn collect(&mut self) -> Result<Option<Frame>> {
         self.check()?;
+        if self.in_flight() == 0 {
+            return Ok(None);
+        }
         while let Some(None) = self.under_way.front() {
             self.receive()?;
         }
@@ -129,7 +167,7 @@ impl Equalizer for Cpu {
     }
 
     fn in_flight(&self) -> usize {
-        self.under_way.len()
+        self.under_way.len().saturating_sub(self.held)
     }
 
     fn capacity(&self) -> usize {

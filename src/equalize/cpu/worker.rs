@@ -2,32 +2,79 @@
 
 use super::engine::Engine;
 use super::turnstile::{Closed, Turnstile};
-use crate::equalize::{counted, tiles, whole};
+use crate::equalize::{tiles, whole};
 use crate::frame::Frame;
-use crate::spec::clahe::{TileCurves, Tiles};
-use crate::spec::{Equalization, Settings};
+use crate::spec::clahe::{TileCurves, TileHistograms, Tiles};
+use crate::spec::{Curve, Equalization, LookAhead, Rect, Settings};
 use crossbeam_channel::{Receiver, Sender};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// A frame to equalize, and its place in the video.
+/// Something to do, and its place among all that there is to do.
 pub struct Job {
     /// Counted from 0.
     pub ticket: u64,
+    /// What it is.
+    pub task: Task,
+}
+
+/// What there is to do.
+pub enum Task {
+    /// To take a frame in, and to equalize the one that has waited long enough for it.
+    Next(Box<Next>),
+    /// To equalize the oldest frame that waits for others, of which there will be none.
+    Rest,
+}
+
+/// A frame to take in.
+pub struct Next {
+    /// Its place in the video, counted from 0.
+    pub number: u64,
     /// As it came.
     pub frame: Frame,
     /// How it is equalized.
     pub settings: Settings,
+    /// The part of it that is counted.
+    pub counted: Rect,
 }
 
-/// What became of it.
+/// What became of a frame.
 pub struct Done {
-    /// That of the job.
-    pub ticket: u64,
+    /// Its place in the video.
+    pub number: u64,
     /// The equalized frame, or in one line why there is none.
     pub frame: Result<Frame, String>,
+}
+
+/// What all threads share: the one thing that is done frame by frame.
+pub struct Shared {
+    equalization: Equalization,
+    look_ahead: LookAhead<Waiting, Mapping>,
+}
+
+impl Shared {
+    /// Nothing seen so far.
+    pub fn new(settings: Settings) -> Self {
+        let look_ahead = LookAhead::new(settings.smoothing.ahead());
+        Shared { equalization: Equalization::new(settings), look_ahead }
+    }
+}
+
+/// A frame that may have to wait for later ones.
+struct Waiting {
+    number: u64,
+    frame: Frame,
+    settings: Settings,
+}
+
+/// What frames are sent through; several may share it.
+#[derive(Clone)]
+enum Mapping {
+    Curve(Arc<Curve>),
+    /// The curves of tiles are made of it, which needs no order.
+    Tiles(Arc<TileHistograms>),
 }
 
 /// What a thread works with.
@@ -35,7 +82,7 @@ pub struct Worker {
     /// Its kernels and its memory.
     pub engine: Engine,
     /// Shared by all.
-    pub turnstile: Arc<Turnstile<Equalization>>,
+    pub turnstile: Arc<Turnstile<Shared>>,
 }
 
 impl Worker {
@@ -43,64 +90,86 @@ impl Worker {
     pub fn spawn(mut self, jobs: Receiver<Job>, results: Sender<Done>) -> JoinHandle<()> {
         std::thread::spawn(move || {
             for job in jobs {
-                let ticket = job.ticket;
-                let Some(frame) = self.equalize_or_explain(&job) else { break };
-                let failed = frame.is_err();
+                let Some(done) = self.work_or_explain(job) else { break };
+                let Some(done) = done else { continue };
+                let failed = done.frame.is_err();
                 // Nobody listens when the backend is being dropped.
-                if results.send(Done { ticket, frame }).is_err() || failed {
+                if results.send(done).is_err() || failed {
                     break;
                 }
             }
         })
     }
 
-    /// The equalized frame, or why there is none; `None` when somebody else has to say why.
+    /// The frame that is equalized, if one is, or why none is; `None` when somebody else has to say why.
     ///
     /// A panic, wherever it comes from, ends this thread's work, and through the turnstile that of all others, whose
     /// frames would wait for ours for ever.
-    fn equalize_or_explain(&mut self, job: &Job) -> Option<Result<Frame, String>> {
+    fn work_or_explain(&mut self, job: Job) -> Option<Option<Done>> {
+        let number = if let Task::Next(next) = &job.task { next.number } else { job.ticket };
         // Unwind safety: after a panic nothing of the engine is used again.
-        match catch_unwind(AssertUnwindSafe(|| self.equalize(job))) {
-            Ok(Ok(frame)) => Some(Ok(frame)),
+        match catch_unwind(AssertUnwindSafe(|| self.work(job))) {
+            Ok(Ok(done)) => Some(done),
             Ok(Err(Closed)) => None,
             Err(panic) => {
                 self.turnstile.close();
-                Some(Err(format!("the equalizer panicked at frame {}: {}", job.ticket, message(&*panic))))
+                let failure = format!("the equalizer panicked at frame {number}: {}", message(&*panic));
+                Some(Some(Done { number, frame: Err(failure) }))
             }
         }
     }
 
-    fn equalize(&mut self, job: &Job) -> Result<Frame, Closed> {
-        match tiles(&job.frame, job.settings.method) {
-            None => self.equalize_whole(job),
-            Some(tiles) => self.equalize_tiles(job, tiles),
-        }
+    fn work(&mut self, Job { ticket, task }: Job) -> Result<Option<Done>, Closed> {
+        let ready = match task {
+            Task::Next(next) => {
+                let Next { number, frame, settings, counted } = *next;
+                let waiting = Waiting { number, frame, settings };
+                match tiles(&waiting.frame, settings.method) {
+                    None => self.take_whole(ticket, waiting, counted)?,
+                    Some(tiles) => self.take_tiles(ticket, waiting, tiles)?,
+                }
+            }
+            Task::Rest => self.turnstile.pass(ticket, |shared| shared.look_ahead.pop())?,
+        };
+        Ok(ready.map(|(Waiting { number, frame, settings }, mapping)| {
+            let frame = match mapping {
+                Mapping::Curve(curve) => self.engine.map(&frame, &curve),
+                Mapping::Tiles(window) => self.engine.map_tiles(&frame, &TileCurves::equalizing(&window, &settings)),
+            };
+            Done { number, frame: Ok(frame) }
+        }))
     }
 
-    fn equalize_whole(&mut self, Job { ticket, frame, settings }: &Job) -> Result<Frame, Closed> {
-        let histogram = self.engine.histogram(frame, counted(frame, settings.region));
-        let step = self.turnstile.pass(*ticket, |equalization| {
-            set(equalization, settings);
-            equalization.next(&histogram)
-        })?;
-        Ok(self.engine.map(frame, &step.curve))
+    fn take_whole(&mut self, ticket: u64, waiting: Waiting, counted: Rect) -> Result<Option<Ready>, Closed> {
+        let histogram = self.engine.histogram(&waiting.frame, counted);
+        self.turnstile.pass(ticket, |Shared { equalization, look_ahead }| {
+            set(equalization, &waiting.settings);
+            let step = equalization.next(&histogram, (waiting.frame.width(), waiting.frame.height()));
+            look_ahead.push(step.turn.scene, waiting, Mapping::Curve(step.curve.into()))
+        })
     }
 
-    fn equalize_tiles(&mut self, Job { ticket, frame, settings }: &Job, tiles: Tiles) -> Result<Frame, Closed> {
-        let counts = self.engine.tile_histograms(frame, tiles, settings.bins);
+    fn take_tiles(&mut self, ticket: u64, waiting: Waiting, tiles: Tiles) -> Result<Option<Ready>, Closed> {
+        let counts = self.engine.tile_histograms(&waiting.frame, tiles, waiting.settings.bins);
         // A window of one frame holds that frame, wherever scenes are cut: nobody asks for the whole histogram.
-        let alone = settings.smoothing.frames() == 1;
-        let whole = (!alone).then(|| self.engine.histogram(frame, whole(frame)));
-        let window = self.turnstile.pass(*ticket, |equalization| {
-            set(equalization, settings);
-            match &whole {
-                Some(whole) => equalization.next_tiles(whole, &counts).window,
-                None => counts,
-            }
-        })?;
-        Ok(self.engine.map_tiles(frame, &TileCurves::equalizing(&window, settings)))
+        let alone = waiting.settings.smoothing.frames() == 1;
+        let whole = (!alone).then(|| self.engine.histogram(&waiting.frame, whole(&waiting.frame)));
+        self.turnstile.pass(ticket, |Shared { equalization, look_ahead }| {
+            set(equalization, &waiting.settings);
+            let (scene, window) = match &whole {
+                Some(whole) => {
+                    let step = equalization.next_tiles(whole, &counts);
+                    (step.turn.scene, step.window)
+                }
+                None => (0, counts),
+            };
+            look_ahead.push(scene, waiting, Mapping::Tiles(window.into()))
+        })
     }
 }
+
+/// A frame that has waited long enough, and what it is sent through.
+type Ready = (Waiting, Mapping);
 
 fn set(equalization: &mut Equalization, settings: &Settings) {
     if settings != equalization.settings() {

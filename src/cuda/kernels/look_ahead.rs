@@ -1,0 +1,56 @@
+//! Launches `kernels/look_ahead.cu`: the curve of a frame that has waited for others.
+#![allow(unsafe_code, reason = "launches kernels")]
+
+use super::{function, module};
+use crate::cuda::error::{Doing, Error};
+use crate::cuda::history::{History, places};
+use crate::cuda::picture::{Picture, Task};
+use cudarc::driver::{CudaContext, CudaFunction, LaunchConfig, PushKernelArg};
+use std::sync::Arc;
+
+/// Threads of a block, and the most blocks: a copy of a few hundred bytes, or of a few million.
+const THREADS: u32 = 256;
+const MOST_BLOCKS: u32 = 128;
+
+pub(in crate::cuda) struct LookAhead {
+    function: CudaFunction,
+}
+
+impl LookAhead {
+    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
+        let module = module(context, include_str!("../../../kernels/look_ahead.ptx"))?;
+        Ok(LookAhead { function: function(&module, "look_ahead")? })
+    }
+
+    /// Enqueues the choice of the curve of `picture`, which was frame `number` of `history` and has waited for so many.
+    pub fn launch(
+        &self,
+        picture: &mut Picture,
+        history: &History,
+        task: &Task,
+        (number, waited): (u64, u32),
+    ) -> Result<(), Error> {
+        let stream = picture.stream().clone();
+        let smoothing = &task.settings.smoothing;
+        let slots = History::slots_for(&task.settings);
+        let slot = (number % u64::from(slots)) as u32;
+        let (of_picture, places) = (picture.curves_mut(), places(smoothing) as u32);
+        let entries = (of_picture.len() / 4) as u32;
+        let config = LaunchConfig {
+            grid_dim: (entries.div_ceil(THREADS).min(MOST_BLOCKS), 1, 1),
+            block_dim: (THREADS, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        let marks = history.marks.slice(history.latest_marks(slots));
+        let first = history.place(number, smoothing) as u32;
+        assert!(waited <= smoothing.ahead() && history.kept.len() == places as usize * of_picture.len());
+        let mut launch = stream.launch_builder(&self.function);
+        launch.arg(&marks).arg(&slots).arg(&slot).arg(&waited).arg(&history.kept).arg(&places).arg(&first);
+        launch.arg(&entries).arg(of_picture);
+        // SAFETY: the arguments are those of the kernel. There is a mark for each slot, a place for this frame and each
+        // that it has waited for, and each place has as many entries as the picture's curves; all buffers belong to this
+        // stream.
+        unsafe { launch.launch(config) }.doing("launching look_ahead")?;
+        Ok(())
+    }
+}

@@ -1,0 +1,76 @@
+//! Which part of a frame is counted; with `--roi auto`, all but the black bars around a picture of another shape.
+//!
+//! A sample is black up to 1/32 of the levels above black. A row or column at the edge of a frame belongs to a bar if all
+//! of its samples are black; what is left is the picture. The region is the smallest rectangle around the pictures of the
+//! last W + F frames (those that the temporal window remembers), or the whole frame while none of them has a picture. So
+//! it holds still over a scene, dark moments included, follows when a film's shape changes, and depends on the last
+//! W + F frames alone.
+
+use super::luminance::Rows;
+use super::{levels, whole};
+use crate::frame::Frame;
+use crate::spec::{Levels, Method, Rect, Region, Settings};
+use std::collections::VecDeque;
+
+/// Says of each frame of a video, in order, which part is counted.
+#[derive(Default)]
+pub struct Counted {
+    /// The pictures of the last frames, of which black ones have none.
+    pictures: VecDeque<Option<Rect>>,
+    /// Size and levels of those frames; others begin anew.
+    kind: Option<((usize, usize), Levels)>,
+    rows: Rows,
+}
+
+impl Counted {
+    /// The part of the next frame that is counted.
+    pub fn next(&mut self, frame: &Frame, settings: &Settings) -> Rect {
+        match (settings.method, settings.region) {
+            (Method::Clahe { .. }, _) | (_, Region::Whole) => whole(frame),
+            (_, Region::Fixed(rect)) => rect.within((frame.width(), frame.height())).unwrap_or(whole(frame)),
+            (_, Region::Auto) => self.without_bars(frame, settings.smoothing.memory() as usize),
+        }
+    }
+
+    fn without_bars(&mut self, frame: &Frame, memory: usize) -> Rect {
+        let kind = Some(((frame.width(), frame.height()), levels(frame)));
+        if self.kind != kind {
+            self.pictures.clear();
+            self.kind = kind;
+        }
+        self.pictures.truncate(memory - 1);
+        let picture = self.picture(frame);
+        self.pictures.push_front(picture);
+        self.pictures.iter().flatten().copied().reduce(around).unwrap_or(whole(frame))
+    }
+
+    /// What of a frame is not bars; `None` of a black one. Looks at bars only, so that a frame without any costs nothing.
+    fn picture(&mut self, frame: &Frame) -> Option<Rect> {
+        let levels = levels(frame);
+        let black = levels.lo() + (levels.count() / 32) as u16;
+        let rows = &mut self.rows;
+        let is_bar = |rows: &mut Rows, y: usize| rows.read(frame, y).iter().all(|&code| code <= black);
+        let top = (0..frame.height()).find(|&y| !is_bar(rows, y))?;
+        let bottom = (top..frame.height()).rev().find(|&y| !is_bar(rows, y))?;
+        let (mut left, mut right) = (frame.width(), 0);
+        for y in top..=bottom {
+            if left == 0 && right + 1 == frame.width() {
+                break;
+            }
+            let row = rows.read(frame, y);
+            let found = row[..left].iter().position(|&code| code > black);
+            left = found.unwrap_or(left);
+            let found = row[right..].iter().rposition(|&code| code > black);
+            right = found.map_or(right, |column| right + column);
+        }
+        Some(Rect { x: left, y: top, width: right + 1 - left, height: bottom + 1 - top })
+    }
+}
+
+/// The smallest rectangle that both are in.
+fn around(a: Rect, b: Rect) -> Rect {
+    let (x, y) = (a.x.min(b.x), a.y.min(b.y));
+    let right = (a.x + a.width).max(b.x + b.width);
+    let bottom = (a.y + a.height).max(b.y + b.height);
+    Rect { x, y, width: right - x, height: bottom - y }
+}
