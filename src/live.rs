@@ -3,6 +3,7 @@
 use crate::signals;
 use anyhow::{Result, bail};
 use histeq_video::cli::{Backend, LiveJob};
+use histeq_video::equalize::gray::Gray;
 use histeq_video::ffmpeg::{self, RawFormat};
 use histeq_video::pipeline::live::{self, Cast, Dial, Output, Patience, Viewer};
 use histeq_video::pipeline::{Cancel, Input, Notices, Progress};
@@ -44,11 +45,13 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     backend.remark.iter().for_each(|remark| notices.note(remark));
     let outputs = outputs(job, targets, &input, backend.on_gpu, &notices)?;
 
+    let equalizer = backend.equalizer;
+    let equalizer = if job.wishes.gray { Box::new(Gray::new(equalizer)) } else { equalizer };
     let mut meter = Meter::start(job.meter_style(), &input);
     console.share_with(meter.bar());
     let cast = Cast {
         camera: Box::new(camera),
-        equalizer: backend.equalizer,
+        equalizer,
         dial: &dial,
         outputs,
         viewer: window.as_mut().map(|window| window as &mut dyn Viewer),

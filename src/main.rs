@@ -8,7 +8,7 @@ mod signals;
 use anyhow::{Result, anyhow};
 use clap::Parser;
 use histeq_video::cli::{Args, Backend, Command, CompareJob, Job, LiveJob, completions, man_page, man_pages};
-use histeq_video::equalize::Equalizer;
+use histeq_video::equalize::{Equalizer, gray::Gray};
 use histeq_video::ffmpeg;
 use histeq_video::pipeline::{self, Cancel, Outcome, Progress, ReaderGone};
 use histeq_video::report::{Console, Meter, Verbosity, summary};
@@ -90,6 +90,8 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
         Some(recording) => Box::new(Observed::new(backend.equalizer, settings, &input, progress.clone(), recording)),
         None => backend.equalizer,
     };
+
+    let equalizer = if job.wishes.gray { Box::new(Gray::new(equalizer)) } else { equalizer };
 
     let mut meter = Meter::start(job.meter_style(), &input);
     console.share_with(meter.bar());

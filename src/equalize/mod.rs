@@ -4,6 +4,7 @@ mod bars;
 pub mod cpu;
 pub mod cuda;
 pub mod fallback;
+pub mod gray;
 mod luminance;
 pub mod reference;
 pub mod verify;

@@ -1,0 +1,98 @@
+//! Luminance alone (`--gray`): frames lose their colour before they are equalized, so that what is written is just what
+//! was counted and mapped.
+
+use super::luminance::luminance_row;
+use super::{Equalizer, levels};
+use crate::frame::{Endian, Frame, HostPool, Luminance, Model, PixelFormat, Plane, Pool, Range};
+use crate::spec::Settings;
+use anyhow::{Context, Result};
+use std::sync::Arc;
+
+/// A backend that gets gray frames.
+pub struct Gray {
+    backend: Box<dyn Equalizer>,
+    pool: HostPool,
+    row: Vec<u16>,
+}
+
+impl Gray {
+    /// Takes the colour out of what `backend` gets.
+    pub fn new(backend: Box<dyn Equalizer>) -> Self {
+        Gray { backend, pool: HostPool::default(), row: Vec::new() }
+    }
+
+    /// `frame` without colour; its luma is shared where it lies by itself.
+    fn without_colour(&mut self, frame: &Frame) -> Result<Frame> {
+        let descriptor = frame.format().descriptor();
+        let format = gray_of(descriptor.sample.depth)
+            .with_context(|| format!("no gray format of {} bits (leave --gray out)", descriptor.sample.depth))?;
+        let as_stored = descriptor.sample == format.descriptor().sample;
+        let luma = match descriptor.luminance {
+            Luminance::Stored(luma) if luma.step == 1 && as_stored => frame.planes()[luma.plane].clone(),
+            _ => self.luminance(frame, format),
+        };
+        let range = if descriptor.model == Model::Rgb { Range::Full } else { frame.range() };
+        let mut gray = Frame::new(format, (frame.width(), frame.height()), range, frame.matrix(), vec![luma])?;
+        (gray.pts, gray.attachment) = (frame.pts, frame.attachment.clone());
+        debug_assert_eq!(levels(&gray), levels(frame));
+        Ok(gray)
+    }
+
+    fn luminance(&mut self, frame: &Frame, format: PixelFormat) -> Plane {
+        let sample = format.descriptor().sample;
+        let mut plane = self.pool.plane(format.row_bytes(0, frame.width()), frame.height());
+        self.row.resize(frame.width(), 0);
+        for y in 0..frame.height() {
+            luminance_row(frame, y, &mut self.row);
+            let row = plane.row_mut(y);
+            for (x, &code) in self.row.iter().enumerate() {
+                sample.write(row, x, code);
+            }
+        }
+        plane.freeze()
+    }
+}
+
+/// The gray format of so many bits, in the byte order that everybody takes.
+fn gray_of(depth: u8) -> Option<PixelFormat> {
+    PixelFormat::ALL.iter().copied().find(|format| {
+        let descriptor = format.descriptor();
+        let plain = descriptor.sample.shift == 0 && descriptor.sample.endian == Endian::Little;
+        descriptor.model == Model::Gray && descriptor.planes()[0].samples == 1 && plain && format.depth() == depth
+    })
+}
+
+impl Equalizer for Gray {
+    fn submit(&mut self, frame: Frame) -> Result<()> {
+        let gray = self.without_colour(&frame)?;
+        self.backend.submit(gray)
+    }
+
+    fn collect(&mut self) -> Result<Option<Frame>> {
+        self.backend.collect()
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.backend.finish()
+    }
+
+    fn in_flight(&self) -> usize {
+        self.backend.in_flight()
+    }
+
+    fn capacity(&self) -> usize {
+        self.backend.capacity()
+    }
+
+    fn input_pool(&self) -> Option<Arc<dyn Pool>> {
+        self.backend.input_pool()
+    }
+
+    fn set(&mut self, settings: Settings) {
+        self.backend.set(settings);
+    }
+
+    fn name(&self) -> String {
+        self.backend.name()
+    }
+}
