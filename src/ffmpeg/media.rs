@@ -125,6 +125,14 @@ impl Stream {
         (is_video && number >= 0).then(|| unsafe { RawFormat::from_number(number) })
     }
 
+    /// Pixels in a row and rows of a video, if its header tells.
+    pub fn size(&self) -> Option<(usize, usize)> {
+        // SAFETY: the parameters are valid.
+        let (width, height) = unsafe { ((*self.parameters.as_ptr()).width, (*self.parameters.as_ptr()).height) };
+        let pixels = |length: i32| usize::try_from(length).ok().filter(|&length| length > 0);
+        Some((pixels(width)?, pixels(height)?)).filter(|_| self.kind == Kind::Video)
+    }
+
     /// Is its codec a text subtitle, so that it can be written as another kind of text subtitle?
     pub fn is_text_subtitle(&self) -> bool {
         // SAFETY: the descriptors are constants; a null one is handled.

@@ -74,6 +74,8 @@ pub struct Input {
     pub video: usize,
     /// Pixel format of its pictures, if that can be told.
     pub format: Option<RawFormat>,
+    /// Pixels in a row and rows of its pictures, if that can be told.
+    pub size: Option<(usize, usize)>,
     /// Microseconds to add to every time, so that the part that was asked for begins at zero.
     pub shift: i64,
     /// Length of the part that was asked for, in microseconds, if not all.
@@ -99,7 +101,9 @@ impl Input {
     pub fn kind(&self) -> InputKind {
         // FFmpeg reads one image by its format's `_pipe` demuxer; a sequence, or images on stdin, can be many.
         let is_image = self.media.demuxer.ends_with("_pipe") && self.name != "stdin";
-        if is_image || self.media.is_images() && self.frames == Some(1) {
+        // All of them count: a part of a sequence is to look as it does in the whole.
+        let all = self.media.duration.zip(self.rate()).map(|(duration, rate)| (duration as f64 / 1e6 * rate).round());
+        if is_image || self.media.is_images() && all == Some(1.0) {
             return InputKind::Image;
         }
         match self.format {

@@ -127,6 +127,7 @@ impl FileSource {
             name,
             video,
             format: stream.pixel_format(),
+            size: stream.size(),
             shift: begin.map_or(0, |begin| -begin),
             length: options.part.duration,
             frames,
@@ -287,9 +288,6 @@ impl FileSource {
             self.end = Some(self.end.unwrap_or(moment).min(moment));
             self.state = State::Trailing;
             return Ok(None);
-        }
-        if self.delivered == 0 && picture.colour().is_hdr() {
-            self.notices.note("HDR video is equalized in its own code values (PQ or HLG)");
         }
         if picture.is_damaged() {
             self.damaged("damaged, shown as far as it could be decoded")?;

@@ -65,7 +65,7 @@ impl LiveSource {
             if cancel.is_cancelled() { anyhow!("{name}: interrupted before the first frame") } else { error }
         })?;
         let stream = &open.demuxer.media().streams[open.video];
-        let format = stream.pixel_format();
+        let (format, size) = (stream.pixel_format(), stream.size());
         // A transport stream can take its clock for its rate.
         let plausible = stream.frame_rate.filter(|&rate| f64::from(rate) <= 1000.0);
         let rate = plausible.or(options.rate).unwrap_or(Rational::new(30, 1));
@@ -73,7 +73,7 @@ impl LiveSource {
         media.streams[0].time_base = microseconds();
         let name = place.name.clone();
         let (frames, duration) = (options.frames, options.duration);
-        let input = Input { name, media, video: 0, format, shift: 0, length: None, frames, duration };
+        let input = Input { name, media, video: 0, format, size, shift: 0, length: None, frames, duration };
         let source = LiveSource {
             place,
             open: Some(open),

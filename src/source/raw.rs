@@ -62,6 +62,7 @@ impl RawSource {
                 media: Media::of_raw_video(demuxer, video.rate, video.sample_aspect_ratio),
                 video: 0,
                 format: Some(video.format.into()),
+                size: Some(video.size),
                 shift: 0,
                 length: part.duration,
                 frames,

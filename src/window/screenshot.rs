@@ -28,6 +28,7 @@ fn write(mut frame: Frame) -> Result<String> {
         media: Media::of_raw_video("rawvideo", Rational::new(1, 1), None),
         video: 0,
         format: None,
+        size: None,
         shift: 0,
         length: None,
         frames: Some(1),
