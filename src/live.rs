@@ -2,7 +2,7 @@
 
 use crate::signals;
 use anyhow::{Result, bail};
-use histeq_video::cli::{Backend, LiveJob};
+use histeq_video::cli::{Backend, LiveJob, check_region};
 use histeq_video::equalize::gray::Gray;
 use histeq_video::ffmpeg::{self, RawFormat};
 use histeq_video::pipeline::live::{self, Cast, Dial, Output, Patience, Viewer};
@@ -40,6 +40,7 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     signals::listen(cancel.clone(), console.clone(), Vec::new(), "finishing")?;
     let (camera, input) = LiveSource::open(job.camera.clone(), cancel, notices.clone(), progress.clone())?;
     let settings = job.wishes.settle(&input);
+    check_region(&settings, &input)?;
     dial.set(settings);
     let backend = Backend::choose(job.backend, settings, &notices)?;
     backend.remark.iter().for_each(|remark| notices.note(remark));

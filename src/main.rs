@@ -7,7 +7,9 @@ mod signals;
 
 use anyhow::{Result, anyhow};
 use clap::Parser;
-use histeq_video::cli::{Args, Backend, Command, CompareJob, Job, LiveJob, completions, man_page, man_pages};
+use histeq_video::cli::{
+    Args, Backend, Command, CompareJob, Job, LiveJob, check_region, completions, man_page, man_pages,
+};
 use histeq_video::equalize::{Equalizer, gray::Gray};
 use histeq_video::ffmpeg;
 use histeq_video::pipeline::{self, Cancel, Outcome, Progress, ReaderGone};
@@ -80,6 +82,7 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     signals::listen(cancel.clone(), console.clone(), temporary, FINISHING)?;
     let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
     let settings = job.wishes.settle(&input);
+    check_region(&settings, &input)?;
     let backend = Backend::choose(job.backend, settings, &notices)?;
     let recording = stats.map(|(target, format)| Recording::create(target, format, &input.name)).transpose()?;
     let sink = sink::open(input.clone(), target, job.output_options.clone(), backend.on_gpu, notices.clone())?;

@@ -15,20 +15,20 @@ pub struct EqualizeArgs {
     pub exact: bool,
 
     /// How much of the way to the equalized picture to go: 0 is the input, 1 is fully equalized [default: 1]
-    #[arg(long, value_name = "S", help_heading = "Equalization")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = "Equalization")]
     pub strength: Option<f64>,
 
     /// Contrast limit: how many times as strong contrasts, and noise, may become, 1 or more; 0 is no limit [default: by
     /// look]
-    #[arg(long, value_name = "G", help_heading = "Equalization")]
+    #[arg(long, value_name = "G", allow_negative_numbers = true, help_heading = "Equalization")]
     pub max_gain: Option<f64>,
 
     /// Seconds whose frames are looked at together, against flicker; 0 is each frame by itself [default: by look]
-    #[arg(long, value_name = "SECONDS", help_heading = "Equalization")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, help_heading = "Equalization")]
     pub smooth: Option<f64>,
 
     /// How different two frames have to be to be a cut, 0 to 1; 1 is never [default: by look]
-    #[arg(long, value_name = "T", help_heading = "Equalization")]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, help_heading = "Equalization")]
     pub scene_threshold: Option<f64>,
 
     /// The most that one level may count, in samples or in percent of the frame (0.5%): large flat areas no longer take

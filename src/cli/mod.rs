@@ -10,6 +10,7 @@ mod live_args;
 mod live_job;
 mod look;
 mod output_args;
+mod region;
 mod shell;
 
 pub use args::{Args, BackendArg, Command, ProgressArg};
@@ -20,4 +21,5 @@ pub use job::Job;
 pub use live_args::LiveArgs;
 pub use live_job::LiveJob;
 pub use look::Wishes;
+pub use region::check_region;
 pub use shell::{completions, man_page, man_pages};

@@ -124,7 +124,7 @@ impl Stream {
             let parameters = self.parameters.as_ptr();
             ((*parameters).format, (*parameters).width, (*parameters).height)
         };
-        if self.kind != Kind::Video || number < 0 {
+        if self.kind != Kind::Video || number < 0 || width < 1 || height < 1 {
             return None;
         }
         // SAFETY: the number of a video's format is one of the library's.

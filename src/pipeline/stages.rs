@@ -106,7 +106,9 @@ impl Input {
     pub fn kind(&self) -> InputKind {
         // FFmpeg reads one image by its format's `_pipe` demuxer; a sequence, or images on stdin, can be many.
         let is_image = self.media.demuxer.ends_with("_pipe") && self.name != "stdin";
-        if is_image || self.media.is_images() && self.frames == Some(1) {
+        // All of them count: a part of a sequence is to look as it does in the whole.
+        let all = self.media.duration.zip(self.rate()).map(|(duration, rate)| (duration as f64 / 1e6 * rate).round());
+        if is_image || self.media.is_images() && all == Some(1.0) {
             return InputKind::Image;
         }
         match self.picture {

@@ -288,9 +288,6 @@ impl FileSource {
             self.state = State::Trailing;
             return Ok(None);
         }
-        if self.delivered == 0 && picture.colour().is_hdr() {
-            self.notices.note("HDR video is equalized in its own code values (PQ or HLG)");
-        }
         if picture.is_damaged() {
             self.damaged("damaged, shown as far as it could be decoded")?;
         }

@@ -9,6 +9,8 @@ use anyhow::{Context, Result, bail};
 pub struct ToNative {
     notices: Notices,
     conversion: Option<Conversion>,
+    /// Has there been a picture?
+    begun: bool,
 }
 
 struct Conversion {
@@ -18,9 +20,9 @@ struct Conversion {
 }
 
 impl ToNative {
-    /// Says through `notices` when pictures have to be converted.
+    /// Says through `notices` when pictures have to be converted, and when they are not what the rules are made for.
     pub fn new(notices: Notices) -> Self {
-        ToNative { notices, conversion: None }
+        ToNative { notices, conversion: None, begun: false }
     }
 
     /// The frame of `picture`.
@@ -28,6 +30,9 @@ impl ToNative {
     /// # Errors
     /// When its format cannot be converted.
     pub fn frame(&mut self, picture: &Picture) -> Result<Frame> {
+        if !std::mem::replace(&mut self.begun, true) && picture.colour().is_hdr() {
+            self.notices.note("HDR video is equalized in its own code values (PQ or HLG)");
+        }
         if let Some(frame) = picture.to_frame()? {
             return Ok(frame);
         }

@@ -17,6 +17,7 @@ mod kept;
 mod kernel_arithmetic;
 mod layout;
 mod live;
+mod looks;
 mod modifiers;
 mod pictures;
 mod pipes;

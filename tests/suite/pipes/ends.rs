@@ -14,7 +14,7 @@ use std::time::Duration;
 
 const RAW: Raw = Raw { format: "yuv420p", size: (64, 48), limited: true };
 const HEADER: &str = "YUV4MPEG2 W64 H48 F25:1 C420jpeg";
-const DESCRIBED: &str = "-f rawvideo -s 64x48 --pixel-format yuv420p --backend cpu";
+const DESCRIBED: &str = "-f rawvideo -s 64x48 --pixel-format yuv420p --backend cpu --exact";
 
 /// What Ctrl-C may take when there is nothing to finish.
 const SOON: Duration = Duration::from_secs(1);
@@ -41,12 +41,12 @@ fn a_last_frame_that_is_cut_off_is_reported_and_the_whole_ones_are_written() {
         let says = format!("stdin: frame 2: the last frame has {cut} of {} bytes", RAW.frame_bytes());
         let raw = raw.says(&["warning", &says, "1 damaged"]);
         assert_same_video("raw", RAW, &raw.stdout, &expected[..whole]);
-        let framed = dir.fed("--backend cpu - -", &y4m[..y4m.len() - RAW.frame_bytes() + cut]).exits_with(0);
+        let framed = dir.fed("--exact --backend cpu - -", &y4m[..y4m.len() - RAW.frame_bytes() + cut]).exits_with(0);
         let framed = framed.says(&["warning", &says]);
         assert_same_video("y4m", RAW, &Stream::of(&framed.stdout, RAW).video, &expected[..whole]);
         dir.fed(&format!("--strict {DESCRIBED} - -"), &video[..whole + cut]).exits_with(1).says(&["--strict"]);
     }
-    let headless = dir.fed("--backend cpu - -", &y4m[..y4m.len() - RAW.frame_bytes()]).exits_with(0);
+    let headless = dir.fed("--exact --backend cpu - -", &y4m[..y4m.len() - RAW.frame_bytes()]).exits_with(0);
     headless.says(&["the last frame has 0 of"]);
     let nothing = dir.fed(&format!("{DESCRIBED} - -"), &video[..100]).exits_with(1);
     nothing.says(&["the last frame has 100 of", "not a single whole frame"]);
@@ -80,7 +80,8 @@ fn nothing_but_frames_comes_out_of_stdout() {
     let input = stream(HEADER, RAW, &video);
     let expected = RAW.equalized(&video);
     for options in ["-v --progress plain", "-q --progress json", "--verify"] {
-        let run = dir.fed(&format!("--backend cpu {options} --output-format rawvideo - -"), &input).exits_with(0);
+        let run =
+            dir.fed(&format!("--exact --backend cpu {options} --output-format rawvideo - -"), &input).exits_with(0);
         assert_same_video(options, RAW, &run.stdout, &expected);
     }
     let run = dir.fed("--backend cpu -q - -", &input).exits_with(0);
@@ -104,7 +105,8 @@ fn a_fifo_is_read_as_stdin_is() {
     make_fifo(&dir, "fifo");
     dir.write("out.y4m", b"old");
     for (input, options) in [("in.y4m", ""), ("in.mkv", ""), ("in.mkv", "-f matroska")] {
-        let mut running = Running::start(&mut dir.command(&format!("--backend cpu -q -y {options} fifo out.y4m")));
+        let mut running =
+            Running::start(&mut dir.command(&format!("--exact --backend cpu -q -y {options} fifo out.y4m")));
         // It waits for the writer, who comes when he likes.
         std::thread::sleep(Duration::from_millis(50));
         let mut fifo = OpenOptions::new().write(true).open(dir.path("fifo")).expect("a reader");
@@ -122,7 +124,7 @@ fn a_fifo_is_written_to_whoever_reads_it() {
     let video = noise(RAW, 5);
     dir.write("in.y4m", &stream(HEADER, RAW, &video));
     make_fifo(&dir, "fifo");
-    let mut running = Running::start(&mut dir.command("--backend cpu -q --output-format rawvideo in.y4m fifo"));
+    let mut running = Running::start(&mut dir.command("--exact --backend cpu -q --output-format rawvideo in.y4m fifo"));
     let found = std::fs::read(dir.path("fifo")).expect("frames");
     assert_eq!(running.ends_within(SOON), Some(0));
     assert_same_video("a FIFO", RAW, &found, &RAW.equalized(&video));
@@ -138,7 +140,7 @@ fn a_fifo_waits_for_a_reader_who_comes_late_and_lets_go_of_one_who_leaves() {
         ("--output-format rawvideo", "-f rawvideo -s 64x48 -pix_fmt yuv420p"),
         ("--output-format nut --encoder rawvideo", ""),
     ] {
-        let line = format!("--backend cpu -q {output} --frames 5 in.y4m fifo");
+        let line = format!("--exact --backend cpu -q {output} --frames 5 in.y4m fifo");
         let mut running = Running::start(&mut dir.command(&line));
         std::thread::sleep(Duration::from_millis(300));
         dir.ffmpeg(&format!("{input} -i fifo -f rawvideo found.raw"));
@@ -220,7 +222,7 @@ fn ctrl_c_in_a_silence_keeps_the_frames_before_it() {
     let y4m = stream(HEADER, RAW, &video);
     // Between two frames, in a frame, and in a frame header.
     for cut in [0, 100, RAW.frame_bytes() + 3] {
-        let mut running = Running::start(&mut piped(&dir, "--backend cpu - -"));
+        let mut running = Running::start(&mut piped(&dir, "--exact --backend cpu - -"));
         let child = running.child();
         let mut stdin = child.stdin.take().expect("a pipe");
         let mut stdout = child.stdout.take().expect("a pipe");

@@ -24,7 +24,7 @@ fn is_here(program: &str) -> bool {
 fn equalized_y4m(dir: &Dir, raw: Raw, tags: &str) -> Vec<u8> {
     let (w, h) = raw.size;
     let input = stream(&format!("YUV4MPEG2 W{w} H{h} F25:1 Ip A1:1 {tags}"), raw, &noise(raw, FRAMES));
-    dir.fed("--backend cpu - -", &input).exits_with(0).stdout
+    dir.fed("--exact --backend cpu - -", &input).exits_with(0).stdout
 }
 
 fn other(dir: &Dir, program: &str, line: &str, input: &[u8]) -> Run {
@@ -38,7 +38,7 @@ fn ffmpeg_and_we_read_each_other_through_running_pipes() {
     dir.ffmpeg(&format!("{clip} -f rawvideo in.raw"));
     let mut writer = dir.other_command("ffmpeg", &format!("-v error {clip} -f yuv4mpegpipe -"));
     let mut writer = writer.stdout(Stdio::piped()).spawn().expect("ffmpeg runs");
-    let mut between = dir.command("--backend cpu -q - -");
+    let mut between = dir.command("--exact --backend cpu -q - -");
     between.stdin(writer.stdout.take().expect("a pipe")).stdout(Stdio::piped());
     let mut between = between.spawn().expect("the program runs");
     let mut reader = dir.other_command("ffmpeg", "-v error -f yuv4mpegpipe -i - -f rawvideo -");
@@ -74,7 +74,7 @@ fn x264_takes_our_y4m_and_we_take_what_it_encodes() {
         let expected = raw.equalized(&noise(raw, FRAMES));
         let read_as = if tags.contains("FULL") { "yuvj420p" } else { format };
         assert_same_video(tags, raw, &dir.raw("out.264", read_as), &expected);
-        dir.fed("--backend cpu -y -f h264 --encoder ffv1 - back.mkv", &dir.read("out.264")).exits_with(0);
+        dir.fed("--exact --backend cpu -y -f h264 --encoder ffv1 - back.mkv", &dir.read("out.264")).exits_with(0);
         // FFmpeg decodes H.264 without colour as 4:2:0, which has another range.
         if format == "gray" {
             assert_eq!(dir.frames("back.mkv").len(), FRAMES);
@@ -101,7 +101,7 @@ fn mpv_takes_our_y4m_and_we_take_what_it_writes() {
         let theirs = other(&dir, "mpv", line, &ours).stdout;
         let expected = raw.equalized(&noise(raw, FRAMES));
         assert_same_video(&format!("{tags} as mpv reads it"), raw, &Stream::of(&theirs, raw).video, &expected);
-        let run = dir.fed("--backend cpu - -", &theirs).exits_with(0);
+        let run = dir.fed("--exact --backend cpu - -", &theirs).exits_with(0);
         assert_same_video(tags, raw, &Stream::of(&run.stdout, raw).video, &raw.equalized(&expected));
     }
 }

@@ -17,7 +17,7 @@ fn transport_streams_nut_and_matroska_are_told_by_what_is_in_them() {
         dir.ffmpeg(&format!(
             "-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 12 -pix_fmt yuv420p -c:v {codec} -f {container} in"
         ));
-        let run = dir.fed("--backend cpu - -", &dir.read("in")).exits_with(0);
+        let run = dir.fed("--exact --backend cpu - -", &dir.read("in")).exits_with(0);
         let found = Stream::of(&run.stdout, RAW);
         assert_eq!(found.tag('F'), Some("25:1"), "{container}");
         assert_same_video(container, RAW, &found.video, &RAW.equalized(&dir.raw("in", RAW.format)));
@@ -33,7 +33,7 @@ fn a_part_of_what_comes_in_is_cut_out_although_a_pipe_cannot_seek() {
             "-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 50 -pix_fmt yuv420p -c:v mpeg4 -g 100 -f {container} in"
         ));
         let all = RAW.equalized(&dir.raw("in", RAW.format));
-        let run = dir.fed("--backend cpu --start 1 --frames 5 - -", &dir.read("in")).exits_with(0);
+        let run = dir.fed("--exact --backend cpu --start 1 --frames 5 - -", &dir.read("in")).exits_with(0);
         let part = &all[25 * RAW.frame_bytes()..30 * RAW.frame_bytes()];
         assert_same_video(container, RAW, &Stream::of(&run.stdout, RAW).video, part);
     }
@@ -55,7 +55,7 @@ fn sound_travels_from_a_pipe_into_a_file() {
     dir.ffmpeg(
         "-f lavfi -i testsrc2=size=64x48:rate=25 -f lavfi -i sine -t 1 -c:v ffv1 -pix_fmt yuv420p -c:a flac -f matroska in",
     );
-    dir.fed("--backend cpu --encoder ffv1 - out.mkv", &dir.read("in")).exits_with(0);
+    dir.fed("--exact --backend cpu --encoder ffv1 - out.mkv", &dir.read("in")).exits_with(0);
     assert_eq!(dir.payload("0:a:0", "out.mkv"), dir.payload("0:a:0", "in"));
     let expected = RAW.equalized(&dir.raw("in", RAW.format));
     assert_same_video("a pipe into a file", RAW, &dir.raw("out.mkv", RAW.format), &expected);
@@ -74,9 +74,9 @@ fn rows_with_padding_behind_them_leave_it_behind() {
         // The frames of this decoder have rows of a multiple of 64 bytes.
         dir.ffmpeg(&format!("{described} -c:v ffv1 -f matroska in"));
         let expected = raw.equalized(&dir.read("in.raw"));
-        let run = dir.fed("--backend cpu - -", &dir.read("in")).exits_with(0);
+        let run = dir.fed("--exact --backend cpu - -", &dir.read("in")).exits_with(0);
         assert_same_video("y4m", raw, &Stream::of(&run.stdout, raw).video, &expected);
-        let run = dir.fed("--backend cpu --output-format rawvideo - -", &dir.read("in")).exits_with(0);
+        let run = dir.fed("--exact --backend cpu --output-format rawvideo - -", &dir.read("in")).exits_with(0);
         assert_same_video("raw", raw, &run.stdout, &expected);
     }
 }
@@ -85,7 +85,7 @@ fn rows_with_padding_behind_them_leave_it_behind() {
 fn a_format_that_does_not_tell_can_be_named() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 5 -c:v mpeg2video -f mpegts in");
-    let run = dir.fed("--backend cpu -f mpegts - -", &dir.read("in")).exits_with(0);
+    let run = dir.fed("--exact --backend cpu -f mpegts - -", &dir.read("in")).exits_with(0);
     let expected = RAW.equalized(&dir.raw("in", RAW.format));
     assert_same_video("named", RAW, &Stream::of(&run.stdout, RAW).video, &expected);
     dir.fed("--backend cpu -f abacus - -", &dir.read("in")).exits_with(1).says(&["no input format abacus"]);

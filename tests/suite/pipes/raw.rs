@@ -18,7 +18,7 @@ fn raw_of(format: PixelFormat, size: (usize, usize)) -> Raw {
 
 /// The options that describe it.
 fn described(raw: Raw) -> String {
-    format!("-f rawvideo -s {}x{} --pixel-format {} --backend cpu", raw.size.0, raw.size.1, raw.format)
+    format!("-f rawvideo -s {}x{} --pixel-format {} --backend cpu --exact", raw.size.0, raw.size.1, raw.format)
 }
 
 #[test]

@@ -41,7 +41,7 @@ const SMALL: Raw = Raw { format: "yuv420p", size: (6, 4), limited: true };
 #[track_caller]
 fn through(dir: &Dir, header: &str, raw: Raw) -> Stream {
     let video = noise(raw, 2);
-    let run = dir.fed("--backend cpu - -", &stream(header, raw, &video)).exits_with(0);
+    let run = dir.fed("--exact --backend cpu - -", &stream(header, raw, &video)).exits_with(0);
     let found = Stream::of(&run.stdout, raw);
     assert_same_video(header, raw, &found.video, &raw.equalized(&video));
     assert!(run.stdout.iter().position(|&byte| byte == b'\n') < Some(96), "a long header: {}", found.header);
@@ -53,7 +53,7 @@ fn check_every_format(dir: &Dir, size: (usize, usize)) {
     let (mut inputs, mut writes) = (String::new(), String::new());
     for (index, (format, tag)) in CARRIED.into_iter().enumerate() {
         let raw = raw_of(format, size);
-        let run = dir.fed("--backend cpu - -", &dir.read(&format!("{format}.y4m"))).exits_with(0);
+        let run = dir.fed("--exact --backend cpu - -", &dir.read(&format!("{format}.y4m"))).exits_with(0);
         let found = Stream::of(&run.stdout, raw);
         assert_eq!(found.tag('C'), Some(tag), "{}", found.header);
         assert_same_video(format, raw, &found.video, &raw.equalized(&noise(raw, 3)));
@@ -159,7 +159,7 @@ fn parameters_of_single_frames_are_read_past() {
         bytes.extend_from_slice(format!("{head}\n").as_bytes());
         bytes.extend_from_slice(frame);
     }
-    let found = Stream::of(&dir.fed("--backend cpu - -", &bytes).exits_with(0).stdout, SMALL);
+    let found = Stream::of(&dir.fed("--exact --backend cpu - -", &bytes).exits_with(0).stdout, SMALL);
     assert_same_video("frames with parameters", SMALL, &found.video, &SMALL.equalized(&video));
     assert_eq!(found.parameters, ["", "", ""]);
 }
@@ -211,7 +211,7 @@ fn what_y4m_cannot_carry_goes_out_as_raw_frames_unless_y4m_is_asked_for() {
         let limited = !["rgb24", "gbrp", "ya8", "gray14le"].contains(&format);
         let raw = Raw { format, limited, ..SMALL };
         let video = noise(raw, 2);
-        let described = format!("-f rawvideo -s 6x4 --pixel-format {format} --backend cpu");
+        let described = format!("-f rawvideo -s 6x4 --pixel-format {format} --backend cpu --exact");
         let run = dir.fed(&format!("{described} - -"), &video).exits_with(0);
         let run = run.says(&["y4m cannot carry", &format!("raw frames of 6x4 {format}")]);
         assert_same_video(format, raw, &run.stdout, &raw.equalized(&video));
@@ -231,7 +231,7 @@ fn a_size_that_changes_is_scaled_to_the_first_one() {
     dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48:rate=25 {clip} a.ts"));
     dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=98x64:rate=25 {clip} -output_ts_offset 0.16 b.ts"));
     let joined = [dir.read("a.ts"), dir.read("b.ts")].concat();
-    let run = dir.fed("--backend cpu - -", &joined).exits_with(0);
+    let run = dir.fed("--exact --backend cpu - -", &joined).exits_with(0);
     let run = run.says(&["changes its size to 98x64", "scaled to 64x48"]);
     let raw = Raw { format: "yuv420p", size: (64, 48), limited: true };
     let found = Stream::of(&run.stdout, raw);
@@ -245,7 +245,7 @@ fn files_are_read_and_written_as_pipes_are() {
     let dir = Dir::new();
     let video = noise(SMALL, 3);
     dir.write("in.y4m", &stream("YUV4MPEG2 W6 H4 F24:1 C420mpeg2", SMALL, &video));
-    dir.succeeds("--backend cpu in.y4m out.y4m");
+    dir.succeeds("--exact --backend cpu in.y4m out.y4m");
     let found = Stream::of(&dir.read("out.y4m"), SMALL);
     assert_same_video("a file", SMALL, &found.video, &SMALL.equalized(&video));
     assert_eq!((found.tag('F'), found.tag('C')), (Some("24:1"), Some("420mpeg2")));

@@ -1,0 +1,72 @@
+//! A cut is a new beginning, and a flash was never there.
+
+use super::{RAW, frame, gradient, lumas, through};
+use crate::pictures::Random;
+use crate::program::Dir;
+use crate::textbook::assert_same_video;
+
+/// So many frames of a scene between these levels.
+fn scene(random: &mut Random, levels: (u64, u64), frames: usize) -> Vec<u8> {
+    (0..frames).flat_map(|_| gradient(RAW, random, levels, 4)).collect()
+}
+
+const DARK: (u64, u64) = (24, 70);
+const BRIGHT: (u64, u64) = (140, 200);
+
+#[test]
+fn after_a_cut_everything_is_as_if_the_video_began_there() {
+    let dir = Dir::new();
+    let mut random = Random::new(1);
+    for (first, second) in [(DARK, BRIGHT), (BRIGHT, DARK)] {
+        let before = scene(&mut random, first, 30);
+        let after = scene(&mut random, second, 30);
+        for options in ["", "--look night", "--look haze", "--look thermal", "--method clahe --tiles 4x3"] {
+            let found = through(&dir, RAW, options, &[&before[..], &after[..]].concat());
+            let expected = [through(&dir, RAW, options, &before), through(&dir, RAW, options, &after)].concat();
+            assert_same_video(&format!("a cut with '{options}'"), RAW, &found, &expected);
+        }
+    }
+}
+
+#[test]
+fn without_a_threshold_nothing_is_a_cut() {
+    let dir = Dir::new();
+    let mut random = Random::new(2);
+    let (before, after) = (scene(&mut random, DARK, 20), scene(&mut random, BRIGHT, 10));
+    let both = [&before[..], &after[..]].concat();
+    let found = through(&dir, RAW, "--scene-threshold 1", &both);
+    let of_its_own = through(&dir, RAW, "--scene-threshold 1", &after);
+    assert!(found[before.len()..] != of_its_own[..], "the window should reach over the cut");
+    assert!(through(&dir, RAW, "", &both)[before.len()..] == of_its_own[..], "the window should not");
+}
+
+#[test]
+fn a_flash_changes_no_frame_but_its_own() {
+    let dir = Dir::new();
+    let mut random = Random::new(3);
+    let white = frame(RAW, |_, _| 235);
+    for options in ["", "--look night", "--look thermal"] {
+        for (at, length) in [(1, 1), (20, 1), (35, 4)] {
+            let (before, after) = (scene(&mut random, DARK, at), scene(&mut random, DARK, 50 - at));
+            let found = through(&dir, RAW, options, &[&before[..], &white.repeat(length), &after[..]].concat());
+            let expected = through(&dir, RAW, options, &[&before[..], &after[..]].concat());
+            let (found, expected) = (lumas(RAW, &found), lumas(RAW, &expected));
+            assert!(found[..at] == expected[..at], "frames before a flash, '{options}'");
+            for number in at..50 {
+                assert!(found[number + length] == expected[number], "frame {number} after a flash, '{options}'");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_look_is_the_same_from_a_file_and_through_a_window_of_its_own_length() {
+    let dir = Dir::new();
+    let mut random = Random::new(4);
+    let video = scene(&mut random, DARK, 40);
+    // As many seconds are fewer frames at a lower rate.
+    let slow = through(&dir, RAW, "-r 5 --smooth 2", &video);
+    let fast = through(&dir, RAW, "-r 25 --smooth 0.4", &video);
+    assert_same_video("ten frames", RAW, &slow, &fast);
+    assert!(slow != through(&dir, RAW, "-r 25 --smooth 2", &video), "a window of ten frames, and one of fifty");
+}
