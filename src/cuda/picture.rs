@@ -127,14 +127,22 @@ impl Picture {
     /// # Errors
     /// When a launch fails.
     pub fn equalize(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
+        self.make_curves(history, task)?;
+        if task.tiles(&self.layout).is_some() { self.map_locally(task) } else { self.map(task) }
+    }
+
+    /// Enqueues all that comes before the mapping: then `history` has seen the frame.
+    ///
+    /// # Errors
+    /// When a launch fails.
+    pub(super) fn make_curves(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
         self.make_luminance(task)?;
         if let Some((tiles, bins)) = task.tiles(&self.layout) {
             self.prepare_local(tiles, bins)?;
-            return self.equalize_locally(history, task);
+            return self.make_tile_curves(history, task);
         }
         self.count(task)?;
-        self.make_curve(history, task)?;
-        self.map(task)
+        self.make_curve(history, task)
     }
 
     fn prepare_local(&mut self, tiles: Tiles, bins: usize) -> Result<(), Error> {
@@ -157,7 +165,7 @@ impl Picture {
         Ok(())
     }
 
-    fn equalize_locally(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
+    fn make_tile_curves(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
         let gpu = self.gpu.clone();
         // Where each frame is by itself, nobody asks which scene it belongs to.
         let codes = History::slots_for(&task.settings) > 0;
@@ -166,7 +174,11 @@ impl Picture {
             self.count(task)?;
         }
         gpu.kernels.tile_histogram.launch(self, task, on_the_way, gpu.multiprocessors())?;
-        gpu.kernels.tile_curves.launch(self, history, task)?;
+        gpu.kernels.tile_curves.launch(self, history, task)
+    }
+
+    fn map_locally(&mut self, task: &Task) -> Result<(), Error> {
+        let gpu = self.gpu.clone();
         gpu.kernels.tile_map.launch(self, task, gpu.multiprocessors())?;
         if self.luma.is_some() {
             gpu.kernels.map.launch(self, task.weights, true, gpu.multiprocessors())?;

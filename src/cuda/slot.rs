@@ -32,10 +32,10 @@ impl Streams {
     }
 }
 
-/// A frame on its way, and the buffer that it comes down into.
+/// A frame on its way, and the buffer that it comes down into, if it does.
 struct UnderWay {
     frame: Frame,
-    target: PinnedBuffer,
+    target: Option<PinnedBuffer>,
 }
 
 pub(super) struct Slot {
@@ -87,18 +87,10 @@ impl Slot {
         task: &Task,
         (staged, refused): (bool, bool),
     ) -> Result<(), Error> {
-        assert!(self.under_way.is_none() && target.len() >= self.picture.layout().bytes());
+        assert!(target.len() >= self.picture.layout().bytes());
         let streams = self.streams.clone();
-        let Streams { upload, compute, download } = &*streams;
-        let bytes = self.picture.layout().bytes();
-        // From here on the buffers are the device's, also if something fails: `drop` waits.
-        self.under_way = Some(UnderWay { frame, target });
-
-        if staged { self.upload(0..bytes) } else { self.gather_and_upload() }?;
-        self.mark(|marks| marks.upload.end(upload))?;
-        self.uploaded.record(upload).doing("recording an event")?;
-
-        compute.wait(&self.uploaded).doing("ordering streams")?;
+        let Streams { compute, download, .. } = &*streams;
+        self.send_up(UnderWay { frame, target: Some(target) }, staged)?;
         self.mark(|marks| marks.kernels.begin(compute))?;
         if refused {
             self.picture.fail(task)?;
@@ -112,6 +104,29 @@ impl Slot {
         self.download()?;
         self.mark(|marks| marks.download.end(download))?;
         self.downloaded.record(download).doing("recording an event")
+    }
+
+    /// Copies the samples of `frame`, has `history` remember it, and waits until it does.
+    pub fn warm_up(&mut self, frame: Frame, history: &mut History, task: &Task) -> Result<(), Error> {
+        self.send_up(UnderWay { frame, target: None }, false)?;
+        self.picture.make_curves(history, task)?;
+        self.streams.compute.synchronize().doing("equalizing a frame")?;
+        self.under_way = None;
+        Ok(())
+    }
+
+    /// Enqueues the way up; what is enqueued for the kernels from now on comes after it.
+    fn send_up(&mut self, under_way: UnderWay, staged: bool) -> Result<(), Error> {
+        assert!(self.under_way.is_none());
+        let streams = self.streams.clone();
+        let Streams { upload, compute, .. } = &*streams;
+        let bytes = self.picture.layout().bytes();
+        // From here on the buffers are the device's, also if something fails: `drop` waits.
+        self.under_way = Some(under_way);
+        if staged { self.upload(0..bytes) } else { self.gather_and_upload() }?;
+        self.mark(|marks| marks.upload.end(upload))?;
+        self.uploaded.record(upload).doing("recording an event")?;
+        compute.wait(&self.uploaded).doing("ordering streams")
     }
 
     /// Sends the planes up that travel: from where they lie, if the copy engines reach them there, else by way of the
@@ -178,7 +193,8 @@ impl Slot {
     fn download(&mut self) -> Result<(), Error> {
         let stream = &self.streams.download;
         let bytes = self.picture.layout().bytes();
-        let target = &mut self.under_way.as_mut().expect("a frame under way").target[..bytes];
+        let under_way = self.under_way.as_mut().expect("a frame under way");
+        let target = &mut under_way.target.as_mut().expect("a frame that comes down")[..bytes];
         let (device, _order) = self.picture.pixels.device_ptr(stream);
         // SAFETY: both sides have these bytes. `target` is pinned, and nobody looks at it before `finish` or `drop` has
         // waited; the kernels that write the device buffer come before, by way of `computed`.
@@ -195,7 +211,7 @@ impl Slot {
         self.downloaded.synchronize().doing("equalizing a frame")?;
         let timeline = self.marks.as_ref().map(Marks::timeline).transpose()?;
         let UnderWay { frame, target } = self.under_way.take().expect("a frame under way");
-        let memory: Arc<dyn Memory> = Arc::new(target);
+        let memory: Arc<dyn Memory> = Arc::new(target.expect("a frame that comes down"));
         let rewritten = frame.rewritten_planes();
         let layout = self.picture.layout();
         let equalized = frame.with_planes(|index| {

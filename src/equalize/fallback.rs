@@ -89,6 +89,16 @@ impl Equalizer for Fallback {
         }
     }
 
+    fn warm_up(&mut self, frame: Frame) -> Result<()> {
+        match self.active.warm_up(frame.clone()) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                self.take_over(error)?;
+                self.active.warm_up(frame)
+            }
+        }
+    }
+
     fn in_flight(&self) -> usize {
         let active = || self.active.in_flight();
         self.done.len() + self.reserve.as_ref().map_or_else(active, |reserve| reserve.under_way.len())

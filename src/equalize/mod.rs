@@ -30,6 +30,16 @@ pub trait Equalizer: Send {
     /// As for [`submit`](Equalizer::submit).
     fn collect(&mut self) -> Result<Option<Frame>>;
 
+    /// Takes in a frame from before those that are wanted: it is remembered like any other, and nothing of it comes out.
+    /// To be called while nothing is under way.
+    ///
+    /// # Errors
+    /// As for [`submit`](Equalizer::submit).
+    fn warm_up(&mut self, frame: Frame) -> Result<()> {
+        self.submit(frame)?;
+        self.collect().map(drop)
+    }
+
     /// How many frames are under way.
     fn in_flight(&self) -> usize;
 

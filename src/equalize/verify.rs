@@ -44,6 +44,12 @@ impl Equalizer for Verified {
         Ok(Some(equalized))
     }
 
+    fn warm_up(&mut self, frame: Frame) -> Result<()> {
+        self.reference.set(self.settings);
+        self.reference.equalize(&frame);
+        self.backend.warm_up(frame)
+    }
+
     fn in_flight(&self) -> usize {
         self.backend.in_flight()
     }

@@ -118,7 +118,12 @@ impl Pass<'_> {
     fn run(&mut self, before: &Receiver<Message>) -> Result<()> {
         while let Some(message) = self.receive(before)? {
             let sent = match message {
-                Message::Delivery(Delivery { packets, frame: Some(frame) }) => {
+                Message::Delivery(Delivery { before: Some(frame), .. }) => {
+                    let passed_on = self.flush()?;
+                    self.progress.measure(Stage::Equalize, || self.equalizer.warm_up(frame))?;
+                    passed_on
+                }
+                Message::Delivery(Delivery { packets, frame: Some(frame), .. }) => {
                     self.progress.measure(Stage::Equalize, || self.equalizer.submit(frame))?;
                     self.packets.push_back(packets);
                     Ok(())
@@ -165,7 +170,7 @@ impl Pass<'_> {
     fn pass_on(&mut self) -> Result<Result<(), Closed>> {
         let frame = self.progress.measure(Stage::Equalize, || self.equalizer.collect())?;
         let packets = self.packets.pop_front().unwrap_or_default();
-        Ok(self.send(Message::Delivery(Delivery { packets, frame })))
+        Ok(self.send(Message::Delivery(Delivery { packets, frame, before: None })))
     }
 
     fn send(&self, message: Message) -> Result<(), Closed> {

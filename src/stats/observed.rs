@@ -26,6 +26,8 @@ pub struct Observed {
     /// The frames under way, and what they are equalized with. They share their planes with the backend's.
     inputs: VecDeque<(Frame, Settings)>,
     frame: u64,
+    /// The scene that the first frame belongs to: frames from before it were seen, too, and may have had others.
+    first_scene: Option<u64>,
     last_curve: Option<(Levels, Curve)>,
     /// What the backend has taken so far.
     equalizing: Duration,
@@ -55,6 +57,7 @@ impl Observed {
             settings,
             inputs: VecDeque::new(),
             frame: 0,
+            first_scene: None,
             last_curve: None,
             equalizing: Duration::ZERO,
             recorded: [Duration::ZERO; 3],
@@ -80,7 +83,7 @@ impl Observed {
         let record = Record {
             frame: self.frame,
             time: before.pts.map(|pts| rounded(pts as f64 * self.time_unit)),
-            scene: turn.scene,
+            scene: turn.scene.saturating_sub(*self.first_scene.get_or_insert(turn.scene)),
             cut: turn.cut,
             after_flash: turn.after_flash,
             mean_before: rounded(mean(&all)),
@@ -131,6 +134,12 @@ impl Equalizer for Observed {
         let record = self.record(&before, &after, settings);
         self.recording.write(&record)?;
         Ok(Some(after))
+    }
+
+    fn warm_up(&mut self, frame: Frame) -> Result<()> {
+        self.equalization.set(self.settings);
+        self.equalization.next(&self.engine.histogram(&frame, counted(&frame, self.settings.region)));
+        self.equalize(|backend| backend.warm_up(frame))
     }
 
     fn in_flight(&self) -> usize {

@@ -58,7 +58,7 @@ impl Source for Frames {
         self.next += 1;
         let under_way = self.watch.read.fetch_add(1, Ordering::SeqCst) + 1 - self.watch.written.load(Ordering::SeqCst);
         self.watch.most_under_way.fetch_max(under_way, Ordering::SeqCst);
-        Ok(Some(Delivery { packets: Vec::new(), frame: Some(frame) }))
+        Ok(Some(Delivery { frame: Some(frame), ..Delivery::default() }))
     }
 }
 
