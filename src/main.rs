@@ -83,6 +83,7 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
     let settings = job.wishes.settle(&input);
     check_region(&settings, &input)?;
+    source.warm_up(settings.warm_up());
     let backend = Backend::choose(job.backend, settings, &notices)?;
     let recording = stats.map(|(target, format)| Recording::create(target, format, &input.name)).transpose()?;
     let sink = sink::open(input.clone(), target, job.output_options.clone(), backend.on_gpu, notices.clone())?;

@@ -66,7 +66,8 @@ pub struct Args {
     #[arg(long, value_name = "N", help_heading = "Input")]
     pub video_stream: Option<usize>,
 
-    /// Begin here
+    /// Begin here; what lies before is looked at as far as --smooth reaches, so that the frames become what they become
+    /// in the whole video
     #[arg(long, value_name = "T", help_heading = "Input")]
     pub start: Option<String>,
 

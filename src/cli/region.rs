@@ -10,7 +10,9 @@ use anyhow::{Result, bail};
 /// # Errors
 /// When it does, with the size of the pictures.
 pub fn check_region(settings: &Settings, input: &Input) -> Result<()> {
-    let (Region::Fixed(rect), Some(size)) = (settings.region, input.picture.map(|(_, size)| size)) else { return Ok(()) };
+    let (Region::Fixed(rect), Some(size)) = (settings.region, input.picture.map(|(_, size)| size)) else {
+        return Ok(());
+    };
     if rect.within(size).is_none() {
         let Rect { x, y, width, height } = rect;
         bail!(

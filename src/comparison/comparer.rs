@@ -139,6 +139,10 @@ impl Equalizer for Comparer {
         Ok(())
     }
 
+    fn warm_up(&mut self, _frame: Frame) -> Result<()> {
+        Ok(())
+    }
+
     fn collect(&mut self) -> Result<Option<Frame>> {
         Ok(self.done.pop_front())
     }

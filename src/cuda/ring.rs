@@ -85,16 +85,32 @@ impl Ring {
         self.start(frame, task, true)
     }
 
+    /// Takes in a frame of which nothing is to come down: it is remembered when this returns.
+    ///
+    /// # Errors
+    /// As for [`submit`](Ring::submit).
+    pub fn warm_up(&mut self, frame: Frame, task: Task) -> Result<(), Error> {
+        let (mut slot, _) = self.slot(&Layout::of(&frame)?)?;
+        slot.begin(frame, &mut self.history, task, (false, false))?;
+        slot.abandon()?;
+        self.idle.push(slot);
+        Ok(())
+    }
+
+    /// A slot for frames of this layout, and whether it has been used before.
+    fn slot(&mut self, layout: &Layout) -> Result<(Slot, bool), Error> {
+        self.idle.retain(|slot| slot.fits(layout));
+        match self.idle.pop() {
+            Some(slot) => Ok((slot, true)),
+            None => Ok((Slot::new(&self.gpu, &self.streams, &self.pool, layout, self.origin.as_ref())?, false)),
+        }
+    }
+
     fn start(&mut self, frame: Frame, task: Task, staged: bool) -> Result<(), Error> {
         assert!(self.under_way.len() < self.depth, "the ring is full");
         let layout = Layout::of(&frame)?;
-        self.idle.retain(|slot| slot.fits(&layout));
-        let used = self.idle.pop();
-        let staged = staged && used.is_some();
-        let mut slot = match used {
-            Some(slot) => slot,
-            None => Slot::new(&self.gpu, &self.streams, &self.pool, &layout, self.origin.as_ref())?,
-        };
+        let (mut slot, used) = self.slot(&layout)?;
+        let staged = staged && used;
         // Frames that wait for others of their own kind need not wait for this one.
         if self.history.ends_with(&layout, &task) {
             self.finish()?;

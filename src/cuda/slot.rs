@@ -117,6 +117,13 @@ impl Slot {
         Ok(())
     }
 
+    /// Waits until the frame is remembered, and lets go of it.
+    pub fn abandon(&mut self) -> Result<(), Error> {
+        self.streams.compute.synchronize().doing("equalizing a frame")?;
+        self.under_way = None;
+        Ok(())
+    }
+
     /// Enqueues the way of the frame through its curve and down into `target`. It has waited for the frames that
     /// `history` knows of behind it.
     pub fn complete(&mut self, target: PinnedBuffer, history: &History) -> Result<(), Error> {

@@ -41,6 +41,12 @@ impl Cuda {
         Ok(Cuda { settings, counted: Counted::default(), ring: Ring::new(gpu, ring_depth)? })
     }
 
+    fn task(&mut self, frame: &Frame) -> Task {
+        let settings = self.settings;
+        let counted = self.counted.next(frame, &settings);
+        Task { levels: levels(frame), weights: weights(frame), settings, counted }
+    }
+
     /// Has the driver refuse a launch for the next frame. For tests of what follows an error.
     #[doc(hidden)]
     pub fn refuse_next(&mut self) {
@@ -50,10 +56,13 @@ impl Cuda {
 
 impl Equalizer for Cuda {
     fn submit(&mut self, frame: Frame) -> Result<()> {
-        let settings = self.settings;
-        let counted = self.counted.next(&frame, &settings);
-        let task = Task { levels: levels(&frame), weights: weights(&frame), settings, counted };
+        let task = self.task(&frame);
         Ok(self.ring.submit(frame, task)?)
+    }
+
+    fn warm_up(&mut self, frame: Frame) -> Result<()> {
+        let task = self.task(&frame);
+        Ok(self.ring.warm_up(frame, task)?)
     }
 
     fn collect(&mut self) -> Result<Option<Frame>> {

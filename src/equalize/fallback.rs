@@ -91,6 +91,16 @@ impl Equalizer for Fallback {
         }
     }
 
+    fn warm_up(&mut self, frame: Frame) -> Result<()> {
+        match self.active.warm_up(frame.clone()) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                self.take_over(error)?;
+                self.active.warm_up(frame)
+            }
+        }
+    }
+
     fn finish(&mut self) -> Result<()> {
         self.finished = true;
         self.active.finish().or_else(|error| self.take_over(error))

@@ -68,6 +68,11 @@ impl Equalizer for Gray {
         self.backend.submit(gray)
     }
 
+    fn warm_up(&mut self, frame: Frame) -> Result<()> {
+        let gray = self.without_colour(&frame)?;
+        self.backend.warm_up(gray)
+    }
+
     fn collect(&mut self) -> Result<Option<Frame>> {
         self.backend.collect()
     }

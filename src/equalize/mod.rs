@@ -35,6 +35,13 @@ pub trait Equalizer: Send {
     /// As for [`submit`](Equalizer::submit).
     fn collect(&mut self) -> Result<Option<Frame>>;
 
+    /// Takes in a frame from before those that are wanted: it is remembered like any other, and nothing of it comes out.
+    /// To be called before the first [`submit`](Equalizer::submit).
+    ///
+    /// # Errors
+    /// As for [`submit`](Equalizer::submit).
+    fn warm_up(&mut self, frame: Frame) -> Result<()>;
+
     /// Says that no more frames will come: those that were held back for the sake of later ones are under way now.
     ///
     /// # Errors

@@ -47,9 +47,16 @@ impl Reference {
     }
 
     fn take(&mut self, frame: &Frame) {
+        let (scene, mapping) = self.remember(frame);
+        let ready = self.look_ahead.push(scene, frame.clone(), mapping);
+        self.map(ready);
+    }
+
+    /// The scene of a frame, and what the frame is sent through if it waits for no other.
+    fn remember(&mut self, frame: &Frame) -> (u64, Mapping) {
         let settings = *self.equalization.settings();
         let size = (frame.width(), frame.height());
-        let (scene, mapping) = match tiles(frame, settings.method) {
+        match tiles(frame, settings.method) {
             None => {
                 let counted = self.counted.next(frame, &settings);
                 let step = self.equalization.next(&histogram(frame, counted), size);
@@ -60,9 +67,7 @@ impl Reference {
                 let step = self.equalization.next_tiles(&histogram(frame, whole(frame)), &counts);
                 (step.turn.scene, Mapping::Tiles(TileCurves::equalizing(&step.window, &settings).into()))
             }
-        };
-        let ready = self.look_ahead.push(scene, frame.clone(), mapping);
-        self.map(ready);
+        }
     }
 
     fn map(&mut self, ready: Option<(Frame, Mapping)>) {
@@ -76,6 +81,11 @@ impl Reference {
 impl Equalizer for Reference {
     fn submit(&mut self, frame: Frame) -> Result<()> {
         self.take(&frame);
+        Ok(())
+    }
+
+    fn warm_up(&mut self, frame: Frame) -> Result<()> {
+        self.remember(&frame);
         Ok(())
     }
 

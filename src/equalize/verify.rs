@@ -36,6 +36,11 @@ impl Equalizer for Verified {
         Ok(Some(equalized))
     }
 
+    fn warm_up(&mut self, frame: Frame) -> Result<()> {
+        self.reference.warm_up(frame.clone())?;
+        self.backend.warm_up(frame)
+    }
+
     fn finish(&mut self) -> Result<()> {
         self.reference.finish()?;
         self.backend.finish()

@@ -226,6 +226,17 @@ impl Demuxer {
         Ok(())
     }
 
+    /// Goes back to the beginning.
+    ///
+    /// # Errors
+    /// When the input cannot seek.
+    pub fn rewind(&mut self) -> Result<(), Error> {
+        let start = self.media.start.unwrap_or(0);
+        // SAFETY: the context is open.
+        check(unsafe { ffi::avformat_seek_file(self.ptr, -1, i64::MIN, start, i64::MAX, 0) })?;
+        Ok(())
+    }
+
     /// The next packet of any stream, `None` at the end.
     ///
     /// # Errors

@@ -118,12 +118,17 @@ impl Pass<'_> {
     fn run(&mut self, before: &Receiver<Message>) -> Result<()> {
         while let Some(message) = self.receive(before)? {
             let sent = match message {
-                Message::Delivery(Delivery { packets, frame: Some(frame) }) => {
+                Message::Delivery(Delivery { before: Some(frame), .. }) => {
+                    let passed_on = self.flush()?;
+                    self.progress.measure(Stage::Equalize, || self.equalizer.warm_up(frame))?;
+                    passed_on
+                }
+                Message::Delivery(Delivery { packets, frame: Some(frame), .. }) => {
                     self.progress.measure(Stage::Equalize, || self.equalizer.submit(frame))?;
                     self.packets.push_back(packets);
                     Ok(())
                 }
-                Message::Delivery(Delivery { packets, frame: None }) => self.hand_on(packets)?,
+                Message::Delivery(Delivery { packets, .. }) => self.hand_on(packets)?,
                 Message::End(outcome) => {
                     self.equalizer.finish()?;
                     self.flush()?.and_then(|()| self.send(Message::End(outcome)))
@@ -162,7 +167,7 @@ impl Pass<'_> {
         match self.packets.back_mut() {
             // Those of the newest frame, which is held back.
             Some(held) => held.extend(packets),
-            None => return Ok(self.send(Message::Delivery(Delivery { packets, frame: None }))),
+            None => return Ok(self.send(Message::Delivery(Delivery { packets, ..Delivery::default() }))),
         }
         Ok(Ok(()))
     }
@@ -181,7 +186,7 @@ impl Pass<'_> {
     fn pass_on(&mut self) -> Result<Result<(), Closed>> {
         let frame = self.progress.measure(Stage::Equalize, || self.equalizer.collect())?;
         let packets = self.packets.pop_front().unwrap_or_default();
-        Ok(self.send(Message::Delivery(Delivery { packets, frame })))
+        Ok(self.send(Message::Delivery(Delivery { packets, frame, before: None })))
     }
 
     fn send(&self, message: Message) -> Result<(), Closed> {

@@ -13,6 +13,8 @@ pub struct Delivery {
     pub packets: Vec<Packet>,
     /// The next frame of the video.
     pub frame: Option<Frame>,
+    /// A frame from before the part that was asked for: the equalizer is to see it, and nobody else. It comes alone.
+    pub before: Option<Frame>,
 }
 
 /// Where frames come from.
@@ -22,6 +24,10 @@ pub trait Source: Send {
     /// # Errors
     /// When the input cannot be read further and what has been read is not worth keeping.
     fn next(&mut self) -> Result<Option<Delivery>>;
+
+    /// Delivers so many of the frames before the part that was asked for, too, or more, where there are any. To be called
+    /// before the first [`next`](Source::next).
+    fn warm_up(&mut self, _frames: u32) {}
 
     /// Puts frames into this memory from now on, if it is free to choose.
     fn use_pool(&mut self, _pool: Arc<dyn Pool>) {}

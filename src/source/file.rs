@@ -57,6 +57,8 @@ pub struct FileSource {
     /// First and last moment of the part that was asked for, in microseconds of the container's clock.
     begin: Option<i64>,
     end: Option<i64>,
+    /// How many frames before `begin` the equalizer is to see.
+    warm_up: u32,
     state: State,
     /// For each stream, whether its packets are handed on yet: video has to begin with a key frame.
     begun: Vec<bool>,
@@ -73,6 +75,8 @@ pub struct FileSource {
 
 #[derive(Clone, Copy, PartialEq)]
 enum State {
+    /// Nothing has been read.
+    Opened,
     /// Reading and decoding.
     Reading,
     /// All is read; the decoder still holds pictures.
@@ -98,7 +102,7 @@ impl FileSource {
     ) -> Result<Self> {
         let name = name.to_owned();
         let in_order_only = reader.is_some();
-        let mut demuxer = open_demuxer(&options, &name, reader, cancel)?;
+        let demuxer = open_demuxer(&options, &name, reader, cancel)?;
         let video = choose_video(&demuxer, &name, &options)?;
         let media = demuxer.media().clone();
         let stream = &media.streams[video];
@@ -107,13 +111,6 @@ impl FileSource {
         })?;
         let origin = media.start.unwrap_or(0);
         let begin = options.part.start.map(|start| origin + start);
-        // A demuxer that tries to go back in a pipe loses its way: there, everything before is decoded.
-        if let Some(begin) = begin.filter(|&begin| begin > origin && !in_order_only) {
-            // An input that cannot seek is decoded from the beginning instead.
-            if let Err(error) = demuxer.seek(begin) {
-                notices.detail(&format!("{name}: cannot seek ({error}); decoding from the beginning"));
-            }
-        }
         let end = options.part.duration.map(|duration| begin.unwrap_or(origin) + duration);
         let rest = media.duration.map(|duration| duration - options.part.start.unwrap_or(0));
         let duration = [rest, options.part.duration].into_iter().flatten().min().filter(|&duration| duration > 0);
@@ -148,7 +145,8 @@ impl FileSource {
             progress,
             begin,
             end,
-            state: State::Reading,
+            warm_up: 0,
+            state: State::Opened,
             packets: Vec::new(),
             packet_bytes: 0,
             delivered: 0,
@@ -167,6 +165,10 @@ impl FileSource {
     fn advance(&mut self) -> Result<Option<Delivery>> {
         loop {
             match self.state {
+                State::Opened => {
+                    self.go_to_begin()?;
+                    self.state = State::Reading;
+                }
                 State::Over => return Ok(None),
                 State::Trailing => {
                     self.read_trailing()?;
@@ -195,6 +197,58 @@ impl FileSource {
                 Err(error) => self.damaged(&format!("decode failed: {error}"))?,
             }
         }
+    }
+
+    /// Goes to where decoding begins: at the key frame before the part that was asked for, or, where the equalizer is to
+    /// see frames before it, so much earlier that there are enough of them.
+    fn go_to_begin(&mut self) -> Result<()> {
+        let origin = self.input.media.start.unwrap_or(0);
+        // A demuxer that tries to go back in a pipe loses its way: there, everything before is decoded.
+        let Some(begin) = self.begin.filter(|&begin| begin > origin && !self.in_order_only) else { return Ok(()) };
+        let rate = self.input.rate().unwrap_or(25.0);
+        let mut ahead = (f64::from(self.warm_up) / rate * 1e6).ceil() as i64;
+        let mut untouched = true;
+        loop {
+            let from = begin - ahead;
+            if ahead > 0 && from <= origin && untouched {
+                return Ok(());
+            }
+            let sought = if ahead > 0 && from <= origin { self.demuxer.rewind() } else { self.demuxer.seek(from) };
+            if let Err(error) = sought {
+                // An input that cannot seek is decoded from the beginning instead.
+                let name = &self.input.name;
+                self.notices.detail(&format!("{name}: cannot seek ({error}); decoding from the beginning"));
+                return if untouched { Ok(()) } else { self.demuxer.rewind().with_context(|| name.clone()) };
+            }
+            if ahead == 0 || from <= origin {
+                return Ok(());
+            }
+            // With a variable rate, and where key frames are far apart, the time says little of the number of frames.
+            untouched = false;
+            if self.frames_before(begin) >= self.warm_up && self.demuxer.seek(from).is_ok() {
+                return Ok(());
+            }
+            ahead = ahead.saturating_mul(2);
+        }
+    }
+
+    /// How many frames can be decoded from here on that are shown before `begin`; counts no further than is asked for.
+    fn frames_before(&mut self, begin: i64) -> u32 {
+        let (video, time_base) = (self.input.video, self.time_base);
+        let moment = |time| rescale(time, time_base, microseconds());
+        let (mut first, mut count) = (None, 0);
+        while let Ok(Some(packet)) = self.demuxer.read() {
+            let Some(time) = packet.time().filter(|_| packet.stream() == video) else { continue };
+            if count >= self.warm_up || moment(packet.dts().unwrap_or(time)) >= begin {
+                break;
+            }
+            if first.is_none() && packet.is_key() {
+                first = Some(time);
+            }
+            // What is shown before the first key frame may need frames from before it.
+            count += u32::from(first.is_some_and(|first| time >= first) && moment(time) < begin);
+        }
+        count
     }
 
     fn nothing_decoded(&self) -> String {
@@ -272,14 +326,21 @@ impl FileSource {
         }
     }
 
-    /// A decoded picture; `None` when it lies before the part that was asked for.
+    /// A decoded picture; `None` when it lies before the part that was asked for, and nobody is to see it.
     fn take(&mut self, mut picture: Picture) -> Result<Option<Delivery>> {
         let time = picture.time().unwrap_or_else(|| self.expected_time());
         picture.set_time(Some(time));
         self.last_time = Some(time + picture.duration().max(0));
         let moment = rescale(time, self.time_base, microseconds());
         if self.begin.is_some_and(|begin| moment < begin) {
-            return Ok(None);
+            if self.warm_up == 0 {
+                return Ok(None);
+            }
+            let before = self
+                .to_native
+                .frame(&picture)
+                .with_context(|| format!("{}: a frame before --start", self.input.name))?;
+            return Ok(Some(Delivery { before: Some(before), ..Delivery::default() }));
         }
         if self.end.is_some_and(|end| moment >= end)
             || self.options.part.frames.is_some_and(|most| self.delivered >= most)
@@ -320,8 +381,15 @@ impl FileSource {
         if let Some(time) = packet.time() {
             let (first, last) = (in_microseconds(time), in_microseconds(time + packet.duration()));
             self.begun[index] |= packet.is_key() && self.begin.is_none_or(|begin| first >= begin);
-            if self.begin.is_some_and(|begin| last <= begin && first < begin) {
-                return;
+            if let Some(begin) = self.begin.filter(|&begin| first < begin) {
+                // A time before zero would move all others in most containers. Of a subtitle that is still on the screen,
+                // the rest is shown.
+                if stream.kind != Kind::Subtitle || last <= begin {
+                    return;
+                }
+                let late = rescale(begin, microseconds(), stream.time_base) - time;
+                packet.shift(late);
+                packet.set_duration(packet.duration() - late);
             }
             if self.end.is_some_and(|end| first >= end) {
                 self.ended[index] = true;
@@ -362,7 +430,7 @@ impl FileSource {
 
     fn delivery(&mut self, frame: Option<crate::frame::Frame>) -> Delivery {
         self.packet_bytes = 0;
-        Delivery { packets: std::mem::take(&mut self.packets), frame }
+        Delivery { packets: std::mem::take(&mut self.packets), frame, before: None }
     }
 
     fn damaged(&mut self, what: &str) -> Result<()> {
@@ -382,6 +450,10 @@ impl FileSource {
 }
 
 impl Source for FileSource {
+    fn warm_up(&mut self, frames: u32) {
+        self.warm_up = frames;
+    }
+
     fn next(&mut self) -> Result<Option<Delivery>> {
         self.advance()
     }

@@ -21,6 +21,8 @@ pub struct RawSource {
     progress: Arc<Progress>,
     /// Frames read, those before the part that was asked for included.
     read: u64,
+    /// The first frame that the equalizer is to see, the first that is wanted, and the first that is not any more.
+    seen: u64,
     first: u64,
     last: u64,
 }
@@ -72,6 +74,7 @@ impl RawSource {
             notices,
             progress,
             read: 0,
+            seen: first,
             first,
             last,
         }
@@ -149,6 +152,10 @@ impl RawSource {
 }
 
 impl Source for RawSource {
+    fn warm_up(&mut self, frames: u32) {
+        self.seen = self.first.saturating_sub(frames.into());
+    }
+
     fn use_pool(&mut self, pool: Arc<dyn Pool>) {
         self.pool = pool;
     }
@@ -157,13 +164,16 @@ impl Source for RawSource {
         while self.read < self.last {
             let index = self.read;
             let Some(mut frame) = self.read_frame()? else { break };
-            if index < self.first {
+            if index < self.seen {
                 continue;
+            }
+            if index < self.first {
+                return Ok(Some(Delivery { before: Some(frame), ..Delivery::default() }));
             }
             let time = (index - self.first) as i64;
             frame.pts = Some(time);
             self.progress.count_decoded(rescale(time, self.video.rate.invert(), microseconds()));
-            return Ok(Some(Delivery { packets: Vec::new(), frame: Some(frame) }));
+            return Ok(Some(Delivery { frame: Some(frame), ..Delivery::default() }));
         }
         if self.read <= self.first && !self.reader.is_interrupted() {
             bail!("{}: {}", self.input.name, self.nothing_read());

@@ -25,6 +25,14 @@ pub struct Settings {
     pub chroma: Chroma,
 }
 
+impl Settings {
+    /// How many frames before a frame decide together with it what becomes of it, at most: a run that begins so many
+    /// frames early gives the bytes of the whole video. 0 where each frame is by itself.
+    pub fn warm_up(&self) -> u32 {
+        if self.smoothing.frames() > 1 { self.smoothing.memory() } else { 0 }
+    }
+}
+
 /// The way from histograms to what a pixel becomes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {

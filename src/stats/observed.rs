@@ -29,6 +29,8 @@ pub struct Observed {
     look_ahead: LookAhead<Seen, Arc<Luts>>,
     under_way: VecDeque<(Seen, Arc<Luts>)>,
     frame: u64,
+    /// The scene that the first frame belongs to: frames from before it were seen, too, and may have had others.
+    first_scene: Option<u64>,
     last: Option<(Levels, Arc<Luts>)>,
     /// What the backend has taken so far.
     equalizing: Duration,
@@ -70,6 +72,7 @@ impl Observed {
             look_ahead: LookAhead::new(settings.smoothing.ahead()),
             under_way: VecDeque::new(),
             frame: 0,
+            first_scene: None,
             last: None,
             equalizing: Duration::ZERO,
             recorded: [Duration::ZERO; 3],
@@ -77,7 +80,7 @@ impl Observed {
     }
 
     /// Does once more what the backend does to come to its curve.
-    fn see(&mut self, frame: Frame) {
+    fn see(&mut self, frame: Frame) -> (Seen, Arc<Luts>) {
         let settings = self.settings;
         self.equalization.set(settings);
         let histogram = self.engine.histogram(&frame, whole(&frame));
@@ -97,8 +100,7 @@ impl Observed {
                 (step.turn, TileCurves::equalizing(&step.window, &settings).luts().to_vec())
             }
         };
-        let scene = turn.scene;
-        self.under_way.extend(self.look_ahead.push(scene, Seen { frame, histogram, turn }, luts.into()));
+        (Seen { frame, histogram, turn }, luts.into())
     }
 
     fn record(
@@ -117,7 +119,7 @@ impl Observed {
         let record = Record {
             frame: self.frame,
             time: before.pts.map(|pts| rounded(pts as f64 * self.time_unit)),
-            scene: turn.scene,
+            scene: turn.scene.saturating_sub(*self.first_scene.get_or_insert(turn.scene)),
             cut: turn.cut,
             after_flash: turn.after_flash,
             mean_before: rounded(mean(all)),
@@ -158,8 +160,14 @@ impl Observed {
 
 impl Equalizer for Observed {
     fn submit(&mut self, frame: Frame) -> Result<()> {
-        self.see(frame.clone());
+        let (seen, luts) = self.see(frame.clone());
+        self.under_way.extend(self.look_ahead.push(seen.turn.scene, seen, luts));
         self.equalize(|backend| backend.submit(frame))
+    }
+
+    fn warm_up(&mut self, frame: Frame) -> Result<()> {
+        self.see(frame.clone());
+        self.equalize(|backend| backend.warm_up(frame))
     }
 
     fn collect(&mut self) -> Result<Option<Frame>> {

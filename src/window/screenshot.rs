@@ -37,7 +37,7 @@ fn write(mut frame: Frame) -> Result<String> {
     let silent = Notices::new(false, |_, _| {});
     let target = Target::new(&name, "", false, Overwrite::No)?;
     let mut sink = sink::open(input, target, OutputOptions::default(), false, silent)?;
-    sink.write(Delivery { packets: Vec::new(), frame: Some(frame) })?;
+    sink.write(Delivery { frame: Some(frame), ..Delivery::default() })?;
     sink.finish(Outcome::Complete)?;
     Ok(format!("screenshot -> {name}"))
 }

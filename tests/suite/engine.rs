@@ -58,7 +58,7 @@ impl Source for Frames {
         self.next += 1;
         let under_way = self.watch.read.fetch_add(1, Ordering::SeqCst) + 1 - self.watch.written.load(Ordering::SeqCst);
         self.watch.most_under_way.fetch_max(under_way, Ordering::SeqCst);
-        Ok(Some(Delivery { packets: Vec::new(), frame: Some(frame) }))
+        Ok(Some(Delivery { frame: Some(frame), ..Delivery::default() }))
     }
 }
 
@@ -120,6 +120,14 @@ impl Equalizer for Failing {
 
     fn capacity(&self) -> usize {
         self.inner.capacity()
+    }
+
+    fn warm_up(&mut self, frame: Frame) -> Result<()> {
+        self.inner.warm_up(frame)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.inner.finish()
     }
 
     fn set(&mut self, settings: Settings) {

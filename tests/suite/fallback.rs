@@ -50,6 +50,14 @@ impl Equalizer for Failing {
         self.inner.capacity()
     }
 
+    fn warm_up(&mut self, frame: Frame) -> Result<()> {
+        self.inner.warm_up(frame)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.inner.finish()
+    }
+
     fn set(&mut self, settings: Settings) {
         self.inner.set(settings);
     }

@@ -29,5 +29,6 @@ mod skip;
 mod spec;
 mod stats;
 mod textbook;
+mod warm_up;
 mod whole_files;
 mod window;

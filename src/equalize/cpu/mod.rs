@@ -109,6 +109,12 @@ impl Cpu {
         }
     }
 
+    fn next(&mut self, frame: Frame) -> Box<Next> {
+        let (number, settings) = (self.frames, self.settings);
+        let counted = self.counted.next(&frame, &settings);
+        Box::new(Next { number, frame, settings, counted })
+    }
+
     fn send(&mut self, task: Task) -> Result<()> {
         let job = Job { ticket: self.next_ticket, task };
         if self.jobs.as_ref().is_none_or(|jobs| jobs.send(job).is_err()) {
@@ -139,13 +145,18 @@ impl Cpu {
 impl Equalizer for Cpu {
     fn submit(&mut self, frame: Frame) -> Result<()> {
         self.check()?;
-        let (number, settings) = (self.frames, self.settings);
-        let counted = self.counted.next(&frame, &settings);
-        self.send(Task::Next(Box::new(Next { number, frame, settings, counted })))?;
+        let next = self.next(frame);
+        self.send(Task::Next(next))?;
         self.frames += 1;
         self.under_way.push_back(None);
-        self.held = (self.held + 1).min(settings.smoothing.ahead() as usize);
+        self.held = (self.held + 1).min(self.settings.smoothing.ahead() as usize);
         Ok(())
+    }
+
+    fn warm_up(&mut self, frame: Frame) -> Result<()> {
+        self.check()?;
+        let next = self.next(frame);
+        self.send(Task::WarmUp(next))
     }
 
     fn finish(&mut self) -> Result<()> {

@@ -24,6 +24,8 @@ pub struct Job {
 pub enum Task {
     /// To take a frame in, and to equalize the one that has waited long enough for it.
     Next(Box<Next>),
+    /// To take a frame in, and no more.
+    WarmUp(Box<Next>),
     /// To equalize the oldest frame that waits for others, of which there will be none.
     Rest,
 }
@@ -121,14 +123,8 @@ impl Worker {
 
     fn work(&mut self, Job { ticket, task }: Job) -> Result<Option<Done>, Closed> {
         let ready = match task {
-            Task::Next(next) => {
-                let Next { number, frame, settings, counted } = *next;
-                let waiting = Waiting { number, frame, settings };
-                match tiles(&waiting.frame, settings.method) {
-                    None => self.take_whole(ticket, waiting, counted)?,
-                    Some(tiles) => self.take_tiles(ticket, waiting, tiles)?,
-                }
-            }
+            Task::Next(next) => self.take(ticket, *next, LookAhead::push)?,
+            Task::WarmUp(next) => self.take(ticket, *next, |_, _, _, _| None)?,
             Task::Rest => self.turnstile.pass(ticket, |shared| shared.look_ahead.pop())?,
         };
         Ok(ready.map(|(Waiting { number, frame, settings }, mapping)| {
@@ -140,16 +136,32 @@ impl Worker {
         }))
     }
 
-    fn take_whole(&mut self, ticket: u64, waiting: Waiting, counted: Rect) -> Result<Option<Ready>, Closed> {
+    /// Takes a frame in, in its turn; `then` says what becomes of it.
+    fn take(&mut self, ticket: u64, next: Next, then: Then) -> Result<Option<Ready>, Closed> {
+        let Next { number, frame, settings, counted } = next;
+        let waiting = Waiting { number, frame, settings };
+        match tiles(&waiting.frame, settings.method) {
+            None => self.take_whole(ticket, waiting, counted, then),
+            Some(tiles) => self.take_tiles(ticket, waiting, tiles, then),
+        }
+    }
+
+    fn take_whole(
+        &mut self,
+        ticket: u64,
+        waiting: Waiting,
+        counted: Rect,
+        then: Then,
+    ) -> Result<Option<Ready>, Closed> {
         let histogram = self.engine.histogram(&waiting.frame, counted);
         self.turnstile.pass(ticket, |Shared { equalization, look_ahead }| {
             set(equalization, &waiting.settings);
             let step = equalization.next(&histogram, (waiting.frame.width(), waiting.frame.height()));
-            look_ahead.push(step.turn.scene, waiting, Mapping::Curve(step.curve.into()))
+            then(look_ahead, step.turn.scene, waiting, Mapping::Curve(step.curve.into()))
         })
     }
 
-    fn take_tiles(&mut self, ticket: u64, waiting: Waiting, tiles: Tiles) -> Result<Option<Ready>, Closed> {
+    fn take_tiles(&mut self, ticket: u64, waiting: Waiting, tiles: Tiles, then: Then) -> Result<Option<Ready>, Closed> {
         let counts = self.engine.tile_histograms(&waiting.frame, tiles, waiting.settings.bins);
         // A window of one frame holds that frame, wherever scenes are cut: nobody asks for the whole histogram.
         let alone = waiting.settings.smoothing.frames() == 1;
@@ -163,13 +175,16 @@ impl Worker {
                 }
                 None => (0, counts),
             };
-            look_ahead.push(scene, waiting, Mapping::Tiles(window.into()))
+            then(look_ahead, scene, waiting, Mapping::Tiles(window.into()))
         })
     }
 }
 
 /// A frame that has waited long enough, and what it is sent through.
 type Ready = (Waiting, Mapping);
+
+/// What becomes of a frame of a scene that would be sent through this, if it waited for no other.
+type Then = fn(&mut LookAhead<Waiting, Mapping>, u64, Waiting, Mapping) -> Option<Ready>;
 
 fn set(equalization: &mut Equalization, settings: &Settings) {
     if settings != equalization.settings() {

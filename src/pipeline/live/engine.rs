@@ -301,7 +301,7 @@ fn write(lane: &Lane, mut sink: Box<dyn Sink>, progress: &Progress) -> Result<Wr
     let mut frames = 0;
     let work = |frames: &mut u64| -> Result<()> {
         while let Some(frame) = lane.queue.pop() {
-            let delivery = Delivery { packets: Vec::new(), frame: Some(frame) };
+            let delivery = Delivery { frame: Some(frame), ..Delivery::default() };
             progress.measure(Stage::Sink, || sink.write(delivery))?;
             *frames += 1;
         }

@@ -80,6 +80,14 @@ impl Equalizer for Lazy {
     fn capacity(&self) -> usize {
         1
     }
+    fn warm_up(&mut self, frame: Frame) -> Result<()> {
+        self.0.warm_up(frame)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.0.finish()
+    }
+
     fn set(&mut self, settings: Settings) {
         self.0.set(settings);
     }

@@ -1,0 +1,239 @@
+//! `--start`: what lies before is looked at, so that a part of a video has the very frames of the whole.
+
+use crate::backends::available;
+use crate::grid::LAYOUTS;
+use crate::pictures::{Content, Picture, difference};
+use crate::program::{Dir, Run};
+use crate::reader::encoder_is_here;
+use histeq_video::equalize::Equalizer;
+use histeq_video::equalize::fallback::Fallback;
+use histeq_video::equalize::reference::Reference;
+use histeq_video::equalize::verify::Verified;
+use histeq_video::frame::PixelFormat;
+use histeq_video::spec::{Gain, Method, Settings, Smoothing, Threshold};
+
+const RATE: usize = 25;
+const FRAMES: usize = 120;
+const SIZE: usize = 64 * 48;
+
+/// Three scenes that get slowly brighter, cut at frames 40 and 80, and a flash from 60 to 61. With the default window,
+/// W + F is 31 frames.
+fn scenes(dir: &Dir, file: &str, options: &str) {
+    let level = "40*mod(floor(N/40)*2\\,3)+N/4+if(between(N\\,60\\,61)\\,120\\,0)";
+    dir.ffmpeg(&format!(
+        "-f lavfi -i nullsrc=size=64x48:rate={RATE},format=gray,geq=lum='20+{level}+mod(X*(1+mod(N\\,5))+Y\\,50)' \
+         -frames:v {FRAMES} {options} {file}"
+    ));
+}
+
+/// The luma of the frames from `first` on of both files has to be the same.
+#[track_caller]
+fn assert_same_from(what: &str, first: usize, whole: &[u8], part: &[u8]) {
+    let part: Vec<&[u8]> = part.chunks_exact(SIZE).collect();
+    let expected: Vec<&[u8]> = whole.chunks_exact(SIZE).skip(first).take(part.len()).collect();
+    let different = (0..part.len()).find(|&frame| expected.get(frame) != Some(&part[frame]));
+    assert_eq!(different, None, "{what}: the first frame that differs, counted from frame {first}");
+}
+
+/// Starts of many kinds: near the beginning, inside of scenes, right before, at and after cuts, in and after the flash.
+const STARTS: [usize; 9] = [1, 5, 33, 39, 40, 41, 61, 65, 110];
+
+#[track_caller]
+fn check(dir: &Dir, input: &str, options: &str) {
+    dir.succeeds(&format!("--backend cpu --encoder ffv1 {options} -y {input} whole.mkv"));
+    let whole = dir.raw("whole.mkv", "gray");
+    for first in STARTS {
+        let start = first as f64 / RATE as f64;
+        dir.succeeds(&format!("--backend cpu --encoder ffv1 {options} --start {start} -y {input} part.mkv"));
+        let part = dir.raw("part.mkv", "gray");
+        assert_eq!(part.len(), (FRAMES - first) * SIZE, "{input} {options} from {first}");
+        assert_same_from(&format!("{input} {options}"), first, &whole, &part);
+    }
+}
+
+#[test]
+fn a_part_of_a_file_has_the_frames_of_the_whole() {
+    let dir = Dir::new();
+    scenes(&dir, "in.mkv", "-pix_fmt yuv420p -c:v mpeg4 -q:v 3 -g 15");
+    check(&dir, "in.mkv", "");
+    check(&dir, "in.mkv", "--method clahe --tiles 4x3");
+    check(&dir, "in.mkv", "--exact");
+    scenes(&dir, "in.avi", "-pix_fmt yuv420p -c:v mjpeg -q:v 3");
+    check(&dir, "in.avi", "--look night");
+    dir.succeeds("--verify --stats s.jsonl --start 2.6 --frames 5 -y in.mkv part.mkv");
+    assert_eq!(dir.frames("part.mkv").len(), 5);
+    let records = String::from_utf8(dir.read("s.jsonl")).expect("text");
+    assert_eq!(records.lines().count(), 5);
+    assert!(records.starts_with("{\"frame\":0,\"time\":0.0,\"scene\":0,\"cut\":false"), "{records}");
+}
+
+#[test]
+fn a_part_of_h264_with_b_frames_and_distant_key_frames_has_the_frames_of_the_whole() {
+    if !encoder_is_here("parts of H.264", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    for (file, options) in [
+        ("in.mp4", "-g 250 -bf 3"),
+        ("open.mp4", "-g 12 -bf 3 -x264-params open-gop=1"),
+        ("in.mkv", "-g 12 -bf 3"),
+        ("in.ts", "-g 20 -bf 2"),
+    ] {
+        scenes(&dir, file, &format!("-pix_fmt yuv420p -c:v libx264 {options}"));
+        check(&dir, file, "");
+    }
+}
+
+#[test]
+fn a_window_counts_frames_also_where_their_times_are_uneven() {
+    let dir = Dir::new();
+    // Dense at the end: a second of it has many more frames than the average says.
+    scenes(&dir, "even.mkv", "-c:v ffv1");
+    let uneven = "-vf settb=1/1000,setpts='if(lt(N\\,60)\\,N*100\\,6000+(N-60)*5)/1000/TB' -fps_mode passthrough";
+    dir.ffmpeg(&format!("-i even.mkv {uneven} -enc_time_base 1/1000 -pix_fmt yuv420p -c:v mpeg4 -q:v 3 -g 5 in.mkv"));
+    dir.succeeds("--encoder ffv1 in.mkv whole.mkv");
+    for (first, start) in [(30, "3"), (64, "6.018"), (100, "6.198")] {
+        dir.succeeds(&format!("--encoder ffv1 --start {start} -y in.mkv part.mkv"));
+        let part = dir.raw("part.mkv", "gray");
+        assert_eq!(part.len(), (FRAMES - first) * SIZE, "{first}");
+        assert_same_from("uneven times", first, &dir.raw("whole.mkv", "gray"), &part);
+    }
+}
+
+#[test]
+fn a_part_of_raw_frames_has_the_frames_of_the_whole() {
+    let dir = Dir::new();
+    scenes(&dir, "in.y4m", "-pix_fmt yuv420p");
+    check(&dir, "in.y4m", "");
+    scenes(&dir, "in.raw", "-f rawvideo -pix_fmt gray");
+    check(&dir, "in.raw", "-f rawvideo -s 64x48 --pixel-format gray");
+}
+
+#[test]
+fn a_part_of_a_pipe_has_the_frames_of_the_whole() {
+    let dir = Dir::new();
+    for (file, options) in [("in.y4m", "-pix_fmt yuv420p"), ("in.mkv", "-pix_fmt yuv420p -c:v mpeg4 -q:v 3 -g 15")] {
+        scenes(&dir, file, options);
+        let run = |start: &str| {
+            let line = format!("--backend cpu {start} --output-format rawvideo - -");
+            Run::fed(&mut dir.command(&line), &line, &dir.read(file)).exits_with(0).stdout
+        };
+        let (whole, part) = (run(""), run("--start 1.8 --frames 30"));
+        let frame = SIZE * 3 / 2;
+        assert_eq!(part.len(), 30 * frame, "{file}");
+        assert!(part == whole[45 * frame..75 * frame], "{file}");
+    }
+}
+
+#[test]
+fn packets_and_times_of_a_part_stay_what_they_are_without_a_window() {
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=64x48:rate=25:duration=4 -f lavfi -i sine=duration=4 -c:v mpeg4 -g 10 -q:v 3 \
+         -c:a pcm_s16le in.mkv",
+    );
+    for options in ["--start 2.6", "--start 0.3 --duration 1", "--start 1.5 --frames 10"] {
+        dir.succeeds(&format!("--encoder ffv1 --exact {options} -y in.mkv alone.mkv"));
+        dir.succeeds(&format!("--encoder ffv1 {options} -y in.mkv warm.mkv"));
+        assert_eq!(dir.frame_times("warm.mkv"), dir.frame_times("alone.mkv"), "{options}");
+        assert_eq!(dir.packet_times("a:0", "warm.mkv"), dir.packet_times("a:0", "alone.mkv"), "{options}");
+        assert_eq!(dir.payload("0:a:0", "warm.mkv"), dir.payload("0:a:0", "alone.mkv"), "{options}");
+    }
+}
+
+#[test]
+fn of_a_subtitle_that_is_on_the_screen_at_the_start_the_rest_is_shown() {
+    let dir = Dir::new();
+    dir.write("in.srt", b"1\n00:00:00,500 --> 00:00:03,000\nlong\n\n2\n00:00:03,500 --> 00:00:03,800\nshort\n\n");
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=64x48:rate=25:duration=4 -i in.srt -map 0 -map 1 -c:v mpeg4 -g 10 -c:s srt in.mkv",
+    );
+    dir.succeeds("--encoder ffv1 --start 2 in.mkv out.mkv");
+    assert_eq!(dir.frame_times("out.mkv")[0], 0.0);
+    assert_eq!(dir.packet_times("s:0", "out.mkv"), [0.0, 1.5]);
+    let lengths: Vec<f64> =
+        dir.packets("s:0", "out.mkv").iter().map(|p| crate::reader::seconds(&p["duration_time"])).collect();
+    assert_eq!(lengths, [1.0, 0.3]);
+}
+
+#[test]
+fn every_backend_remembers_the_frames_before_the_first_one() {
+    let window = Settings {
+        smoothing: Smoothing::new(6, 2),
+        scene_threshold: Threshold::from_share(0.2).unwrap(),
+        max_gain: Gain::from_slope(3.0).unwrap(),
+        ..Settings::default()
+    };
+    let clahe = Settings { method: Method::Clahe { columns: 3, rows: 2 }, ..window };
+    let contents =
+        [Content::Noise, Content::Ramp, Content::NearZero, Content::NearZero, Content::Noise, Content::NearMax];
+    for backend in available() {
+        for settings in [window, clahe, Settings::default()] {
+            for &format in LAYOUTS {
+                let pictures: Vec<Picture> = (0..14)
+                    .map(|index| Picture {
+                        content: contents[index % contents.len()],
+                        seed: index as u64 + 1,
+                        ..Picture::new(format, (45, 7))
+                    })
+                    .collect();
+                let mut reference = Reference::new(settings);
+                let expected: Vec<_> = pictures.iter().map(|picture| reference.equalize(&picture.make())).collect();
+                let fallback = Fallback::new(
+                    backend.make(settings, 2),
+                    settings,
+                    Box::new(|| unreachable!("nothing fails")),
+                    Box::new(|_| {}),
+                );
+                let mut equalizer = Verified::new(Box::new(fallback), settings);
+                pictures[..9].iter().for_each(|picture| equalizer.warm_up(picture.make()).unwrap());
+                assert_eq!(equalizer.in_flight(), 0);
+                for (picture, expected) in pictures[9..].iter().zip(&expected[9..]) {
+                    equalizer.submit(picture.make()).unwrap();
+                    let found = equalizer.collect().unwrap().unwrap();
+                    assert_eq!(difference(expected, &found), None, "{} {settings:?} {format}", backend.name);
+                }
+                assert!(equalizer.collect().unwrap().is_none());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_backend_that_fails_while_it_warms_up_is_replaced() {
+    struct Broken;
+    impl Equalizer for Broken {
+        fn warm_up(&mut self, _frame: histeq_video::frame::Frame) -> anyhow::Result<()> {
+            anyhow::bail!("out of order")
+        }
+
+        fn submit(&mut self, _frame: histeq_video::frame::Frame) -> anyhow::Result<()> {
+            anyhow::bail!("out of order")
+        }
+        fn collect(&mut self) -> anyhow::Result<Option<histeq_video::frame::Frame>> {
+            Ok(None)
+        }
+        fn in_flight(&self) -> usize {
+            0
+        }
+        fn capacity(&self) -> usize {
+            1
+        }
+        fn set(&mut self, _settings: Settings) {}
+        fn name(&self) -> String {
+            "broken".to_owned()
+        }
+    }
+    let settings = Settings { smoothing: Smoothing::new(4, 1), ..Settings::default() };
+    let build = Box::new(move || Box::new(Reference::new(settings)) as Box<dyn Equalizer>);
+    let mut equalizer = Fallback::new(Box::new(Broken), settings, build, Box::new(|_| {}));
+    let mut reference = Reference::new(settings);
+    let picture = |seed| Picture { seed, ..Picture::new(PixelFormat::Gray, (20, 10)) }.make();
+    for seed in 0..3 {
+        equalizer.warm_up(picture(seed)).unwrap();
+        reference.equalize(&picture(seed));
+    }
+    equalizer.submit(picture(3)).unwrap();
+    let found = equalizer.collect().unwrap().unwrap();
+    assert_eq!(difference(&reference.equalize(&picture(3)), &found), None);
+}
