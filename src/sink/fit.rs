@@ -38,7 +38,9 @@ impl Shape {
                 .with_context(|| format!("encoder {} takes nothing near pixel format {from}", encoder.name()))?,
         };
         let colour = first.colour().converted(from, format, first.size().1 >= 720);
-        let colour = if encoder.wants_full_range() { colour.full_range() } else { colour };
+        // Gray that says nothing of its range has all of it, but whoever decodes H.264 and its like takes it for limited.
+        let full_gray = format.is_gray() && first.is_full_range();
+        let colour = if encoder.wants_full_range() || full_gray { colour.full_range() } else { colour };
         let differs = format.native() != from.native() || format.native().is_none() && format != from;
         if differs && !asked_for {
             let name = encoder.name();

@@ -3,6 +3,7 @@
 use super::{frame, luma, through};
 use crate::pictures::Random;
 use crate::program::Dir;
+use crate::reader::encoder_is_here;
 use crate::textbook::Raw;
 
 /// Levels crowd between `low` and `high`; a small thing is as hot as `hot`.
@@ -80,4 +81,22 @@ fn a_plateau_keeps_the_contrast_of_small_things() {
     let (plain, plateau) = (spread("--exact"), spread(""));
     assert!(plateau > 20_000, "the small thing spreads over {plateau} of 65536 levels");
     assert!(plateau > plain / 2, "{plateau} with a plateau, {plain} without");
+}
+
+#[test]
+fn gray_in_a_usual_container_says_that_it_has_the_full_range() {
+    if !encoder_is_here("gray in mp4", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    for (format, options) in [("gray16le", ""), ("gray", "--look thermal"), ("gray", "--encoder libx265")] {
+        let raw = Raw { format, size: (160, 120), limited: false };
+        let levels = if format == "gray" { ((90, 120), 160) } else { ((7000, 9000), 12_000) };
+        let described = format!("-f rawvideo -s 160x120 --pixel-format {format} --backend cpu");
+        for output in ["out.mp4", "out.mkv"] {
+            let video = thermal(raw, levels.0, levels.1);
+            dir.fed(&format!("{described} {options} -y - {output}"), &video).exits_with(0);
+            assert_eq!(dir.streams(output)[0]["color_range"], "pc", "{format} {options} in {output}");
+        }
+    }
 }

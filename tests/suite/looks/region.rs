@@ -40,9 +40,8 @@ fn a_rectangle_that_lies_partly_outside_is_cut_off_at_the_edge() {
         ("120,20,10,1000", "120,20,10,160"),
     ] {
         for options in ["--exact", ""] {
-            let [beyond, within] =
-                [beyond, within].map(|roi| through(&dir, RAW, &format!("{options} --roi {roi}"), &video));
-            assert_same_video(&format!("--roi {beyond:.0?} '{options}'"), RAW, &beyond, &within);
+            let of = |roi: &str| through(&dir, RAW, &format!("{options} --roi {roi}"), &video);
+            assert_same_video(&format!("--roi {beyond} '{options}'"), RAW, &of(beyond), &of(within));
         }
     }
     let whole = through(&dir, RAW, "--exact", &video);
