@@ -43,7 +43,7 @@ struct Look {
 }
 
 const EXACT: Look = Look { smooth: 0.0, scene_threshold: 1.0, max_gain: 0.0, plateau: Plateau::Off, strength: 1.0 };
-const NATURAL: Look = Look { smooth: 2.0, scene_threshold: 0.2, max_gain: 3.0, plateau: Plateau::Off, strength: 1.0 };
+const NATURAL: Look = Look { smooth: 2.5, scene_threshold: 0.2, max_gain: 3.0, plateau: Plateau::Off, strength: 1.0 };
 const NIGHT: Look = Look { smooth: 3.0, max_gain: 4.0, strength: 0.85, ..NATURAL };
 const HAZE: Look = Look { max_gain: 5.0, ..NATURAL };
 const THERMAL: Look = Look { max_gain: 0.0, plateau: Plateau::Millionths(1000), ..NATURAL };

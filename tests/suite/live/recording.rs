@@ -55,7 +55,7 @@ fn what_is_recorded_is_equalized() {
         "live --backend cpu --no-preview -f lavfi {source},realtime --encoder ffv1 --record live.mkv"
     ));
     dir.ffmpeg(&format!("-f lavfi -i {source} -c:v ffv1 in.mkv"));
-    dir.succeeds("--backend cpu in.mkv file.mkv");
+    dir.succeeds("--backend cpu --look-ahead 0 in.mkv file.mkv");
     assert_eq!(dir.raw("live.mkv", "yuv420p"), dir.raw("file.mkv", "yuv420p"));
 }
 
@@ -64,7 +64,7 @@ fn a_camera_may_come_through_a_pipe_and_take_its_time() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=s=64x48:r=25:d=1 -f yuv4mpegpipe in.y4m");
     let bytes = dir.read("in.y4m");
-    let mut command = dir.command("live --backend cpu --no-preview --encoder ffv1 --record live.mkv -");
+    let mut command = dir.command("live --exact --backend cpu --no-preview --encoder ffv1 --record live.mkv -");
     let mut live = command.stdin(Stdio::piped()).spawn().expect("the program runs");
     let mut stdin = live.stdin.take().expect("a pipe");
     let header = bytes.iter().position(|&byte| byte == b'\n').expect("a header") + 1;
@@ -77,7 +77,7 @@ fn a_camera_may_come_through_a_pipe_and_take_its_time() {
     }
     drop(stdin);
     assert_eq!(live.wait().expect("it ends").code(), Some(0));
-    dir.succeeds("--backend cpu --encoder ffv1 in.y4m file.mkv");
+    dir.succeeds("--exact --backend cpu --encoder ffv1 in.y4m file.mkv");
     let (found, expected) = (dir.raw("live.mkv", "yuv420p"), dir.raw("file.mkv", "yuv420p"));
     // What came while it was being opened comes all at once, and only the newest of it counts.
     assert!(found.len() >= 12 * frame, "{} frames", found.len() / frame);
