@@ -10,6 +10,7 @@ use super::picture::{Picture, Task};
 use super::pinned::{PinnedBuffer, PinnedPool};
 use super::timeline::{Marks, Timeline};
 use crate::frame::{Frame, Memory, Plane};
+use crate::spec::Curve;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC;
 use cudarc::driver::{CudaEvent, CudaStream, DevicePtr, DevicePtrMut, result};
 use std::ops::Range;
@@ -77,14 +78,15 @@ impl Slot {
         self.picture.layout() == layout
     }
 
-    /// Copies the samples of `frame` and enqueues its way up, through the kernels and down again into `target`. With
-    /// `staged` they have been copied before; with `refused` the driver is made to refuse a launch.
+    /// Copies the samples of `frame` and enqueues its way up, through the kernels and down again into `target`: by `curve`,
+    /// if there is one, and else by its own. With `staged` they have been copied before; with `refused` the driver is made to refuse a launch.
     pub fn start(
         &mut self,
         frame: Frame,
         target: PinnedBuffer,
         history: &mut History,
         task: &Task,
+        curve: Option<&Arc<Curve>>,
         (staged, refused): (bool, bool),
     ) -> Result<(), Error> {
         assert!(target.len() >= self.picture.layout().bytes());
@@ -95,7 +97,10 @@ impl Slot {
         if refused {
             self.picture.fail(task)?;
         }
-        self.picture.equalize(history, task)?;
+        match curve {
+            Some(curve) => self.picture.map_through(curve, task)?,
+            None => self.picture.equalize(history, task)?,
+        }
         self.mark(|marks| marks.kernels.end(compute))?;
         self.computed.record(compute).doing("recording an event")?;
 

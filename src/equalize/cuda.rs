@@ -4,13 +4,14 @@
 use super::{Equalizer, counted, levels, weights, whole};
 use crate::cuda::{Error, Gpu, Ring, Task};
 use crate::frame::{Frame, Pool};
-use crate::spec::{Method, Settings};
+use crate::spec::{Curve, Method, Settings};
 use anyhow::Result;
 use std::sync::Arc;
 
 /// Frames through an NVIDIA GPU.
 pub struct Cuda {
     settings: Settings,
+    curve: Option<Arc<Curve>>,
     ring: Ring,
 }
 
@@ -37,7 +38,7 @@ impl Cuda {
     /// # Panics
     /// When `ring_depth` is 0.
     pub fn on(gpu: &Arc<Gpu>, settings: Settings, ring_depth: usize) -> Result<Self, Error> {
-        Ok(Cuda { settings, ring: Ring::new(gpu, ring_depth)? })
+        Ok(Cuda { settings, curve: None, ring: Ring::new(gpu, ring_depth)? })
     }
 
     fn task(&self, frame: &Frame) -> Task {
@@ -56,7 +57,11 @@ impl Cuda {
 impl Equalizer for Cuda {
     fn submit(&mut self, frame: Frame) -> Result<()> {
         let task = self.task(&frame);
-        Ok(self.ring.submit(frame, task)?)
+        match &self.curve {
+            Some(curve) => self.ring.submit_through(curve, frame, task)?,
+            None => self.ring.submit(frame, task)?,
+        }
+        Ok(())
     }
 
     fn warm_up(&mut self, frame: Frame) -> Result<()> {
@@ -82,6 +87,10 @@ impl Equalizer for Cuda {
 
     fn set(&mut self, settings: Settings) {
         self.settings = settings;
+    }
+
+    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
+        self.curve = curve;
     }
 
     fn name(&self) -> String {

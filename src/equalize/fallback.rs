@@ -4,7 +4,7 @@
 
 use super::Equalizer;
 use crate::frame::{Frame, Pool};
-use crate::spec::Settings;
+use crate::spec::{Curve, Settings};
 use anyhow::Result;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,6 +19,7 @@ pub type Build = Box<dyn FnOnce() -> Box<dyn Equalizer> + Send>;
 pub struct Fallback {
     active: Box<dyn Equalizer>,
     settings: Settings,
+    curve: Option<Arc<Curve>>,
     /// What is left to fall back to.
     reserve: Option<Reserve>,
     /// Frames that the second backend finished before anybody asked for them.
@@ -28,9 +29,9 @@ pub struct Fallback {
 struct Reserve {
     build: Build,
     report: Report,
-    /// The frames under way as they went in, and their settings. They share their planes with the caller's, so keeping
-    /// them is cheap.
-    under_way: VecDeque<(Frame, Settings)>,
+    /// The frames under way as they went in, and their settings and curves. They share their planes with the caller's, so
+    /// keeping them is cheap.
+    under_way: VecDeque<(Frame, Settings, Option<Arc<Curve>>)>,
 }
 
 impl Fallback {
@@ -38,7 +39,7 @@ impl Fallback {
     /// `build` makes goes on.
     pub fn new(primary: Box<dyn Equalizer>, settings: Settings, build: Build, report: Report) -> Self {
         let reserve = Some(Reserve { build, report, under_way: VecDeque::new() });
-        Fallback { active: primary, settings, reserve, done: VecDeque::new() }
+        Fallback { active: primary, settings, curve: None, reserve, done: VecDeque::new() }
     }
 
     /// Puts the second backend to work on the frames under way; the error itself if there is none left.
@@ -47,11 +48,13 @@ impl Fallback {
         let second = build();
         report(&format!("{} failed, going on with {}: {error:#}", self.active.name(), second.name()));
         self.active = second;
-        for (frame, settings) in under_way {
+        for (frame, settings, curve) in under_way {
             self.active.set(settings);
+            self.active.set_curve(curve);
             self.submit_to_active(frame)?;
         }
         self.active.set(self.settings);
+        self.active.set_curve(self.curve.clone());
         Ok(())
     }
 
@@ -67,7 +70,7 @@ impl Fallback {
 impl Equalizer for Fallback {
     fn submit(&mut self, frame: Frame) -> Result<()> {
         let Some(reserve) = &mut self.reserve else { return self.submit_to_active(frame) };
-        reserve.under_way.push_back((frame.clone(), self.settings));
+        reserve.under_way.push_back((frame.clone(), self.settings, self.curve.clone()));
         self.active.submit(frame).or_else(|error| self.take_over(error))
     }
 
@@ -115,6 +118,11 @@ impl Equalizer for Fallback {
     fn set(&mut self, settings: Settings) {
         self.settings = settings;
         self.active.set(settings);
+    }
+
+    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
+        self.active.set_curve(curve.clone());
+        self.curve = curve;
     }
 
     fn name(&self) -> String {

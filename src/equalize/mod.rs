@@ -11,7 +11,7 @@ pub use luminance::luminance_row;
 
 use crate::frame::{Frame, Matrix, Pool, Range};
 use crate::spec::clahe::Tiles;
-use crate::spec::{Levels, Method, Rect, Region, Settings, Weights};
+use crate::spec::{Curve, Levels, Method, Rect, Region, Settings, Weights};
 use anyhow::Result;
 use std::sync::Arc;
 
@@ -54,6 +54,10 @@ pub trait Equalizer: Send {
     /// Other settings for the frames that are submitted from now on. What has been seen still counts, as
     /// [`Equalization::set`](crate::spec::Equalization::set) says.
     fn set(&mut self, settings: Settings);
+
+    /// Sends the frames that are submitted from now on through this curve, and remembers nothing of them: settings have no
+    /// part in it, strength included. `None` is to equalize them. The curve has to have a code for each code of theirs.
+    fn set_curve(&mut self, curve: Option<Arc<Curve>>);
 
     /// What does the work, for the summary: `cpu (avx512, 2 threads)`.
     fn name(&self) -> String;

@@ -4,13 +4,15 @@
 use super::{Equalizer, counted, levels, tiles, weights, whole};
 use crate::frame::{Component, Frame, HostPool, Luminance, PlaneMut};
 use crate::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
-use crate::spec::{Equalization, Histogram, Rect, Settings, moved};
+use crate::spec::{Curve, Equalization, Histogram, Rect, Settings, moved};
 use anyhow::Result;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The backend that is the definition.
 pub struct Reference {
     equalization: Equalization,
+    curve: Option<Arc<Curve>>,
     pool: HostPool,
     done: VecDeque<Frame>,
 }
@@ -18,11 +20,15 @@ pub struct Reference {
 impl Reference {
     /// A reference with these settings.
     pub fn new(settings: Settings) -> Self {
-        Reference { equalization: Equalization::new(settings), pool: HostPool::default(), done: VecDeque::new() }
+        let (equalization, pool) = (Equalization::new(settings), HostPool::default());
+        Reference { equalization, curve: None, pool, done: VecDeque::new() }
     }
 
     /// `frame`, equalized.
     pub fn equalize(&mut self, frame: &Frame) -> Frame {
+        if let Some(curve) = &self.curve {
+            return map(frame, &self.pool, |_, _, code| curve.apply(code));
+        }
         let settings = *self.equalization.settings();
         match tiles(frame, settings.method) {
             None => {
@@ -60,6 +66,10 @@ impl Equalizer for Reference {
 
     fn set(&mut self, settings: Settings) {
         self.equalization.set(settings);
+    }
+
+    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
+        self.curve = curve;
     }
 
     fn name(&self) -> String {

@@ -2,7 +2,7 @@
 
 use super::{Equalizer, reference::Reference};
 use crate::frame::{Frame, Pool};
-use crate::spec::Settings;
+use crate::spec::{Curve, Settings};
 use anyhow::{Result, bail};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,30 +12,33 @@ pub struct Verified {
     backend: Box<dyn Equalizer>,
     reference: Reference,
     /// The frames under way, and what they are to be equalized with.
-    inputs: VecDeque<(Frame, Settings)>,
+    inputs: VecDeque<(Frame, Settings, Option<Arc<Curve>>)>,
     settings: Settings,
+    curve: Option<Arc<Curve>>,
     frame: u64,
 }
 
 impl Verified {
     /// Watches over `backend`, which was made with the same settings.
     pub fn new(backend: Box<dyn Equalizer>, settings: Settings) -> Self {
-        Verified { backend, reference: Reference::new(settings), inputs: VecDeque::new(), settings, frame: 0 }
+        let reference = Reference::new(settings);
+        Verified { backend, reference, inputs: VecDeque::new(), settings, curve: None, frame: 0 }
     }
 }
 
 impl Equalizer for Verified {
     fn submit(&mut self, frame: Frame) -> Result<()> {
-        self.inputs.push_back((frame.clone(), self.settings));
+        self.inputs.push_back((frame.clone(), self.settings, self.curve.clone()));
         self.backend.submit(frame)
     }
 
     fn collect(&mut self) -> Result<Option<Frame>> {
         let Some(equalized) = self.backend.collect()? else { return Ok(None) };
-        let Some((input, settings)) = self.inputs.pop_front() else {
+        let Some((input, settings, curve)) = self.inputs.pop_front() else {
             bail!("{} gave a frame too many", self.backend.name())
         };
         self.reference.set(settings);
+        self.reference.set_curve(curve);
         let expected = self.reference.equalize(&input);
         if let Some(difference) = first_difference(&expected, &equalized) {
             bail!("{}: frame {}: {difference} (a bug: please report it)", self.backend.name(), self.frame);
@@ -46,6 +49,7 @@ impl Equalizer for Verified {
 
     fn warm_up(&mut self, frame: Frame) -> Result<()> {
         self.reference.set(self.settings);
+        self.reference.set_curve(self.curve.clone());
         self.reference.equalize(&frame);
         self.backend.warm_up(frame)
     }
@@ -65,6 +69,11 @@ impl Equalizer for Verified {
     fn set(&mut self, settings: Settings) {
         self.backend.set(settings);
         self.settings = settings;
+    }
+
+    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
+        self.backend.set_curve(curve.clone());
+        self.curve = curve;
     }
 
     fn name(&self) -> String {

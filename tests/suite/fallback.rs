@@ -7,7 +7,7 @@ use histeq_video::equalize::Equalizer;
 use histeq_video::equalize::fallback::Fallback;
 use histeq_video::equalize::reference::Reference;
 use histeq_video::frame::{Frame, PixelFormat};
-use histeq_video::spec::Settings;
+use histeq_video::spec::{Curve, Settings};
 use std::sync::{Arc, Mutex};
 
 /// When a backend fails.
@@ -52,6 +52,10 @@ impl Equalizer for Failing {
 
     fn set(&mut self, settings: Settings) {
         self.inner.set(settings);
+    }
+
+    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
+        self.inner.set_curve(curve);
     }
 
     fn name(&self) -> String {

@@ -34,7 +34,7 @@ pub use isa::Isa;
 
 use super::Equalizer;
 use crate::frame::{Frame, HostPool};
-use crate::spec::{Equalization, Settings};
+use crate::spec::{Curve, Equalization, Settings};
 use anyhow::{Context, Result, anyhow, bail};
 use crossbeam_channel::{Receiver, Sender};
 use std::collections::VecDeque;
@@ -47,6 +47,7 @@ use worker::{Done, Job, Worker};
 pub struct Cpu {
     isa: Isa,
     settings: Settings,
+    curve: Option<Arc<Curve>>,
     turnstile: Arc<Turnstile<Equalization>>,
     /// `None` once the threads are told to end.
     jobs: Option<Sender<Job>>,
@@ -80,7 +81,8 @@ impl Cpu {
             })
             .collect::<Option<Vec<_>>>()?;
         let (jobs, under_way) = (Some(jobs), VecDeque::new());
-        Some(Cpu { isa, settings, turnstile, jobs, done, threads, next_ticket: 0, under_way, failure: None })
+        let (curve, next_ticket, failure) = (None, 0, None);
+        Some(Cpu { isa, settings, curve, turnstile, jobs, done, threads, next_ticket, under_way, failure })
     }
 
     fn check(&self) -> Result<()> {
@@ -111,7 +113,7 @@ impl Cpu {
 impl Equalizer for Cpu {
     fn submit(&mut self, frame: Frame) -> Result<()> {
         self.check()?;
-        let job = Job { ticket: self.next_ticket, frame, settings: self.settings };
+        let job = Job { ticket: self.next_ticket, frame, settings: self.settings, curve: self.curve.clone() };
         if self.jobs.as_ref().is_none_or(|jobs| jobs.send(job).is_err()) {
             bail!("the equalizer's threads are gone");
         }
@@ -139,6 +141,10 @@ impl Equalizer for Cpu {
 
     fn set(&mut self, settings: Settings) {
         self.settings = settings;
+    }
+
+    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
+        self.curve = curve;
     }
 
     fn name(&self) -> String {
