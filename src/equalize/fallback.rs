@@ -1,6 +1,7 @@
 //! A backend that outlives the failure of another one: frames under way are kept until they are done, and when the
 //! first backend fails a second one does them again and goes on. The picture does not show it, since every backend
-//! gives the same bytes.
+//! gives the same bytes; only a temporal window begins anew with the oldest frame under way, for what lies before has
+//! gone with the first backend.
 
 use super::Equalizer;
 use crate::frame::{Frame, Pool};
@@ -46,7 +47,10 @@ impl Fallback {
     fn take_over(&mut self, error: anyhow::Error) -> Result<()> {
         let Some(Reserve { build, report, under_way }) = self.reserve.take() else { return Err(error) };
         let second = build();
-        report(&format!("{} failed, going on with {}: {error:#}", self.active.name(), second.name()));
+        // What the first backend remembered is gone with it.
+        let remembered = self.settings.warm_up() > 0 && self.curve.is_none();
+        let loss = if remembered { ", whose temporal window begins anew" } else { "" };
+        report(&format!("{} failed, going on with {}{loss}: {error:#}", self.active.name(), second.name()));
         self.active = second;
         for (frame, settings, curve) in under_way {
             self.active.set(settings);
