@@ -67,8 +67,8 @@ pub struct EqualizeArgs {
 
     /// Send frames through the curves of this file; of the options that make curves, only --strength goes with it
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Equalization")]
-    #[arg(conflicts_with_all = ["look", "exact", "smooth", "scene_threshold", "max_gain", "plateau", "method", "tiles"])]
-    #[arg(conflicts_with_all = ["bins", "roi"])]
+    #[arg(conflicts_with_all = ["look", "exact", "smooth", "scene_threshold", "max_gain", "plateau"])]
+    #[arg(conflicts_with_all = ["method", "tiles", "bins", "roi"])]
     pub load_curves: Option<String>,
 }
 

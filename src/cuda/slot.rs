@@ -78,8 +78,9 @@ impl Slot {
         self.picture.layout() == layout
     }
 
-    /// Copies the samples of `frame` and enqueues its way up, through the kernels and down again into `target`: by `curve`,
-    /// if there is one, and else by its own. With `staged` they have been copied before; with `refused` the driver is made to refuse a launch.
+    /// Copies the samples of `frame` and enqueues its way up, through the kernels and down again into `target`; with
+    /// `curve` it gets that one, else its own. With `staged` its samples have been copied before; with `refused` the
+    /// driver is made to refuse a launch.
     pub fn start(
         &mut self,
         frame: Frame,

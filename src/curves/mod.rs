@@ -5,8 +5,8 @@
 //! Observed (around the backend) -> Saving -> file -> KeptCurves -> Given (around the backend)
 //! ```
 //!
-//! A file is lines of JSON. The first one says what the curves are for; each of the others has a curve, as what each code
-//! becomes, code 0 first, and the number of the first frame that gets it, counted from the first frame of the run:
+//! A file is lines of JSON. The first one says what the curves are for; each of the others has a curve, as what each
+//! code becomes, code 0 first, and the number of the first frame that gets it, counted from the first one of the run:
 //!
 //! ```json
 //! {"histeq_curves":1,"depth":8,"range":"limited"}
@@ -14,8 +14,8 @@
 //! {"frame":25,"lut":[0,2,4]}
 //! ```
 //!
-//! (with 256 codes each). The first curve is also that of frames before its number, so that a file with one single curve
-//! is for all frames.
+//! (with 256 codes each). The first curve is also that of frames before its number, so that a file with one single
+//! curve is for all frames.
 
 mod given;
 mod kept;

@@ -10,8 +10,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A file of curves in the making; shared by its clones, one of which finishes it. One that is dropped unfinished leaves
-/// nothing behind.
+/// A file of curves in the making; shared by its clones, one of which finishes it. Dropped unfinished, it leaves nothing
+/// behind.
 #[derive(Clone)]
 pub struct Saving(Arc<Mutex<Option<Open>>>);
 

@@ -30,8 +30,8 @@ pub struct Fallback {
 struct Reserve {
     build: Build,
     report: Report,
-    /// The frames under way as they went in, and their settings and curves. They share their planes with the caller's, so
-    /// keeping them is cheap.
+    /// The frames under way as they went in, and their settings and curves. They share their planes with the caller's,
+    /// so keeping them is cheap.
     under_way: VecDeque<(Frame, Settings, Option<Arc<Curve>>)>,
 }
 

@@ -30,8 +30,8 @@ pub trait Equalizer: Send {
     /// As for [`submit`](Equalizer::submit).
     fn collect(&mut self) -> Result<Option<Frame>>;
 
-    /// Takes in a frame from before those that are wanted: it is remembered like any other, and nothing of it comes out.
-    /// To be called while nothing is under way.
+    /// Takes in a frame from before those that are wanted: it is remembered like any other, and nothing of it comes
+    /// out. To be called while nothing is under way.
     ///
     /// # Errors
     /// As for [`submit`](Equalizer::submit).
@@ -55,8 +55,8 @@ pub trait Equalizer: Send {
     /// [`Equalization::set`](crate::spec::Equalization::set) says.
     fn set(&mut self, settings: Settings);
 
-    /// Sends the frames that are submitted from now on through this curve, and remembers nothing of them: settings have no
-    /// part in it, strength included. `None` is to equalize them. The curve has to have a code for each code of theirs.
+    /// Sends the frames that are submitted from now on through this curve, and remembers nothing of them: settings have
+    /// no part in it, strength included. `None` is to equalize them. The curve has to have a code for each of theirs.
     fn set_curve(&mut self, curve: Option<Arc<Curve>>);
 
     /// What does the work, for the summary: `cpu (avx512, 2 threads)`.

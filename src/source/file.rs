@@ -199,8 +199,8 @@ impl FileSource {
         }
     }
 
-    /// Goes to where decoding begins: at the key frame before the part that was asked for, or, where the equalizer is to
-    /// see frames before it, so much earlier that there are enough of them.
+    /// Goes to where decoding begins: at the key frame before the part that was asked for, or, where the equalizer is
+    /// to see frames before it, so much earlier that there are enough of them.
     fn go_to_begin(&mut self) -> Result<()> {
         let origin = self.input.media.start.unwrap_or(0);
         // A demuxer that tries to go back in a pipe loses its way: there, everything before is decoded.
@@ -385,8 +385,8 @@ impl FileSource {
             let (first, last) = (in_microseconds(time), in_microseconds(time + packet.duration()));
             self.begun[index] |= packet.is_key() && self.begin.is_none_or(|begin| first >= begin);
             if let Some(begin) = self.begin.filter(|&begin| first < begin) {
-                // A time before zero would move all others in most containers. Of a subtitle that is still on the screen,
-                // the rest is shown.
+                // A time before zero would move all others in most containers. Of a subtitle that is still on the
+                // screen, the rest is shown.
                 if stream.kind != Kind::Subtitle || last <= begin {
                     return;
                 }

@@ -14,8 +14,8 @@ impl Curve {
         Curve { lut: (0..levels.codes()).map(|code| code as u16).collect() }
     }
 
-    /// The curve that makes these of the codes, code 0 first, of samples with these levels; `None` unless there is a code
-    /// for each, and none above the highest.
+    /// The curve that makes these of the codes, code 0 first, of samples with these levels; `None` unless there is one
+    /// for each code, and none above the highest.
     pub fn from_codes(levels: Levels, lut: Vec<u16>) -> Option<Self> {
         let fits = lut.len() == levels.codes() && lut.iter().all(|&code| usize::from(code) < levels.codes());
         fits.then_some(Curve { lut })

@@ -40,8 +40,8 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// Records what `backend`, which was made with the same settings, does to the frames of `input`, and saves the curves
-    /// that it sends them through, where either is asked for.
+    /// Records what `backend`, which was made with the same settings, does to the frames of `input`, and saves the
+    /// curves that it sends them through, where either is asked for.
     pub fn new(
         backend: Box<dyn Equalizer>,
         settings: Settings,

@@ -18,7 +18,8 @@ use std::sync::Arc;
 fn film(dir: &Dir, file: &str, options: &str) {
     let level = "if(lt(N\\,20)\\,20+N/2\\,if(lt(N\\,40)\\,120+N/2\\,140))";
     dir.ffmpeg(&format!(
-        "-f lavfi -i nullsrc=size=64x48:rate=25,format=gray,geq=lum='{level}+mod(X*X+Y\\,60)' -frames:v 50 {options} {file}"
+        "-f lavfi -i nullsrc=size=64x48:rate=25,format=gray,geq=lum='{level}+mod(X*X+Y\\,60)' -frames:v 50 \
+         {options} {file}"
     ));
 }
 
