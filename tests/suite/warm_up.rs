@@ -88,6 +88,9 @@ fn a_part_of_h264_with_b_frames_and_distant_key_frames_has_the_frames_of_the_who
         scenes(&dir, file, &format!("-pix_fmt yuv420p -c:v libx264 {options}"));
         check(&dir, file, "yuv420p", "");
     }
+    // No packet has a time, so that nothing can be sought.
+    scenes(&dir, "in.h264", "-pix_fmt yuv420p -c:v libx264 -g 30 -bf 0");
+    check(&dir, "in.h264", "yuv420p", "");
 }
 
 #[test]
