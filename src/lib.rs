@@ -19,7 +19,8 @@
 //! | [`camera`] | which cameras there are, in which mode to open them | ffmpeg |
 //! | [`source`] | files, URLs, images, raw frames, cameras | pipeline, rawvideo, camera, ffmpeg, io, frame |
 //! | [`sink`] | encoders, containers, temporary names, raw frames | pipeline, rawvideo, ffmpeg, io, frame |
-//! | [`stats`] | what was done to each frame, measured and plotted | pipeline, sink, equalize, frame, spec |
+//! | [`curves`] | curves kept in files, and given to frames | pipeline, sink, equalize, frame, spec |
+//! | [`stats`] | what was done to each frame, measured and plotted | curves, pipeline, sink, equalize, frame, spec |
 //! | [`comparison`] | two videos in one | pipeline, chart, equalize, ffmpeg, frame, spec |
 //! | [`window`] | the preview: picture, overlays, keys | pipeline, sink, equalize, ffmpeg, frame, spec |
 //! | [`report`] | progress, notes, the line at the end | pipeline |
@@ -30,6 +31,7 @@ pub mod chart;
 pub mod cli;
 pub mod comparison;
 pub mod cuda;
+pub mod curves;
 pub mod equalize;
 pub mod ffmpeg;
 pub mod frame;

@@ -3,13 +3,15 @@
 use crate::signals;
 use anyhow::{Result, bail};
 use histeq_video::cli::{Backend, LiveJob, check_region};
+use histeq_video::curves::{Given, KeptCurves, Saving};
 use histeq_video::equalize::gray::Gray;
 use histeq_video::ffmpeg::{self, RawFormat};
 use histeq_video::pipeline::live::{self, Cast, Dial, Output, Patience, Viewer};
-use histeq_video::pipeline::{Cancel, Input, Notices, Progress};
+use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress};
 use histeq_video::report::{Console, Meter, live_summary};
 use histeq_video::sink::{self, OutputOptions, Overwrite, Target};
 use histeq_video::source::LiveSource;
+use histeq_video::stats::Observed;
 use histeq_video::window::Window;
 use std::path::Path;
 use std::process::ExitCode;
@@ -37,6 +39,8 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
 
     let mut window = window(job, &dial, &notices)?;
     let targets = targets(job, cancel)?;
+    let kept = job.load_curves.as_deref().map(KeptCurves::read).transpose()?;
+    let saving = job.save_curves.as_deref().map(|name| saving(name, job.overwrite)).transpose()?;
     signals::listen(cancel.clone(), console.clone(), Vec::new(), "finishing")?;
     let (camera, input) = LiveSource::open(job.camera.clone(), cancel, notices.clone(), progress.clone())?;
     let settings = job.wishes.settle(&input);
@@ -46,8 +50,15 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     backend.remark.iter().for_each(|remark| notices.note(remark));
     let outputs = outputs(job, targets, &input, backend.on_gpu, &notices)?;
 
-    let equalizer = backend.equalizer;
+    let mut equalizer = backend.equalizer;
+    if let Some(saving) = saving.clone() {
+        equalizer = Box::new(Observed::new(equalizer, settings, &input, progress.clone(), None, Some(saving)));
+    }
+    if let Some(kept) = kept {
+        equalizer = Box::new(Given::new(equalizer, kept, settings));
+    }
     let equalizer = if job.wishes.gray { Box::new(Gray::new(equalizer)) } else { equalizer };
+
     let mut meter = Meter::start(job.meter_style(), &input);
     console.share_with(meter.bar());
     let cast = Cast {
@@ -59,8 +70,15 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     };
     let tally = live::run(cast, cancel, &progress, |progress| meter.update(progress));
     meter.finish(&progress, tally.is_ok());
-    console.say(&live_summary(&tally?, &progress));
+    let tally = tally?;
+    saving.map_or(Ok(()), |saving| saving.finish(Outcome::Complete))?;
+    console.say(&live_summary(&tally, &progress));
     Ok(())
+}
+
+/// Where `--save-curves` goes: directly, like a recording.
+fn saving(name: &str, overwrite: Overwrite) -> Result<Saving> {
+    Saving::create(Target::direct(name, overwrite)?)
 }
 
 /// The window, where one is wanted and can be had.

@@ -3,6 +3,7 @@
 mod compare;
 mod devices;
 mod live;
+mod records;
 mod signals;
 
 use anyhow::{Result, anyhow};
@@ -10,13 +11,14 @@ use clap::Parser;
 use histeq_video::cli::{
     Args, Backend, Command, CompareJob, Job, LiveJob, check_region, completions, man_page, man_pages,
 };
-use histeq_video::equalize::{Equalizer, gray::Gray};
+use histeq_video::curves::{Given, KeptCurves};
+use histeq_video::equalize::gray::Gray;
 use histeq_video::ffmpeg;
 use histeq_video::pipeline::{self, Cancel, Outcome, Progress, ReaderGone};
 use histeq_video::report::{Console, Meter, Verbosity, summary};
 use histeq_video::sink::{self, Target, is_sequence};
 use histeq_video::source;
-use histeq_video::stats::{Observed, Recording, StatsFormat};
+use records::Places;
 use std::io::stdout;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -61,12 +63,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// Where `--stats` goes, and as what.
-fn stats_target(job: &Job) -> Result<Option<(Target, StatsFormat)>> {
-    let Some((name, format)) = &job.stats else { return Ok(None) };
-    Ok(Some((Target::new(name, &job.input.url, false, job.overwrite)?, *format)))
-}
-
 /// Equalizes a video from beginning to end.
 fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     ffmpeg::silence_encoders();
@@ -76,24 +72,24 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
 
     let target =
         Target::new(&job.output, &job.input.url, is_sequence(&job.output), job.overwrite)?.interruptible(cancel);
-    let stats = stats_target(&job)?;
-    let targets = [Some(&target), stats.as_ref().map(|(target, _)| target)];
-    let temporary = targets.into_iter().flatten().filter_map(Target::temporary).map(Into::into).collect();
+    let places = Places::of(&job)?;
+    let temporary = target.temporary().map(Into::into).into_iter().chain(places.temporary()).collect();
+    let kept = job.load_curves.as_deref().map(KeptCurves::read).transpose()?;
     signals::listen(cancel.clone(), console.clone(), temporary, FINISHING)?;
     let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
     let settings = job.wishes.settle(&input);
     check_region(&settings, &input)?;
     source.warm_up(settings.warm_up());
     let backend = Backend::choose(job.backend, settings, &notices)?;
-    let recording = stats.map(|(target, format)| Recording::create(target, format, &input.name)).transpose()?;
+    let records = places.open(&input.name)?;
     let sink = sink::open(input.clone(), target, job.output_options.clone(), backend.on_gpu, notices.clone())?;
     backend.equalizer.input_pool().into_iter().for_each(|pool| source.use_pool(pool));
     backend.remark.iter().for_each(|remark| notices.note(remark));
 
-    let equalizer: Box<dyn Equalizer> = match recording.clone() {
-        Some(recording) => Box::new(Observed::new(backend.equalizer, settings, &input, progress.clone(), recording)),
-        None => backend.equalizer,
-    };
+    let mut equalizer = records.of(backend.equalizer, settings, &input, &progress);
+    if let Some(kept) = kept {
+        equalizer = Box::new(Given::new(equalizer, kept, settings));
+    }
 
     let equalizer = if job.wishes.gray { Box::new(Gray::new(equalizer)) } else { equalizer };
 
@@ -103,14 +99,14 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     meter.finish(&progress, result.as_ref().is_ok_and(|result| result.outcome == Outcome::Complete));
     let result = match result {
         Err(error) if error.is::<ReaderGone>() => {
-            recording.map_or(Ok(()), |recording| recording.finish(Outcome::Complete))?;
+            records.finish(Outcome::Complete)?;
             return Ok(ExitCode::SUCCESS);
         }
         result => result?,
     };
     // Where there is no frame to keep, there is none to tell of.
-    if let Some(recording) = recording.filter(|_| result.output.is_some()) {
-        recording.finish(result.outcome)?;
+    if result.output.is_some() {
+        records.finish(result.outcome)?;
     }
     console.say(&summary(&result, &progress));
     Ok(match result.outcome {

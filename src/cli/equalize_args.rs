@@ -60,6 +60,16 @@ pub struct EqualizeArgs {
     /// Take the histogram from this rectangle of the decoded picture, or auto: all but black bars [default: whole frame]
     #[arg(long, value_name = "X,Y,W,H", help_heading = "Equalization")]
     pub roi: Option<String>,
+
+    /// Keep the curves of the frames in this file: lines of JSON, which can be edited
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Equalization")]
+    pub save_curves: Option<String>,
+
+    /// Send frames through the curves of this file; of the options that make curves, only --strength goes with it
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Equalization")]
+    #[arg(conflicts_with_all = ["look", "exact", "smooth", "scene_threshold", "max_gain", "plateau"])]
+    #[arg(conflicts_with_all = ["method", "tiles", "bins", "roi"])]
+    pub load_curves: Option<String>,
 }
 
 /// Named sets of options.

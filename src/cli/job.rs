@@ -24,6 +24,10 @@ pub struct Job {
     pub overwrite: Overwrite,
     /// Where to say what was done to each frame, and how.
     pub stats: Option<(String, StatsFormat)>,
+    /// Where to keep the curves.
+    pub save_curves: Option<String>,
+    /// Where to take curves from, in place of equalizing.
+    pub load_curves: Option<String>,
     /// How to equalize.
     pub wishes: Wishes,
     /// Where to equalize.
@@ -47,10 +51,16 @@ impl Job {
         let (Some(input), Some(output)) = (args.input, args.output) else {
             return Err(usage(ErrorKind::MissingRequiredArgument, "an input and an output are required"));
         };
+        let (save_curves, load_curves) = (args.equalize.save_curves.clone(), args.equalize.load_curves.clone());
         let wishes = Wishes::from_args(args.equalize)?.looking_ahead(args.look_ahead, &input)?;
         let from_stdin = input == "-";
         let overwrite = args.written.overwrite(from_stdin);
         let stats = stats(args.stats, &output)?;
+        let other = [Some(&output), stats.as_ref().map(|(name, _)| name)];
+        if save_curves.is_some() && other.contains(&save_curves.as_ref()) {
+            let message = "--save-curves, --stats and the output are files of their own, with names of their own";
+            return Err(usage(ErrorKind::ArgumentConflict, message));
+        }
         let rate = value("--rate", "a rate like 25, 29.97 or 30000/1001", args.rate, parse_rate)?;
         let size = value("--size", "a size like 1920x1080", args.size, parse_size)?;
         Ok(Job {
@@ -69,6 +79,8 @@ impl Job {
             output_options: args.written.options(),
             overwrite,
             stats,
+            save_curves,
+            load_curves,
             wishes,
             backend: BackendChoice { backend: args.place.backend, gpu: args.place.gpu, verify: args.verify },
             strict: args.talk.strict,

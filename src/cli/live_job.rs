@@ -25,6 +25,10 @@ pub struct LiveJob {
     pub output: Option<(String, Option<String>)>,
     /// Whether there may be a window.
     pub preview: bool,
+    /// Where to keep the curves.
+    pub save_curves: Option<String>,
+    /// Where to take curves from, in place of equalizing.
+    pub load_curves: Option<String>,
     /// How to equalize.
     pub wishes: Wishes,
     /// Where to equalize.
@@ -68,6 +72,8 @@ impl LiveJob {
             loopback: args.loopback,
             output,
             preview: !args.no_preview,
+            save_curves: args.equalize.save_curves.clone(),
+            load_curves: args.equalize.load_curves.clone(),
             wishes: Wishes::from_args(args.equalize)?,
             backend: BackendChoice { backend: args.place.backend, gpu: args.place.gpu, verify: false },
             strict: args.talk.strict,

@@ -43,7 +43,7 @@ struct Look {
 }
 
 const EXACT: Look = Look { smooth: 0.0, scene_threshold: 1.0, max_gain: 0.0, plateau: Plateau::Off, strength: 1.0 };
-const NATURAL: Look = Look { smooth: 2.5, scene_threshold: 0.2, max_gain: 3.0, plateau: Plateau::Off, strength: 1.0 };
+const NATURAL: Look = Look { smooth: 2.0, scene_threshold: 0.2, max_gain: 2.5, plateau: Plateau::Off, strength: 1.0 };
 const NIGHT: Look = Look { smooth: 3.0, max_gain: 4.0, strength: 0.85, ..NATURAL };
 const HAZE: Look = Look { max_gain: 5.0, ..NATURAL };
 const THERMAL: Look = Look { max_gain: 0.0, plateau: Plateau::Millionths(1000), ..NATURAL };
@@ -70,6 +70,10 @@ impl Wishes {
                 return Err(usage(ErrorKind::ArgumentConflict, &format!("{option} does not go with --method clahe")));
             }
         }
+        if args.save_curves.is_some() && clahe {
+            let message = "--save-curves does not go with --method clahe, which has a curve for each tile";
+            return Err(usage(ErrorKind::ArgumentConflict, message));
+        }
         if args.tiles.is_some() && !clahe {
             return Err(usage(ErrorKind::ArgumentConflict, "--tiles goes with --method clahe only"));
         }
@@ -84,7 +88,8 @@ impl Wishes {
             .max_gain
             .map(|gain| Gain::from_slope(gain).ok_or_else(|| invalid("--max-gain is 0 (no limit), or from 1 to 4096")));
         Ok(Wishes {
-            look: if args.exact { LookArg::Exact } else { args.look },
+            // Curves that are given have what makes a look in them.
+            look: if args.exact || args.load_curves.is_some() { LookArg::Exact } else { args.look },
             smooth: args.smooth,
             scene_threshold: threshold.transpose()?,
             plateau: value("--plateau", "a count like 500 or a percentage like 0.5%", args.plateau, parse_plateau)?,

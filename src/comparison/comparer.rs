@@ -10,9 +10,10 @@ use crate::equalize::cpu::{Engine, Isa};
 use crate::equalize::{Equalizer, whole};
 use crate::ffmpeg::{Colour, Picture, RawFormat};
 use crate::frame::{Frame, HostPool, Model, PixelFormat};
-use crate::spec::Settings;
+use crate::spec::{Curve, Settings};
 use anyhow::{Context, Result};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// How two pictures become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,6 +158,9 @@ impl Equalizer for Comparer {
 
     /// There is nothing to set.
     fn set(&mut self, _settings: Settings) {}
+
+    /// There is no curve either.
+    fn set_curve(&mut self, _curve: Option<Arc<Curve>>) {}
 
     fn name(&self) -> String {
         "comparison".to_owned()

@@ -7,7 +7,7 @@ use super::history::History;
 use super::kernels::TileHistogram;
 use super::layout::{Arrangement, Layout};
 use crate::spec::clahe::{TileBins, Tiles};
-use crate::spec::{Gain, Levels, Method, Plateau, Rect, Settings, Weights};
+use crate::spec::{Curve, Gain, Levels, Method, Plateau, Rect, Settings, Weights};
 use cudarc::driver::{CudaSlice, CudaStream};
 use std::sync::Arc;
 
@@ -65,6 +65,8 @@ pub struct Picture {
     pub(super) emptied: CudaSlice<u32>,
     /// What each code becomes.
     pub(super) curve: CudaSlice<u16>,
+    /// What lies there, if it was not made here.
+    given: Option<Arc<Curve>>,
     /// What local equalization needs, once it has been asked for.
     pub(super) local: Option<Local>,
 }
@@ -109,6 +111,7 @@ impl Picture {
             counts,
             emptied,
             curve,
+            given: None,
             local: None,
         })
     }
@@ -180,6 +183,25 @@ impl Picture {
         }
     }
 
+    /// Enqueues all up to the mapping through `curve`, with no look at the histogram.
+    ///
+    /// # Errors
+    /// When a copy or a launch fails.
+    ///
+    /// # Panics
+    /// When the curve is for samples of another depth.
+    pub(super) fn give(&mut self, curve: &Arc<Curve>, task: &Task) -> Result<(), Error> {
+        assert_eq!(curve.codes().len(), self.layout.codes());
+        self.make_luminance(task)?;
+        if !self.given.as_ref().is_some_and(|given| Arc::ptr_eq(given, curve)) {
+            // The copy has read it before the buffers are used again, and until then it is kept.
+            self.given = Some(curve.clone());
+            self.stream.memcpy_htod(curve.codes(), &mut self.curve).doing("copying to the device")?;
+        }
+        self.local = None;
+        Ok(())
+    }
+
     fn prepare_local(&mut self, tiles: Tiles, bins: usize) -> Result<(), Error> {
         if self.local.as_ref().is_some_and(|local| (local.tiles, local.bins) == (tiles, bins)) {
             return Ok(());
@@ -238,6 +260,7 @@ impl Picture {
     pub fn make_curve(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
         self.local = None;
         let gpu = self.gpu.clone();
+        self.given = None;
         if task.is_plain() {
             return gpu.kernels.scan.launch(self, task.levels, task.settings.strength);
         }

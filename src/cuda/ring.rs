@@ -9,6 +9,7 @@ use super::pinned::PinnedPool;
 use super::slot::{Slot, Streams};
 use super::timeline::{self, Timeline};
 use crate::frame::Frame;
+use crate::spec::Curve;
 use cudarc::driver::CudaEvent;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -75,14 +76,25 @@ impl Ring {
     /// # Panics
     /// When the ring is full.
     pub fn submit(&mut self, frame: Frame, task: Task) -> Result<(), Error> {
-        self.start(frame, task, false)
+        self.start(frame, task, None, false)
+    }
+
+    /// As [`submit`](Ring::submit), but sends the frame through `curve` and remembers nothing of it.
+    ///
+    /// # Errors
+    /// As for [`submit`](Ring::submit).
+    ///
+    /// # Panics
+    /// When the ring is full, or the curve is for samples of another depth.
+    pub fn submit_through(&mut self, curve: &Arc<Curve>, frame: Frame, task: Task) -> Result<(), Error> {
+        self.start(frame, task, Some(curve), false)
     }
 
     /// As [`submit`](Ring::submit), but sends up whatever a used slot's pinned memory still holds: for measurements of
     /// bus and device alone.
     #[doc(hidden)]
     pub fn submit_staged(&mut self, frame: Frame, task: Task) -> Result<(), Error> {
-        self.start(frame, task, true)
+        self.start(frame, task, None, true)
     }
 
     /// Takes in a frame of which nothing is to come down: it is remembered when this returns.
@@ -91,7 +103,7 @@ impl Ring {
     /// As for [`submit`](Ring::submit).
     pub fn warm_up(&mut self, frame: Frame, task: Task) -> Result<(), Error> {
         let (mut slot, _) = self.slot(&Layout::of(&frame)?)?;
-        slot.begin(frame, &mut self.history, task, (false, false))?;
+        slot.begin(frame, &mut self.history, task, None, (false, false))?;
         slot.abandon()?;
         self.idle.push(slot);
         Ok(())
@@ -106,7 +118,7 @@ impl Ring {
         }
     }
 
-    fn start(&mut self, frame: Frame, task: Task, staged: bool) -> Result<(), Error> {
+    fn start(&mut self, frame: Frame, task: Task, curve: Option<&Arc<Curve>>, staged: bool) -> Result<(), Error> {
         assert!(self.under_way.len() < self.depth, "the ring is full");
         let layout = Layout::of(&frame)?;
         let (mut slot, used) = self.slot(&layout)?;
@@ -115,7 +127,7 @@ impl Ring {
         if self.history.ends_with(&layout, &task) {
             self.finish()?;
         }
-        slot.begin(frame, &mut self.history, task, (staged, std::mem::take(&mut self.refuse_next)))?;
+        slot.begin(frame, &mut self.history, task, curve, (staged, std::mem::take(&mut self.refuse_next)))?;
         self.waiting.push_back(slot);
         while self.waiting.len() > task.settings.smoothing.ahead() as usize {
             self.complete_next()?;

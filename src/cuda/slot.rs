@@ -10,6 +10,7 @@ use super::picture::{Picture, Task};
 use super::pinned::{PinnedBuffer, PinnedPool};
 use super::timeline::{Marks, Timeline};
 use crate::frame::{Frame, Memory, Plane};
+use crate::spec::Curve;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC;
 use cudarc::driver::{CudaEvent, CudaStream, DevicePtr, DevicePtrMut, result};
 use std::ops::Range;
@@ -36,8 +37,8 @@ impl Streams {
 struct UnderWay {
     frame: Frame,
     task: Task,
-    /// Its number in the history.
-    number: u64,
+    /// Its number in the history, if it is in there.
+    number: Option<u64>,
     target: Option<PinnedBuffer>,
 }
 
@@ -85,13 +86,14 @@ impl Slot {
         self.picture.layout() == layout
     }
 
-    /// Copies the samples of `frame` and enqueues its way up, and through the kernels up to its curve. With `staged` they
-    /// have been copied before; with `refused` the driver is made to refuse a launch.
+    /// Copies the samples of `frame` and enqueues its way up, and through the kernels up to its curve, which is `curve` if
+    /// there is one, and then nothing of it is remembered. With `staged` its samples have been copied before; with `refused` the driver is made to refuse a launch.
     pub fn begin(
         &mut self,
         frame: Frame,
         history: &mut History,
         task: Task,
+        curve: Option<&Arc<Curve>>,
         (staged, refused): (bool, bool),
     ) -> Result<(), Error> {
         assert!(self.under_way.is_none());
@@ -99,7 +101,7 @@ impl Slot {
         let Streams { upload, compute, .. } = &*streams;
         let bytes = self.picture.layout().bytes();
         // From here on the buffers are the device's, also if something fails: `drop` waits.
-        self.under_way = Some(UnderWay { frame, task, number: 0, target: None });
+        self.under_way = Some(UnderWay { frame, task, number: None, target: None });
 
         if staged { self.upload(0..bytes) } else { self.gather_and_upload() }?;
         self.mark(|marks| marks.upload.end(upload))?;
@@ -110,7 +112,10 @@ impl Slot {
         if refused {
             self.picture.fail(&task)?;
         }
-        let number = self.picture.analyze(history, &task)?;
+        let number = match curve {
+            Some(curve) => self.picture.give(curve, &task).map(|()| None)?,
+            None => Some(self.picture.analyze(history, &task)?),
+        };
         if let Some(under_way) = &mut self.under_way {
             under_way.number = number;
         }
@@ -133,7 +138,7 @@ impl Slot {
         let under_way = self.under_way.as_mut().expect("a frame under way");
         under_way.target = Some(target);
         let (task, number) = (under_way.task, under_way.number);
-        if task.settings.smoothing.ahead() > 0 {
+        if let Some(number) = number.filter(|_| task.settings.smoothing.ahead() > 0) {
             let waited = (history.latest_number() - number) as u32;
             self.picture.choose(history, &task, number, waited)?;
         }

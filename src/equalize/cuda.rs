@@ -4,13 +4,14 @@
 use super::{Counted, Equalizer, levels, weights};
 use crate::cuda::{Error, Gpu, Ring, Task};
 use crate::frame::{Frame, Pool};
-use crate::spec::Settings;
+use crate::spec::{Curve, Settings};
 use anyhow::Result;
 use std::sync::Arc;
 
 /// Frames through an NVIDIA GPU.
 pub struct Cuda {
     settings: Settings,
+    curve: Option<Arc<Curve>>,
     counted: Counted,
     ring: Ring,
 }
@@ -38,7 +39,7 @@ impl Cuda {
     /// # Panics
     /// When `ring_depth` is 0.
     pub fn on(gpu: &Arc<Gpu>, settings: Settings, ring_depth: usize) -> Result<Self, Error> {
-        Ok(Cuda { settings, counted: Counted::default(), ring: Ring::new(gpu, ring_depth)? })
+        Ok(Cuda { settings, curve: None, counted: Counted::default(), ring: Ring::new(gpu, ring_depth)? })
     }
 
     fn task(&mut self, frame: &Frame) -> Task {
@@ -57,7 +58,10 @@ impl Cuda {
 impl Equalizer for Cuda {
     fn submit(&mut self, frame: Frame) -> Result<()> {
         let task = self.task(&frame);
-        Ok(self.ring.submit(frame, task)?)
+        match &self.curve {
+            Some(curve) => Ok(self.ring.submit_through(curve, frame, task)?),
+            None => Ok(self.ring.submit(frame, task)?),
+        }
     }
 
     fn warm_up(&mut self, frame: Frame) -> Result<()> {
@@ -87,6 +91,10 @@ impl Equalizer for Cuda {
 
     fn set(&mut self, settings: Settings) {
         self.settings = settings;
+    }
+
+    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
+        self.curve = curve;
     }
 
     fn name(&self) -> String {

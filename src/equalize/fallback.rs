@@ -1,10 +1,11 @@
 //! A backend that outlives the failure of another one: frames under way are kept until they are done, and when the
 //! first backend fails a second one does them again and goes on. The picture does not show it, since every backend
-//! gives the same bytes.
+//! gives the same bytes; only a temporal window begins anew with the oldest frame under way, for what lies before has
+//! gone with the first backend.
 
 use super::Equalizer;
 use crate::frame::{Frame, Pool};
-use crate::spec::Settings;
+use crate::spec::{Curve, Settings};
 use anyhow::Result;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ pub type Build = Box<dyn FnOnce() -> Box<dyn Equalizer> + Send>;
 pub struct Fallback {
     active: Box<dyn Equalizer>,
     settings: Settings,
+    curve: Option<Arc<Curve>>,
     /// No more frames will come.
     finished: bool,
     /// What is left to fall back to.
@@ -30,9 +32,9 @@ pub struct Fallback {
 struct Reserve {
     build: Build,
     report: Report,
-    /// The frames under way as they went in, and their settings. They share their planes with the caller's, so keeping
+    /// The frames under way as they went in, and their settings and curves. They share their planes with the caller's, so keeping
     /// them is cheap.
-    under_way: VecDeque<(Frame, Settings)>,
+    under_way: VecDeque<(Frame, Settings, Option<Arc<Curve>>)>,
 }
 
 impl Fallback {
@@ -40,20 +42,25 @@ impl Fallback {
     /// `build` makes goes on.
     pub fn new(primary: Box<dyn Equalizer>, settings: Settings, build: Build, report: Report) -> Self {
         let reserve = Some(Reserve { build, report, under_way: VecDeque::new() });
-        Fallback { active: primary, settings, finished: false, reserve, done: VecDeque::new() }
+        Fallback { active: primary, settings, curve: None, finished: false, reserve, done: VecDeque::new() }
     }
 
     /// Puts the second backend to work on the frames under way; the error itself if there is none left.
     fn take_over(&mut self, error: anyhow::Error) -> Result<()> {
         let Some(Reserve { build, report, under_way }) = self.reserve.take() else { return Err(error) };
         let second = build();
-        report(&format!("{} failed, going on with {}: {error:#}", self.active.name(), second.name()));
+        // What the first backend remembered is gone with it.
+        let remembered = self.settings.warm_up() > 0 && self.curve.is_none();
+        let loss = if remembered { ", whose temporal window begins anew" } else { "" };
+        report(&format!("{} failed, going on with {}{loss}: {error:#}", self.active.name(), second.name()));
         self.active = second;
-        for (frame, settings) in under_way {
+        for (frame, settings, curve) in under_way {
             self.active.set(settings);
+            self.active.set_curve(curve);
             self.submit_to_active(frame)?;
         }
         self.active.set(self.settings);
+        self.active.set_curve(self.curve.clone());
         if self.finished { self.active.finish() } else { Ok(()) }
     }
 
@@ -69,7 +76,7 @@ impl Fallback {
 impl Equalizer for Fallback {
     fn submit(&mut self, frame: Frame) -> Result<()> {
         let Some(reserve) = &mut self.reserve else { return self.submit_to_active(frame) };
-        reserve.under_way.push_back((frame.clone(), self.settings));
+        reserve.under_way.push_back((frame.clone(), self.settings, self.curve.clone()));
         self.active.submit(frame).or_else(|error| self.take_over(error))
     }
 
@@ -121,6 +128,11 @@ impl Equalizer for Fallback {
     fn set(&mut self, settings: Settings) {
         self.settings = settings;
         self.active.set(settings);
+    }
+
+    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
+        self.active.set_curve(curve.clone());
+        self.curve = curve;
     }
 
     fn name(&self) -> String {

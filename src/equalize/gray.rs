@@ -4,7 +4,7 @@
 use super::luminance::luminance_row;
 use super::{Equalizer, levels};
 use crate::frame::{Endian, Frame, HostPool, Luminance, Model, PixelFormat, Plane, Pool, Range};
-use crate::spec::Settings;
+use crate::spec::{Curve, Settings};
 use anyhow::{Context, Result};
 use std::sync::Arc;
 
@@ -95,6 +95,10 @@ impl Equalizer for Gray {
 
     fn set(&mut self, settings: Settings) {
         self.backend.set(settings);
+    }
+
+    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
+        self.backend.set_curve(curve);
     }
 
     fn name(&self) -> String {

@@ -15,7 +15,7 @@ pub use bars::Counted;
 
 use crate::frame::{Frame, Matrix, Pool, Range};
 use crate::spec::clahe::Tiles;
-use crate::spec::{Levels, Method, Rect, Settings, Weights};
+use crate::spec::{Curve, Levels, Method, Rect, Settings, Weights};
 use anyhow::Result;
 use std::sync::Arc;
 
@@ -65,6 +65,11 @@ pub trait Equalizer: Send {
     /// Other settings for the frames that are submitted from now on. What has been seen still counts, as
     /// [`Equalization::set`](crate::spec::Equalization::set) says.
     fn set(&mut self, settings: Settings);
+
+    /// Sends the frames that are submitted from now on through this curve, and remembers nothing of them: settings have
+    /// no part in it, strength included. `None` is to equalize them. The curve has to have a code for each of theirs, and
+    /// there must be no look-ahead.
+    fn set_curve(&mut self, curve: Option<Arc<Curve>>);
 
     /// What does the work, for the summary: `cpu (avx512, 2 threads)`.
     fn name(&self) -> String;

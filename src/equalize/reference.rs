@@ -13,6 +13,7 @@ use std::sync::Arc;
 pub struct Reference {
     equalization: Equalization,
     counted: Counted,
+    curve: Option<Arc<Curve>>,
     look_ahead: LookAhead<Frame, Mapping>,
     pool: HostPool,
     done: VecDeque<Frame>,
@@ -31,6 +32,7 @@ impl Reference {
         Reference {
             equalization: Equalization::new(settings),
             counted: Counted::default(),
+            curve: None,
             look_ahead: LookAhead::new(settings.smoothing.ahead()),
             pool: HostPool::default(),
             done: VecDeque::new(),
@@ -47,6 +49,9 @@ impl Reference {
     }
 
     fn take(&mut self, frame: &Frame) {
+        if let Some(curve) = self.curve.clone() {
+            return self.map(Some((frame.clone(), Mapping::Curve(curve))));
+        }
         let (scene, mapping) = self.remember(frame);
         let ready = self.look_ahead.push(scene, frame.clone(), mapping);
         self.map(ready);
@@ -110,6 +115,10 @@ impl Equalizer for Reference {
 
     fn set(&mut self, settings: Settings) {
         self.equalization.set(settings);
+    }
+
+    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
+        self.curve = curve;
     }
 
     fn name(&self) -> String {

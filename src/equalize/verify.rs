@@ -2,7 +2,7 @@
 
 use super::{Equalizer, reference::Reference};
 use crate::frame::{Frame, Pool};
-use crate::spec::Settings;
+use crate::spec::{Curve, Settings};
 use anyhow::{Result, bail};
 use std::sync::Arc;
 
@@ -61,6 +61,11 @@ impl Equalizer for Verified {
     fn set(&mut self, settings: Settings) {
         self.backend.set(settings);
         self.reference.set(settings);
+    }
+
+    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
+        self.backend.set_curve(curve.clone());
+        self.reference.set_curve(curve);
     }
 
     fn name(&self) -> String {

@@ -25,8 +25,8 @@ pub trait Source: Send {
     /// When the input cannot be read further and what has been read is not worth keeping.
     fn next(&mut self) -> Result<Option<Delivery>>;
 
-    /// Delivers so many of the frames before the part that was asked for, too, or more, where there are any. To be called
-    /// before the first [`next`](Source::next).
+    /// Delivers so many of the frames before the part that was asked for, too, or more, where there are any. To be
+    /// called before the first [`next`](Source::next).
     fn warm_up(&mut self, _frames: u32) {}
 
     /// Puts frames into this memory from now on, if it is free to choose.

@@ -67,7 +67,8 @@ pub struct FileSource {
     packets: Vec<Packet>,
     packet_bytes: usize,
     delivered: u64,
-    last_time: Option<i64>,
+    /// When the last frame was over.
+    next_time: Option<i64>,
     /// End of the last packet of any stream, in microseconds of the container's clock.
     furthest: i64,
     errors: u32,
@@ -150,7 +151,7 @@ impl FileSource {
             packets: Vec::new(),
             packet_bytes: 0,
             delivered: 0,
-            last_time: None,
+            next_time: None,
             furthest: i64::MIN / 2,
             errors: 0,
         })
@@ -199,12 +200,14 @@ impl FileSource {
         }
     }
 
-    /// Goes to where decoding begins: at the key frame before the part that was asked for, or, where the equalizer is to
-    /// see frames before it, so much earlier that there are enough of them.
+    /// Goes to where decoding begins: at the key frame before the part that was asked for, or, where the equalizer is
+    /// to see frames before it, so much earlier that there are enough of them.
     fn go_to_begin(&mut self) -> Result<()> {
         let origin = self.input.media.start.unwrap_or(0);
-        // A demuxer that tries to go back in a pipe loses its way: there, everything before is decoded.
-        let Some(begin) = self.begin.filter(|&begin| begin > origin && !self.in_order_only) else { return Ok(()) };
+        // A demuxer that tries to go back in a pipe loses its way, and so does one in a stream without times: there,
+        // everything before is decoded.
+        let can_seek = !self.in_order_only && self.input.video_stream().start.is_some();
+        let Some(begin) = self.begin.filter(|&begin| begin > origin && can_seek) else { return Ok(()) };
         let rate = self.input.rate().unwrap_or(25.0);
         let mut ahead = (f64::from(self.warm_up) / rate * 1e6).ceil() as i64;
         let mut untouched = true;
@@ -330,7 +333,8 @@ impl FileSource {
     fn take(&mut self, mut picture: Picture) -> Result<Option<Delivery>> {
         let time = picture.time().unwrap_or_else(|| self.expected_time());
         picture.set_time(Some(time));
-        self.last_time = Some(time + picture.duration().max(0));
+        let duration = Some(picture.duration()).filter(|&duration| duration > 0);
+        self.next_time = Some(time + duration.unwrap_or_else(|| self.frame_duration()));
         let moment = rescale(time, self.time_base, microseconds());
         if self.begin.is_some_and(|begin| moment < begin) {
             if self.warm_up == 0 {
@@ -362,11 +366,13 @@ impl FileSource {
 
     /// The time of a frame that carries none: right after the one before it.
     fn expected_time(&self) -> i64 {
+        self.next_time.or(self.input.video_stream().start).unwrap_or(0)
+    }
+
+    /// How long a frame is shown that does not say so.
+    fn frame_duration(&self) -> i64 {
         let rate = self.input.video_stream().frame_rate.unwrap_or(Rational::new(25, 1));
-        match self.last_time {
-            None => self.input.video_stream().start.unwrap_or(0),
-            Some(last) => last + rescale(1, rate.invert(), self.time_base).max(1),
-        }
+        rescale(1, rate.invert(), self.time_base).max(1)
     }
 
     fn shift(&self) -> i64 {
@@ -382,8 +388,8 @@ impl FileSource {
             let (first, last) = (in_microseconds(time), in_microseconds(time + packet.duration()));
             self.begun[index] |= packet.is_key() && self.begin.is_none_or(|begin| first >= begin);
             if let Some(begin) = self.begin.filter(|&begin| first < begin) {
-                // A time before zero would move all others in most containers. Of a subtitle that is still on the screen,
-                // the rest is shown.
+                // A time before zero would move all others in most containers. Of a subtitle that is still on the
+                // screen, the rest is shown.
                 if stream.kind != Kind::Subtitle || last <= begin {
                     return;
                 }

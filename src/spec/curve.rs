@@ -14,6 +14,13 @@ impl Curve {
         Curve { lut: (0..levels.codes()).map(|code| code as u16).collect() }
     }
 
+    /// The curve that makes these of the codes, code 0 first, of samples with these levels; `None` unless there is one
+    /// for each code, and none above the highest.
+    pub fn from_codes(levels: Levels, lut: Vec<u16>) -> Option<Self> {
+        let fits = lut.len() == levels.codes() && lut.iter().all(|&code| usize::from(code) < levels.codes());
+        fits.then_some(Curve { lut })
+    }
+
     /// Plain histogram equalization.
     ///
     /// With `c` the inclusive prefix sum of the histogram, `cmin` its first value above 0, `N` its last and `L` the

@@ -1,14 +1,16 @@
-//! An equalizer that is watched: each frame is measured before and after, and leaves a record. Which curve the backend
-//! used is not asked of it but computed once more; every backend gives the same bytes, so it is the same curve.
+//! An equalizer that is watched: each frame is measured before and after, and leaves a record; its curve is kept. Which
+//! curve the backend used is not asked of it but computed once more; every backend gives the same bytes, so it is the
+//! same curve.
 
 use super::measures::{curve_change, deviation, entropy, largest_slope, mean};
 use super::{Record, Recording, eme::eme};
+use crate::curves::{Kind, Saving};
 use crate::equalize::cpu::{Engine, Isa};
 use crate::equalize::{Counted, Equalizer, tiles, whole};
 use crate::frame::{Frame, HostPool, Pool};
 use crate::pipeline::{Input, Progress, Stage};
 use crate::spec::clahe::TileCurves;
-use crate::spec::{Equalization, Histogram, Levels, LookAhead, Settings, Turn};
+use crate::spec::{Curve, Equalization, Histogram, Levels, LookAhead, Settings, Turn};
 use anyhow::{Context, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,7 +19,8 @@ use std::time::{Duration, Instant};
 /// A backend under observation.
 pub struct Observed {
     backend: Box<dyn Equalizer>,
-    recording: Recording,
+    recording: Option<Recording>,
+    saving: Option<Saving>,
     progress: Arc<Progress>,
     /// Seconds in a unit of the frames' times.
     time_unit: f64,
@@ -25,6 +28,7 @@ pub struct Observed {
     equalization: Equalization,
     counted: Counted,
     settings: Settings,
+    curve: Option<Arc<Curve>>,
     /// The frames that the backend holds back, and those under way with the curves that they are sent through.
     look_ahead: LookAhead<Seen, Arc<Luts>>,
     under_way: VecDeque<(Seen, Arc<Luts>)>,
@@ -49,13 +53,15 @@ struct Seen {
 type Luts = Vec<u16>;
 
 impl Observed {
-    /// Records what `backend`, which was made with the same settings, does to the frames of `input`.
+    /// Records what `backend`, which was made with the same settings, does to the frames of `input`, and saves the
+    /// curves that it sends them through, where either is asked for.
     pub fn new(
         backend: Box<dyn Equalizer>,
         settings: Settings,
         input: &Input,
         progress: Arc<Progress>,
-        recording: Recording,
+        recording: Option<Recording>,
+        saving: Option<Saving>,
     ) -> Self {
         let Some(engine) = Engine::new(Isa::best(), HostPool::default()) else {
             unreachable!("the best of the available instruction sets is available")
@@ -63,12 +69,14 @@ impl Observed {
         Observed {
             backend,
             recording,
+            saving,
             progress,
             time_unit: f64::from(input.video_stream().time_base),
             engine,
             equalization: Equalization::new(settings),
             counted: Counted::default(),
             settings,
+            curve: None,
             look_ahead: LookAhead::new(settings.smoothing.ahead()),
             under_way: VecDeque::new(),
             frame: 0,
@@ -116,7 +124,8 @@ impl Observed {
         let slope = largest_slope(&luts, levels);
         self.last = Some((levels, luts));
         let [decode, equalize, encode] = self.times();
-        let record = Record {
+
+        Record {
             frame: self.frame,
             time: before.pts.map(|pts| rounded(pts as f64 * self.time_unit)),
             scene: turn.scene.saturating_sub(*self.first_scene.get_or_insert(turn.scene)),
@@ -136,9 +145,7 @@ impl Observed {
             decode_ms: decode,
             equalize_ms: equalize,
             encode_ms: encode,
-        };
-        self.frame += 1;
-        record
+        }
     }
 
     /// What each stage has taken since the last record, in milliseconds.
@@ -161,7 +168,11 @@ impl Observed {
 impl Equalizer for Observed {
     fn submit(&mut self, frame: Frame) -> Result<()> {
         let (seen, luts) = self.see(frame.clone());
-        self.under_way.extend(self.look_ahead.push(seen.turn.scene, seen, luts));
+        let ready = match &self.curve {
+            Some(curve) => Some((seen, Arc::new(curve.codes().to_vec()))),
+            None => self.look_ahead.push(seen.turn.scene, seen, luts),
+        };
+        self.under_way.extend(ready);
         self.equalize(|backend| backend.submit(frame))
     }
 
@@ -173,8 +184,15 @@ impl Equalizer for Observed {
     fn collect(&mut self) -> Result<Option<Frame>> {
         let Some(after) = self.equalize(|backend| backend.collect())? else { return Ok(None) };
         let (seen, luts) = self.under_way.pop_front().context("the backend gave a frame too many")?;
-        let record = self.record(&seen, luts, &after);
-        self.recording.write(&record)?;
+        let one_curve = luts.len() == seen.histogram.levels().codes();
+        if let Some(saving) = self.saving.as_ref().filter(|_| one_curve) {
+            let curve = Curve::from_codes(seen.histogram.levels(), luts.to_vec()).context("a curve of these levels")?;
+            saving.write(self.frame, Kind::of(&seen.frame), &curve)?;
+        }
+        if let Some(recording) = self.recording.clone() {
+            recording.write(&self.record(&seen, luts, &after))?;
+        }
+        self.frame += 1;
         Ok(Some(after))
     }
 
@@ -200,6 +218,11 @@ impl Equalizer for Observed {
     fn set(&mut self, settings: Settings) {
         self.backend.set(settings);
         self.settings = settings;
+    }
+
+    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
+        self.backend.set_curve(curve.clone());
+        self.curve = curve;
     }
 
     fn name(&self) -> String {

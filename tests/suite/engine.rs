@@ -6,7 +6,7 @@ use histeq_video::equalize::cpu::Cpu;
 use histeq_video::equalize::{Equalizer, reference::Reference};
 use histeq_video::frame::{Frame, PixelFormat};
 use histeq_video::pipeline::{Cancel, Delivery, Outcome, Progress, Sink, Source, Summary, run};
-use histeq_video::spec::Settings;
+use histeq_video::spec::{Curve, Settings};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -132,6 +132,10 @@ impl Equalizer for Failing {
 
     fn set(&mut self, settings: Settings) {
         self.inner.set(settings);
+    }
+
+    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
+        self.inner.set_curve(curve);
     }
 
     fn name(&self) -> String {

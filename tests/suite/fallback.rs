@@ -7,7 +7,7 @@ use histeq_video::equalize::Equalizer;
 use histeq_video::equalize::fallback::Fallback;
 use histeq_video::equalize::reference::Reference;
 use histeq_video::frame::{Frame, PixelFormat};
-use histeq_video::spec::Settings;
+use histeq_video::spec::{Curve, Settings, Smoothing};
 use std::sync::{Arc, Mutex};
 
 /// When a backend fails.
@@ -60,6 +60,10 @@ impl Equalizer for Failing {
 
     fn set(&mut self, settings: Settings) {
         self.inner.set(settings);
+    }
+
+    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
+        self.inner.set_curve(curve);
     }
 
     fn name(&self) -> String {
@@ -121,6 +125,33 @@ fn a_failing_backend_is_replaced_and_the_bytes_stay_the_same() {
                 assert_eq!(*said, ["failing failed, going on with reference: out of order"], "{}", backend.name);
             }
         }
+    }
+}
+
+/// What the first backend remembered cannot be had from it any more.
+#[test]
+fn a_temporal_window_begins_anew_with_the_frames_that_were_under_way_and_that_is_said() {
+    let settings = Settings { smoothing: Smoothing::new(5, 1), ..Settings::default() };
+    for backend in available() {
+        let inner = backend.make(settings, 3);
+        let failing = Failing { inner, failure: Failure::Collect(6), submitted: 0, collected: 0 };
+        let said = Said::default();
+        let log = said.clone();
+        let build = Box::new(move || Box::new(Reference::new(settings)) as Box<dyn Equalizer>);
+        let report = Box::new(move |line: &str| log.lock().unwrap().push(line.to_owned()));
+        let mut equalizer = Fallback::new(Box::new(failing), settings, build, report);
+        let frames: Vec<Frame> =
+            (0..12).map(|seed| Picture { seed, ..Picture::new(PixelFormat::Yuv420p, (64, 48)) }.make()).collect();
+        // Six frames come out of the first backend; the seventh is the oldest one that it loses.
+        let (mut first, mut second) = (Reference::new(settings), Reference::new(settings));
+        for (number, frame) in frames.iter().enumerate() {
+            equalizer.submit(frame.clone()).unwrap();
+            let found = equalizer.collect().unwrap().expect("a frame under way");
+            let expected = if number < 6 { first.equalize(frame) } else { second.equalize(frame) };
+            assert_eq!(difference(&expected, &found), None, "{} frame {number}", backend.name);
+        }
+        let expected = "failing failed, going on with reference, whose temporal window begins anew: out of order";
+        assert_eq!(*said.lock().unwrap(), [expected], "{}", backend.name);
     }
 }
 

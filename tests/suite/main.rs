@@ -6,6 +6,7 @@ mod clahe;
 mod command_line;
 mod compare;
 mod cuda;
+mod curves;
 mod engine;
 mod fallback;
 mod formats;

@@ -14,7 +14,12 @@ use histeq_video::spec::{Gain, Method, Settings, Smoothing, Threshold};
 
 const RATE: usize = 25;
 const FRAMES: usize = 120;
-const SIZE: usize = 64 * 48;
+const PIXELS: usize = 64 * 48;
+
+/// Bytes of a frame in this format.
+fn frame_bytes(format: &str) -> usize {
+    if format == "gray" { PIXELS } else { PIXELS * 3 / 2 }
+}
 
 /// Three scenes that get slowly brighter, cut at frames 40 and 80, and a flash from 60 to 61. With the default window,
 /// W + F is 31 frames.
@@ -26,28 +31,29 @@ fn scenes(dir: &Dir, file: &str, options: &str) {
     ));
 }
 
-/// The luma of the frames from `first` on of both files has to be the same.
+/// Requires that the samples of `part` are those of the frames of `whole` from `first` on, to the last one.
 #[track_caller]
-fn assert_same_from(what: &str, first: usize, whole: &[u8], part: &[u8]) {
-    let part: Vec<&[u8]> = part.chunks_exact(SIZE).collect();
-    let expected: Vec<&[u8]> = whole.chunks_exact(SIZE).skip(first).take(part.len()).collect();
-    let different = (0..part.len()).find(|&frame| expected.get(frame) != Some(&part[frame]));
+fn assert_same_from(what: &str, first: usize, bytes: usize, whole: &[u8], part: &[u8]) {
+    let expected: Vec<&[u8]> = whole.chunks_exact(bytes).skip(first).collect();
+    let part: Vec<&[u8]> = part.chunks_exact(bytes).collect();
+    assert_eq!((whole.len(), part.len()), (FRAMES * bytes, FRAMES - first), "{what} from frame {first}: frames");
+    let different = (0..part.len()).find(|&frame| expected[frame] != part[frame]);
     assert_eq!(different, None, "{what}: the first frame that differs, counted from frame {first}");
 }
 
 /// Starts of many kinds: near the beginning, inside of scenes, right before, at and after cuts, in and after the flash.
 const STARTS: [usize; 9] = [1, 5, 33, 39, 40, 41, 61, 65, 110];
 
+/// Holds parts of `input`, whose frames are read in `format`, to the whole.
 #[track_caller]
-fn check(dir: &Dir, input: &str, options: &str) {
+fn check(dir: &Dir, input: &str, format: &str, options: &str) {
     dir.succeeds(&format!("--backend cpu --encoder ffv1 {options} -y {input} whole.mkv"));
-    let whole = dir.raw("whole.mkv", "gray");
+    let whole = dir.raw("whole.mkv", format);
     for first in STARTS {
         let start = first as f64 / RATE as f64;
         dir.succeeds(&format!("--backend cpu --encoder ffv1 {options} --start {start} -y {input} part.mkv"));
-        let part = dir.raw("part.mkv", "gray");
-        assert_eq!(part.len(), (FRAMES - first) * SIZE, "{input} {options} from {first}");
-        assert_same_from(&format!("{input} {options}"), first, &whole, &part);
+        let part = dir.raw("part.mkv", format);
+        assert_same_from(&format!("{input} {options}"), first, frame_bytes(format), &whole, &part);
     }
 }
 
@@ -55,11 +61,11 @@ fn check(dir: &Dir, input: &str, options: &str) {
 fn a_part_of_a_file_has_the_frames_of_the_whole() {
     let dir = Dir::new();
     scenes(&dir, "in.mkv", "-pix_fmt yuv420p -c:v mpeg4 -q:v 3 -g 15");
-    check(&dir, "in.mkv", "");
-    check(&dir, "in.mkv", "--method clahe --tiles 4x3");
-    check(&dir, "in.mkv", "--exact");
+    check(&dir, "in.mkv", "yuv420p", "");
+    check(&dir, "in.mkv", "yuv420p", "--method clahe --tiles 4x3");
+    check(&dir, "in.mkv", "yuv420p", "--exact");
     scenes(&dir, "in.avi", "-pix_fmt yuv420p -c:v mjpeg -q:v 3");
-    check(&dir, "in.avi", "--look night");
+    check(&dir, "in.avi", "yuvj420p", "--look night");
     dir.succeeds("--verify --stats s.jsonl --start 2.6 --frames 5 -y in.mkv part.mkv");
     assert_eq!(dir.frames("part.mkv").len(), 5);
     let records = String::from_utf8(dir.read("s.jsonl")).expect("text");
@@ -80,8 +86,11 @@ fn a_part_of_h264_with_b_frames_and_distant_key_frames_has_the_frames_of_the_who
         ("in.ts", "-g 20 -bf 2"),
     ] {
         scenes(&dir, file, &format!("-pix_fmt yuv420p -c:v libx264 {options}"));
-        check(&dir, file, "");
+        check(&dir, file, "yuv420p", "");
     }
+    // No packet has a time, so that nothing can be sought.
+    scenes(&dir, "in.h264", "-pix_fmt yuv420p -c:v libx264 -g 30 -bf 0");
+    check(&dir, "in.h264", "yuv420p", "");
 }
 
 #[test]
@@ -94,9 +103,8 @@ fn a_window_counts_frames_also_where_their_times_are_uneven() {
     dir.succeeds("--encoder ffv1 in.mkv whole.mkv");
     for (first, start) in [(30, "3"), (64, "6.018"), (100, "6.198")] {
         dir.succeeds(&format!("--encoder ffv1 --start {start} -y in.mkv part.mkv"));
-        let part = dir.raw("part.mkv", "gray");
-        assert_eq!(part.len(), (FRAMES - first) * SIZE, "{first}");
-        assert_same_from("uneven times", first, &dir.raw("whole.mkv", "gray"), &part);
+        let (whole, part) = (dir.raw("whole.mkv", "yuv420p"), dir.raw("part.mkv", "yuv420p"));
+        assert_same_from("uneven times", first, frame_bytes("yuv420p"), &whole, &part);
     }
 }
 
@@ -104,9 +112,9 @@ fn a_window_counts_frames_also_where_their_times_are_uneven() {
 fn a_part_of_raw_frames_has_the_frames_of_the_whole() {
     let dir = Dir::new();
     scenes(&dir, "in.y4m", "-pix_fmt yuv420p");
-    check(&dir, "in.y4m", "");
+    check(&dir, "in.y4m", "yuv420p", "");
     scenes(&dir, "in.raw", "-f rawvideo -pix_fmt gray");
-    check(&dir, "in.raw", "-f rawvideo -s 64x48 --pixel-format gray");
+    check(&dir, "in.raw", "gray", "-f rawvideo -s 64x48 --pixel-format gray");
 }
 
 #[test]
@@ -119,7 +127,7 @@ fn a_part_of_a_pipe_has_the_frames_of_the_whole() {
             Run::fed(&mut dir.command(&line), &line, &dir.read(file)).exits_with(0).stdout
         };
         let (whole, part) = (run(""), run("--start 1.8 --frames 30"));
-        let frame = SIZE * 3 / 2;
+        let frame = frame_bytes("yuv420p");
         assert_eq!(part.len(), 30 * frame, "{file}");
         assert!(part == whole[45 * frame..75 * frame], "{file}");
     }
@@ -220,6 +228,7 @@ fn a_backend_that_fails_while_it_warms_up_is_replaced() {
             1
         }
         fn set(&mut self, _settings: Settings) {}
+        fn set_curve(&mut self, _curve: Option<std::sync::Arc<histeq_video::spec::Curve>>) {}
         fn name(&self) -> String {
             "broken".to_owned()
         }

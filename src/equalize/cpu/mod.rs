@@ -34,7 +34,7 @@ pub use isa::Isa;
 
 use super::{Counted, Equalizer};
 use crate::frame::{Frame, HostPool};
-use crate::spec::Settings;
+use crate::spec::{Curve, Settings};
 use anyhow::{Context, Result, anyhow, bail};
 use crossbeam_channel::{Receiver, Sender};
 use std::collections::VecDeque;
@@ -47,6 +47,7 @@ use worker::{Done, Job, Next, Shared, Task, Worker};
 pub struct Cpu {
     isa: Isa,
     settings: Settings,
+    curve: Option<Arc<Curve>>,
     turnstile: Arc<Turnstile<Shared>>,
     counted: Counted,
     /// `None` once the threads are told to end.
@@ -89,6 +90,7 @@ impl Cpu {
         Some(Cpu {
             isa,
             settings,
+            curve: None,
             turnstile,
             counted,
             jobs,
@@ -112,7 +114,7 @@ impl Cpu {
     fn next(&mut self, frame: Frame) -> Box<Next> {
         let (number, settings) = (self.frames, self.settings);
         let counted = self.counted.next(&frame, &settings);
-        Box::new(Next { number, frame, settings, counted })
+        Box::new(Next { number, frame, settings, counted, curve: self.curve.clone() })
     }
 
     fn send(&mut self, task: Task) -> Result<()> {
@@ -188,6 +190,10 @@ impl Equalizer for Cpu {
 
     fn set(&mut self, settings: Settings) {
         self.settings = settings;
+    }
+
+    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
+        self.curve = curve;
     }
 
     fn name(&self) -> String {

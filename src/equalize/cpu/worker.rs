@@ -40,6 +40,8 @@ pub struct Next {
     pub settings: Settings,
     /// The part of it that is counted.
     pub counted: Rect,
+    /// The curve that it gets in place of its own.
+    pub curve: Option<Arc<Curve>>,
 }
 
 /// What became of a frame.
@@ -138,8 +140,12 @@ impl Worker {
 
     /// Takes a frame in, in its turn; `then` says what becomes of it.
     fn take(&mut self, ticket: u64, next: Next, then: Then) -> Result<Option<Ready>, Closed> {
-        let Next { number, frame, settings, counted } = next;
+        let Next { number, frame, settings, counted, curve } = next;
         let waiting = Waiting { number, frame, settings };
+        if let Some(curve) = curve {
+            self.turnstile.pass(ticket, |_| ())?;
+            return Ok(Some((waiting, Mapping::Curve(curve))));
+        }
         match tiles(&waiting.frame, settings.method) {
             None => self.take_whole(ticket, waiting, counted, then),
             Some(tiles) => self.take_tiles(ticket, waiting, tiles, then),

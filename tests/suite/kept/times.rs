@@ -53,6 +53,18 @@ fn times_of_video_with_b_frames_are_kept() {
 }
 
 #[test]
+fn frames_that_carry_no_time_follow_each_other_at_the_rate_of_the_stream() {
+    if !encoder_is_here("an elementary stream", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 20 -pix_fmt yuv420p -c:v libx264 -bf 2 in.h264");
+    dir.succeeds("--backend cpu --encoder ffv1 in.h264 out.mkv");
+    let times: Vec<f64> = (0..20).map(|frame| f64::from(frame) * 0.04).collect();
+    assert_same_times(&dir.frame_times("out.mkv"), &times, 0.001);
+}
+
+#[test]
 fn a_variable_frame_rate_stays_variable() {
     let dir = Dir::new();
     let vfr = "-vf settb=1/1000,setpts=N*(N+9)/400/TB -frames:v 20 -fps_mode passthrough -enc_time_base 1/1000";

@@ -9,7 +9,7 @@ use histeq_video::pipeline::live::{
     Camera, Captured, Cast, Dial, Latency, Newest, Output, Patience, Popped, Tally, run,
 };
 use histeq_video::pipeline::{Cancel, Delivery, Outcome, Progress, Sink};
-use histeq_video::spec::Settings;
+use histeq_video::spec::{Curve, Settings};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -90,6 +90,10 @@ impl Equalizer for Lazy {
 
     fn set(&mut self, settings: Settings) {
         self.0.set(settings);
+    }
+
+    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
+        self.0.set_curve(curve);
     }
 
     fn name(&self) -> String {

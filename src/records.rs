@@ -1,0 +1,69 @@
+//! What is written beside the video: what was done to each frame (`--stats`), and the curves (`--save-curves`).
+
+use anyhow::Result;
+use histeq_video::cli::Job;
+use histeq_video::curves::Saving;
+use histeq_video::equalize::Equalizer;
+use histeq_video::pipeline::{Input, Outcome, Progress};
+use histeq_video::sink::Target;
+use histeq_video::spec::Settings;
+use histeq_video::stats::{Observed, Recording, StatsFormat};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Where they go. Files are looked at before anything is read.
+pub struct Places {
+    stats: Option<(Target, StatsFormat)>,
+    curves: Option<Target>,
+}
+
+impl Places {
+    /// The places that `job` names.
+    pub fn of(job: &Job) -> Result<Self> {
+        let target = |name: &String| Target::new(name, &job.input.url, false, job.overwrite);
+        let stats = job.stats.as_ref().map(|(name, format)| target(name).map(|target| (target, *format)));
+        Ok(Places { stats: stats.transpose()?, curves: job.save_curves.as_ref().map(target).transpose()? })
+    }
+
+    /// Temporary files, for whoever has to give up in a hurry.
+    pub fn temporary(&self) -> impl Iterator<Item = PathBuf> {
+        let targets = self.stats.iter().map(|(target, _)| target).chain(&self.curves);
+        targets.filter_map(Target::temporary).map(PathBuf::from)
+    }
+
+    /// Begins to write. `title` is what a page calls the video.
+    pub fn open(self, title: &str) -> Result<Records> {
+        let recording = self.stats.map(|(target, format)| Recording::create(target, format, title)).transpose()?;
+        Ok(Records { recording, saving: self.curves.map(Saving::create).transpose()? })
+    }
+}
+
+/// The files, while they are written.
+#[derive(Clone)]
+pub struct Records {
+    recording: Option<Recording>,
+    saving: Option<Saving>,
+}
+
+impl Records {
+    /// `backend`, observed if there is anything to write.
+    pub fn of(
+        &self,
+        backend: Box<dyn Equalizer>,
+        settings: Settings,
+        input: &Input,
+        progress: &Arc<Progress>,
+    ) -> Box<dyn Equalizer> {
+        let Records { recording, saving } = self.clone();
+        if recording.is_none() && saving.is_none() {
+            return backend;
+        }
+        Box::new(Observed::new(backend, settings, input, progress.clone(), recording, saving))
+    }
+
+    /// Finishes the files.
+    pub fn finish(self, outcome: Outcome) -> Result<()> {
+        self.recording.map_or(Ok(()), |recording| recording.finish(outcome))?;
+        self.saving.map_or(Ok(()), |saving| saving.finish(outcome))
+    }
+}

@@ -1,0 +1,251 @@
+//! `--save-curves` and `--load-curves`: kept curves give the very frames again, edited ones what they say.
+
+use crate::backends::available;
+use crate::grid::LAYOUTS;
+use crate::pictures::{Picture, Random, difference, seed};
+use crate::program::{Dir, Run};
+use crate::reader::list;
+use histeq_video::equalize::fallback::Fallback;
+use histeq_video::equalize::reference::Reference;
+use histeq_video::equalize::verify::Verified;
+use histeq_video::equalize::{Equalizer, levels};
+use histeq_video::frame::PixelFormat;
+use histeq_video::spec::{Curve, Gain, Levels, Method, Settings, Smoothing};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Two scenes of twenty frames each that get slowly brighter, and ten frames that stay the same.
+fn film(dir: &Dir, file: &str, options: &str) {
+    let level = "if(lt(N\\,20)\\,20+N/2\\,if(lt(N\\,40)\\,120+N/2\\,140))";
+    dir.ffmpeg(&format!(
+        "-f lavfi -i nullsrc=size=64x48:rate=25,format=gray,geq=lum='{level}+mod(X*X+Y\\,60)' -frames:v 50 \
+         {options} {file}"
+    ));
+}
+
+fn yuv(dir: &Dir) {
+    film(dir, "in.mkv", "-vf format=yuv420p -c:v ffv1");
+}
+
+fn lines(dir: &Dir, file: &str) -> Vec<Value> {
+    let text = String::from_utf8(dir.read(file)).expect("text");
+    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+/// A file with one curve.
+fn one_curve(frame: u64, range: &str, lut: impl Fn(u32) -> u32) -> String {
+    let lut: Vec<u32> = (0..256).map(lut).collect();
+    format!("{{\"histeq_curves\":1,\"depth\":8,\"range\":\"{range}\"}}\n{{\"frame\":{frame},\"lut\":{lut:?}}}\n")
+}
+
+/// Any codes at all, up or down.
+fn any_curve(levels: Levels, random: &mut Random) -> Arc<Curve> {
+    let codes = (0..levels.codes()).map(|_| random.below(levels.codes() as u64) as u16).collect();
+    Arc::new(Curve::from_codes(levels, codes).expect("codes of this depth"))
+}
+
+#[test]
+fn every_backend_sends_frames_through_the_curve_that_it_is_given() {
+    let seed = seed();
+    let mut random = Random::new(seed);
+    let window =
+        Settings { smoothing: Smoothing::new(3, 1), max_gain: Gain::from_slope(2.0).unwrap(), ..Settings::default() };
+    let clahe = Settings { method: Method::Clahe { columns: 2, rows: 2 }, ..window };
+    for backend in available() {
+        for settings in [Settings::default(), window, clahe] {
+            for &format in LAYOUTS {
+                let picture = |seed| Picture { seed, ..Picture::new(format, (45, 7)) }.make();
+                let fallback = Fallback::new(
+                    backend.make(settings, 2),
+                    settings,
+                    Box::new(|| unreachable!("nothing fails")),
+                    Box::new(|_| {}),
+                );
+                let mut equalizer = Verified::new(Box::new(fallback), settings);
+                let mut reference = Reference::new(settings);
+                let mut expected = Vec::new();
+                let first = any_curve(levels(&picture(0)), &mut random);
+                let second = any_curve(levels(&picture(0)), &mut random);
+                // The same one for several frames, changes while frames are under way, and none in between.
+                let curves = [None, Some(&first), Some(&first), Some(&second), Some(&first), None, None, Some(&second)];
+                for (number, curve) in curves.into_iter().enumerate() {
+                    if equalizer.in_flight() == equalizer.capacity() {
+                        let found = equalizer.collect().unwrap().unwrap();
+                        assert_eq!(difference(&expected.remove(0), &found), None, "{} {format}", backend.name);
+                    }
+                    equalizer.set_curve(curve.cloned());
+                    reference.set_curve(curve.cloned());
+                    let frame = picture(number as u64 + 1);
+                    expected.push(reference.equalize(&frame));
+                    equalizer.submit(frame).unwrap();
+                }
+                while let Some(found) = equalizer.collect().unwrap() {
+                    assert_eq!(difference(&expected.remove(0), &found), None, "{} {format}, {seed}", backend.name);
+                }
+                assert!(expected.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_given_curve_is_looked_up_code_by_code() {
+    let frame = Picture::new(PixelFormat::Gray, (64, 5)).make();
+    let curve = any_curve(levels(&frame), &mut Random::new(seed()));
+    let mut reference = Reference::new(Settings::default());
+    reference.set_curve(Some(curve.clone()));
+    let found = reference.equalize(&frame);
+    let looked_up = |row: &[u8]| row.iter().map(|&code| curve.codes()[usize::from(code)] as u8).collect::<Vec<u8>>();
+    assert!((0..5).all(|y| found.planes()[0].row(y) == looked_up(frame.planes()[0].row(y))));
+    let frame = Picture::new(PixelFormat::Gray10le, (64, 5)).make();
+    assert!(Curve::from_codes(levels(&frame), vec![0; 256]).is_none(), "too few codes");
+    assert!(Curve::from_codes(levels(&frame), vec![1024; 1024]).is_none(), "a code that is too high");
+}
+
+#[test]
+fn kept_curves_give_the_same_frames_again() {
+    let dir = Dir::new();
+    for (input, options) in [
+        ("-pix_fmt yuv420p", ""),
+        ("-pix_fmt yuv420p", "--look night --strength 0.6"),
+        ("-pix_fmt yuv420p", "--exact"),
+        ("-pix_fmt yuv422p10le", "--bins 100 --roi 3,4,30,20"),
+        ("-pix_fmt gray", "--plateau 1%"),
+        ("-pix_fmt bgr0", ""),
+    ] {
+        film(&dir, "in.mkv", &format!("{input} -c:v ffv1"));
+        dir.succeeds(&format!("{options} --save-curves c.jsonl --encoder ffv1 -y in.mkv plain.mkv"));
+        dir.succeeds("--load-curves c.jsonl --verify --encoder ffv1 -y in.mkv again.mkv");
+        let format = input.rsplit(' ').next().unwrap();
+        let (plain, again) = (dir.raw("plain.mkv", format), dir.raw("again.mkv", format));
+        assert!(plain == again, "{input} {options}");
+        assert!(plain != dir.raw("in.mkv", format));
+    }
+}
+
+#[test]
+fn a_curve_is_written_whenever_it_changes() {
+    let dir = Dir::new();
+    yuv(&dir);
+    dir.succeeds("--exact --save-curves c.jsonl --stats s.jsonl --encoder ffv1 in.mkv out.mkv");
+    assert_eq!(dir.names(), ["c.jsonl", "in.mkv", "out.mkv", "s.jsonl"]);
+    let text = String::from_utf8(dir.read("c.jsonl")).expect("text");
+    assert!(
+        text.starts_with("{\"histeq_curves\":1,\"depth\":8,\"range\":\"limited\"}\n{\"frame\":0,\"lut\":[16,16"),
+        "{text}"
+    );
+    let curves = &lines(&dir, "c.jsonl")[1..];
+    assert!(curves.iter().all(|line| list(&line["lut"]).len() == 256));
+    let changes: Vec<u64> = curves.iter().map(|line| line["frame"].as_u64().unwrap()).collect();
+    let records = lines(&dir, "s.jsonl");
+    let moved = |frame: &usize| *frame == 0 || records[*frame]["curve_change"].as_f64().unwrap() > 0.0;
+    let expected: Vec<u64> = (0..50).filter(moved).map(|frame| frame as u64).collect();
+    assert_eq!(changes, expected);
+    assert!(changes.len() > 10 && changes.iter().all(|frame| *frame <= 40), "{changes:?}");
+}
+
+#[test]
+fn frames_are_counted_from_the_first_one_of_the_run() {
+    let dir = Dir::new();
+    yuv(&dir);
+    dir.succeeds("--start 0.4 --frames 20 --save-curves c.jsonl --encoder ffv1 in.mkv part.mkv");
+    assert_eq!(lines(&dir, "c.jsonl")[1]["frame"], 0);
+    dir.succeeds("--start 0.4 --frames 20 --load-curves c.jsonl --encoder ffv1 in.mkv again.mkv");
+    assert!(dir.raw("part.mkv", "yuv420p") == dir.raw("again.mkv", "yuv420p"));
+}
+
+#[test]
+fn an_edited_curve_does_what_it_says_and_strength_works_on_it() {
+    let dir = Dir::new();
+    yuv(&dir);
+    // Upside down, for all frames, whatever number it carries.
+    dir.write("c.jsonl", one_curve(7, "limited", |code| 255 - code).as_bytes());
+    let before = dir.raw("in.mkv", "yuv420p");
+    for (options, k) in [("", 256), ("--strength 0.25", 64), ("--strength 0", 0)] {
+        dir.succeeds(&format!("--load-curves c.jsonl {options} --stats s.jsonl --encoder ffv1 -y in.mkv out.mkv"));
+        let mapped = |code: u32| ((code * (256 - k) + (255 - code) * k + 128) >> 8) as u8;
+        let is_luma = |index: usize| index % (64 * 48 * 3 / 2) < 64 * 48;
+        let sample = |(index, code): (usize, &u8)| if is_luma(index) { mapped((*code).into()) } else { *code };
+        let expected: Vec<u8> = before.iter().enumerate().map(sample).collect();
+        assert!(dir.raw("out.mkv", "yuv420p") == expected, "{options}");
+        let records = lines(&dir, "s.jsonl");
+        assert!(records.iter().all(|record| record["curve_change"] == 0.0));
+        assert_eq!(records[0]["slope"], [1, 0][usize::from(k == 256)], "{options}");
+    }
+    dir.succeeds("--load-curves c.jsonl --save-curves d.jsonl --encoder ffv1 -y in.mkv out.mkv");
+    assert_eq!(lines(&dir, "d.jsonl")[1]["lut"], lines(&dir, "c.jsonl")[1]["lut"]);
+}
+
+#[test]
+fn curves_go_through_pipes_and_to_cameras() {
+    let dir = Dir::new();
+    yuv(&dir);
+    dir.succeeds("--save-curves c.jsonl in.mkv plain.y4m");
+    dir.succeeds("--strength 0 in.mkv in.y4m");
+    let line = "--load-curves c.jsonl - -";
+    let piped = Run::fed(&mut dir.command(line), line, &dir.read("in.y4m")).exits_with(0).stdout;
+    assert!(piped == dir.read("plain.y4m"));
+    let line = "live --backend cpu --no-preview --load-curves c.jsonl --save-curves d.jsonl --output - -";
+    let live = Run::fed(&mut dir.command(line), line, &dir.read("in.y4m")).exits_with(0).stdout;
+    assert!(!live.is_empty());
+    assert_eq!(lines(&dir, "d.jsonl")[..2], lines(&dir, "c.jsonl")[..2]);
+}
+
+#[test]
+fn curves_for_other_videos_are_refused() {
+    let dir = Dir::new();
+    yuv(&dir);
+    dir.write("full.jsonl", one_curve(0, "full", |code| code).as_bytes());
+    dir.write("limited.jsonl", one_curve(0, "limited", |code| code).as_bytes());
+    dir.run("--load-curves full.jsonl in.mkv out.mkv")
+        .exits_with(1)
+        .says(&["full.jsonl: curves for 8 bits, full range, but frame 0 of the video has 8 bits, limited range"]);
+    film(&dir, "deep.mkv", "-pix_fmt yuv420p10le -c:v ffv1");
+    dir.run("--load-curves limited.jsonl deep.mkv out.mkv").exits_with(1).says(&["has 10 bits, limited range"]);
+    assert!(!dir.path("out.mkv").exists());
+}
+
+#[test]
+fn files_that_make_no_sense_are_named_with_the_line() {
+    let dir = Dir::new();
+    yuv(&dir);
+    dir.run("--load-curves none.jsonl in.mkv out.mkv")
+        .exits_with(1)
+        .says(&["none.jsonl: cannot be read: No such file"]);
+    dir.write(
+        "c.jsonl",
+        format!("{}{{\"frame\":9,\"lut\":[1,2,3]}}\n", one_curve(0, "limited", |code| code)).as_bytes(),
+    );
+    let run = dir.run("--load-curves c.jsonl in.mkv out.mkv").exits_with(1);
+    assert_eq!(run.stderr.lines().count(), 1);
+    run.says(&["c.jsonl: line 3: 3 codes, not the 256 of 8 bits"]);
+    dir.run("--load-curves in.mkv in.mkv out.mkv").exits_with(1).says(&["in.mkv: cannot be read"]);
+    assert_eq!(dir.names(), ["c.jsonl", "in.mkv"]);
+}
+
+#[test]
+fn options_that_make_curves_do_not_go_with_kept_ones() {
+    let dir = Dir::new();
+    yuv(&dir);
+    for options in [
+        "--look night",
+        "--exact",
+        "--smooth 1",
+        "--scene-threshold 0.1",
+        "--max-gain 3",
+        "--plateau 1%",
+        "--method clahe",
+        "--bins 64",
+        "--roi auto",
+    ] {
+        dir.run(&format!("--load-curves c.jsonl {options} in.mkv out.mkv")).exits_with(2).says(&["--load-curves"]);
+    }
+    dir.run("--save-curves c.jsonl --method clahe in.mkv out.mkv").exits_with(2).says(&["--save-curves", "clahe"]);
+    dir.run("--save-curves out.mkv in.mkv out.mkv").exits_with(2).says(&["--save-curves"]);
+    dir.run("--save-curves s.jsonl --stats s.jsonl in.mkv out.mkv").exits_with(2).says(&["--save-curves"]);
+    dir.run("--save-curves in.mkv in.mkv out.mkv").exits_with(1).says(&["in.mkv is the input itself"]);
+    dir.write("c.jsonl", b"precious");
+    dir.run("--save-curves c.jsonl in.mkv out.mkv").exits_with(1).says(&["c.jsonl exists", "-y"]);
+    dir.run("-y --save-curves c.jsonl in.mkv out.png").exits_with(1);
+    assert_eq!((dir.read("c.jsonl"), dir.names()), (b"precious".to_vec(), vec!["c.jsonl".into(), "in.mkv".into()]));
+}
