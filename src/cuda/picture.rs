@@ -59,6 +59,8 @@ pub struct Picture {
     pub(super) pixels: CudaSlice<u8>,
     /// The luminance, where it has to be made of RGB.
     pub(super) luma: Option<CudaSlice<u8>>,
+    /// The plane of the luma as it came, where chroma follows it.
+    pub(super) before: Option<CudaSlice<u8>>,
     /// How often each code occurs; zero when a frame comes.
     pub(super) counts: CudaSlice<u32>,
     /// Those of the frame before, which the scan empties for the next one.
@@ -91,9 +93,13 @@ impl Picture {
         let rgb = matches!(layout.arrangement(), Arrangement::Packed { .. } | Arrangement::Planar { .. });
         // SAFETY: the kernels read no byte of these that was not written before, but for those behind a plane's last
         // pixel, whose values are never used.
-        let (pixels, luma) = unsafe {
+        let (pixels, luma, before) = unsafe {
             let luma = if rgb { Some(stream.alloc(layout.luma_bytes()).doing(doing)?) } else { None };
-            (stream.alloc(layout.buffer_bytes()).doing(doing)?, luma)
+            let before = match layout.chroma() {
+                Some(_) => Some(stream.alloc(layout.spans()[0].bytes()).doing(doing)?),
+                None => None,
+            };
+            (stream.alloc(layout.buffer_bytes()).doing(doing)?, luma, before)
         };
         let counts = stream.alloc_zeros(layout.codes()).doing(doing)?;
         let emptied = stream.alloc_zeros(layout.codes()).doing(doing)?;
@@ -106,6 +112,7 @@ impl Picture {
             layout: layout.clone(),
             pixels,
             luma,
+            before,
             counts,
             emptied,
             curve,
@@ -128,13 +135,29 @@ impl Picture {
     /// When a launch fails.
     pub fn equalize(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
         self.make_luminance(task)?;
+        self.keep_luma()?;
         if let Some((tiles, bins)) = task.tiles(&self.layout) {
             self.prepare_local(tiles, bins)?;
-            return self.equalize_locally(history, task);
+            self.equalize_locally(history, task)?;
+        } else {
+            self.count(task)?;
+            self.make_curve(history, task)?;
+            self.map(task)?;
         }
-        self.count(task)?;
-        self.make_curve(history, task)?;
-        self.map(task)
+        self.scale_chroma(task)
+    }
+
+    /// Enqueues a copy of the stored luma, if chroma is to follow it.
+    fn keep_luma(&mut self) -> Result<(), Error> {
+        let Some(before) = &mut self.before else { return Ok(()) };
+        let bytes = self.layout.spans()[0].bytes();
+        self.stream.memcpy_dtod(&self.pixels.slice(..bytes), before).doing("copying on the device")
+    }
+
+    /// Enqueues the scaling of the chroma samples, if they follow luma.
+    fn scale_chroma(&mut self, task: &Task) -> Result<(), Error> {
+        let gpu = self.gpu.clone();
+        gpu.kernels.chroma.launch(self, task, gpu.multiprocessors())
     }
 
     fn prepare_local(&mut self, tiles: Tiles, bins: usize) -> Result<(), Error> {
@@ -168,10 +191,7 @@ impl Picture {
         gpu.kernels.tile_histogram.launch(self, task, on_the_way, gpu.multiprocessors())?;
         gpu.kernels.tile_curves.launch(self, history, task)?;
         gpu.kernels.tile_map.launch(self, task, gpu.multiprocessors())?;
-        if self.luma.is_some() {
-            gpu.kernels.map.launch(self, task.weights, true, gpu.multiprocessors())?;
-        }
-        Ok(())
+        if self.luma.is_some() { self.map_to(task, true) } else { Ok(()) }
     }
 
     /// Enqueues the luminance of RGB; nothing where luma is stored.
@@ -215,8 +235,16 @@ impl Picture {
     /// # Errors
     /// When the launch fails.
     pub fn map(&mut self, task: &Task) -> Result<(), Error> {
+        self.map_to(task, false)
+    }
+
+    /// Maps the pixels, of RGB with their saturation if that follows luminance.
+    fn map_to(&mut self, task: &Task, locally: bool) -> Result<(), Error> {
         let gpu = self.gpu.clone();
-        gpu.kernels.map.launch(self, task.weights, false, gpu.multiprocessors())
+        if self.luma.is_some() && task.settings.chroma.is_scaled() {
+            return gpu.kernels.chroma.launch_rgb(self, task, locally, gpu.multiprocessors());
+        }
+        gpu.kernels.map.launch(self, task.weights, locally, gpu.multiprocessors())
     }
 
     /// How its planes lie.

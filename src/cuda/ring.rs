@@ -84,7 +84,7 @@ impl Ring {
 
     fn start(&mut self, frame: Frame, task: Task, staged: bool) -> Result<(), Error> {
         assert!(self.under_way.len() < self.depth, "the ring is full");
-        let layout = Layout::of(&frame)?;
+        let layout = Layout::of(&frame, task.settings.chroma.is_scaled())?;
         self.idle.retain(|slot| slot.fits(&layout));
         let used = self.idle.pop();
         let staged = staged && used.is_some();

@@ -10,6 +10,7 @@ pub mod verify;
 pub use luminance::luminance_row;
 
 use crate::frame::{Frame, Matrix, Pool, Range};
+use crate::spec::chroma::Colours;
 use crate::spec::clahe::Tiles;
 use crate::spec::{Levels, Method, Rect, Region, Settings, Weights};
 use anyhow::Result;
@@ -57,13 +58,18 @@ pub fn levels(frame: &Frame) -> Levels {
     }
 }
 
-/// The luminance weights of an RGB frame.
+/// The weights of red, green and blue in the luminance of `frame`.
 pub fn weights(frame: &Frame) -> Weights {
     match frame.matrix() {
         Matrix::Bt601 => Weights::BT601,
         Matrix::Bt709 => Weights::BT709,
         Matrix::Bt2020 => Weights::BT2020,
     }
+}
+
+/// What the chroma samples of a YUV frame mean.
+pub fn colours(frame: &Frame) -> Colours {
+    Colours::new(levels(frame), weights(frame))
 }
 
 /// The part of `frame` that is counted.

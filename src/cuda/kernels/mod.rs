@@ -1,6 +1,7 @@
 //! A launcher for each file in `kernels/`, by the same name. `kernels/README.md` says what a kernel expects; its
 //! launcher sees to it, and can therefore be called without further care.
 
+mod chroma;
 mod equalization;
 mod histogram;
 mod luminance;
@@ -10,6 +11,7 @@ mod tile_curves;
 mod tile_histogram;
 mod tile_map;
 
+pub(super) use chroma::Chroma;
 pub(super) use equalization::Equalization;
 pub(super) use histogram::Histogram;
 pub(super) use luminance::Luminance;
@@ -38,6 +40,7 @@ pub(super) struct Kernels {
     pub scan: Scan,
     pub equalization: Equalization,
     pub map: Map,
+    pub chroma: Chroma,
     pub tile_histogram: TileHistogram,
     pub tile_curves: TileCurves,
     pub tile_map: TileMap,
@@ -51,6 +54,7 @@ impl Kernels {
             scan: Scan::load(context)?,
             equalization: Equalization::load(context)?,
             map: Map::load(context)?,
+            chroma: Chroma::load(context)?,
             tile_histogram: TileHistogram::load(context)?,
             tile_curves: TileCurves::load(context)?,
             tile_map: TileMap::load(context)?,

@@ -83,7 +83,7 @@ impl Worker {
             set(equalization, settings);
             equalization.next(&histogram)
         })?;
-        Ok(self.engine.map(frame, &step.curve))
+        Ok(self.engine.map(frame, &step.curve, settings.chroma))
     }
 
     fn equalize_tiles(&mut self, Job { ticket, frame, settings }: &Job, tiles: Tiles) -> Result<Frame, Closed> {
@@ -98,7 +98,7 @@ impl Worker {
                 None => counts,
             }
         })?;
-        Ok(self.engine.map_tiles(frame, &TileCurves::equalizing(&window, settings)))
+        Ok(self.engine.map_tiles(frame, &TileCurves::equalizing(&window, settings), settings.chroma))
     }
 }
 
