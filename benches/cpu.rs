@@ -11,7 +11,7 @@ use histeq_video::equalize::cpu::{Engine, Isa};
 use histeq_video::equalize::whole;
 use histeq_video::frame::{Frame, HostPool, PixelFormat};
 use histeq_video::spec::clahe::{TileCurves, Tiles};
-use histeq_video::spec::{Curve, Equalization, Gain, Settings};
+use histeq_video::spec::{Chroma, Curve, Equalization, Gain, Settings};
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ fn passes(criterion: &mut Criterion) {
             });
             let curve = curve_of(&frame);
             measure(criterion, &format!("map/{name}"), content, &frame, |engine, frame| {
-                black_box(engine.map(frame, &curve));
+                black_box(engine.map(frame, &curve, Chroma::Keep));
             });
             measure(criterion, &format!("frame/{name}"), content, &frame, whole_frame);
         }
@@ -47,6 +47,20 @@ fn passes(criterion: &mut Criterion) {
     for format in OTHERS {
         let frame = picture(format, (1920, 1080), Content::Photo);
         measure(criterion, &format!("frame/{format} 1920x1080"), Content::Photo, &frame, whole_frame);
+    }
+}
+
+/// Chroma that follows luma, beside chroma that is kept; all in the pass that maps luma.
+fn chroma(criterion: &mut Criterion) {
+    for format in [PixelFormat::Yuv420p, PixelFormat::Nv12, PixelFormat::Yuv420p10le, PixelFormat::Bgra] {
+        let frame = picture(format, (1920, 1080), Content::Photo);
+        let curve = curve_of(&frame);
+        for (name, chroma) in [("kept", Chroma::Keep), ("scaled", Chroma::Scale)] {
+            let name = format!("chroma {name}/{format} 1920x1080");
+            measure(criterion, &name, Content::Photo, &frame, |engine, frame| {
+                black_box(engine.map(frame, &curve, chroma));
+            });
+        }
     }
 }
 
@@ -67,7 +81,7 @@ fn tiles(criterion: &mut Criterion) {
             black_box(TileCurves::equalizing(&counts, &settings));
         });
         measure(criterion, &format!("tile map/{name}"), Content::Photo, &frame, |engine, frame| {
-            black_box(engine.map_tiles(frame, &curves));
+            black_box(engine.map_tiles(frame, &curves, Chroma::Keep));
         });
     }
 }
@@ -75,7 +89,7 @@ fn tiles(criterion: &mut Criterion) {
 fn whole_frame(engine: &mut Engine, frame: &Frame) {
     let histogram = engine.histogram(frame, whole(frame));
     let curve = Equalization::new(Settings::default()).next(&histogram, (frame.width(), frame.height())).curve;
-    black_box(engine.map(frame, &curve));
+    black_box(engine.map(frame, &curve, Chroma::Keep));
 }
 
 fn curve_of(frame: &Frame) -> Curve {
@@ -116,6 +130,6 @@ criterion_group! {
         .sample_size(30)
         .warm_up_time(Duration::from_millis(200))
         .measurement_time(Duration::from_millis(600));
-    targets = passes, tiles
+    targets = passes, chroma, tiles
 }
 criterion_main!(benches);

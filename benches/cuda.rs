@@ -100,11 +100,11 @@ fn row(gpu: &Arc<Gpu>, format: PixelFormat, size: (usize, usize), content: Conte
     let frame = picture(format, size, content);
     let (plain, tiles) = (&task(&frame, Settings::default()), &task(&frame, tiles()));
     let (task, modified) = (plain, &task(&frame, modified()));
-    let layout = Layout::of(&frame)?;
+    let layout = Layout::of(&frame, false)?;
     let mut pictures = Picture::several(gpu, &layout, SPREAD.div_ceil(layout.bytes()))?;
     let history = &mut History::on(pictures[0].stream())?;
     // The planes of these formats follow each other without a gap at these sizes, but for planar RGB.
-    let bytes: Vec<u8> = frame.planes()[frame.rewritten_planes()]
+    let bytes: Vec<u8> = frame.planes()[frame.rewritten_planes(false)]
         .iter()
         .flat_map(|plane| (0..plane.rows()).flat_map(|y| plane.row(y).iter().copied()))
         .collect();

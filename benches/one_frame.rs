@@ -7,7 +7,7 @@ use histeq_video::equalize::cpu::{Engine, Isa};
 use histeq_video::equalize::whole;
 use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use histeq_video::spec::clahe::{TileCurves, Tiles};
-use histeq_video::spec::{Equalization, Gain, Settings};
+use histeq_video::spec::{Chroma, Equalization, Gain, Settings};
 use std::io::BufRead;
 use std::time::Instant;
 
@@ -43,11 +43,12 @@ fn main() {
             equalized = Some(match &local {
                 None => {
                     let histogram = engine.histogram(&frame, whole(&frame));
-                    engine.map(&frame, &equalization.next(&histogram, (frame.width(), frame.height())).curve)
+                    let size = (frame.width(), frame.height());
+                    engine.map(&frame, &equalization.next(&histogram, size).curve, Chroma::Keep)
                 }
                 Some((settings, tiles)) => {
                     let counts = engine.tile_histograms(&frame, *tiles, None);
-                    engine.map_tiles(&frame, &TileCurves::equalizing(&counts, settings))
+                    engine.map_tiles(&frame, &TileCurves::equalizing(&counts, settings), Chroma::Keep)
                 }
             });
             println!("{}", start.elapsed().as_nanos());

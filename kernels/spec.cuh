@@ -34,6 +34,21 @@ struct Region {
     unsigned pitch;   // pixels from one row to the next
 };
 
+// Where chroma lies in a picture on the device; all counted in samples, the picture in pixels.
+struct ChromaPlaces {
+    unsigned long long cb;      // the first blue difference
+    unsigned long long cr;      // the first red difference
+    unsigned step;              // from one to the next
+    unsigned pitch;             // from one row of them to the next
+    unsigned luma;              // the first luma sample
+    unsigned luma_step;         // from one to the next
+    unsigned luma_pitch;        // from one row of luma to the next
+    unsigned width;             // of the picture
+    unsigned height;
+    unsigned log2_width;        // pixels in a row that share a pair of chroma samples
+    unsigned log2_height;       // rows that share it
+};
+
 // The weights of a pixel's components in its luminance, in memory order, in 65536ths; 0 for alpha.
 struct Weights {
     unsigned of[4];
@@ -56,6 +71,84 @@ SPEC unsigned luminance_of(unsigned sum) { return (sum + 32768u) >> 16; }
 // A component of a pixel whose luminance moves from `from` to `to`.
 SPEC unsigned moved(unsigned component, unsigned from, unsigned to, unsigned max) {
     int code = (int)component + (int)to - (int)from;
+    return code < 0 ? 0u : (unsigned)code > max ? max : (unsigned)code;
+}
+
+// The luma samples that a pair of chroma samples covers.
+struct Covered {
+    unsigned before;   // the sum of their levels above black
+    unsigned after;    // the same after equalization
+    unsigned samples;  // 1 to 16
+};
+
+// What chroma samples mean; src/spec/chroma.rs has the rules.
+struct Colours {
+    unsigned black;   // the code of luma
+    unsigned span;    // codes of luma from black to white
+    int centre;       // the code of chroma that is no colour
+    int reach;        // the largest legal distance from it
+    int red;          // codes of R for a code of Cr, in 32768ths
+    int green_of_cb;  // codes of G for a code less of Cb
+    int green_of_cr;  // codes of G for a code less of Cr
+    int blue;         // codes of B for a code of Cb
+};
+
+// The gain of a colour in 4096ths; `up` and `down` are how far it sends the furthest of R, G and B away from luma.
+SPEC unsigned chroma_gain(Covered covered, unsigned span, unsigned up, unsigned down) {
+    if (covered.before == 0u) return 4096u;
+    if (covered.after <= covered.before) return covered.after * 4096u / covered.before;
+    unsigned lowest = covered.samples * down, highest = covered.samples * up, white = covered.samples * span;
+    unsigned asked = covered.after * 4096u / (covered.before > lowest ? covered.before : lowest);
+    unsigned room = (white > covered.after ? white - covered.after : 0u) * 4096u / (highest != 0u ? highest : 1u);
+    unsigned gain = asked < room ? asked : room;
+    return gain < 4096u ? 4096u : gain > 4u * 4096u ? 4u * 4096u : gain;
+}
+
+// offset * gain, to the nearest integer, halves away from zero.
+SPEC int scaled_offset(int offset, unsigned gain) {
+    int magnitude = (int)(((unsigned)(offset < 0 ? -offset : offset) * gain + 2048u) / 4096u);
+    return offset < 0 ? -magnitude : magnitude;
+}
+
+SPEC int highest_of(int a, int b, int c) { return a > b ? (a > c ? a : c) : (b > c ? b : c); }
+SPEC int lowest_of(int a, int b, int c) { return a < b ? (a < c ? a : c) : (b < c ? b : c); }
+
+// A chroma sample this far from the centre, scaled.
+SPEC unsigned scaled_chroma(int offset, unsigned gain, Colours colours) {
+    int most = offset < 0 ? -offset : offset;
+    if (most < colours.reach) most = colours.reach;
+    int scaled = scaled_offset(offset, gain);
+    return (unsigned)(colours.centre + (scaled > most ? most : scaled < -most ? -most : scaled));
+}
+
+// A pair of chroma samples.
+struct Pair {
+    unsigned cb;
+    unsigned cr;
+};
+
+// What a pair of chroma samples becomes that covers this luma.
+SPEC Pair scaled_pair(Pair pair, Covered covered, Colours colours) {
+    int cb = (int)pair.cb - colours.centre, cr = (int)pair.cr - colours.centre;
+    int red = colours.red * cr, blue = colours.blue * cb;
+    int green = -(colours.green_of_cb * cb + colours.green_of_cr * cr);
+    int up = highest_of(red, green, blue), down = -lowest_of(red, green, blue);
+    // In codes, rounded up. At most 1.9 * 2^15 of them: the sums fit.
+    unsigned gain = chroma_gain(covered, colours.span, up > 0 ? ((unsigned)up + 32767u) / 32768u : 0u,
+                                down > 0 ? ((unsigned)down + 32767u) / 32768u : 0u);
+    Pair scaled = {scaled_chroma(cb, gain, colours), scaled_chroma(cr, gain, colours)};
+    return scaled;
+}
+
+// The gain of an RGB pixel whose components lie between these two, and whose luminance moves from `from` to `to`.
+SPEC unsigned rgb_gain(unsigned lowest, unsigned highest, unsigned from, unsigned to, unsigned max) {
+    Covered covered = {from, to, 1u};
+    return chroma_gain(covered, max, highest > from ? highest - from : 0u, from > lowest ? from - lowest : 0u);
+}
+
+// A component of that pixel.
+SPEC unsigned rescaled(unsigned component, unsigned from, unsigned to, unsigned gain, unsigned max) {
+    int code = (int)to + scaled_offset((int)component - (int)from, gain);
     return code < 0 ? 0u : (unsigned)code > max ? max : (unsigned)code;
 }
 

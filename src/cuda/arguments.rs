@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "promises the bindings that these structures are plain bytes")]
 
 use super::history::History;
-use super::layout::{Arrangement, Layout};
+use super::layout::{self, Arrangement, Layout};
 use super::picture::Task;
 use crate::spec;
 use cudarc::driver::DeviceRepr;
@@ -151,12 +151,77 @@ impl Modifiers {
     }
 }
 
+/// Where chroma lies in a picture.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct ChromaPlaces {
+    cb: u64,
+    cr: u64,
+    step: u32,
+    pitch: u32,
+    luma: u32,
+    luma_step: u32,
+    luma_pitch: u32,
+    width: u32,
+    height: u32,
+    log2_width: u32,
+    log2_height: u32,
+}
+
+impl ChromaPlaces {
+    pub fn new(places: layout::ChromaPlaces, (width, height): (usize, usize)) -> Self {
+        ChromaPlaces {
+            cb: places.cb,
+            cr: places.cr,
+            step: places.step as u32,
+            pitch: places.pitch as u32,
+            luma: places.luma as u32,
+            luma_step: places.luma_step as u32,
+            luma_pitch: places.luma_pitch as u32,
+            width: width as u32,
+            height: height as u32,
+            log2_width: places.log2_width.into(),
+            log2_height: places.log2_height.into(),
+        }
+    }
+}
+
+/// What chroma samples mean.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Colours {
+    black: u32,
+    span: u32,
+    centre: i32,
+    reach: i32,
+    red: i32,
+    green_of_cb: i32,
+    green_of_cr: i32,
+    blue: i32,
+}
+
+impl Colours {
+    pub fn new(task: &Task) -> Self {
+        let colours = spec::chroma::Colours::new(task.levels, task.weights);
+        Colours {
+            black: colours.black.into(),
+            span: colours.span,
+            centre: colours.centre,
+            reach: colours.reach,
+            red: colours.red,
+            green_of_cb: colours.green_of_cb,
+            green_of_cr: colours.green_of_cr,
+            blue: colours.blue,
+        }
+    }
+}
+
 /// The weights of components, in memory order.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Weights(pub [u32; 4]);
 
-// SAFETY: `repr(C)`, `u32` fields only: the bytes that the kernel's structure has.
+// SAFETY: `repr(C)`, fields of 32 bits only: the bytes that the kernel's structure has.
 unsafe impl DeviceRepr for Samples {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for Levels {}
@@ -168,3 +233,7 @@ unsafe impl DeviceRepr for Region {}
 unsafe impl DeviceRepr for Tiles {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for Modifiers {}
+// SAFETY: as above.
+unsafe impl DeviceRepr for Colours {}
+// SAFETY: `repr(C)`, integer fields only, aligned and padded as the kernel's structure is.
+unsafe impl DeviceRepr for ChromaPlaces {}

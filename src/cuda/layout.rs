@@ -1,10 +1,11 @@
 //! What of a frame travels to the GPU, and where it lies in the buffer there: only the planes that equalization
-//! rewrites, rows without padding, one plane after the other. The pinned buffers on either end have the same layout, so
-//! a frame is one copy each way.
+//! rewrites (those with chroma only where it follows luma), rows without padding, one plane after the other. The pinned
+//! buffers on either end have the same layout, so a frame is one copy each way.
 
 use super::error::Error;
-use crate::frame::{Endian, Frame, Luminance, PixelFormat, Sample};
+use crate::frame::{ChromaSamples, Component, Descriptor, Endian, Frame, Luminance, PixelFormat, Sample};
 use crate::spec::Weights;
+use std::ops::Range;
 
 /// Planes begin at multiples of this: whole vectors for the kernels, whole cache lines for everybody.
 const ALIGNMENT: usize = 256;
@@ -42,10 +43,35 @@ pub(super) enum Arrangement {
     Planar { rgb: [usize; 3] },
 }
 
+/// Where the chroma samples that follow luma lie; all counted in samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ChromaPlaces {
+    /// The first blue difference, from the start of the buffer.
+    pub cb: u64,
+    /// The first red difference.
+    pub cr: u64,
+    /// From one to the next.
+    pub step: usize,
+    /// From one row of them to the next.
+    pub pitch: usize,
+    /// The first luma sample.
+    pub luma: usize,
+    /// From one to the next.
+    pub luma_step: usize,
+    /// From one row of luma to the next.
+    pub luma_pitch: usize,
+    /// Pixels in a row that share a pair, as a power of two.
+    pub log2_width: u8,
+    /// Rows that share it, as a power of two.
+    pub log2_height: u8,
+}
+
 /// The layout of frames of one format and size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
+    planes: Range<usize>,
     spans: Vec<Span>,
+    chroma: Option<ChromaPlaces>,
     sample: Sample,
     arrangement: Arrangement,
     size: (usize, usize),
@@ -54,16 +80,17 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of `frame`.
+    /// The layout of `frame`, whose chroma samples travel only `with_chroma`.
     ///
     /// # Errors
     /// When it has more than 2^31 pixels.
-    pub fn of(frame: &Frame) -> Result<Self, Error> {
+    pub fn of(frame: &Frame, with_chroma: bool) -> Result<Self, Error> {
         let descriptor = frame.format().descriptor();
+        let planes = frame.rewritten_planes(with_chroma);
         let arrangement = arrangement(frame.format());
         let mut spans = Vec::new();
         let mut start = 0;
-        for plane in &frame.planes()[frame.rewritten_planes()] {
+        for plane in &frame.planes()[planes.clone()] {
             let span = Span { start, row_bytes: plane.row_bytes(), rows: plane.rows() };
             start = (span.start + span.bytes() + SLACK).next_multiple_of(ALIGNMENT);
             spans.push(span);
@@ -83,10 +110,29 @@ impl Layout {
         assert!(row - frame.width() <= 1);
         let padded_row = if row == frame.width() { 0 } else { row as u32 };
         let size = (frame.width(), frame.height());
-        Ok(Layout { spans, size, sample: descriptor.sample, arrangement, pixels: pixels as u32, padded_row })
+        let chroma = if with_chroma { chroma_places(descriptor, &spans) } else { None };
+        let sample = descriptor.sample;
+        Ok(Layout { planes, spans, chroma, size, sample, arrangement, pixels: pixels as u32, padded_row })
     }
 
-    /// The planes that travel, in the order of [`Frame::rewritten_planes`].
+    /// Which planes of the frame travel.
+    pub(super) fn planes(&self) -> Range<usize> {
+        self.planes.clone()
+    }
+
+    /// Where the chroma samples lie, if they follow luma.
+    pub(super) fn chroma(&self) -> Option<ChromaPlaces> {
+        self.chroma
+    }
+
+    /// How many pairs of chroma samples there are.
+    pub(super) fn chroma_pairs(&self) -> usize {
+        let (width, height) = self.size;
+        self.chroma
+            .map_or(0, |chroma| width.div_ceil(1 << chroma.log2_width) * height.div_ceil(1 << chroma.log2_height))
+    }
+
+    /// The planes that travel, in the order of [`planes`](Layout::planes).
     pub(super) fn spans(&self) -> &[Span] {
         &self.spans
     }
@@ -164,6 +210,25 @@ impl Layout {
     }
 }
 
+fn chroma_places(descriptor: &Descriptor, spans: &[Span]) -> Option<ChromaPlaces> {
+    let (Some(chroma), Luminance::Stored(luma)) = (descriptor.chroma, descriptor.luminance) else { return None };
+    let ChromaSamples { cb, cr, log2_width, log2_height } = chroma;
+    let bytes = usize::from(descriptor.sample.bytes);
+    let first = |component: Component| (spans[component.plane].start / bytes + component.offset) as u64;
+    // Cb and Cr lie in one plane, or in two of the same shape.
+    Some(ChromaPlaces {
+        cb: first(cb),
+        cr: first(cr),
+        step: cb.step,
+        pitch: spans[cb.plane].row_bytes / bytes,
+        luma: luma.offset,
+        luma_step: luma.step,
+        luma_pitch: spans[luma.plane].row_bytes / bytes,
+        log2_width,
+        log2_height,
+    })
+}
+
 fn arrangement(format: PixelFormat) -> Arrangement {
     match format.descriptor().luminance {
         Luminance::Stored(luma) if luma.step == 1 => Arrangement::Luma,
@@ -182,20 +247,39 @@ fn arrangement(format: PixelFormat) -> Arrangement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::{HostPool, Matrix, Range};
+    use crate::frame::{self, HostPool, Matrix};
 
     fn layout(format: PixelFormat, width: usize, height: usize) -> Layout {
+        layout_of(format, (width, height), false)
+    }
+
+    fn layout_of(format: PixelFormat, (width, height): (usize, usize), with_chroma: bool) -> Layout {
         let pool = HostPool::default();
         let planes = (0..format.descriptor().planes().len())
             .map(|plane| pool.plane(format.row_bytes(plane, width), format.rows(plane, height)).freeze())
             .collect();
-        Layout::of(&Frame::new(format, (width, height), Range::Full, Matrix::Bt601, planes).unwrap()).unwrap()
+        let frame = Frame::new(format, (width, height), frame::Range::Full, Matrix::Bt601, planes).unwrap();
+        Layout::of(&frame, with_chroma).unwrap()
     }
 
     #[test]
     fn only_luma_travels_where_chroma_has_its_own_plane() {
         assert_eq!(layout(PixelFormat::Yuv420p10le, 1920, 1080).bytes(), 1920 * 1080 * 2);
         assert_eq!(layout(PixelFormat::Nv12, 1920, 1080).bytes(), 1920 * 1080);
+    }
+
+    #[test]
+    fn all_but_alpha_travels_where_chroma_follows_luma() {
+        let with_alpha = layout_of(PixelFormat::Yuva420p, (32, 16), true);
+        assert_eq!((with_alpha.planes(), with_alpha.chroma_pairs()), (0..3, 128));
+        let chroma = layout_of(PixelFormat::P010le, (15, 3), true).chroma().unwrap();
+        assert_eq!((chroma.cb, chroma.cr, chroma.step, chroma.pitch), (128, 129, 2, 16));
+        assert_eq!((chroma.luma, chroma.luma_step, chroma.luma_pitch), (0, 1, 15));
+        let packed = layout_of(PixelFormat::Uyvy422, (15, 3), true).chroma().unwrap();
+        assert_eq!((packed.cb, packed.cr, packed.step, packed.pitch), (0, 2, 4, 32));
+        assert_eq!((packed.luma, packed.luma_step, packed.luma_pitch), (1, 2, 32));
+        assert_eq!(layout_of(PixelFormat::Gray, (8, 8), true).chroma(), None);
+        assert_eq!(layout_of(PixelFormat::Gbrap, (8, 8), true).chroma(), None);
     }
 
     #[test]
@@ -207,8 +291,9 @@ mod tests {
 
     #[test]
     fn every_format_leaves_the_kernels_room_behind_each_plane() {
-        for &format in PixelFormat::ALL {
-            let layout = layout(format, 15, 3);
+        let with_chroma = |with| PixelFormat::ALL.iter().map(move |&format| (format, with));
+        for (format, with_chroma) in with_chroma(false).chain(with_chroma(true)) {
+            let layout = layout_of(format, (15, 3), with_chroma);
             let mut ends: Vec<usize> = layout.spans()[1..].iter().map(|span| span.start).collect();
             ends.push(layout.buffer_bytes());
             for (span, end) in layout.spans().iter().zip(ends) {

@@ -59,6 +59,8 @@ pub struct Picture {
     pub(super) pixels: CudaSlice<u8>,
     /// The luminance, where it has to be made of RGB.
     pub(super) luma: Option<CudaSlice<u8>>,
+    /// The plane of the luma as it came, where chroma follows it.
+    pub(super) before: Option<CudaSlice<u8>>,
     /// How often each code occurs; zero when a frame comes.
     pub(super) counts: CudaSlice<u32>,
     /// Those of the frame before, which the scan empties for the next one.
@@ -93,9 +95,13 @@ impl Picture {
         let rgb = matches!(layout.arrangement(), Arrangement::Packed { .. } | Arrangement::Planar { .. });
         // SAFETY: the kernels read no byte of these that was not written before, but for those behind a plane's last
         // pixel, whose values are never used.
-        let (pixels, luma) = unsafe {
+        let (pixels, luma, before) = unsafe {
             let luma = if rgb { Some(stream.alloc(layout.luma_bytes()).doing(doing)?) } else { None };
-            (stream.alloc(layout.buffer_bytes()).doing(doing)?, luma)
+            let before = match layout.chroma() {
+                Some(_) => Some(stream.alloc(layout.spans()[0].bytes()).doing(doing)?),
+                None => None,
+            };
+            (stream.alloc(layout.buffer_bytes()).doing(doing)?, luma, before)
         };
         let counts = stream.alloc_zeros(layout.codes()).doing(doing)?;
         let emptied = stream.alloc_zeros(layout.codes()).doing(doing)?;
@@ -108,6 +114,7 @@ impl Picture {
             layout: layout.clone(),
             pixels,
             luma,
+            before,
             counts,
             emptied,
             curve,
@@ -164,15 +171,30 @@ impl Picture {
 
     /// Enqueues the mapping through the curve, or the curves of the tiles.
     pub(super) fn apply(&mut self, task: &Task) -> Result<(), Error> {
-        let gpu = self.gpu.clone();
+        self.keep_luma()?;
         if task.tiles(&self.layout).is_none() {
-            return self.map(task);
+            self.map(task)?;
+        } else {
+            let gpu = self.gpu.clone();
+            gpu.kernels.tile_map.launch(self, task, gpu.multiprocessors())?;
+            if self.luma.is_some() {
+                self.map_to(task, true)?;
+            }
         }
-        gpu.kernels.tile_map.launch(self, task, gpu.multiprocessors())?;
-        if self.luma.is_some() {
-            gpu.kernels.map.launch(self, task.weights, true, gpu.multiprocessors())?;
-        }
-        Ok(())
+        self.scale_chroma(task)
+    }
+
+    /// Enqueues a copy of the stored luma, if chroma is to follow it.
+    fn keep_luma(&mut self) -> Result<(), Error> {
+        let Some(before) = &mut self.before else { return Ok(()) };
+        let bytes = self.layout.spans()[0].bytes();
+        self.stream.memcpy_dtod(&self.pixels.slice(..bytes), before).doing("copying on the device")
+    }
+
+    /// Enqueues the scaling of the chroma samples, if they follow luma.
+    fn scale_chroma(&mut self, task: &Task) -> Result<(), Error> {
+        let gpu = self.gpu.clone();
+        gpu.kernels.chroma.launch(self, task, gpu.multiprocessors())
     }
 
     /// The curve, or the curves of the tiles if there are any.
@@ -278,8 +300,16 @@ impl Picture {
     /// # Errors
     /// When the launch fails.
     pub fn map(&mut self, task: &Task) -> Result<(), Error> {
+        self.map_to(task, false)
+    }
+
+    /// Maps the pixels, of RGB with their saturation if that follows luminance.
+    fn map_to(&mut self, task: &Task, locally: bool) -> Result<(), Error> {
         let gpu = self.gpu.clone();
-        gpu.kernels.map.launch(self, task.weights, false, gpu.multiprocessors())
+        if self.luma.is_some() && task.settings.chroma.is_scaled() {
+            return gpu.kernels.chroma.launch_rgb(self, task, locally, gpu.multiprocessors());
+        }
+        gpu.kernels.map.launch(self, task.weights, locally, gpu.multiprocessors())
     }
 
     /// How its planes lie.

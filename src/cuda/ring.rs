@@ -102,7 +102,7 @@ impl Ring {
     /// # Errors
     /// As for [`submit`](Ring::submit).
     pub fn warm_up(&mut self, frame: Frame, task: Task) -> Result<(), Error> {
-        let (mut slot, _) = self.slot(&Layout::of(&frame)?)?;
+        let (mut slot, _) = self.slot(&Layout::of(&frame, task.settings.chroma.is_scaled())?)?;
         slot.begin(frame, &mut self.history, task, None, (false, false))?;
         slot.abandon()?;
         self.idle.push(slot);
@@ -120,7 +120,7 @@ impl Ring {
 
     fn start(&mut self, frame: Frame, task: Task, curve: Option<&Arc<Curve>>, staged: bool) -> Result<(), Error> {
         assert!(self.under_way.len() < self.depth, "the ring is full");
-        let layout = Layout::of(&frame)?;
+        let layout = Layout::of(&frame, task.settings.chroma.is_scaled())?;
         let (mut slot, used) = self.slot(&layout)?;
         let staged = staged && used;
         // Frames that wait for others of their own kind need not wait for this one.

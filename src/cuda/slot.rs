@@ -157,7 +157,7 @@ impl Slot {
     /// staging buffer.
     fn gather_and_upload(&mut self) -> Result<(), Error> {
         let frame = self.under_way.as_ref().expect("a frame under way").frame.clone();
-        let planes = &frame.planes()[frame.rewritten_planes()];
+        let planes = &frame.planes()[self.picture.layout().planes()];
         if planes.iter().all(|plane| plane.memory().is_pinned() && plane.contiguous().is_some()) {
             return self.upload_in_place(planes);
         }
@@ -237,8 +237,8 @@ impl Slot {
         let UnderWay { frame, target, .. } = self.under_way.take().expect("a frame under way");
         let target = target.expect("a frame on its way down");
         let memory: Arc<dyn Memory> = Arc::new(target);
-        let rewritten = frame.rewritten_planes();
         let layout = self.picture.layout();
+        let rewritten = layout.planes();
         let equalized = frame.with_planes(|index| {
             let span = layout.spans().get(index.checked_sub(rewritten.start)?)?;
             Some(

@@ -82,6 +82,10 @@ pub(super) fn map_rgb(depth: u8) -> &'static Map {
     MAP_RGB.iter().find(|row| depth <= row.depth).expect("a row up to 16 bits")
 }
 
+/// Threads of a block of the chroma kernels, at most 256, and such blocks a multiprocessor; not measured yet.
+pub(super) const CHROMA_THREADS: u32 = 256;
+pub(super) const CHROMA_BLOCKS: u32 = 16;
+
 /// Threads of a block of the luminance kernels.
 pub(super) const LUMINANCE_THREADS: u32 = 256;
 

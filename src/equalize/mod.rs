@@ -14,6 +14,7 @@ pub use luminance::luminance_row;
 pub use bars::Counted;
 
 use crate::frame::{Frame, Matrix, Pool, Range};
+use crate::spec::chroma::Colours;
 use crate::spec::clahe::Tiles;
 use crate::spec::{Curve, Levels, Method, Rect, Settings, Weights};
 use anyhow::Result;
@@ -83,13 +84,18 @@ pub fn levels(frame: &Frame) -> Levels {
     }
 }
 
-/// The luminance weights of an RGB frame.
+/// The weights of red, green and blue in the luminance of `frame`.
 pub fn weights(frame: &Frame) -> Weights {
     match frame.matrix() {
         Matrix::Bt601 => Weights::BT601,
         Matrix::Bt709 => Weights::BT709,
         Matrix::Bt2020 => Weights::BT2020,
     }
+}
+
+/// What the chroma samples of a YUV frame mean.
+pub fn colours(frame: &Frame) -> Colours {
+    Colours::new(levels(frame), weights(frame))
 }
 
 /// The tiles of `frame`, if `method` has any.

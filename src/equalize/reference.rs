@@ -1,10 +1,11 @@
 //! The specification applied to frames, one sample at a time, by the simplest loops that can be read aloud. Slow; every
 //! backend is tested against it, and `--verify` recomputes a whole run with it.
 
-use super::{Counted, Equalizer, levels, tiles, weights, whole};
-use crate::frame::{Component, Frame, HostPool, Luminance, PlaneMut};
+use super::{Counted, Equalizer, colours, levels, tiles, weights, whole};
+use crate::frame::{ChromaSamples, Component, Frame, HostPool, Luminance, PlaneMut};
+use crate::spec::chroma::{Covered, rescaled};
 use crate::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
-use crate::spec::{Curve, Equalization, Histogram, LookAhead, Rect, Settings, moved};
+use crate::spec::{Chroma, Curve, Equalization, Histogram, LookAhead, Rect, Settings, moved};
 use anyhow::Result;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -76,9 +77,10 @@ impl Reference {
     }
 
     fn map(&mut self, ready: Option<(Frame, Mapping)>) {
+        let chroma = self.equalization.settings().chroma;
         self.done.extend(ready.map(|(frame, mapping)| match mapping {
-            Mapping::Curve(curve) => map(&frame, &self.pool, |_, _, code| curve.apply(code)),
-            Mapping::Tiles(curves) => map(&frame, &self.pool, |x, y, code| curves.value(x, y, code)),
+            Mapping::Curve(curve) => map(&frame, chroma, &self.pool, |_, _, code| curve.apply(code)),
+            Mapping::Tiles(curves) => map(&frame, chroma, &self.pool, |x, y, code| curves.value(x, y, code)),
         }));
     }
 }
@@ -150,30 +152,59 @@ pub fn tile_histograms(frame: &Frame, tiles: Tiles, bins: TileBins) -> TileHisto
     histograms
 }
 
-/// `frame` with the luminance that `value` gives for each pixel (x, y) and its code; planes that hold none of it are
-/// shared with `frame`.
-pub fn map(frame: &Frame, pool: &HostPool, value: impl Fn(usize, usize, u16) -> u16) -> Frame {
-    let mut planes: Vec<PlaneMut> = frame.rewritten_planes().map(|index| copy_of(frame, index, pool)).collect();
+/// `frame` with the luminance that `value` gives for each pixel (x, y) and its code; planes that hold nothing of what
+/// changes are shared with `frame`.
+pub fn map(frame: &Frame, chroma: Chroma, pool: &HostPool, value: impl Fn(usize, usize, u16) -> u16) -> Frame {
+    let rewritten = frame.rewritten_planes(chroma.is_scaled());
+    let mut planes: Vec<PlaneMut> = rewritten.clone().map(|index| copy_of(frame, index, pool)).collect();
     let sample = frame.format().descriptor().sample;
-    let mut write = |component: Component, x: usize, y: usize, code: u16| {
-        sample.write(planes[component.plane].row_mut(y), component.offset + x * component.step, code);
-    };
     for y in 0..frame.height() {
         for x in 0..frame.width() {
             let from = luminance(frame, x, y);
             let to = value(x, y, from);
             match frame.format().descriptor().luminance {
-                Luminance::Stored(luma) => write(luma, x, y, to),
+                Luminance::Stored(luma) => write(frame, &mut planes, luma, x, y, to),
                 Luminance::FromRgb { r, g, b } => {
-                    for component in [r, g, b] {
-                        write(component, x, y, moved(read(frame, component, x, y), from, to, sample.max()));
+                    let before = [r, g, b].map(|component| read(frame, component, x, y));
+                    let after = match chroma {
+                        Chroma::Keep => before.map(|code| moved(code, from, to, sample.max())),
+                        Chroma::Scale => rescaled(before, from, to, sample.max()),
+                    };
+                    for (component, code) in [r, g, b].into_iter().zip(after) {
+                        write(frame, &mut planes, component, x, y, code);
                     }
                 }
             }
         }
     }
+    if chroma.is_scaled() {
+        scale_chroma(frame, &mut planes, value);
+    }
     let mut planes = planes.into_iter().map(PlaneMut::freeze);
-    frame.with_planes(|index| if frame.rewritten_planes().contains(&index) { planes.next() } else { None })
+    frame.with_planes(|index| if rewritten.contains(&index) { planes.next() } else { None })
+}
+
+/// Scales the chroma samples of `frame`, if it has any, by the gain of the luma that they cover, into `planes`.
+fn scale_chroma(frame: &Frame, planes: &mut [PlaneMut], value: impl Fn(usize, usize, u16) -> u16) {
+    let Some(ChromaSamples { cb, cr, log2_width, log2_height }) = frame.format().descriptor().chroma else { return };
+    let colours = colours(frame);
+    let (width, height) = (1 << log2_width, 1 << log2_height);
+    for y in 0..frame.height().div_ceil(height) {
+        for x in 0..frame.width().div_ceil(width) {
+            let mut covered = Covered::default();
+            for y in y * height..((y + 1) * height).min(frame.height()) {
+                for x in x * width..((x + 1) * width).min(frame.width()) {
+                    let from = luminance(frame, x, y);
+                    covered.before += colours.level(from);
+                    covered.after += colours.level(value(x, y, from));
+                    covered.samples += 1;
+                }
+            }
+            let [new_cb, new_cr] = colours.pair([cb, cr].map(|component| read(frame, component, x, y)), covered);
+            write(frame, planes, cb, x, y, new_cb);
+            write(frame, planes, cr, x, y, new_cr);
+        }
+    }
 }
 
 /// The luminance of pixel (x, y).
@@ -189,6 +220,11 @@ fn luminance(frame: &Frame, x: usize, y: usize) -> u16 {
 fn read(frame: &Frame, component: Component, x: usize, y: usize) -> u16 {
     let row = frame.planes()[component.plane].row(y);
     frame.format().descriptor().sample.read(row, component.offset + x * component.step)
+}
+
+fn write(frame: &Frame, planes: &mut [PlaneMut], component: Component, x: usize, y: usize, code: u16) {
+    let row = planes[component.plane].row_mut(y);
+    frame.format().descriptor().sample.write(row, component.offset + x * component.step, code);
 }
 
 /// A writable copy of a plane: what lies between the luminance samples (packed chroma, alpha) stays as it is.

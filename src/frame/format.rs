@@ -1,5 +1,5 @@
 //! The pixel formats that are equalized as they are, with no conversion: where each one keeps the samples that
-//! make up its luminance. The names are FFmpeg's.
+//! make up its luminance, and its chroma. The names are FFmpeg's.
 
 use Endian::{Big as BE, Little as LE};
 
@@ -99,6 +99,20 @@ pub enum Luminance {
     },
 }
 
+/// Where the chroma samples of YUV lie. A pair of them belongs to `2^log2_width` x `2^log2_height` pixels; of the
+/// components, x and y count such groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChromaSamples {
+    /// Blue difference.
+    pub cb: Component,
+    /// Red difference.
+    pub cr: Component,
+    /// Pixels in a row that share a pair, as a power of two.
+    pub log2_width: u8,
+    /// Rows of pixels that share it, as a power of two.
+    pub log2_height: u8,
+}
+
 /// The shape of one plane: `samples` samples for each group of `2^log2_width` x `2^log2_height` pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlaneShape {
@@ -119,6 +133,8 @@ pub struct Descriptor {
     pub sample: Sample,
     /// Where the luminance comes from.
     pub luminance: Luminance,
+    /// Where chroma lies; `None` where there is none.
+    pub chroma: Option<ChromaSamples>,
     planes: [PlaneShape; 4],
     plane_count: usize,
 }
@@ -149,7 +165,14 @@ const fn component(plane: usize, offset: usize, step: usize) -> Component {
 const LUMA: Luminance = Luminance::Stored(component(0, 0, 1));
 
 const fn gray(sample: Sample) -> Descriptor {
-    Descriptor { model: Model::Gray, sample, luminance: LUMA, planes: [FULL, NONE, NONE, NONE], plane_count: 1 }
+    Descriptor {
+        model: Model::Gray,
+        sample,
+        luminance: LUMA,
+        chroma: None,
+        planes: [FULL, NONE, NONE, NONE],
+        plane_count: 1,
+    }
 }
 
 const fn gray_alpha(sample: Sample) -> Descriptor {
@@ -157,6 +180,7 @@ const fn gray_alpha(sample: Sample) -> Descriptor {
         model: Model::Gray,
         sample,
         luminance: Luminance::Stored(component(0, 0, 2)),
+        chroma: None,
         planes: [PlaneShape { samples: 2, ..FULL }, NONE, NONE, NONE],
         plane_count: 1,
     }
@@ -164,23 +188,49 @@ const fn gray_alpha(sample: Sample) -> Descriptor {
 
 const fn yuv(sample: Sample, log2_width: u8, log2_height: u8, plane_count: usize) -> Descriptor {
     let chroma = PlaneShape { log2_width, log2_height, samples: 1 };
-    Descriptor { model: Model::Yuv, sample, luminance: LUMA, planes: [FULL, chroma, chroma, FULL], plane_count }
+    let (cb, cr) = (component(1, 0, 1), component(2, 0, 1));
+    Descriptor {
+        model: Model::Yuv,
+        sample,
+        luminance: LUMA,
+        chroma: Some(ChromaSamples { cb, cr, log2_width, log2_height }),
+        planes: [FULL, chroma, chroma, FULL],
+        plane_count,
+    }
 }
 
 const fn semi_planar(sample: Sample, log2_width: u8, log2_height: u8) -> Descriptor {
     let chroma = PlaneShape { log2_width, log2_height, samples: 2 };
-    Descriptor { model: Model::Yuv, sample, luminance: LUMA, planes: [FULL, chroma, NONE, NONE], plane_count: 2 }
+    let (cb, cr) = (component(1, 0, 2), component(1, 1, 2));
+    Descriptor {
+        model: Model::Yuv,
+        sample,
+        luminance: LUMA,
+        chroma: Some(ChromaSamples { cb, cr, log2_width, log2_height }),
+        planes: [FULL, chroma, NONE, NONE],
+        plane_count: 2,
+    }
 }
 
 const fn packed_422(sample: Sample, luma_offset: usize) -> Descriptor {
     let pair = PlaneShape { log2_width: 1, log2_height: 0, samples: 4 };
+    let (cb, cr) = (component(0, 1 - luma_offset, 4), component(0, 3 - luma_offset, 4));
     Descriptor {
         model: Model::Yuv,
         sample,
         luminance: Luminance::Stored(component(0, luma_offset, 2)),
+        chroma: Some(ChromaSamples { cb, cr, log2_width: 1, log2_height: 0 }),
         planes: [pair, NONE, NONE, NONE],
         plane_count: 1,
     }
+}
+
+/// The same with Cr before Cb.
+const fn cr_first(mut format: Descriptor) -> Descriptor {
+    if let Some(ChromaSamples { cb, cr, log2_width, log2_height }) = format.chroma {
+        format.chroma = Some(ChromaSamples { cb: cr, cr: cb, log2_width, log2_height });
+    }
+    format
 }
 
 const fn packed_rgb(sample: Sample, rgb: [usize; 3], step: usize) -> Descriptor {
@@ -192,6 +242,7 @@ const fn packed_rgb(sample: Sample, rgb: [usize; 3], step: usize) -> Descriptor 
             g: component(0, rgb[1], step),
             b: component(0, rgb[2], step),
         },
+        chroma: None,
         planes: [PlaneShape { samples: step as u8, ..FULL }, NONE, NONE, NONE],
         plane_count: 1,
     }
@@ -202,6 +253,7 @@ const fn planar_rgb(sample: Sample, plane_count: usize) -> Descriptor {
         model: Model::Rgb,
         sample,
         luminance: Luminance::FromRgb { r: component(2, 0, 1), g: component(0, 0, 1), b: component(1, 0, 1) },
+        chroma: None,
         planes: [FULL; 4],
         plane_count,
     }
@@ -312,10 +364,10 @@ pixel_formats! {
     Yuva444p16le = "yuva444p16le", yuv(sample(16, LE), 0, 0, 4);
     Yuva444p16be = "yuva444p16be", yuv(sample(16, BE), 0, 0, 4);
     Nv12 = "nv12", semi_planar(U8, 1, 1);
-    Nv21 = "nv21", semi_planar(U8, 1, 1);
+    Nv21 = "nv21", cr_first(semi_planar(U8, 1, 1));
     Nv16 = "nv16", semi_planar(U8, 1, 0);
     Nv24 = "nv24", semi_planar(U8, 0, 0);
-    Nv42 = "nv42", semi_planar(U8, 0, 0);
+    Nv42 = "nv42", cr_first(semi_planar(U8, 0, 0));
     P010le = "p010le", semi_planar(high_sample(10, LE), 1, 1);
     P010be = "p010be", semi_planar(high_sample(10, BE), 1, 1);
     P016le = "p016le", semi_planar(high_sample(16, LE), 1, 1);
@@ -329,7 +381,7 @@ pixel_formats! {
     P416le = "p416le", semi_planar(high_sample(16, LE), 0, 0);
     P416be = "p416be", semi_planar(high_sample(16, BE), 0, 0);
     Yuyv422 = "yuyv422", packed_422(U8, 0);
-    Yvyu422 = "yvyu422", packed_422(U8, 0);
+    Yvyu422 = "yvyu422", cr_first(packed_422(U8, 0));
     Uyvy422 = "uyvy422", packed_422(U8, 1);
     Y210le = "y210le", packed_422(high_sample(10, LE), 0);
     Rgb24 = "rgb24", packed_rgb(U8, [0, 1, 2], 3);

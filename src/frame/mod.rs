@@ -7,7 +7,7 @@ mod format;
 mod plane;
 mod pool;
 
-pub use format::{Component, Descriptor, Endian, Luminance, Model, PixelFormat, PlaneShape, Sample};
+pub use format::{ChromaSamples, Component, Descriptor, Endian, Luminance, Model, PixelFormat, PlaneShape, Sample};
 pub use plane::{Memory, Plane, PlaneMut};
 pub use pool::{Buffer, HostBuffer, HostPool, Pool};
 
@@ -23,7 +23,7 @@ pub enum Range {
     Full,
 }
 
-/// Which weights turn RGB into luminance.
+/// Which weights turn RGB into luminance, and luma and chroma into RGB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Matrix {
     /// SD video, and whatever says nothing.
@@ -154,7 +154,7 @@ impl Frame {
         self.range
     }
 
-    /// Which weights make its luminance, if it is RGB.
+    /// Which weights make its luminance if it is RGB, and its colours if it is YUV.
     pub fn matrix(&self) -> Matrix {
         self.matrix
     }
@@ -164,12 +164,16 @@ impl Frame {
         &self.planes
     }
 
-    /// Which planes equalization rewrites: the one with the luma, or all three of planar RGB. The others are passed on.
-    pub fn rewritten_planes(&self) -> std::ops::Range<usize> {
-        match self.format.descriptor().luminance {
-            Luminance::Stored(luma) => luma.plane..luma.plane + 1,
-            Luminance::FromRgb { r, g, b } => 0..r.plane.max(g.plane).max(b.plane) + 1,
-        }
+    /// Which planes equalization rewrites: the one with the luma, or all three of planar RGB; those with chroma too if
+    /// `with_chroma`. The others are passed on.
+    pub fn rewritten_planes(&self, with_chroma: bool) -> std::ops::Range<usize> {
+        let descriptor = self.format.descriptor();
+        let last = match (descriptor.luminance, descriptor.chroma) {
+            (Luminance::FromRgb { r, g, b }, _) => r.plane.max(g.plane).max(b.plane),
+            (Luminance::Stored(_), Some(chroma)) if with_chroma => chroma.cb.plane.max(chroma.cr.plane),
+            (Luminance::Stored(luma), _) => luma.plane,
+        };
+        0..last + 1
     }
 }
 

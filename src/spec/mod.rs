@@ -6,9 +6,11 @@
 //! Rules that the published formula leaves open, settled here:
 //! * *Strength* blends each **code** with what equalization makes of it, codes outside of [lo, hi] too: a weak curve
 //!   then moves nothing by more than its share, and strength 0 is the identity on every code.
+//! * *Colour* follows luma if it is asked to; [`chroma`] has its rules.
 //! * *Local equalization* has a curve a tile instead of one a frame; [`clahe`] has its rules.
 //! * A sample whose bits exceed its depth (9 bits set in a 16-bit word that should hold 8) is read as the highest code.
 
+pub mod chroma;
 pub mod clahe;
 mod curve;
 mod equalization;

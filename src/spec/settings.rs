@@ -227,8 +227,15 @@ pub enum Chroma {
     /// Chroma samples are carried over.
     #[default]
     Keep,
-    /// Saturation follows luma.
+    /// Saturation follows luma, as [`chroma`](super::chroma) says.
     Scale,
+}
+
+impl Chroma {
+    /// Is [`Scale`](Chroma::Scale) asked for?
+    pub fn is_scaled(self) -> bool {
+        self == Chroma::Scale
+    }
 }
 
 /// How many bins the histogram of these levels has, if `asked` for.

@@ -124,7 +124,7 @@ impl Window {
         self.dial.set(settings);
         if let Some(shown) = self.last.as_mut().filter(|_| self.controls.paused) {
             let (_, curve) = curve(&mut self.engine, &shown.original, settings);
-            shown.equalized = self.engine.map(&shown.original, &curve);
+            shown.equalized = self.engine.map(&shown.original, &curve, settings.chroma);
         }
     }
 

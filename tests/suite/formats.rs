@@ -67,6 +67,23 @@ fn luminance_lies_where_ffmpeg_has_it() {
 }
 
 #[test]
+fn chroma_lies_where_ffmpeg_has_it() {
+    for (format, theirs) in known() {
+        let descriptor = format.descriptor();
+        assert_eq!(descriptor.chroma.is_some(), descriptor.model == Model::Yuv, "{format}");
+        let Some(chroma) = descriptor.chroma else { continue };
+        let bytes = i32::from(descriptor.sample.bytes);
+        for (ours, theirs) in [(chroma.cb, &theirs.comp[1]), (chroma.cr, &theirs.comp[2])] {
+            assert_eq!(ours.plane as i32, theirs.plane, "{format}: plane");
+            assert_eq!(ours.offset as i32 * bytes, theirs.offset, "{format}: offset");
+            assert_eq!(ours.step as i32 * bytes, theirs.step, "{format}: step");
+        }
+        let log2 = (theirs.log2_chroma_w, theirs.log2_chroma_h);
+        assert_eq!((chroma.log2_width, chroma.log2_height), log2, "{format}: subsampling");
+    }
+}
+
+#[test]
 fn models_are_what_ffmpeg_says() {
     for (format, theirs) in known() {
         let rgb = has(theirs, ffi::AV_PIX_FMT_FLAG_RGB);

@@ -1,6 +1,7 @@
 //! A launcher for each file in `kernels/`, by the same name. `kernels/README.md` says what a kernel expects; its
 //! launcher sees to it, and can therefore be called without further care.
 
+mod chroma;
 mod equalization;
 mod histogram;
 mod look_ahead;
@@ -11,6 +12,7 @@ mod tile_curves;
 mod tile_histogram;
 mod tile_map;
 
+pub(super) use chroma::Chroma;
 pub(super) use equalization::Equalization;
 pub(super) use histogram::Histogram;
 pub(super) use look_ahead::LookAhead;
@@ -41,6 +43,7 @@ pub(super) struct Kernels {
     pub equalization: Equalization,
     pub look_ahead: LookAhead,
     pub map: Map,
+    pub chroma: Chroma,
     pub tile_histogram: TileHistogram,
     pub tile_curves: TileCurves,
     pub tile_map: TileMap,
@@ -55,6 +58,7 @@ impl Kernels {
             equalization: Equalization::load(context)?,
             look_ahead: LookAhead::load(context)?,
             map: Map::load(context)?,
+            chroma: Chroma::load(context)?,
             tile_histogram: TileHistogram::load(context)?,
             tile_curves: TileCurves::load(context)?,
             tile_map: TileMap::load(context)?,

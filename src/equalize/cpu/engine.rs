@@ -2,13 +2,15 @@
 //! scratch memory that they work in.
 
 use super::Isa;
+use super::chroma::ChromaRow;
 use super::layout::{Layout, PlanarRgb};
 use super::lookup::Lookup;
 use super::simd::Kernels;
 use super::words::Words;
-use crate::equalize::{levels, weights};
+use crate::equalize::{colours, levels, weights};
 use crate::frame::{Component, Endian, Frame, HostPool, Luminance, PlaneMut, Sample};
-use crate::spec::{Curve, Histogram, Rect, moved};
+use crate::spec::chroma::rescaled;
+use crate::spec::{Chroma, Curve, Histogram, Rect, moved};
 use std::ops::Range;
 
 /// Counts and maps frames, one at a time. Its memory (some 0.7 MB) is used again for every frame.
@@ -22,6 +24,8 @@ pub struct Engine {
     /// The luminance of the row at hand, before and after, where it is not stored as such.
     pub(super) bytes: Luminances<u8>,
     pub(super) codes: Luminances<u16>,
+    /// The row of chroma at hand.
+    pub(super) chroma: ChromaRow,
 }
 
 /// A row of luminance, before and after.
@@ -49,6 +53,7 @@ impl Engine {
             lookup: Lookup::new(),
             bytes: Luminances::default(),
             codes: Luminances::default(),
+            chroma: ChromaRow::default(),
         })
     }
 
@@ -67,29 +72,37 @@ impl Engine {
         }
     }
 
-    /// `frame` with its luminance sent through `curve`; planes that hold none of it are shared with `frame`.
-    pub fn map(&mut self, frame: &Frame, curve: &Curve) -> Frame {
+    /// `frame` with its luminance sent through `curve`; planes that hold nothing of what changes are shared with it.
+    pub fn map(&mut self, frame: &Frame, curve: &Curve, chroma: Chroma) -> Frame {
         let layout = Layout::of(frame);
         self.set_curve(curve, &layout, frame.format().descriptor().sample);
-        self.rewrite(frame, |engine, y, planes| engine.map_row(frame, &layout, y, planes))
+        self.rewrite(frame, &layout, chroma, |engine, y, planes| engine.map_row(frame, &layout, chroma, y, planes))
     }
 
-    /// `frame` with the planes of its luminance as `write_row` writes them, row by row; the others are shared with it.
+    /// `frame` with the planes of its luminance as `write_row` writes them, row by row, and with its chroma scaled if
+    /// that is asked for; the other planes are shared with it.
     pub(super) fn rewrite(
         &mut self,
         frame: &Frame,
+        layout: &Layout,
+        chroma: Chroma,
         mut write_row: impl FnMut(&mut Self, usize, &mut [PlaneMut]),
     ) -> Frame {
-        let mut to: Vec<PlaneMut> = frame
-            .rewritten_planes()
+        let rewritten = frame.rewritten_planes(chroma.is_scaled());
+        let colours = chroma.is_scaled().then(|| colours(frame));
+        let mut to: Vec<PlaneMut> = rewritten
+            .clone()
             .map(|plane| self.pool.plane(frame.planes()[plane].row_bytes(), frame.planes()[plane].rows()))
             .collect();
         self.resize_rows(frame.width());
         for y in 0..frame.height() {
             write_row(self, y, &mut to);
+            if let Some(colours) = &colours {
+                self.scale_chroma(frame, layout, colours, y, &mut to);
+            }
         }
         let mut to = to.into_iter().map(PlaneMut::freeze);
-        frame.with_planes(|plane| if frame.rewritten_planes().contains(&plane) { to.next() } else { None })
+        frame.with_planes(|plane| if rewritten.contains(&plane) { to.next() } else { None })
     }
 
     pub(super) fn resize_rows(&mut self, width: usize) {
@@ -130,7 +143,7 @@ impl Engine {
         }
     }
 
-    fn map_row(&mut self, frame: &Frame, layout: &Layout, y: usize, planes: &mut [PlaneMut]) {
+    fn map_row(&mut self, frame: &Frame, layout: &Layout, chroma: Chroma, y: usize, planes: &mut [PlaneMut]) {
         let kernels = self.kernels;
         match layout {
             Layout::Bytes => (kernels.map_bytes)(first_row(frame, y), planes[0].row_mut(y), &self.table),
@@ -146,19 +159,26 @@ impl Engine {
                 self.read_luminance(frame, layout, y);
                 let Luminances { before, after } = &mut self.bytes;
                 (kernels.map_bytes)(before, after, &self.table);
-                self.write_luminance(frame, layout, y, planes);
+                self.write_luminance(frame, layout, chroma, y, planes);
             }
             Layout::PlanarWords(_) | Layout::Any => {
                 self.read_luminance(frame, layout, y);
                 let Luminances { before, after } = &mut self.codes;
                 (kernels.map_words)(bytemuck::cast_slice(before), bytemuck::cast_slice_mut(after), &self.lookup);
-                self.write_luminance(frame, layout, y, planes);
+                self.write_luminance(frame, layout, chroma, y, planes);
             }
         }
     }
 
     /// Writes row `y` with the luminance in `bytes.after` or `codes.after` in place of that in `before`.
-    pub(super) fn write_luminance(&self, frame: &Frame, layout: &Layout, y: usize, planes: &mut [PlaneMut]) {
+    pub(super) fn write_luminance(
+        &self,
+        frame: &Frame,
+        layout: &Layout,
+        chroma: Chroma,
+        y: usize,
+        planes: &mut [PlaneMut],
+    ) {
         let kernels = self.kernels;
         let sample = frame.format().descriptor().sample;
         let (bytes, codes) = (&self.bytes, &self.codes);
@@ -171,7 +191,16 @@ impl Engine {
                 (kernels.set_every_other)(&bytes.after, *offset, to);
             }
             Layout::Packed(pixel) => {
-                (kernels.move_packed)(first_row(frame, y), &bytes.before, &bytes.after, pixel, planes[0].row_mut(y));
+                let write = if chroma.is_scaled() { kernels.rescale_packed } else { kernels.move_packed };
+                write(first_row(frame, y), &bytes.before, &bytes.after, pixel, planes[0].row_mut(y));
+            }
+            Layout::PlanarBytes(_) if chroma.is_scaled() => {
+                let (from, to) = rgb_rows(frame, y, planes);
+                (kernels.rescale_bytes)(from, &bytes.before, &bytes.after, to);
+            }
+            Layout::PlanarWords(_) if chroma.is_scaled() => {
+                let (from, to) = rgb_rows(frame, y, planes);
+                (kernels.rescale_words)(from, &codes.before, &codes.after, sample, to);
             }
             Layout::PlanarBytes(rgb) => {
                 for plane in rgb.planes {
@@ -185,7 +214,7 @@ impl Engine {
                     (kernels.move_words)(from, &codes.before, &codes.after, sample.endian, sample.max(), to);
                 }
             }
-            Layout::Any => map_any_row(frame, y, &codes.before, &codes.after, planes[0].row_mut(y)),
+            Layout::Any => map_any_row(frame, chroma, y, &codes.before, &codes.after, planes[0].row_mut(y)),
         }
     }
 
@@ -217,6 +246,12 @@ pub(super) fn first_row(frame: &Frame, y: usize) -> &[u8] {
     frame.planes()[0].row(y)
 }
 
+/// Row `y` of each plane of planar RGB, as it is and as it becomes.
+fn rgb_rows<'a>(frame: &'a Frame, y: usize, planes: &'a mut [PlaneMut]) -> ([&'a [u8]; 3], [&'a mut [u8]; 3]) {
+    let [a, b, c] = planes else { unreachable!("red, green and blue") };
+    ([0, 1, 2].map(|plane| frame.planes()[plane].row(y)), [a.row_mut(y), b.row_mut(y), c.row_mut(y)])
+}
+
 /// The luminance of row `y`, whatever the format.
 fn read_any_row(frame: &Frame, y: usize, codes: &mut [u16]) {
     let descriptor = frame.format().descriptor();
@@ -238,7 +273,7 @@ fn read_any_row(frame: &Frame, y: usize, codes: &mut [u16]) {
 }
 
 /// Row `y` with the luminance `after` in place of `before`, whatever the packed format.
-fn map_any_row(frame: &Frame, y: usize, before: &[u16], after: &[u16], to: &mut [u8]) {
+fn map_any_row(frame: &Frame, chroma: Chroma, y: usize, before: &[u16], after: &[u16], to: &mut [u8]) {
     let descriptor = frame.format().descriptor();
     let sample = descriptor.sample;
     let row = first_row(frame, y);
@@ -248,9 +283,14 @@ fn map_any_row(frame: &Frame, y: usize, before: &[u16], after: &[u16], to: &mut 
         match descriptor.luminance {
             Luminance::Stored(luma) => sample.write(to, luma.offset + x * luma.step, after),
             Luminance::FromRgb { r, g, b } => {
-                for component in [r, g, b] {
-                    let index = component.offset + x * component.step;
-                    sample.write(to, index, moved(sample.read(row, index), before, after, sample.max()));
+                let places = [r, g, b].map(|component| component.offset + x * component.step);
+                let codes = places.map(|index| sample.read(row, index));
+                let moved = match chroma {
+                    Chroma::Keep => codes.map(|code| moved(code, before, after, sample.max())),
+                    Chroma::Scale => rescaled(codes, before, after, sample.max()),
+                };
+                for (index, code) in places.into_iter().zip(moved) {
+                    sample.write(to, index, code);
                 }
             }
         }

@@ -6,6 +6,7 @@ use super::layout::Layout;
 use super::tile_counters::TileCounters;
 use crate::equalize::levels;
 use crate::frame::{Frame, PlaneMut};
+use crate::spec::Chroma;
 use crate::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles, mirrored};
 
 impl Engine {
@@ -33,14 +34,25 @@ impl Engine {
         counters.finish()
     }
 
-    /// `frame` with its luminance blended between `curves`; planes that hold none of it are shared with `frame`.
-    pub fn map_tiles(&mut self, frame: &Frame, curves: &TileCurves) -> Frame {
+    /// `frame` with its luminance blended between `curves`; planes that hold nothing of what changes are
+    /// shared with it.
+    pub fn map_tiles(&mut self, frame: &Frame, curves: &TileCurves, chroma: Chroma) -> Frame {
         let layout = Layout::of(frame);
         let mut blend = Blend::new(curves, self.kernels);
-        self.rewrite(frame, |engine, y, planes| engine.blend_row(frame, &layout, y, &mut blend, planes))
+        self.rewrite(frame, &layout, chroma, |engine, y, planes| {
+            engine.blend_row(frame, &layout, y, &mut blend, planes, chroma)
+        })
     }
 
-    fn blend_row(&mut self, frame: &Frame, layout: &Layout, y: usize, blend: &mut Blend, planes: &mut [PlaneMut]) {
+    fn blend_row(
+        &mut self,
+        frame: &Frame,
+        layout: &Layout,
+        y: usize,
+        blend: &mut Blend,
+        planes: &mut [PlaneMut],
+        chroma: Chroma,
+    ) {
         if let Layout::Bytes = layout {
             return blend.bytes(y, first_row(frame, y), planes[0].row_mut(y));
         }
@@ -53,7 +65,7 @@ impl Engine {
             let Luminances { before, after } = &mut self.codes;
             blend.codes(y, before, after);
         }
-        self.write_luminance(frame, layout, y, planes);
+        self.write_luminance(frame, layout, chroma, y, planes);
     }
 
     /// Reads row `y` of the luminance into `codes.before`, also where it is stored sample by sample.

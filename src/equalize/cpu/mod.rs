@@ -11,6 +11,7 @@
 //! | `turnstile.rs` | where frames line up for their curves |
 //! | `engine.rs` | the two passes over a frame, row by row |
 //! | `local.rs` | the two passes of local equalization |
+//! | `chroma.rs` | chroma that follows luma |
 //! | `layout.rs` | which kernels a format needs |
 //! | `words.rs`, `lookup.rs` | the counters, and the curve as a table of stored words |
 //! | `tile_counters.rs`, `blend.rs` | the counters of tiles, and their curves as rows are blended between them |
@@ -18,6 +19,7 @@
 //! | `isa.rs` | what this machine can run |
 
 mod blend;
+mod chroma;
 mod engine;
 mod isa;
 mod layout;

@@ -131,8 +131,10 @@ impl Worker {
         };
         Ok(ready.map(|(Waiting { number, frame, settings }, mapping)| {
             let frame = match mapping {
-                Mapping::Curve(curve) => self.engine.map(&frame, &curve),
-                Mapping::Tiles(window) => self.engine.map_tiles(&frame, &TileCurves::equalizing(&window, &settings)),
+                Mapping::Curve(curve) => self.engine.map(&frame, &curve, settings.chroma),
+                Mapping::Tiles(window) => {
+                    self.engine.map_tiles(&frame, &TileCurves::equalizing(&window, &settings), settings.chroma)
+                }
             };
             Done { number, frame: Ok(frame) }
         }))

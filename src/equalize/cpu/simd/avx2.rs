@@ -10,6 +10,7 @@ use crate::equalize::cpu::lookup::Lookup;
 use crate::equalize::cpu::words::Words;
 use crate::frame::{Endian, Sample};
 use crate::spec::Weights;
+use crate::spec::chroma::Colours;
 use std::arch::x86_64::*;
 
 pub(super) static KERNELS: Kernels = Kernels {
@@ -32,6 +33,14 @@ pub(super) static KERNELS: Kernels = Kernels {
     blend_words,
     mix_bytes,
     mix_words,
+    sum_bytes,
+    sum_words,
+    scale_pairs,
+    gather,
+    scatter,
+    rescale_packed,
+    rescale_bytes,
+    rescale_words,
 };
 
 compile_for! { "avx2":
@@ -52,6 +61,14 @@ compile_for! { "avx2":
     fn blend_words(from: &[u16], to: &mut [u16], luts: [&[u16]; 4], shares: &Shares);
     fn mix_bytes(before: &[u8], after: &mut [u8], k: u32);
     fn mix_words(before: &[u16], after: &mut [u16], k: u32);
+    fn sum_bytes(row: &[u8], black: u16, log2_width: u8, sums: &mut [i32]);
+    fn sum_words(row: &[u16], black: u16, log2_width: u8, sums: &mut [i32]);
+    fn scale_pairs(colours: &Colours, samples: i32, sums: [&[i32]; 2], pairs: [&mut [u16]; 2]);
+    fn gather(row: &[u8], sample: Sample, place: [usize; 2], codes: &mut [u16]);
+    fn scatter(codes: &[u16], sample: Sample, place: [usize; 2], row: &mut [u8]);
+    fn rescale_packed(from: &[u8], before: &[u8], after: &[u8], pixel: &PackedPixel, to: &mut [u8]);
+    fn rescale_bytes(from: [&[u8]; 3], before: &[u8], after: &[u8], to: [&mut [u8]; 3]);
+    fn rescale_words(from: [&[u8]; 3], before: &[u16], after: &[u16], sample: Sample, to: [&mut [u8]; 3]);
 }
 
 fn map_bytes(from: &[u8], to: &mut [u8], table: &[u8; 256]) {

@@ -7,6 +7,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod blend;
+mod chroma;
 mod scalar;
 
 use super::Isa;
@@ -16,6 +17,7 @@ use super::lookup::Lookup;
 use super::words::Words;
 use crate::frame::{Endian, Sample};
 use crate::spec::Weights;
+use crate::spec::chroma::Colours;
 
 /// The kernels of one instruction set; `scalar.rs` says what each computes.
 #[allow(missing_docs, clippy::type_complexity, reason = "each is the type of the function of its name")]
@@ -39,6 +41,14 @@ pub struct Kernels {
     pub blend_words: fn(&[u16], &mut [u16], [&[u16]; 4], &Shares),
     pub mix_bytes: fn(&[u8], &mut [u8], u32),
     pub mix_words: fn(&[u16], &mut [u16], u32),
+    pub sum_bytes: fn(&[u8], u16, u8, &mut [i32]),
+    pub sum_words: fn(&[u16], u16, u8, &mut [i32]),
+    pub scale_pairs: fn(&Colours, i32, [&[i32]; 2], [&mut [u16]; 2]),
+    pub gather: fn(&[u8], Sample, [usize; 2], &mut [u16]),
+    pub scatter: fn(&[u16], Sample, [usize; 2], &mut [u8]),
+    pub rescale_packed: fn(&[u8], &[u8], &[u8], &PackedPixel, &mut [u8]),
+    pub rescale_bytes: fn([&[u8]; 3], &[u8], &[u8], [&mut [u8]; 3]),
+    pub rescale_words: fn([&[u8]; 3], &[u16], &[u16], Sample, [&mut [u8]; 3]),
 }
 
 impl Kernels {

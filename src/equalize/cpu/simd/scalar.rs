@@ -5,6 +5,9 @@
 
 use super::Kernels;
 pub use super::blend::{blend_bytes, blend_words, interleave, mix_bytes, mix_words};
+pub use super::chroma::{
+    gather, rescale_bytes, rescale_packed, rescale_words, scale_pairs, scatter, sum_bytes, sum_words,
+};
 use crate::equalize::cpu::layout::PackedPixel;
 use crate::equalize::cpu::lookup::Lookup;
 use crate::equalize::cpu::words::Words;
@@ -31,6 +34,14 @@ pub(super) static KERNELS: Kernels = Kernels {
     blend_words,
     mix_bytes,
     mix_words,
+    sum_bytes,
+    sum_words,
+    scale_pairs,
+    gather,
+    scatter,
+    rescale_packed,
+    rescale_bytes,
+    rescale_words,
 };
 
 /// How often each byte was counted; the counters are zero afterwards.

@@ -1,0 +1,78 @@
+//! Launches `kernels/chroma.cu`: chroma that follows luma, and RGB whose saturation does.
+#![allow(unsafe_code, reason = "launches kernels")]
+
+use super::{NOTHING, RgbVariants, Widths, luma_vectors, module, plane_vectors};
+use crate::cuda::arguments::{ChromaPlaces, Colours, Samples, Weights};
+use crate::cuda::error::{Doing, Error};
+use crate::cuda::picture::{Picture, Task};
+use crate::cuda::tuning;
+use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
+use std::sync::Arc;
+
+pub(in crate::cuda) struct Chroma {
+    stored: Widths,
+    rgb: RgbVariants,
+}
+
+impl Chroma {
+    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
+        let module = module(context, include_str!("../../../kernels/chroma.ptx"))?;
+        Ok(Chroma { stored: Widths::load(&module, "chroma", "")?, rgb: RgbVariants::load(&module, "chroma")? })
+    }
+
+    /// Enqueues the scaling of the chroma samples of `picture`, whose luma has been mapped; nothing where they do not
+    /// travel.
+    pub fn launch(&self, picture: &mut Picture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
+        let stream = picture.stream().clone();
+        let layout = picture.layout().clone();
+        let Some(places) = layout.chroma() else { return Ok(()) };
+        let (samples, colours) = (Samples::of(&layout), Colours::new(task));
+        let places = ChromaPlaces::new(places, layout.size());
+        let before = picture.before.as_ref().expect("a copy of the luma beside chroma");
+        let mut launch = stream.launch_builder(self.stored.of(&layout));
+        launch.arg(before).arg(&picture.pixels).arg(&samples).arg(&places).arg(&colours);
+        // SAFETY: the arguments are those of the kernel. The places are those of this layout, whose planes `pixels`
+        // has; `before` is as long as the first of them, and all luma is there; both belong to this stream.
+        unsafe { launch.launch(config(layout.chroma_pairs() as u32, multiprocessors)) }.doing("launching chroma")?;
+        Ok(())
+    }
+
+    /// Enqueues the mapping of `picture`, which is RGB, through its curve, or with `locally` to the luminance that it
+    /// has got, its saturation with it.
+    ///
+    /// # Panics
+    /// When it is not RGB.
+    pub fn launch_rgb(
+        &self,
+        picture: &mut Picture,
+        task: &Task,
+        locally: bool,
+        multiprocessors: u32,
+    ) -> Result<(), Error> {
+        let stream = picture.stream().clone();
+        let layout = picture.layout();
+        let function = self.rgb.of(layout).expect("red, green and blue");
+        let samples = Samples::of(layout);
+        let weights = Weights(layout.weights_in_order(task.weights));
+        let distance = plane_vectors(layout);
+        let luma = picture.luma.as_ref().expect("a luminance plane beside RGB");
+        let mapped = picture.local.as_ref().and_then(|local| local.mapped.as_ref()).filter(|_| locally);
+        let mut launch = stream.launch_builder(function);
+        launch.arg(&picture.pixels).arg(&distance).arg(luma);
+        match mapped {
+            Some(mapped) => launch.arg(mapped),
+            None => launch.arg(&NOTHING),
+        };
+        launch.arg(&samples).arg(&weights).arg(&picture.curve);
+        // SAFETY: the arguments are those of the kernel. The planes have room for whole groups of vectors, the curve
+        // has an entry for each code up to `samples.max`, and all buffers belong to this stream.
+        unsafe { launch.launch(config(luma_vectors(layout), multiprocessors)) }.doing("launching chroma")?;
+        Ok(())
+    }
+}
+
+/// The launch of a thread for each of `items`, of which a thread may get several.
+fn config(items: u32, multiprocessors: u32) -> LaunchConfig {
+    let blocks = items.div_ceil(tuning::CHROMA_THREADS).min(multiprocessors * tuning::CHROMA_BLOCKS);
+    LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (tuning::CHROMA_THREADS, 1, 1), shared_mem_bytes: 0 }
+}
