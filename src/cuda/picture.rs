@@ -138,7 +138,7 @@ impl Picture {
     /// When a launch fails.
     pub fn equalize(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
         self.analyze(history, task)?;
-        self.apply(task)
+        self.apply(task, task.tiles(&self.layout).is_some())
     }
 
     /// Enqueues everything up to the curve. Gives the frame's number in `history`.
@@ -169,10 +169,10 @@ impl Picture {
         gpu.kernels.look_ahead.launch(self, history, task, (number, waited))
     }
 
-    /// Enqueues the mapping through the curve, or the curves of the tiles.
-    pub(super) fn apply(&mut self, task: &Task) -> Result<(), Error> {
+    /// Enqueues the mapping through the curve, or with `locally` the curves of the tiles.
+    pub(super) fn apply(&mut self, task: &Task, locally: bool) -> Result<(), Error> {
         self.keep_luma()?;
-        if task.tiles(&self.layout).is_none() {
+        if !locally {
             self.map(task)?;
         } else {
             let gpu = self.gpu.clone();

@@ -142,7 +142,9 @@ impl Slot {
             let waited = (history.latest_number() - number) as u32;
             self.picture.choose(history, &task, number, waited)?;
         }
-        self.picture.apply(&task)?;
+        // A curve that was given is one for the whole frame.
+        let locally = number.is_some() && task.tiles(self.picture.layout()).is_some();
+        self.picture.apply(&task, locally)?;
         self.mark(|marks| marks.kernels.end(compute))?;
         self.computed.record(compute).doing("recording an event")?;
 

@@ -40,8 +40,11 @@ impl Equalization {
         launch.arg(&mut history.bins).arg(&mut history.grid).arg(&mut picture.curve);
         // SAFETY: the arguments are those of the kernel. Counts and curve have an entry for each code, the buffers of the
         // memory have the sizes that `expect` gave them for these codes and this window, and all belong to this stream;
-        // each thread has four codes, and a cooperative launch has all blocks there at once.
-        unsafe { launch.launch_cooperative(config) }.doing("launching equalization")?;
-        Ok(())
+        // each thread has four codes, and where there are several blocks a cooperative launch has all of them there at once.
+        let launched = unsafe {
+            // One block waits for nobody, and plain launches are faster.
+            if config.grid_dim.0 == 1 { launch.launch(config) } else { launch.launch_cooperative(config) }
+        };
+        launched.map(drop).doing("launching equalization")
     }
 }

@@ -90,6 +90,9 @@ fn gray_in_a_usual_container_says_that_it_has_the_full_range() {
     }
     let dir = Dir::new();
     for (format, options) in [("gray16le", ""), ("gray", "--look thermal"), ("gray", "--encoder libx265")] {
+        if options.contains("libx265") && !encoder_is_here("gray in hevc", "libx265") {
+            continue;
+        }
         let raw = Raw { format, size: (160, 120), limited: false };
         let levels = if format == "gray" { ((90, 120), 160) } else { ((7000, 9000), 12_000) };
         let described = format!("-f rawvideo -s 160x120 --pixel-format {format} --backend cpu");

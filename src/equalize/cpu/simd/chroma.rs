@@ -5,6 +5,7 @@
 //! f32 while the larger one is at most 2^24, in f64 always, and then the quotient rounded down is the integers': it is
 //! below the next integer by `1 / divisor` or more, which is more than half the distance of the floats there.
 
+use super::scalar::{read_words, write_words};
 use crate::equalize::cpu::layout::PackedPixel;
 use crate::frame::{Endian, Sample};
 use crate::spec::chroma::{Colours, MOST, ONE, scaled};
@@ -249,6 +250,7 @@ fn rescale_batch<const N: usize>(
 pub fn gather(row: &[u8], sample: Sample, [offset, step]: [usize; 2], codes: &mut [u16]) {
     match (sample.bytes, step) {
         (1, 1) => row.iter().zip(codes).for_each(|(byte, code)| *code = u16::from(*byte)),
+        (_, 1) => read_words(row, sample, codes),
         (1, 2) => {
             for (pair, code) in row.as_chunks::<2>().0.iter().zip(codes) {
                 *code = u16::from(pair[offset & 1]);
@@ -267,6 +269,7 @@ pub fn gather(row: &[u8], sample: Sample, [offset, step]: [usize; 2], codes: &mu
 pub fn scatter(codes: &[u16], sample: Sample, [offset, step]: [usize; 2], row: &mut [u8]) {
     match (sample.bytes, step) {
         (1, 1) => codes.iter().zip(row).for_each(|(code, byte)| *byte = *code as u8),
+        (_, 1) => write_words(codes, sample, row),
         (1, 2) => {
             for (code, pair) in codes.iter().zip(row.as_chunks_mut::<2>().0) {
                 pair[offset & 1] = *code as u8;
