@@ -69,9 +69,10 @@ fn tiles() -> Settings {
 fn kernels(gpu: &Arc<Gpu>) -> anyhow::Result<()> {
     println!("Frames on the device, µs a frame, back-to-back launches (about 3 µs is what a launch costs the CPU)\n");
     println!(
-        "| format | size | content | luminance | histogram | histogram + scan | map | all | all, modified | ratio |"
+        "| format | size | content | luminance | histogram | histogram + scan | map | all | all, modified | ratio | \
+         clahe | ratio |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
     for (width, height) in SIZES {
         for content in Content::ALL {
             row(gpu, PixelFormat::Gray, (width, height), content)?;
