@@ -105,9 +105,8 @@ __device__ __forceinline__ void compare(const unsigned (&count)[PER_THREAD], uns
     __syncthreads();
 }
 
-// Puts levels together into bins, and spreads what the cap leaves of them over the levels again. Seldom asked for: by
-// itself, so that the others need not fetch its instructions.
-__device__ __noinline__ void in_bins(Sum (&held)[PER_THREAD], unsigned code, Levels levels, unsigned asked, Sum cap,
+// Puts levels together into bins, and spreads what the cap leaves of them over the levels again.
+__device__ __forceinline__ void in_bins(Sum (&held)[PER_THREAD], unsigned code, Levels levels, unsigned asked, Sum cap,
                                         Sum* bins, Grid* grid) {
     unsigned count = levels.hi - levels.lo + 1u;
 #pragma unroll
