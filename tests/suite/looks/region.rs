@@ -69,3 +69,22 @@ fn a_rectangle_that_lies_outside_of_the_picture_is_an_error_that_names_the_size(
     assert_eq!(run.says(&["96x64"]).stderr.lines().count(), 1);
     assert_eq!(dir.names(), before);
 }
+
+#[test]
+fn black_bars_do_not_count_with_an_automatic_region() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=s=96x64:r=25:d=1.2,lutyuv=y=60+val/3 -pix_fmt yuv420p -c:v ffv1 bare.mkv");
+    for (bars, crop) in [("96:96:0:16", "96:64:0:16"), ("160:64:32:0", "96:64:32:0"), ("160:96:2:30", "96:64:2:30")] {
+        dir.ffmpeg(&format!("-i bare.mkv -vf pad={bars}:black -c:v ffv1 -y barred.mkv"));
+        for options in ["", "--smooth 0", "--plateau 500 --max-gain 0"] {
+            dir.succeeds(&format!("--backend cpu --encoder ffv1 -y {options} bare.mkv expected.mkv"));
+            dir.succeeds(&format!("--backend cpu --encoder ffv1 -y {options} --roi auto barred.mkv found.mkv"));
+            dir.ffmpeg(&format!("-i found.mkv -vf crop={crop} -c:v ffv1 -y cropped.mkv"));
+            let (found, expected) = (dir.raw("cropped.mkv", "gray"), dir.raw("expected.mkv", "gray"));
+            assert!(found == expected, "bars {bars}, {options}: the picture is not what it is without them");
+            dir.succeeds(&format!("--backend cpu --encoder ffv1 -y {options} barred.mkv counted.mkv"));
+            dir.ffmpeg(&format!("-i counted.mkv -vf crop={crop} -c:v ffv1 -y cropped.mkv"));
+            assert!(dir.raw("cropped.mkv", "gray") != expected, "bars {bars}, {options}: they should have counted");
+        }
+    }
+}
