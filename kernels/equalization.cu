@@ -79,20 +79,7 @@ __device__ __forceinline__ void compare(const unsigned (&count)[PER_THREAD], uns
                                         const Modifiers& m, unsigned* coarse, Grid* grid) {
     if (threadIdx.x < COARSE) coarse[threadIdx.x] = 0u;
     __syncthreads();
-    unsigned levels_count = levels.hi - levels.lo + 1u;
-    unsigned sum = 0u, bin = 0u;
-#pragma unroll
-    for (unsigned i = 0u; i < PER_THREAD; ++i) {
-        if (count[i] == 0u) continue;
-        unsigned at = bin_of(code + i - levels.lo, COARSE, levels_count);
-        if (at != bin && sum != 0u) {
-            atomicAdd(&coarse[bin], sum);
-            sum = 0u;
-        }
-        bin = at;
-        sum += count[i];
-    }
-    if (sum != 0u) atomicAdd(&coarse[bin], sum);
+    add_coarse(count, code, levels, coarse);
     __syncthreads();
     if (gridDim.x == 1u) return;
     unsigned* all = grid->coarse[m.number & 1u];

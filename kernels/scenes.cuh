@@ -87,6 +87,24 @@ __device__ __forceinline__ Known known_before(const Modifiers& m, const Scenes* 
     return known;
 }
 
+// Adds the counts of four codes, from `code` on, to their coarse bins; counts outside of the levels are zero.
+__device__ __forceinline__ void add_coarse(const unsigned (&four)[4], unsigned code, Levels levels, unsigned* coarse) {
+    unsigned sum = 0u, bin = 0u;
+#pragma unroll
+    for (unsigned i = 0u; i < 4u; ++i) {
+        if (four[i] == 0u) continue;
+        unsigned at = bin_of(code + i - levels.lo, COARSE, levels.hi - levels.lo + 1u);
+        // Neighbours mostly share a bin, and then one addition.
+        if (at != bin && sum != 0u) {
+            atomicAdd(&coarse[bin], sum);
+            sum = 0u;
+        }
+        bin = at;
+        sum += four[i];
+    }
+    if (sum != 0u) atomicAdd(&coarse[bin], sum);
+}
+
 // Whether a frame of so many samples with this distribution is farther than the threshold from another one.
 __device__ __forceinline__ bool differs(uint2 a, unsigned samples, uint2 b, unsigned others, unsigned threshold) {
     auto away = [](unsigned long long a, unsigned long long b) { return a > b ? a - b : b - a; };

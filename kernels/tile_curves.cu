@@ -10,23 +10,10 @@ __device__ __forceinline__ void compare(const uint4* __restrict__ counts, unsign
                                         unsigned* coarse) {
     if (threadIdx.x < COARSE) coarse[threadIdx.x] = 0u;
     __syncthreads();
-    unsigned count = levels.hi - levels.lo + 1u;
     for (unsigned code = 4u * threadIdx.x; code < codes; code += 4u * blockDim.x) {
         uint4 loaded = counts[code / 4u];
         unsigned four[4] = {loaded.x, loaded.y, loaded.z, loaded.w};
-        unsigned sum = 0u, bin = 0u;
-#pragma unroll
-        for (unsigned i = 0u; i < 4u; ++i) {
-            if (four[i] == 0u) continue;
-            unsigned at = bin_of(code + i - levels.lo, COARSE, count);
-            if (at != bin && sum != 0u) {
-                atomicAdd(&coarse[bin], sum);
-                sum = 0u;
-            }
-            bin = at;
-            sum += four[i];
-        }
-        if (sum != 0u) atomicAdd(&coarse[bin], sum);
+        add_coarse(four, code, levels, coarse);
     }
     __syncthreads();
 }

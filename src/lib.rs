@@ -22,7 +22,7 @@
 //! | [`curves`] | curves kept in files, and given to frames | pipeline, sink, equalize, frame, spec |
 //! | [`stats`] | what was done to each frame, measured and plotted | curves, pipeline, sink, equalize, frame, spec |
 //! | [`comparison`] | two videos in one | pipeline, chart, equalize, ffmpeg, frame, spec |
-//! | [`window`] | the preview: picture, overlays, keys | pipeline, sink, equalize, ffmpeg, frame, spec |
+//! | [`window`] | the preview: picture, overlays, keys | pipeline, sink, chart, equalize, ffmpeg, frame, spec |
 //! | [`report`] | progress, notes, the line at the end | pipeline |
 //! | [`cli`] | what was typed, what it means | everything |
 

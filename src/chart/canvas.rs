@@ -1,30 +1,36 @@
-//! Pixels to be shown, 0RGB in 32 bits each: what pictures are copied to and charts are drawn on.
+//! Pixels to be shown or encoded, 0RGB in 32 bits each: what pictures are copied to, and charts and overlays drawn on.
 
-use crate::frame::{Frame, FrameError, HostPool, Matrix, PixelFormat, Range};
+use crate::frame::{Frame, FrameError, HostPool, Matrix, PixelFormat, Range as Codes};
 use embedded_graphics::Pixel;
 use embedded_graphics::pixelcolor::Rgb888;
 use embedded_graphics::prelude::{Dimensions, DrawTarget, OriginDimensions, RgbColor, Size};
 use embedded_graphics::primitives::Rectangle;
 use std::convert::Infallible;
+use std::ops::Range;
 
-/// A picture in the making.
-#[derive(Default)]
-pub struct Canvas {
-    pixels: Vec<u32>,
+/// A picture in the making. Frames come in pixels of the screen; overlays are drawn in points of `scale` x `scale` of
+/// them, so that text on a high-density display is as large as elsewhere.
+pub struct Canvas<'a> {
+    pixels: &'a mut [u32],
     width: usize,
     height: usize,
+    scale: usize,
 }
 
-impl Canvas {
-    /// Black, of this size.
-    pub fn clear_to(&mut self, (width, height): (usize, usize)) {
-        self.pixels.clear();
-        self.pixels.resize(width * height, 0);
-        (self.width, self.height) = (width, height);
+impl<'a> Canvas<'a> {
+    /// Black, on `width * height` pixels.
+    pub fn new(pixels: &'a mut [u32], (width, height): (usize, usize), scale: usize) -> Self {
+        pixels.fill(0);
+        Canvas { pixels, width, height, scale: scale.max(1) }
     }
 
-    /// Copies these columns of a `bgr0` frame whose upper left corner is at `at`.
-    pub fn copy(&mut self, frame: &Frame, at: (usize, usize), columns: std::ops::Range<usize>) {
+    /// Pixels to a point.
+    pub fn scale(&self) -> usize {
+        self.scale
+    }
+
+    /// Copies these columns of a `bgr0` frame whose upper left corner is at `at`, all in pixels.
+    pub fn copy(&mut self, frame: &Frame, at: (usize, usize), columns: Range<usize>) {
         let end = columns.end.min(frame.width()).min(self.width.saturating_sub(at.0));
         let columns = columns.start.min(end)..end;
         for y in 0..frame.height().min(self.height.saturating_sub(at.1)) {
@@ -37,13 +43,13 @@ impl Canvas {
         }
     }
 
-    /// Darkens what lies in `area`, so that what is drawn on it can be seen.
+    /// Darkens what lies in `area`, in points, so that text on it can be read.
     pub fn shade(&mut self, area: Rectangle) {
         let area = area.intersection(&self.bounding_box());
-        for y in area.rows() {
-            let row = y as usize * self.width;
-            for x in area.columns() {
-                let pixel = &mut self.pixels[row + x as usize];
+        let all = |range: Range<i32>| range.start as usize * self.scale..range.end as usize * self.scale;
+        let (rows, columns) = (all(area.rows()), all(area.columns()));
+        for y in rows {
+            for pixel in &mut self.pixels[y * self.width + columns.start..y * self.width + columns.end] {
                 // A quarter of each component.
                 *pixel = (*pixel >> 2) & 0x3f_3f3f;
             }
@@ -62,25 +68,29 @@ impl Canvas {
             }
         }
         let size = (self.width, self.height);
-        Frame::new(PixelFormat::Bgr0, size, Range::Full, Matrix::Bt601, vec![plane.freeze()])
+        Frame::new(PixelFormat::Bgr0, size, Codes::Full, Matrix::Bt601, vec![plane.freeze()])
     }
 }
 
-impl OriginDimensions for Canvas {
+impl OriginDimensions for Canvas<'_> {
+    /// In points. A last part of a point is left to the picture.
     fn size(&self) -> Size {
-        Size::new(self.width as u32, self.height as u32)
+        Size::new((self.width / self.scale) as u32, (self.height / self.scale) as u32)
     }
 }
 
-impl DrawTarget for Canvas {
+impl DrawTarget for Canvas<'_> {
     type Color = Rgb888;
     type Error = Infallible;
 
-    fn draw_iter<I: IntoIterator<Item = Pixel<Rgb888>>>(&mut self, pixels: I) -> Result<(), Infallible> {
+    fn draw_iter<I: IntoIterator<Item = Pixel<Rgb888>>>(&mut self, points: I) -> Result<(), Infallible> {
         let bounds = self.bounding_box();
-        for Pixel(point, colour) in pixels.into_iter().filter(|Pixel(point, _)| bounds.contains(*point)) {
+        for Pixel(point, colour) in points.into_iter().filter(|Pixel(point, _)| bounds.contains(*point)) {
             let value = u32::from_be_bytes([0, colour.r(), colour.g(), colour.b()]);
-            self.pixels[point.y as usize * self.width + point.x as usize] = value;
+            let (x, y) = (point.x as usize * self.scale, point.y as usize * self.scale);
+            for y in y..y + self.scale {
+                self.pixels[y * self.width + x..][..self.scale].fill(value);
+            }
         }
         Ok(())
     }

@@ -75,19 +75,19 @@ fn shortened(text: &str, room: usize) -> String {
 }
 
 /// A canvas whose pixels are squares of several.
-struct Enlarged<'a> {
-    canvas: &'a mut Canvas,
+struct Enlarged<'a, 'b> {
+    canvas: &'a mut Canvas<'b>,
     at: Point,
     scale: u32,
 }
 
-impl Dimensions for Enlarged<'_> {
+impl Dimensions for Enlarged<'_, '_> {
     fn bounding_box(&self) -> Rectangle {
         self.canvas.bounding_box()
     }
 }
 
-impl DrawTarget for Enlarged<'_> {
+impl DrawTarget for Enlarged<'_, '_> {
     type Color = Rgb888;
     type Error = Infallible;
 

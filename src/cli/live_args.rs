@@ -1,8 +1,9 @@
 //! What was typed after `live`.
 
-use super::args::{PlaceArgs, TalkArgs, key_value};
+use super::args::{PlaceArgs, TalkArgs};
 use super::equalize_args::EqualizeArgs;
-use clap::{ArgAction, Args};
+use super::output_args::OutputArgs;
+use clap::Args;
 
 /// The options of `live`.
 #[derive(Args, Debug)]
@@ -22,41 +23,13 @@ pub struct LiveArgs {
     #[arg(short = 'o', long, value_name = "URL", help_heading = "Output")]
     pub output: Option<String>,
 
-    /// Container of --output, when the URL does not tell (FFmpeg's name)
-    #[arg(long, value_name = "F", help_heading = "Output")]
-    pub output_format: Option<String>,
-
     /// No window
     #[arg(long, help_heading = "Output")]
     pub no_preview: bool,
 
-    /// Video encoder of the recording (FFmpeg's name) [default: the container's usual one]
-    #[arg(long, value_name = "NAME", help_heading = "Output")]
-    pub encoder: Option<String>,
-
-    /// Constant quality, in the encoder's own scale [default: near-transparent]
-    #[arg(long, value_name = "Q", conflicts_with = "bitrate", help_heading = "Output")]
-    pub crf: Option<f32>,
-
-    /// Bits a second to aim at instead (5M)
-    #[arg(long, value_name = "B", help_heading = "Output")]
-    pub bitrate: Option<String>,
-
-    /// The encoder's preset [default: one that keeps up with a camera]
-    #[arg(long, value_name = "P", help_heading = "Output")]
-    pub preset: Option<String>,
-
-    /// An option of the encoder's own; may be given again
-    #[arg(long, value_name = "K=V", value_parser = key_value, action = ArgAction::Append, help_heading = "Output")]
-    pub encoder_option: Vec<(String, String)>,
-
-    /// Overwrite the recording if it exists
-    #[arg(short = 'y', conflicts_with = "no_overwrite", help_heading = "Output")]
-    pub yes: bool,
-
-    /// Never overwrite the recording, and do not ask
-    #[arg(short = 'n', help_heading = "Output")]
-    pub no_overwrite: bool,
+    /// How to write all of these.
+    #[command(flatten)]
+    pub written: OutputArgs,
 
     /// Input format, when it cannot be told (FFmpeg's name)
     #[arg(short = 'f', long, value_name = "F", help_heading = "Camera")]

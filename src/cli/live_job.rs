@@ -1,7 +1,7 @@
 //! What the options of `live` mean, once all of them agree. Nothing has been opened yet.
 
 use super::backend::BackendChoice;
-use super::job::{duration, meter_style, overwrite, quality, value, verbosity};
+use super::job::{duration, meter_style, value, verbosity};
 use super::{LiveArgs, ProgressArg, Wishes};
 use crate::ffmpeg::{parse_rate, parse_size};
 use crate::report::{MeterStyle, Verbosity};
@@ -48,7 +48,7 @@ impl LiveJob {
     /// When a value makes no sense: a usage error for clap to print.
     pub fn from_args(args: LiveArgs) -> Result<Self, clap::Error> {
         let output = args.output.map(|url| {
-            let format = args.output_format.or_else(|| usual_format(&url).map(str::to_owned));
+            let format = args.written.output_format.clone().or_else(|| usual_format(&url).map(str::to_owned));
             (url, format)
         });
         Ok(LiveJob {
@@ -62,13 +62,8 @@ impl LiveJob {
                 frames: args.frames,
             },
             record: args.record,
-            overwrite: overwrite(args.yes, args.no_overwrite),
-            encoder: EncoderChoice {
-                encoder: args.encoder,
-                quality: quality(args.crf, args.bitrate),
-                preset: args.preset,
-                options: args.encoder_option,
-            },
+            overwrite: args.written.overwrite(false),
+            encoder: args.written.encoder(),
             loopback: args.loopback,
             output,
             preview: !args.no_preview,

@@ -8,7 +8,8 @@ use clap::{ArgAction, Args};
 /// How to write a file.
 #[derive(Args, Debug)]
 pub struct OutputArgs {
-    /// Video encoder (FFmpeg's name) [default: one that keeps the input's codec, else the container's usual one]
+    /// Video encoder (FFmpeg's name) [default: for files one that keeps the input's codec,
+    /// else the container's usual one]
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub encoder: Option<String>,
 
@@ -20,7 +21,7 @@ pub struct OutputArgs {
     #[arg(long, value_name = "B", help_heading = "Output")]
     pub bitrate: Option<String>,
 
-    /// The encoder's preset
+    /// The encoder's preset [default: by encoder; for cameras one that keeps up]
     #[arg(long, value_name = "P", help_heading = "Output")]
     pub preset: Option<String>,
 
@@ -47,18 +48,18 @@ impl OutputArgs {
         overwrite(self.yes, self.no_overwrite || from_stdin)
     }
 
+    /// How to encode the output.
+    pub(super) fn encoder(&self) -> EncoderChoice {
+        EncoderChoice {
+            encoder: self.encoder.clone(),
+            quality: quality(self.crf, self.bitrate.clone()),
+            preset: self.preset.clone(),
+            options: self.encoder_option.clone(),
+        }
+    }
+
     /// How to write the output.
     pub(super) fn options(self) -> OutputOptions {
-        OutputOptions {
-            format: self.output_format,
-            encoder: EncoderChoice {
-                encoder: self.encoder,
-                quality: quality(self.crf, self.bitrate),
-                preset: self.preset,
-                options: self.encoder_option,
-            },
-            live: false,
-            pixel_format: None,
-        }
+        OutputOptions { encoder: self.encoder(), format: self.output_format, live: false, pixel_format: None }
     }
 }

@@ -32,7 +32,8 @@ pub struct Comparer {
     rgb: bool,
     projections: [Projection; 2],
     finish: Projection,
-    canvas: Canvas,
+    /// Room for the picture that is drawn.
+    pixels: Vec<u32>,
     pool: HostPool,
     engine: Engine,
     done: VecDeque<Frame>,
@@ -51,7 +52,7 @@ impl Comparer {
             rgb,
             projections: Default::default(),
             finish: Projection::default(),
-            canvas: Canvas::default(),
+            pixels: Vec::new(),
             pool,
             engine,
             done: VecDeque::new(),
@@ -67,13 +68,16 @@ impl Comparer {
         let size = (even(layout.size.0), even(layout.size.1));
 
         let [project_a, project_b] = &mut self.projections;
-        self.canvas.clear_to(size);
-        self.canvas.copy(&project_a.rgb(a, of_a.size())?, (0, 0), layout.columns[0].clone());
+        let mut pixels = std::mem::take(&mut self.pixels);
+        pixels.resize(size.0 * size.1, 0);
+        let mut canvas = Canvas::new(&mut pixels, size, 1);
+        canvas.copy(&project_a.rgb(a, of_a.size())?, (0, 0), layout.columns[0].clone());
         let (columns, x) = layout.of_b.clone();
-        self.canvas.copy(&project_b.rgb(b, layout.size_of_b)?, (x, 0), columns);
-        self.annotate([a, b], &layout);
+        canvas.copy(&project_b.rgb(b, layout.size_of_b)?, (x, 0), columns);
+        self.annotate(&mut canvas, [a, b], &layout);
 
-        let mut drawn = self.canvas.to_frame(&self.pool)?;
+        let mut drawn = canvas.to_frame(&self.pool)?;
+        self.pixels = pixels;
         drawn.pts = a.pts;
         drawn.attachment.clone_from(&a.attachment);
         let (format, colour) = self.outcome(a, &of_a);
@@ -81,19 +85,19 @@ impl Comparer {
     }
 
     /// Labels, histograms and the curve.
-    fn annotate(&mut self, [a, b]: [&Frame; 2], layout: &Layout) {
+    fn annotate(&mut self, canvas: &mut Canvas, [a, b]: [&Frame; 2], layout: &Layout) {
         let lettering = Lettering::for_height(layout.size.1);
-        divider(&mut self.canvas, layout.columns[1].start, layout.size.1, lettering.scale);
+        divider(canvas, layout.columns[1].start, layout.size.1, lettering.scale);
         for ((name, columns), side) in self.names.iter().zip(layout.columns.clone()).zip(layout.sides) {
-            label(&mut self.canvas, name, columns, side, lettering);
+            label(canvas, name, columns, side, lettering);
         }
         let Some(charts) = layout.charts(lettering) else { return };
         for (frame, chart) in [a, b].into_iter().zip(charts) {
-            self.canvas.shade(chart.offset(lettering.margin() as i32 / 2));
-            bars(&mut self.canvas, chart, &self.engine.histogram(frame, whole(frame)));
+            canvas.shade(chart.offset(lettering.margin() as i32 / 2));
+            bars(canvas, chart, &self.engine.histogram(frame, whole(frame)));
         }
         if let Some(points) = relation(a, b) {
-            curve(&mut self.canvas, charts[0], &points, lettering.scale + 1);
+            curve(canvas, charts[0], &points, lettering.scale + 1);
         }
     }
 

@@ -1,8 +1,8 @@
 //! What is said about the picture: which one it is, and how the run is doing.
 
-use super::canvas::Canvas;
 use super::controls::View;
 use super::overlay;
+use crate::chart::Canvas;
 use crate::pipeline::live::Status;
 use crate::spec::Settings;
 

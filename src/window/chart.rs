@@ -1,7 +1,7 @@
 //! The histogram of the camera's picture and the curve that equalizes it, at the upper right.
 
-use super::canvas::Canvas;
 use super::overlay::{MARGIN, SMALL, breadth, draw, extent, shade, write};
+use crate::chart::Canvas;
 use crate::spec::{Curve, Histogram};
 use embedded_graphics::pixelcolor::Rgb888;
 use embedded_graphics::prelude::{Point, RgbColor, Size};

@@ -1,7 +1,6 @@
 //! The preview: the equalized picture, the original, or both with a divider between them; histogram and curve; a line
 //! that says how the run is doing; keys.
 
-mod canvas;
 mod captions;
 mod chart;
 mod controls;

@@ -1,7 +1,7 @@
 //! What is drawn over the picture: the status line, the names of what is seen, the divider, the list of keys.
 
-use super::canvas::Canvas;
 use super::keys::HELP;
+use crate::chart::Canvas;
 use embedded_graphics::Drawable;
 use embedded_graphics::mono_font::ascii::{FONT_7X13_BOLD, FONT_9X18_BOLD};
 use embedded_graphics::mono_font::{MonoFont, MonoTextStyle};

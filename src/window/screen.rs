@@ -1,8 +1,8 @@
 //! A window of the system's own: opened, listened to, drawn on. What it is like is winit's business, how pixels get
 //! there softbuffer's; both look for the libraries of X11 and Wayland at run time only.
 
-use super::canvas::Canvas;
 use super::listener::{Input, Listener};
+use crate::chart::Canvas;
 use anyhow::{Context as _, Result, anyhow, bail};
 use softbuffer::{Context, Surface};
 use std::num::NonZeroU32;
