@@ -79,7 +79,7 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
     let settings = job.wishes.settle(&input);
     check_region(&settings, &input)?;
-    source.warm_up(settings.warm_up());
+    source.look_around(settings.warm_up(), settings.smoothing.ahead());
     let backend = Backend::choose(job.backend, settings, &notices)?;
     let records = places.open(&input.name)?;
     let sink = sink::open(input.clone(), target, job.output_options.clone(), backend.on_gpu, notices.clone())?;

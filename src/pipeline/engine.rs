@@ -105,7 +105,8 @@ fn pass(
 /// The middle stage.
 struct Pass<'a> {
     equalizer: Box<dyn Equalizer>,
-    /// The packets that go along with each frame under way.
+    /// The packets that go along with each frame that is to come out. Frames from behind the part that was asked for have
+    /// none, and stay where they are.
     packets: VecDeque<Vec<Packet>>,
     next: &'a Sender<Message>,
     progress: &'a Progress,
@@ -122,6 +123,10 @@ impl Pass<'_> {
                     let passed_on = self.flush()?;
                     self.progress.measure(Stage::Equalize, || self.equalizer.warm_up(frame))?;
                     passed_on
+                }
+                Message::Delivery(Delivery { behind: Some(frame), .. }) => {
+                    self.progress.measure(Stage::Equalize, || self.equalizer.submit(frame))?;
+                    Ok(())
                 }
                 Message::Delivery(Delivery { packets, frame: Some(frame), .. }) => {
                     self.progress.measure(Stage::Equalize, || self.equalizer.submit(frame))?;
@@ -144,7 +149,7 @@ impl Pass<'_> {
     /// The next message, or `None` when there will be none. While there is none yet, or no room for another frame, it
     /// passes on what is under way, so that no frame waits for the next one.
     fn receive(&mut self, before: &Receiver<Message>) -> Result<Option<Message>> {
-        while self.equalizer.in_flight() > 0 {
+        while self.comes_out() {
             if self.equalizer.in_flight() < self.equalizer.capacity() {
                 match before.try_recv() {
                     Ok(message) => return Ok(Some(message)),
@@ -174,7 +179,7 @@ impl Pass<'_> {
 
     /// Passes on everything that is under way.
     fn flush(&mut self) -> Result<Result<(), Closed>> {
-        while self.equalizer.in_flight() > 0 {
+        while self.comes_out() {
             if self.pass_on()?.is_err() {
                 return Ok(Err(Closed));
             }
@@ -182,11 +187,16 @@ impl Pass<'_> {
         Ok(Ok(()))
     }
 
+    /// Whether a frame is under way that is to come out.
+    fn comes_out(&self) -> bool {
+        self.equalizer.in_flight() > 0 && !self.packets.is_empty()
+    }
+
     /// Passes on the oldest frame under way.
     fn pass_on(&mut self) -> Result<Result<(), Closed>> {
         let frame = self.progress.measure(Stage::Equalize, || self.equalizer.collect())?;
         let packets = self.packets.pop_front().unwrap_or_default();
-        Ok(self.send(Message::Delivery(Delivery { packets, frame, before: None })))
+        Ok(self.send(Message::Delivery(Delivery { packets, frame, ..Delivery::default() })))
     }
 
     fn send(&self, message: Message) -> Result<(), Closed> {

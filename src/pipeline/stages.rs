@@ -15,6 +15,8 @@ pub struct Delivery {
     pub frame: Option<Frame>,
     /// A frame from before the part that was asked for: the equalizer is to see it, and nobody else. It comes alone.
     pub before: Option<Frame>,
+    /// A frame from behind that part, for the sake of those before it: likewise.
+    pub behind: Option<Frame>,
 }
 
 /// Where frames come from.
@@ -25,9 +27,9 @@ pub trait Source: Send {
     /// When the input cannot be read further and what has been read is not worth keeping.
     fn next(&mut self) -> Result<Option<Delivery>>;
 
-    /// Delivers so many of the frames before the part that was asked for, too, or more, where there are any. To be
-    /// called before the first [`next`](Source::next).
-    fn warm_up(&mut self, _frames: u32) {}
+    /// Delivers so many of the frames before the part that was asked for, too, or more, and so many of those behind it,
+    /// where there are any. To be called before the first [`next`](Source::next).
+    fn look_around(&mut self, _before: u32, _behind: u32) {}
 
     /// Puts frames into this memory from now on, if it is free to choose.
     fn use_pool(&mut self, _pool: Arc<dyn Pool>) {}

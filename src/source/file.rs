@@ -57,8 +57,9 @@ pub struct FileSource {
     /// First and last moment of the part that was asked for, in microseconds of the container's clock.
     begin: Option<i64>,
     end: Option<i64>,
-    /// How many frames before `begin` the equalizer is to see.
+    /// How many frames before `begin` the equalizer is to see, and how many behind `end`.
     warm_up: u32,
+    behind: u32,
     state: State,
     /// For each stream, whether its packets are handed on yet: video has to begin with a key frame.
     begun: Vec<bool>,
@@ -147,6 +148,7 @@ impl FileSource {
             begin,
             end,
             warm_up: 0,
+            behind: 0,
             state: State::Opened,
             packets: Vec::new(),
             packet_bytes: 0,
@@ -349,9 +351,7 @@ impl FileSource {
         if self.end.is_some_and(|end| moment >= end)
             || self.options.part.frames.is_some_and(|most| self.delivered >= most)
         {
-            self.end = Some(self.end.unwrap_or(moment).min(moment));
-            self.state = State::Trailing;
-            return Ok(None);
+            return self.take_behind(&picture, moment);
         }
         if picture.is_damaged() {
             self.damaged("damaged, shown as far as it could be decoded")?;
@@ -362,6 +362,21 @@ impl FileSource {
         self.delivered += 1;
         self.progress.count_decoded(moment - self.begin.or(self.input.media.start).unwrap_or(0));
         Ok(Some(self.delivery(Some(frame))))
+    }
+
+    /// A picture from behind the part that was asked for; `None` when nobody is to see it.
+    fn take_behind(&mut self, picture: &Picture, moment: i64) -> Result<Option<Delivery>> {
+        self.end = Some(self.end.unwrap_or(moment).min(moment));
+        if self.behind == 0 {
+            self.state = State::Trailing;
+            return Ok(None);
+        }
+        self.behind -= 1;
+        let behind = self
+            .to_native
+            .frame(picture)
+            .with_context(|| format!("{}: a frame behind the last one", self.input.name))?;
+        Ok(Some(Delivery { behind: Some(behind), ..Delivery::default() }))
     }
 
     /// The time of a frame that carries none: right after the one before it.
@@ -436,7 +451,7 @@ impl FileSource {
 
     fn delivery(&mut self, frame: Option<crate::frame::Frame>) -> Delivery {
         self.packet_bytes = 0;
-        Delivery { packets: std::mem::take(&mut self.packets), frame, before: None }
+        Delivery { packets: std::mem::take(&mut self.packets), frame, ..Delivery::default() }
     }
 
     fn damaged(&mut self, what: &str) -> Result<()> {
@@ -456,8 +471,8 @@ impl FileSource {
 }
 
 impl Source for FileSource {
-    fn warm_up(&mut self, frames: u32) {
-        self.warm_up = frames;
+    fn look_around(&mut self, before: u32, behind: u32) {
+        (self.warm_up, self.behind) = (before, behind);
     }
 
     fn next(&mut self) -> Result<Option<Delivery>> {

@@ -25,6 +25,8 @@ pub struct RawSource {
     seen: u64,
     first: u64,
     last: u64,
+    /// How many frames behind the last one the equalizer is to see.
+    behind: u64,
 }
 
 impl RawSource {
@@ -75,6 +77,7 @@ impl RawSource {
             progress,
             read: 0,
             seen: first,
+            behind: 0,
             first,
             last,
         }
@@ -152,8 +155,9 @@ impl RawSource {
 }
 
 impl Source for RawSource {
-    fn warm_up(&mut self, frames: u32) {
-        self.seen = self.first.saturating_sub(frames.into());
+    fn look_around(&mut self, before: u32, behind: u32) {
+        self.seen = self.first.saturating_sub(before.into());
+        self.behind = behind.into();
     }
 
     fn use_pool(&mut self, pool: Arc<dyn Pool>) {
@@ -174,6 +178,10 @@ impl Source for RawSource {
             frame.pts = Some(time);
             self.progress.count_decoded(rescale(time, self.video.rate.invert(), microseconds()));
             return Ok(Some(Delivery { frame: Some(frame), ..Delivery::default() }));
+        }
+        if self.read >= self.last && self.read < self.last.saturating_add(self.behind) {
+            let behind = self.read_frame()?;
+            return Ok(behind.map(|frame| Delivery { behind: Some(frame), ..Delivery::default() }));
         }
         if self.read <= self.first && !self.reader.is_interrupted() {
             bail!("{}: {}", self.input.name, self.nothing_read());

@@ -1,4 +1,5 @@
-//! `--start`: what lies before is looked at, so that a part of a video has the very frames of the whole.
+//! `--start`, `--duration` and `--frames`: what lies before and behind is looked at, so that a part of a video has the very
+//! frames of the whole.
 
 use crate::backends::available;
 use crate::grid::LAYOUTS;
@@ -11,6 +12,7 @@ use histeq_video::equalize::reference::Reference;
 use histeq_video::equalize::verify::Verified;
 use histeq_video::frame::PixelFormat;
 use histeq_video::spec::{Gain, Method, Settings, Smoothing, Threshold};
+use std::ops::Range;
 
 const RATE: usize = 25;
 const FRAMES: usize = 120;
@@ -34,15 +36,23 @@ fn scenes(dir: &Dir, file: &str, options: &str) {
 /// Requires that the samples of `part` are those of the frames of `whole` from `first` on, to the last one.
 #[track_caller]
 fn assert_same_from(what: &str, first: usize, bytes: usize, whole: &[u8], part: &[u8]) {
-    let expected: Vec<&[u8]> = whole.chunks_exact(bytes).skip(first).collect();
-    let part: Vec<&[u8]> = part.chunks_exact(bytes).collect();
-    assert_eq!((whole.len(), part.len()), (FRAMES * bytes, FRAMES - first), "{what} from frame {first}: frames");
-    let different = (0..part.len()).find(|&frame| expected[frame] != part[frame]);
-    assert_eq!(different, None, "{what}: the first frame that differs, counted from frame {first}");
+    assert_same(what, first..FRAMES, bytes, whole, part);
+}
+
+/// Requires that the samples of `part` are those of these frames of `whole`.
+#[track_caller]
+fn assert_same(what: &str, frames: Range<usize>, bytes: usize, whole: &[u8], part: &[u8]) {
+    assert_eq!((whole.len(), part.len()), (FRAMES * bytes, frames.len() * bytes), "{what}, {frames:?}: bytes");
+    let expected = whole.chunks_exact(bytes).skip(frames.start);
+    let different = expected.zip(part.chunks_exact(bytes)).position(|(expected, part)| expected != part);
+    assert_eq!(different, None, "{what}, {frames:?}: the first frame that differs, counted from the first of them");
 }
 
 /// Starts of many kinds: near the beginning, inside of scenes, right before, at and after cuts, in and after the flash.
 const STARTS: [usize; 9] = [1, 5, 33, 39, 40, 41, 61, 65, 110];
+
+/// Parts that end before, at and after cuts, in the flash, and so near the end that little lies behind.
+const PARTS: [Range<usize>; 6] = [0..1, 3..30, 20..40, 38..41, 45..60, 90..117];
 
 /// Holds parts of `input`, whose frames are read in `format`, to the whole.
 #[track_caller]
@@ -54,6 +64,14 @@ fn check(dir: &Dir, input: &str, format: &str, options: &str) {
         dir.succeeds(&format!("--backend cpu --encoder ffv1 {options} --start {start} -y {input} part.mkv"));
         let part = dir.raw("part.mkv", format);
         assert_same_from(&format!("{input} {options}"), first, frame_bytes(format), &whole, &part);
+    }
+    for frames in PARTS {
+        let (start, duration) = (frames.start as f64 / RATE as f64, frames.len() as f64 / RATE as f64);
+        for end in [format!("--frames {}", frames.len()), format!("--duration {duration}")] {
+            dir.succeeds(&format!("--backend cpu --encoder ffv1 {options} --start {start} {end} -y {input} part.mkv"));
+            let part = dir.raw("part.mkv", format);
+            assert_same(&format!("{input} {options} {end}"), frames.clone(), frame_bytes(format), &whole, &part);
+        }
     }
 }
 
