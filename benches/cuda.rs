@@ -17,7 +17,7 @@ use histeq_video::spec::{Gain, Method, Plateau, Settings, Smoothing, Strength, T
 use std::sync::Arc;
 use std::time::Instant;
 
-const SIZES: [(usize, usize); 2] = [(1920, 1080), (3840, 2160)];
+const SIZES: [(usize, usize); 4] = [(1280, 720), (1920, 1080), (3840, 2160), (7680, 4320)];
 
 /// What the pictures of one measurement take together: more than any GPU's cache.
 const SPREAD: usize = 400 << 20;
@@ -70,9 +70,9 @@ fn kernels(gpu: &Arc<Gpu>) -> anyhow::Result<()> {
     println!("Frames on the device, µs a frame, back-to-back launches (about 3 µs is what a launch costs the CPU)\n");
     println!(
         "| format | size | content | luminance | histogram | histogram + scan | map | all | all, modified | ratio | \
-         clahe | ratio |"
+         clahe | ratio | batch |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for (width, height) in SIZES {
         for content in Content::ALL {
             row(gpu, PixelFormat::Gray, (width, height), content)?;
@@ -129,10 +129,11 @@ fn row(gpu: &Arc<Gpu>, format: PixelFormat, size: (usize, usize), content: Conte
         all_modified.push(each(&mut pictures, |picture| picture.equalize(history, modified))?);
         all_tiles.push(each(&mut pictures, |picture| picture.equalize(history, tiles))?);
     }
+    let batch = whole_batch(&mut pictures, history, task)?;
     let (all, all_modified, all_tiles) = (median(all), median(all_modified), median(all_tiles));
     println!(
         "| {format} | {}x{} | {} | {luminance} | {histogram:.2} | {with_scan:.2} | {map:.2} | {all:.2} | \
-         {all_modified:.2} | {:.2} | {all_tiles:.2} | {:.2} |",
+         {all_modified:.2} | {:.2} | {all_tiles:.2} | {:.2} | {batch} |",
         size.0,
         size.1,
         content.name(),
@@ -155,6 +156,23 @@ fn each(pictures: &mut [Picture], mut work: impl FnMut(&mut Picture) -> Result<(
         times.push(f64::from(begin.elapsed_ms(&end)?) * 1e3 / pictures.len() as f64);
     }
     Ok(median(times))
+}
+
+/// Median µs a picture where one launch does them all.
+fn whole_batch(pictures: &mut [Picture], history: &mut History, task: &Task) -> anyhow::Result<String> {
+    let stream = pictures[0].stream().clone();
+    let event = || stream.context().new_event(Some(CU_EVENT_DEFAULT));
+    let (begin, end) = (event()?, event()?);
+    let mut times = Vec::new();
+    for _ in 0..REPETITIONS {
+        begin.record(&stream)?;
+        if !Picture::equalize_batch(pictures, history, task)? {
+            return Ok(String::new());
+        }
+        end.record(&stream)?;
+        times.push(f64::from(begin.elapsed_ms(&end)?) * 1e3 / pictures.len() as f64);
+    }
+    Ok(format!("{:.2}", median(times)))
 }
 
 fn ring(gpu: &Arc<Gpu>) -> anyhow::Result<()> {

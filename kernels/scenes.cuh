@@ -33,6 +33,11 @@ struct Turn {
     unsigned forgotten;  // the window that the frame which was in the slot is to be subtracted from, or NOWHERE
     unsigned pushed;     // the slot that is to be subtracted from its own window, or NOWHERE
     unsigned cut;        // 1 if the frame before belongs to the other window
+
+    __device__ __forceinline__ bool operator==(const Turn& other) const {
+        return window == other.window && fresh == other.fresh && frames == other.frames &&
+               forgotten == other.forgotten && pushed == other.pushed;
+    }
 };
 
 // What a lane of the warp knows of the frames so far; each has two coarse bins.
@@ -61,12 +66,26 @@ __device__ __forceinline__ unsigned after(unsigned slot, const Modifiers& m) {
     return slot + 1u == m.slots ? 0u : slot + 1u;
 }
 
-// Reads what is known before the frame: all of it, so that nothing is waited for later. `marks` has `slots` entries for each of the two states.
-__device__ __forceinline__ Known known_before(const Modifiers& m, const Scenes* states, const unsigned* marks) {
+// The row with the histogram of the frame that is in `slot` before this one comes. There is a row more than there are
+// slots, so that this frame's histogram never takes the place of one that somebody may still be reading.
+__device__ __forceinline__ unsigned row_of(unsigned slot, const Modifiers& m) {
+    unsigned ago = m.slot > slot ? m.slot - slot : m.slot + m.slots - slot;
+    return m.row >= ago ? m.row - ago : m.row + m.slots + 1u - ago;
+}
+
+// The state before the frame, and its marks: there are two of each.
+__device__ __forceinline__ const Scenes* scenes_before(const Modifiers& m, const Scenes* states) {
+    return &states[m.number & 1u];
+}
+__device__ __forceinline__ const unsigned* marks_before(const Modifiers& m, const unsigned* marks) {
+    return marks + (m.number & 1u ? m.slots : 0u);
+}
+
+// Reads what is known before the frame: all of it, so that nothing is waited for later.
+__device__ __forceinline__ Known known_before(const Modifiers& m, const Scenes* scenes, const unsigned* marks) {
     unsigned lane = threadIdx.x % LANES;
     Known known;
-    const Scenes* scenes = &states[m.number & 1u];
-    known.marks = marks + (m.number & 1u ? m.slots : 0u);
+    known.marks = marks;
     known.last = pair_at(scenes->last, lane);
     known.before = pair_at(scenes->before, lane);
     known.oldest = pair_at(scenes->oldest, 0u);
@@ -87,20 +106,23 @@ __device__ __forceinline__ Known known_before(const Modifiers& m, const Scenes* 
     return known;
 }
 
-// Adds the counts of four codes, from `code` on, to their coarse bins; counts outside of the levels are zero.
-__device__ __forceinline__ void add_coarse(const unsigned (&four)[4], unsigned code, Levels levels, unsigned* coarse) {
+// Adds the counts of neighbouring codes, from `code` on, to their coarse bins; counts outside of the levels are zero.
+// `divisor` is the number of levels.
+template <unsigned PER>
+__device__ __forceinline__ void add_coarse(const unsigned (&count)[PER], unsigned code, Levels levels, Divisor divisor,
+                                           unsigned* coarse) {
     unsigned sum = 0u, bin = 0u;
 #pragma unroll
-    for (unsigned i = 0u; i < 4u; ++i) {
-        if (four[i] == 0u) continue;
-        unsigned at = bin_of(code + i - levels.lo, COARSE, levels.hi - levels.lo + 1u);
+    for (unsigned i = 0u; i < PER; ++i) {
+        if (count[i] == 0u) continue;
+        unsigned at = small_quotient((code + i - levels.lo) * COARSE, divisor.of, divisor.rough);
         // Neighbours mostly share a bin, and then one addition.
         if (at != bin && sum != 0u) {
             atomicAdd(&coarse[bin], sum);
             sum = 0u;
         }
         bin = at;
-        sum += four[i];
+        sum += count[i];
     }
     if (sum != 0u) atomicAdd(&coarse[bin], sum);
 }
@@ -109,7 +131,12 @@ __device__ __forceinline__ void add_coarse(const unsigned (&four)[4], unsigned c
 __device__ __forceinline__ bool differs(uint2 a, unsigned samples, uint2 b, unsigned others, unsigned threshold) {
     auto away = [](unsigned long long a, unsigned long long b) { return a > b ? a - b : b - a; };
     unsigned long long most = (unsigned long long)threshold * COARSE * samples;
-    if (samples == others) return 1000u * sum_of_warp(away(a.x, b.x) + away(a.y, b.y)) > most;
+    if (samples == others) {
+        // Sums of what is at most the samples: mostly, 32 bits are enough.
+        unsigned long long x = away(a.x, b.x), y = away(a.y, b.y);
+        unsigned long long sum = samples <= ~0u / COARSE ? sum_of_warp((unsigned)(x + y)) : sum_of_warp(x + y);
+        return 1000u * sum > most;
+    }
     // Multiplied out: the sums take up to 64 bits, and what is compared more than that.
     auto times = [](unsigned a, unsigned b) { return (unsigned long long)a * b; };
     unsigned long long sum =
@@ -118,16 +145,8 @@ __device__ __forceinline__ bool differs(uint2 a, unsigned samples, uint2 b, unsi
     return high != most_high ? high > most_high : sum * 1000u > most * others;
 }
 
-// Where the frame belongs whose samples fall into `coarse` bins.
-__device__ __forceinline__ Turn next_turn(const unsigned* coarse, const Modifiers& m, Known& known) {
-    unsigned lane = threadIdx.x % LANES;
-    uint2 own = pair_at(coarse, lane);
-    unsigned odd = prefix_of_warp(own.x + own.y, lane);
-    known.now = make_uint2(odd - own.y, odd);
-
-    bool cut = differs(known.now, m.samples, known.last, known.last_samples, m.threshold) && known.begun;
-    bool back = cut && known.cuts && m.number - known.cut <= m.flash &&
-                !differs(known.now, m.samples, known.before, known.before_samples, m.threshold);
+// What it means for the windows that there is a cut, or that one leads back to the scene before.
+__device__ __forceinline__ Turn turn_of(bool cut, bool back, const Modifiers& m, const Known& known) {
     Turn turn;
     turn.cut = cut;
     turn.window = cut ? 1u - known.current : known.current;
@@ -141,6 +160,19 @@ __device__ __forceinline__ Turn next_turn(const unsigned* coarse, const Modifier
     return turn;
 }
 
+// Where the frame belongs whose samples fall into `coarse` bins.
+__device__ __forceinline__ Turn next_turn(const unsigned* coarse, const Modifiers& m, Known& known) {
+    unsigned lane = threadIdx.x % LANES;
+    uint2 own = pair_at(coarse, lane);
+    unsigned odd = prefix_of_warp(own.x + own.y, lane);
+    known.now = make_uint2(odd - own.y, odd);
+
+    bool cut = differs(known.now, m.samples, known.last, known.last_samples, m.threshold) && known.begun;
+    bool back = cut && known.cuts && m.number - known.cut <= m.flash &&
+                !differs(known.now, m.samples, known.before, known.before_samples, m.threshold);
+    return turn_of(cut, back, m, known);
+}
+
 // Writes what is known after the frame.
 __device__ __forceinline__ void remember(Turn turn, const Known& known, const Modifiers& m, Scenes* states,
                                          unsigned* marks) {
@@ -149,6 +181,7 @@ __device__ __forceinline__ void remember(Turn turn, const Known& known, const Mo
     unsigned* marking = marks + (m.number & 1u ? 0u : m.slots);
     unsigned mark = turn.fresh ? known.given + 1u : of(known.mark, turn.window);
     unsigned round = 0u;
+#pragma unroll 1
     for (unsigned slot = lane; slot < m.slots; slot += LANES, ++round) {
         unsigned kept = round == 0u ? known.first[0] : round == 1u ? known.first[1] : known.marks[slot];
         marking[slot] = slot == m.slot ? mark : slot == turn.pushed ? 0u : kept;

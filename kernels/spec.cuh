@@ -152,12 +152,30 @@ SPEC unsigned rescaled(unsigned component, unsigned from, unsigned to, unsigned 
     return code < 0 ? 0u : (unsigned)code > max ? max : (unsigned)code;
 }
 
+// 1 / value, to one part in 2^22: all that the quotients below ask of it.
+SPEC float reciprocal_of(float value) {
+#ifdef __CUDACC__
+    float reciprocal;
+    asm("rcp.approx.f32 %0, %1;" : "=f"(reciprocal) : "f"(value));
+    return reciprocal;
+#else
+    return 1.0f / value;
+#endif
+}
+
 // numerator / divisor, rounded down, for quotients below 2^17. One multiplication by 1 / divisor lands within one of
 // it (its relative error is below 2^-22), and the remainder says on which side: far cheaper than a 64-bit division.
 SPEC unsigned quotient(unsigned long long numerator, unsigned divisor, float reciprocal) {
     unsigned estimate = (unsigned)((float)numerator * reciprocal);
     long long rest = (long long)numerator - (long long)((unsigned long long)estimate * divisor);
     return rest < 0 ? estimate - 1u : rest >= (long long)divisor ? estimate + 1u : estimate;
+}
+
+// As `quotient`, for numerators of 32 bits.
+SPEC unsigned small_quotient(unsigned numerator, unsigned divisor, float reciprocal) {
+    unsigned estimate = (unsigned)((float)numerator * reciprocal);
+    int rest = (int)(numerator - estimate * divisor);
+    return rest < 0 ? estimate - 1u : rest >= (int)divisor ? estimate + 1u : estimate;
 }
 
 // What equalization leaves to be said of a histogram once it is summed up: N - cmin and cmin.
@@ -168,7 +186,7 @@ struct Spread {
 };
 
 SPEC Spread spread_of(unsigned first, unsigned total) {
-    Spread spread = {first, total - first, 1.0f / (float)(total - first)};
+    Spread spread = {first, total - first, reciprocal_of((float)(total - first))};
     return spread;
 }
 
@@ -198,6 +216,7 @@ struct Modifiers {
     unsigned number;     // of this frame since everything began, modulo 2^32
     unsigned slots;      // frames that are remembered; 0 where each frame is by itself
     unsigned slot;       // the one that takes this frame
+    unsigned row;        // of the histograms, of which there is one more, that takes this frame's
     unsigned frames;     // the most that a window has
     unsigned flash;      // the most that a flash lasts
     unsigned threshold;  // distance of a cut, in thousandths
@@ -206,6 +225,7 @@ struct Modifiers {
     unsigned cap;        // what a bin keeps of each frame; 0 for all
     unsigned bins;       // of the histogram; 0 is one a level
     unsigned gain;       // contrast limit in 256ths; 0 is none
+    unsigned long long inverse;  // of the number of levels, as a divisor has it
 };
 
 // As `quotient`, for divisors of up to 48 bits.
@@ -223,7 +243,7 @@ struct WideSpread {
 };
 
 SPEC WideSpread wide_spread_of(unsigned long long first, unsigned long long total) {
-    WideSpread spread = {first, total - first, 1.0f / (float)(total - first)};
+    WideSpread spread = {first, total - first, reciprocal_of((float)(total - first))};
     return spread;
 }
 
@@ -256,17 +276,30 @@ SPEC unsigned long long part_of_bin(unsigned long long held, unsigned level, uns
     return held * (level + 1u) / width - held * level / width;
 }
 
-// A divisor of up to 2^16, for dividends of up to 2^52: a multiplication by 1 / divisor lands within one of the
-// quotient, and the remainder says on which side. Far cheaper than a 64-bit division.
+// The upper half of a product of 128 bits.
+SPEC unsigned long long high_half(unsigned long long a, unsigned long long b) {
+#ifdef __CUDACC__
+    return __umul64hi(a, b);
+#else
+    return (unsigned long long)(((unsigned __int128)a * b) >> 64);
+#endif
+}
+
+// A divisor of up to 2^16, for dividends of up to 2^63: a multiplication by 2^64 / divisor, rounded down, gives the
+// quotient or one less, and the remainder says which. Far cheaper than a 64-bit division.
 struct Divisor {
     unsigned of;
-    double reciprocal;
+    unsigned long long inverse;
+    float rough;  // 1 / divisor, for quotients of 32-bit numerators
 };
 
-SPEC Divisor divisor_of(unsigned of) {
-    Divisor divisor = {of, 1.0 / of};
+// With the inverse known: (2^64 - 1) / of.
+SPEC Divisor divisor_with(unsigned of, unsigned long long inverse) {
+    Divisor divisor = {of, inverse, reciprocal_of((float)of)};
     return divisor;
 }
+
+SPEC Divisor divisor_of(unsigned of) { return divisor_with(of, ~0ull / of); }
 
 struct Divided {
     unsigned long long quotient;
@@ -274,11 +307,10 @@ struct Divided {
 };
 
 SPEC Divided divided(unsigned long long dividend, Divisor by) {
-    unsigned long long estimate = (unsigned long long)((double)dividend * by.reciprocal);
-    long long rest = (long long)(dividend - estimate * by.of);
-    if (rest < 0) return Divided{estimate - 1u, (unsigned)(rest + by.of)};
-    if (rest >= (long long)by.of) return Divided{estimate + 1u, (unsigned)(rest - by.of)};
-    return Divided{estimate, (unsigned)rest};
+    unsigned long long estimate = high_half(dividend, by.inverse);
+    unsigned rest = (unsigned)dividend - (unsigned)estimate * by.of;
+    if (rest >= by.of) return Divided{estimate + 1u, rest - by.of};
+    return Divided{estimate, rest};
 }
 
 // What the contrast limit lets a level keep, all counts taken times 256, of a histogram of `total` samples.
@@ -295,5 +327,7 @@ SPEC unsigned long long cut_off(unsigned long long held, unsigned long long most
     return 256u * held > most ? 256u * held - most : 0u;
 }
 
-// What the levels below `level` get of what is left when `excess` has been spread evenly.
-SPEC unsigned odd_share(unsigned level, Divided excess, Divisor levels) { return level * excess.rest / levels.of; }
+// What the levels below `level`, at most 2^16, get of what is left when `excess` has been spread evenly.
+SPEC unsigned odd_share(unsigned level, Divided excess, Divisor levels) {
+    return small_quotient(level * excess.rest, levels.of, levels.rough);
+}

@@ -6,14 +6,14 @@
 typedef unsigned long long Sum;
 
 // The frame's samples in coarse bins, for the whole block, out of the counts of all its codes.
-__device__ __forceinline__ void compare(const uint4* __restrict__ counts, unsigned codes, Levels levels,
+__device__ __forceinline__ void compare(const uint4* __restrict__ counts, unsigned codes, Levels levels, Divisor divisor,
                                         unsigned* coarse) {
     if (threadIdx.x < COARSE) coarse[threadIdx.x] = 0u;
     __syncthreads();
     for (unsigned code = 4u * threadIdx.x; code < codes; code += 4u * blockDim.x) {
         uint4 loaded = counts[code / 4u];
         unsigned four[4] = {loaded.x, loaded.y, loaded.z, loaded.w};
-        add_coarse(four, code, levels, coarse);
+        add_coarse<4u>(four, code, levels, divisor, coarse);
     }
     __syncthreads();
 }
@@ -36,8 +36,8 @@ extern "C" __global__ __launch_bounds__(1024) void tile_curves(
 
     if (m.slots != 0u) {
         Known known;
-        if (warp == 0u) known = known_before(m, states, marks);
-        compare(counts, codes, levels, coarse);
+        if (warp == 0u) known = known_before(m, scenes_before(m, states), marks_before(m, marks));
+        compare(counts, codes, levels, divisor_with(levels.hi - levels.lo + 1u, m.inverse), coarse);
         if (warp == 0u) {
             Turn turn = next_turn(coarse, m, known);
             if (lane == 0u) shared_turn = turn;

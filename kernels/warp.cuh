@@ -10,6 +10,28 @@ __device__ __forceinline__ T sum_of_warp(T value) {
     return value;
 }
 
+// The same for 32 bits, in one instruction where there is one.
+__device__ __forceinline__ unsigned sum_of_warp(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(ALL, value);
+#else
+    return sum_of_warp<unsigned>(value);
+#endif
+}
+
+// And for 64 bits, in parts of 24 bits whose sums fit.
+__device__ __forceinline__ unsigned long long sum_of_warp(unsigned long long value) {
+#if __CUDA_ARCH__ >= 800
+    constexpr unsigned PART = (1u << 24) - 1u;
+    unsigned low = __reduce_add_sync(ALL, (unsigned)value & PART);
+    unsigned middle = __reduce_add_sync(ALL, (unsigned)(value >> 24) & PART);
+    unsigned high = __reduce_add_sync(ALL, (unsigned)(value >> 48));
+    return low + ((unsigned long long)middle << 24) + ((unsigned long long)high << 48);
+#else
+    return sum_of_warp<unsigned long long>(value);
+#endif
+}
+
 // The sum over this lane and those before it.
 template <typename T>
 __device__ __forceinline__ T prefix_of_warp(T value, unsigned lane) {

@@ -117,6 +117,7 @@ pub(super) struct Modifiers {
     number: u32,
     slots: u32,
     slot: u32,
+    row: u32,
     frames: u32,
     flash: u32,
     threshold: u32,
@@ -125,6 +126,7 @@ pub(super) struct Modifiers {
     cap: u32,
     bins: u32,
     gain: u32,
+    inverse: u64,
 }
 
 impl Modifiers {
@@ -138,6 +140,7 @@ impl Modifiers {
             number: number as u32,
             slots,
             slot: (number % u64::from(slots.max(1))) as u32,
+            row: (number % (u64::from(slots) + 1)) as u32,
             frames: settings.smoothing.frames(),
             flash: settings.smoothing.flash(),
             threshold: settings.scene_threshold.of_1000(),
@@ -147,6 +150,7 @@ impl Modifiers {
             cap: settings.plateau.cap(task.samples()).map_or(0, |cap| cap.min(task.samples()) as u32),
             bins: if bins == count { 0 } else { bins as u32 },
             gain: settings.max_gain.of_256().unwrap_or(0),
+            inverse: u64::MAX / count as u64,
         }
     }
 }
@@ -232,8 +236,8 @@ unsafe impl DeviceRepr for Region {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for Tiles {}
 // SAFETY: as above.
-unsafe impl DeviceRepr for Modifiers {}
-// SAFETY: as above.
 unsafe impl DeviceRepr for Colours {}
 // SAFETY: `repr(C)`, integer fields only, aligned and padded as the kernel's structure is.
 unsafe impl DeviceRepr for ChromaPlaces {}
+// SAFETY: `repr(C)`, twelve fields of 32 bits and one of 64: nothing is padded.
+unsafe impl DeviceRepr for Modifiers {}

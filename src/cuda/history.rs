@@ -43,9 +43,10 @@ pub struct History {
     kind: Option<Kind>,
     asked_bins: Option<u32>,
     number: u64,
-    /// A histogram for each frame that is remembered.
+    /// A histogram for each frame that is remembered; for one curve a frame one more, so that the frame at hand takes the
+    /// place of none of them.
     pub(super) slots: CudaSlice<u32>,
-    /// Those of the two windows.
+    /// Those of the two windows; for one curve a frame twice, the frames taking turns at reading and writing them.
     pub(super) sums: CudaSlice<u64>,
     pub(super) scenes: CudaSlice<u8>,
     pub(super) marks: CudaSlice<u32>,
@@ -54,6 +55,57 @@ pub struct History {
     pub(super) grid: CudaSlice<u8>,
     /// The curves of the last frames, one of which is that of a frame that has waited for them.
     pub(super) kept: CudaSlice<u16>,
+    pub(super) totals: Totals,
+}
+
+/// Where the blocks of the fused kernel add up what they have counted. Frames take turns: one adds to the first buffer and
+/// empties the second one for the next.
+pub(super) struct Totals {
+    codes: usize,
+    buffers: [CudaSlice<u32>; 2],
+    /// For the teams of a batch.
+    batch: CudaSlice<u32>,
+}
+
+/// Totals lie in sectors of eight, this many of them apart, as in kernels/fused.cu.
+const SECTOR: usize = 8;
+const SECTOR_PITCH: usize = 64;
+
+impl Totals {
+    fn on(stream: &Arc<CudaStream>) -> Result<Self, Error> {
+        let buffer = || stream.alloc_zeros(1).doing(ALLOCATING);
+        Ok(Totals { codes: 0, buffers: [buffer()?, buffer()?], batch: buffer()? })
+    }
+
+    /// How many entries hold the totals of so many codes.
+    pub fn entries(codes: usize) -> usize {
+        codes / SECTOR * SECTOR_PITCH
+    }
+
+    /// Those that are all zero, and those to be emptied, for the next frame, which has so many codes.
+    pub fn next(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        codes: usize,
+    ) -> Result<(&mut CudaSlice<u32>, &mut CudaSlice<u32>), Error> {
+        if self.codes != codes {
+            // A frame empties no more than it has codes itself.
+            for buffer in &mut self.buffers {
+                *buffer = stream.alloc_zeros(Totals::entries(codes)).doing(ALLOCATING)?;
+            }
+            self.codes = codes;
+        }
+        self.buffers.swap(0, 1);
+        let [zero, emptied] = &mut self.buffers;
+        Ok((zero, emptied))
+    }
+
+    /// So many entries, all of them zero once the stream gets there.
+    pub fn of_batch(&mut self, stream: &Arc<CudaStream>, entries: usize) -> Result<&mut CudaSlice<u32>, Error> {
+        resize(stream, &mut self.batch, entries)?;
+        stream.memset_zeros(&mut self.batch).doing(CLEARING)?;
+        Ok(&mut self.batch)
+    }
 }
 
 const ALLOCATING: &str = "allocating memory on the device";
@@ -77,6 +129,7 @@ impl History {
             bins: stream.alloc_zeros(1).doing(ALLOCATING)?,
             grid: stream.alloc_zeros(GRID_BYTES).doing(ALLOCATING)?,
             kept: stream.alloc_zeros(1).doing(ALLOCATING)?,
+            totals: Totals::on(stream)?,
         })
     }
 
@@ -98,9 +151,10 @@ impl History {
         let stream = self.stream.clone();
         if self.kind != Some(kind) {
             let slots = History::slots_for(&task.settings) as usize;
+            let (rows, turns) = if tiles.is_some() { (slots, 1) } else { (slots + 1, 2) };
             // One of each at least: an empty buffer has no address.
-            resize(&stream, &mut self.slots, (slots * entries).max(1))?;
-            resize(&stream, &mut self.sums, 2 * entries)?;
+            resize(&stream, &mut self.slots, (rows * entries).max(1))?;
+            resize(&stream, &mut self.sums, turns * 2 * entries)?;
             let curves = tiles.map_or(1, |(tiles, _)| tiles.count());
             let places = if kind.smoothing.ahead() > 0 { places(&kind.smoothing) } else { 0 };
             resize(&stream, &mut self.kept, (places * curves * codes).max(1))?;

@@ -43,7 +43,7 @@ impl Task {
     }
 
     /// Whether the curve depends on the plain histogram of the frame and on nothing else.
-    fn is_plain(&self) -> bool {
+    pub(super) fn is_plain(&self) -> bool {
         let Settings { smoothing, plateau, bins, max_gain, .. } = self.settings;
         smoothing.frames() == 1 && plateau == Plateau::Off && bins.is_none() && max_gain == Gain::OFF
     }
@@ -67,6 +67,8 @@ pub struct Picture {
     pub(super) emptied: CudaSlice<u32>,
     /// What each code becomes.
     pub(super) curve: CudaSlice<u16>,
+    /// Whether the luma has gone through the curve already.
+    mapped: bool,
     /// What lies there, if it was not made here.
     given: Option<Arc<Curve>>,
     /// What local equalization needs, once it has been asked for.
@@ -118,6 +120,7 @@ impl Picture {
             counts,
             emptied,
             curve,
+            mapped: false,
             given: None,
             local: None,
         })
@@ -141,8 +144,33 @@ impl Picture {
         self.apply(task, task.tiles(&self.layout).is_some())
     }
 
-    /// Enqueues everything up to the curve. Gives the frame's number in `history`.
+    /// Enqueues plain equalization of many pictures in one launch, or a few; they are alike and belong to one stream.
+    /// False where there is no such kernel for them.
+    ///
+    /// # Errors
+    /// When a launch fails.
+    pub fn equalize_batch(pictures: &mut [Picture], history: &mut History, task: &Task) -> Result<bool, Error> {
+        let Some(gpu) = pictures.first().map(|picture| picture.gpu.clone()) else { return Ok(true) };
+        let Some(fused) = &gpu.kernels.fused else { return Ok(false) };
+        let layout = &pictures[0].layout;
+        if !(fused.does(layout, task) && task.is_plain() && layout.sample().depth == 8) {
+            return Ok(false);
+        }
+        fused.launch_batch(pictures, history, task)?;
+        Ok(true)
+    }
+
+    /// Enqueues everything up to the curve, and further where one launch does it all. Gives the frame's number in
+    /// `history`.
     pub(super) fn analyze(&mut self, history: &mut History, task: &Task) -> Result<u64, Error> {
+        let gpu = self.gpu.clone();
+        if let Some(fused) = gpu.kernels.fused.as_ref().filter(|fused| fused.does(&self.layout, task)) {
+            self.keep_luma()?;
+            fused.launch(self, history, task)?;
+            self.mapped = true;
+            return Ok(history.latest_number());
+        }
+        self.mapped = false;
         self.make_luminance(task)?;
         match task.tiles(&self.layout) {
             Some((tiles, bins)) => self.make_tile_curves(history, task, tiles, bins)?,
@@ -171,6 +199,9 @@ impl Picture {
 
     /// Enqueues the mapping through the curve, or with `locally` the curves of the tiles.
     pub(super) fn apply(&mut self, task: &Task, locally: bool) -> Result<(), Error> {
+        if self.mapped {
+            return self.scale_chroma(task);
+        }
         self.keep_luma()?;
         if !locally {
             self.map(task)?;
@@ -214,6 +245,7 @@ impl Picture {
     /// When the curve is for samples of another depth.
     pub(super) fn give(&mut self, curve: &Arc<Curve>, task: &Task) -> Result<(), Error> {
         assert_eq!(curve.codes().len(), self.layout.codes());
+        self.mapped = false;
         self.make_luminance(task)?;
         if !self.given.as_ref().is_some_and(|given| Arc::ptr_eq(given, curve)) {
             // The copy has read it before the buffers are used again, and until then it is kept.
@@ -333,5 +365,17 @@ impl Picture {
         let stream = self.stream.clone();
         stream.memcpy_htod(bytes, &mut self.pixels.slice_mut(..bytes.len())).doing("copying to the device")?;
         stream.synchronize().doing("copying to the device")
+    }
+
+    /// Copies the beginning of the planes into `bytes` once all that was enqueued is done, for measurements and tests.
+    ///
+    /// # Errors
+    /// When something that was enqueued has failed, or the copy fails.
+    ///
+    /// # Panics
+    /// When the planes have fewer bytes.
+    pub fn read(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        self.stream.memcpy_dtoh(&self.pixels.slice(..bytes.len()), bytes).doing("copying from the device")?;
+        self.stream.synchronize().doing("copying from the device")
     }
 }

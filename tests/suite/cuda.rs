@@ -4,7 +4,7 @@
 use crate::backends::gpu;
 use crate::fallback::{before_reference, collect_next, pictures};
 use crate::pictures::{Content, Picture, difference};
-use histeq_video::cuda::{Error, Gpu, Ring, Task, Timeline};
+use histeq_video::cuda::{Error, Gpu, History, Layout, Picture as DevicePicture, Ring, Task, Timeline};
 use histeq_video::equalize::cuda::Cuda;
 use histeq_video::equalize::reference::Reference;
 use histeq_video::equalize::{Equalizer, levels, weights, whole};
@@ -60,6 +60,47 @@ fn frames_that_take_many_blocks_are_equalized_like_the_reference() {
             assert_eq!(difference(&expected, &found), None, "{picture:?}");
         }
     }
+}
+
+#[test]
+fn a_batch_becomes_what_its_frames_become_one_by_one() {
+    let Some(gpu) = gpu() else { return };
+    // From less than one block to more than shared memory holds; several rounds of teams, and more planes than one launch
+    // takes.
+    for (size, count) in
+        [((1, 1), 3), ((15, 1), 70), ((321, 77), 300), ((1283, 721), 41), ((3841, 2161), 9), ((7681, 4320), 3)]
+    {
+        let pictures: Vec<Picture> = (0..count)
+            .map(|index| {
+                let content = Content::ALL[index % Content::ALL.len()];
+                Picture { content, ..Picture::new(PixelFormat::Gray, size) }
+            })
+            .collect();
+        let frames: Vec<Frame> = pictures.iter().map(|picture| picture.make()).collect();
+        let expected: Vec<Vec<u8>> =
+            frames.iter().map(|frame| samples(&Reference::new(Settings::default()).equalize(frame))).collect();
+        let layout = Layout::of(&frames[0], false).unwrap();
+        let mut on_device = DevicePicture::several(gpu, &layout, count).unwrap();
+        let mut history = History::on(on_device[0].stream()).unwrap();
+        // Twice: what a batch leaves behind must not matter to the next one.
+        for _ in 0..2 {
+            for (picture, frame) in on_device.iter_mut().zip(&frames) {
+                picture.fill(&samples(frame)).unwrap();
+            }
+            assert!(DevicePicture::equalize_batch(&mut on_device, &mut history, &task(&frames[0])).unwrap());
+            for (index, picture) in on_device.iter().enumerate() {
+                let mut found = vec![0; size.0 * size.1];
+                picture.read(&mut found).unwrap();
+                assert!(found == expected[index], "picture {index} of {size:?}: {:?}", pictures[index]);
+            }
+        }
+    }
+}
+
+/// The samples of a gray frame, without padding.
+fn samples(frame: &Frame) -> Vec<u8> {
+    let plane = &frame.planes()[0];
+    (0..plane.rows()).flat_map(|y| plane.row(y).iter().copied()).collect()
 }
 
 #[test]

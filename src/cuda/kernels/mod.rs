@@ -3,6 +3,7 @@
 
 mod chroma;
 mod equalization;
+mod fused;
 mod histogram;
 mod look_ahead;
 mod luminance;
@@ -14,6 +15,7 @@ mod tile_map;
 
 pub(super) use chroma::Chroma;
 pub(super) use equalization::Equalization;
+pub(super) use fused::Fused;
 pub(super) use histogram::Histogram;
 pub(super) use look_ahead::LookAhead;
 pub(super) use luminance::Luminance;
@@ -41,6 +43,8 @@ pub(super) struct Kernels {
     pub histogram: Histogram,
     pub scan: Scan,
     pub equalization: Equalization,
+    /// `None` where the GPU is too old for it.
+    pub fused: Option<Fused>,
     pub look_ahead: LookAhead,
     pub map: Map,
     pub chroma: Chroma,
@@ -56,6 +60,7 @@ impl Kernels {
             histogram: Histogram::load(context)?,
             scan: Scan::load(context)?,
             equalization: Equalization::load(context)?,
+            fused: Fused::load(context)?,
             look_ahead: LookAhead::load(context)?,
             map: Map::load(context)?,
             chroma: Chroma::load(context)?,

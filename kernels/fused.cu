@@ -1,0 +1,421 @@
+// All of equalization in one launch: the samples of a plane are counted as they arrive in shared memory, stay there while
+// the curve is made, and go through it from there. Memory sees them twice, once each way, as a copy would.
+//
+// The blocks are all there at once (a cooperative launch), each with a share of the plane. They add up what they have
+// counted in `totals`; since everybody knows how many samples there are, everybody can tell when the totals are whole, and
+// no other barrier is needed. Then each block makes the whole curve for itself.
+#include "curve.cuh"
+#include "samples.cuh"
+
+// Eight neighbouring totals share a sector of the cache; sectors lie this many totals apart, so that different parts of
+// the cache add them up. (Side by side, one part would do it all: 3.5 us more at 1080p.)
+constexpr unsigned SECTOR = 8u;
+constexpr unsigned SECTOR_PITCH = 64u;
+
+// Vectors that a thread has on their way at once.
+constexpr unsigned AHEAD = 4u;
+
+// The table, then the vectors that stay.
+extern __shared__ __align__(128) unsigned shared_words[];
+
+// A plane and how it is shared out.
+struct Plane {
+    const uint4* from;
+    uint4* to;           // may be the same
+    unsigned share;      // vectors of a block
+    unsigned kept;       // rounds of vectors that fit shared memory; what is beyond them is read twice
+};
+
+// The block's share of a plane.
+struct Share {
+    const uint4* from;
+    uint4* to;
+    unsigned vectors;
+    unsigned whole;  // those of them that hold samples only
+    unsigned rest;   // samples in the vector behind those
+};
+
+// A table with an entry for each code, in 2^LOG2_COPIES interleaved copies of which each lane uses one, so that lanes
+// seldom meet in a bank: first the counters, later what each code becomes.
+template <unsigned LOG2_COPIES>
+struct Table {
+    unsigned start;  // of this lane's copy
+
+    __device__ __forceinline__ Table() {
+        unsigned copy = threadIdx.x & ((1u << LOG2_COPIES) - 1u);
+        start = (unsigned)__cvta_generic_to_shared(shared_words) + 4u * copy;
+    }
+
+    // As an instruction of its own: what the compiler makes of atomicAdd takes twice as long.
+    __device__ __forceinline__ void count(unsigned code) const {
+        asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(start + (code << (LOG2_COPIES + 2u))) : "memory");
+    }
+
+    __device__ __forceinline__ unsigned operator[](unsigned code) const {
+        unsigned found;
+        asm volatile("ld.shared.u32 %0, [%1];" : "=r"(found) : "r"(start + (code << (LOG2_COPIES + 2u))) : "memory");
+        return found;
+    }
+};
+
+// Four copies of an entry at once.
+template <unsigned LOG2_COPIES>
+__device__ __forceinline__ uint4* four_copies(unsigned code, unsigned quad) {
+    return reinterpret_cast<uint4*>(shared_words) + (code << (LOG2_COPIES - 2u)) + quad;
+}
+
+__device__ __forceinline__ void fetch(const uint4* from, uint4* to) {
+    unsigned target = (unsigned)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(target), "l"(from) : "memory");
+}
+
+__device__ __forceinline__ void end_of_round() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+// Waits until all rounds but the last AHEAD have arrived.
+__device__ __forceinline__ void wait_for_round() { asm volatile("cp.async.wait_group %0;" ::"n"(AHEAD) : "memory"); }
+
+__device__ __forceinline__ unsigned* total_of(unsigned* totals, unsigned code) {
+    return totals + code / SECTOR * SECTOR_PITCH + code % SECTOR;
+}
+
+// Counts the samples of a vector.
+template <typename S, unsigned LOG2_COPIES>
+__device__ __forceinline__ void count_vector(uint4 vector, Samples samples, Table<LOG2_COPIES> table) {
+    Words from = words(vector);
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+        unsigned word = ordered<S>(from.of[w], samples);
+#pragma unroll
+        for (int i = 0; i < PER_WORD<S>; ++i) table.count(decoded<S>(sample_at<S>(word, i), samples));
+    }
+}
+
+template <typename S, unsigned LOG2_COPIES>
+__device__ __forceinline__ uint4 map_vector(uint4 vector_of_codes, Samples samples, Table<LOG2_COPIES> table) {
+    Words mapped = words(vector_of_codes);
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+        unsigned word = ordered<S>(mapped.of[w], samples);
+        unsigned out = 0u;
+#pragma unroll
+        for (int i = 0; i < PER_WORD<S>; ++i) {
+            out |= table[decoded<S>(sample_at<S>(word, i), samples)] << (i * BITS<S>);
+        }
+        mapped.of[w] = ordered<S>(out, samples);
+    }
+    return vector(mapped);
+}
+
+// Counts the block's share; what fits stays in `stage`.
+template <typename S, unsigned LOG2_COPIES>
+__device__ __forceinline__ void count_share(const Share& share, uint4* stage, unsigned kept, Samples samples,
+                                            Table<LOG2_COPIES> table) {
+#pragma unroll 1
+    for (unsigned round = 0u; round < kept; ++round) {
+        unsigned ahead = (round + AHEAD) * blockDim.x + threadIdx.x;
+        if (round + AHEAD < kept && ahead < share.vectors) fetch(share.from + ahead, stage + ahead);
+        end_of_round();
+        wait_for_round();
+        unsigned at = round * blockDim.x + threadIdx.x;
+        if (at < share.whole) count_vector<S, LOG2_COPIES>(stage[at], samples, table);
+    }
+    unsigned at = kept * blockDim.x + threadIdx.x;
+    uint4 next = at < share.whole ? share.from[at] : make_uint4(0u, 0u, 0u, 0u);
+#pragma unroll 1
+    for (; at < share.whole; at += blockDim.x) {
+        uint4 now = next;
+        if (at + blockDim.x < share.whole) next = share.from[at + blockDim.x];
+        count_vector<S, LOG2_COPIES>(now, samples, table);
+    }
+    if (threadIdx.x < share.rest) {
+        unsigned sample = reinterpret_cast<const S*>(share.from + share.whole)[threadIdx.x];
+        table.count(decoded<S>(ordered<S>(sample, samples), samples));
+    }
+}
+
+// Adds what the block has counted to the totals.
+template <unsigned LOG2_COPIES>
+__device__ __forceinline__ void add_up(unsigned codes, Levels levels, unsigned* totals) {
+    constexpr unsigned QUADS = 1u << (LOG2_COPIES - 2u);
+    constexpr unsigned PARTS = QUADS > 2u ? QUADS / 2u : 1u;  // threads that share a code
+    constexpr unsigned EACH = QUADS / PARTS;
+#pragma unroll 1
+    for (unsigned i = threadIdx.x; i < codes * PARTS; i += blockDim.x) {
+        unsigned code = i / PARTS, part = i % PARTS, sum = 0u;
+#pragma unroll
+        for (unsigned j = 0u; j < EACH; ++j) {
+            // Neighbouring codes begin at different ends, or they would meet in the banks.
+            uint4 four = *four_copies<LOG2_COPIES>(code, part + PARTS * (EACH > 1u ? j ^ (code & 1u) : j));
+            sum += four.x + four.y + four.z + four.w;
+        }
+#pragma unroll
+        for (unsigned distance = 1u; distance < PARTS; distance *= 2u) sum += __shfl_xor_sync(ALL, sum, distance);
+        // Codes outside of the levels count as the nearest one.
+        code = code < levels.lo ? levels.lo : code > levels.hi ? levels.hi : code;
+        if (part == 0u && sum != 0u) atomicAdd(total_of(totals, code), sum);
+    }
+}
+
+// What the crew knows once the totals are whole.
+template <unsigned PER>
+struct Counted {
+    unsigned count[PER];  // of the thread's codes
+    unsigned before;      // of all codes below them
+    unsigned first;       // of the first code that has any
+};
+
+// Where warps tell each other their sums, in turns.
+struct Tally {
+    __align__(16) unsigned sums[2][LANES];  // read in fours
+    unsigned firsts[2][LANES];
+};
+
+// Waits until the totals add up to the samples of the plane.
+template <unsigned PER, typename Crew>
+__device__ __forceinline__ Counted<PER> whole_totals(unsigned* totals, unsigned codes, unsigned expected, Tally& tally) {
+    unsigned lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
+    const unsigned* own = total_of(totals, threadIdx.x * PER);
+    bool has_codes = threadIdx.x * PER < codes;
+    Counted<PER> counted;
+    for (unsigned turn = 0u;; turn ^= 1u) {
+        unsigned sum = 0u, first = 0u;
+#pragma unroll
+        for (unsigned i = 0u; i < PER; ++i) {
+            counted.count[i] = has_codes ? *(volatile const unsigned*)(own + i) : 0u;
+            sum += counted.count[i];
+            if (first == 0u) first = counted.count[i];
+        }
+        unsigned through = prefix_of_warp(sum, lane);
+        unsigned occupied = __ballot_sync(ALL, sum != 0u);
+        first = __shfl_sync(ALL, first, occupied != 0u ? __ffs(occupied) - 1 : 0);
+        if (lane == LANES - 1u) {
+            tally.sums[turn][warp] = through;
+            tally.firsts[turn][warp] = first;
+        }
+        Crew::meet();
+        Told<unsigned> told = told_by_all<Crew>(tally.sums[turn], tally.firsts[turn]);
+        counted.before = told.before + through - sum;
+        counted.first = told.first;
+        if (told.all == expected) return counted;
+    }
+}
+
+// The textbook's curve.
+template <unsigned PER>
+__device__ __forceinline__ void plain_curve(const Counted<PER>& counted, unsigned expected, Levels levels,
+                                            unsigned (&mapped)[PER]) {
+    Spread spread = spread_of(counted.first, expected);
+    unsigned at = counted.before;
+#pragma unroll
+    for (unsigned i = 0u; i < PER; ++i) {
+        at += counted.count[i];
+        mapped[i] = curve_at(threadIdx.x * PER + i, at, spread, levels);
+    }
+}
+
+// One plane by the blocks of a team, of which this is number `block`. `make_curve` is what the crew does between the
+// totals and the table.
+template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew, bool ORDERED, typename Prepare,
+          typename BeforeTotals, typename MakeCurve, typename Judge>
+__device__ __forceinline__ void on_chip(Plane plane, unsigned block, Samples samples, Levels levels, unsigned* totals,
+                                        unsigned* emptied, Tally& tally, Prepare prepare,
+                                        BeforeTotals before_totals, MakeCurve make_curve, Judge judge) {
+    unsigned codes = samples.max + 1u;
+    unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>;
+    unsigned begin = block * plane.share;
+    Share share = {plane.from + begin, plane.to + begin, 0u, 0u, 0u};
+    if (begin < vectors) {
+        bool last = vectors - begin <= plane.share;
+        share.vectors = last ? vectors - begin : plane.share;
+        share.rest = last ? samples.pixels % PER_VECTOR<S> : 0u;
+        share.whole = share.vectors - (share.rest != 0u);
+    }
+    uint4* stage = reinterpret_cast<uint4*>(shared_words) + (codes << LOG2_COPIES) / 4u;
+    unsigned rounds = (share.vectors + blockDim.x - 1u) / blockDim.x;
+    unsigned kept = rounds < plane.kept ? rounds : plane.kept;
+
+#pragma unroll
+    for (unsigned round = 0u; round < AHEAD; ++round) {
+        unsigned at = round * blockDim.x + threadIdx.x;
+        if (round < kept && at < share.vectors) fetch(share.from + at, stage + at);
+        end_of_round();
+    }
+    for (unsigned i = threadIdx.x; i < (codes << LOG2_COPIES) / 4u; i += blockDim.x) {
+        reinterpret_cast<uint4*>(shared_words)[i] = make_uint4(0u, 0u, 0u, 0u);
+    }
+    if (block == 0u) {
+        for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) *total_of(emptied, code) = 0u;
+        // In the same launch, nobody adds to these before the totals of this plane are whole, and so not before this.
+        if (ORDERED) __threadfence();
+    }
+    prepare();
+    __syncthreads();
+
+    Table<LOG2_COPIES> table;
+    count_share<S, LOG2_COPIES>(share, stage, kept, samples, table);
+    __syncthreads();
+    add_up<LOG2_COPIES>(codes, levels, totals);
+    __syncthreads();
+    if (threadIdx.x < Crew::warps() * LANES) {
+        before_totals();
+        Counted<PER> counted = whole_totals<PER, Crew>(totals, codes, samples.pixels, tally);
+        unsigned mapped[PER];
+        make_curve(counted, mapped);
+        constexpr unsigned QUADS = 1u << (LOG2_COPIES - 2u);
+#pragma unroll
+        for (unsigned i = 0u; i < PER && threadIdx.x * PER < codes; ++i) {
+            unsigned sample = encoded<S>(mapped[i], samples);
+#pragma unroll
+            for (unsigned quad = 0u; quad < QUADS; ++quad) {
+                // Lanes begin at different copies, or they would meet in the banks.
+                *four_copies<LOG2_COPIES>(threadIdx.x * PER + i, (quad + threadIdx.x) % QUADS) =
+                    make_uint4(sample, sample, sample, sample);
+            }
+        }
+    } else if (threadIdx.x / LANES == Crew::warps()) {
+        judge();
+    }
+    __syncthreads();
+
+    unsigned staged = kept * blockDim.x < share.vectors ? kept * blockDim.x : share.vectors;
+#pragma unroll 1
+    for (unsigned at = threadIdx.x; at < staged; at += blockDim.x) {
+        share.to[at] = map_vector<S, LOG2_COPIES>(stage[at], samples, table);
+    }
+#pragma unroll 1
+    for (unsigned at = staged + threadIdx.x; at < share.vectors; at += blockDim.x) {
+        share.to[at] = map_vector<S, LOG2_COPIES>(share.from[at], samples, table);
+    }
+}
+
+template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew>
+__device__ __forceinline__ void plain(Plane plane, Samples samples, Levels levels, unsigned* totals,
+                                      unsigned* emptied) {
+    __shared__ Tally tally;
+    on_chip<S, LOG2_COPIES, PER, Crew, false>(
+        plane, blockIdx.x, samples, levels, totals, emptied, tally, [] {}, [] {},
+        [&](const Counted<PER>& counted, unsigned(&mapped)[PER]) {
+            plain_curve<PER>(counted, samples.pixels, levels, mapped);
+        },
+        [] {});
+}
+
+template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew>
+__device__ __forceinline__ void modified(Plane plane, Samples samples, Levels levels, const Modifiers& m,
+                                         unsigned* totals, unsigned* emptied, const History& history) {
+    __shared__ Tally tally;
+    __shared__ Room room;
+    unsigned codes = samples.max + 1u;
+    unsigned code = threadIdx.x * PER;
+    Divisor divisor = divisor_with(levels.hi - levels.lo + 1u, m.inverse);
+    // All blocks find out the same; the last one, whose share may be smaller, writes it down.
+    bool writes = blockIdx.x == gridDim.x - 1u;
+    bool remembers = m.slots != 0u;
+    Past<PER> past;
+    Turn turn;
+    auto know = [&] { return known_before(m, scenes_before(m, history.states), marks_before(m, history.marks)); };
+    on_chip<S, LOG2_COPIES, PER, Crew, false>(
+        plane, blockIdx.x, samples, levels, totals, emptied, tally,
+        [&] {
+            if (remembers) prefetch_past(codes, m, history);
+            if (threadIdx.x < COARSE) room.coarse[threadIdx.x] = 0u;
+            if (threadIdx.x == 0u) room.flat = 0u;
+        },
+        [&] {
+            // On its way while the totals are waited for.
+            if (!remembers) return;
+            if (code < codes) past = past_of<PER>(code, codes, m, history);
+            // Most frames belong to the scene of the one before.
+            if (Crew::HAS_JUDGE) turn = turn_of(false, false, m, know());
+        },
+        [&](const Counted<PER>& counted, unsigned(&mapped)[PER]) {
+            const unsigned(&count)[PER] = counted.count;
+            Sum held[PER];
+#pragma unroll
+            for (unsigned i = 0u; i < PER; ++i) held[i] = count[i];
+            if (!remembers) {
+                equalize<PER, false, Crew>(held, 1u, code, levels, m, divisor, nullptr, room, nullptr, false, mapped);
+                return;
+            }
+            if (Crew::HAS_JUDGE) {
+                add_coarse<PER>(count, code, levels, divisor, room.coarse);
+                Crew::tell_with_judge(HEARING);
+            } else {
+                compare<PER, false, Crew>(count, code, levels, m, divisor, room, nullptr);
+                Known known = know();
+                turn = next_turn(room.coarse, m, known);
+                if (writes && threadIdx.x < LANES) remember(turn, known, m, history.states, history.marks);
+            }
+#pragma unroll 1
+            for (bool judged = Crew::HAS_JUDGE;; judged = false) {
+                if (code < codes) hold<PER>(turn, past, count, code, codes, m, history, held);
+                equalize<PER, false, Crew>(held, turn.frames, code, levels, m, divisor, nullptr, room, nullptr, judged,
+                                           mapped);
+                if (!judged || room.turn == turn) break;
+                // What was made is for another scene.
+                turn = room.turn;
+                Crew::meet();
+                if (threadIdx.x == 0u) room.flat = 0u;
+                Crew::meet();
+            }
+            if (writes && code < codes) write_windows<PER>(turn, past, count, code, codes, m, history);
+        },
+        [&] {
+            if (!remembers) return;
+            Known known = know();
+            Crew::wait_with_judge(HEARING);
+            Turn found = next_turn(room.coarse, m, known);
+            if (threadIdx.x % LANES == 0u) room.turn = found;
+            Crew::tell_with_judge(VERDICT);
+            if (writes) remember(found, known, m, history.states, history.marks);
+        });
+}
+
+// With PER codes a thread and so many WARPS in the crew.
+#define FUSED(NAME, S, LOG2_COPIES, PER, WARPS)                                                                     \
+    extern "C" __global__ __launch_bounds__(1024) void fused_##NAME(Plane plane, Samples samples, Levels levels,    \
+                                                                    unsigned* totals, unsigned* emptied) {          \
+        plain<S, LOG2_COPIES, PER, Crew<WARPS>>(plane, samples, levels, totals, emptied);                           \
+    }                                                                                                               \
+    extern "C" __global__ __launch_bounds__(1024) void fused_modified_##NAME(                                       \
+        Plane plane, Samples samples, Levels levels, Modifiers m, unsigned* totals, unsigned* emptied,              \
+        unsigned* slots, Sum* sums, Scenes* states, unsigned* marks) {                                              \
+        History history = {slots, sums, states, marks};                                                             \
+        modified<S, LOG2_COPIES, PER, Crew<WARPS>>(plane, samples, levels, m, totals, emptied, history);            \
+    }
+
+FUSED(u8, unsigned char, 5u, 1u, 8u)
+FUSED(u10, unsigned short, 3u, 2u, 16u)
+FUSED(u12, unsigned short, 2u, 4u, 32u)
+
+// The planes of a batch.
+constexpr unsigned MOST_PLANES = 64u;
+struct Planes {
+    unsigned long long of[MOST_PLANES];
+};
+
+// Many planes, each in place by a team of so many blocks; the teams go on independently. `totals` has three times the
+// totals of a plane for each team, all zero.
+extern "C" __global__ __launch_bounds__(1024) void fused_batch_u8(Planes planes, unsigned count, unsigned team,
+                                                                 unsigned share, unsigned kept, Samples samples,
+                                                                 Levels levels, unsigned* totals) {
+    __shared__ Tally tally;
+    constexpr unsigned SIZE = 256u / SECTOR * SECTOR_PITCH;
+    unsigned teams = gridDim.x / team;
+    totals += blockIdx.x / team * 3u * SIZE;
+    unsigned turn = 0u;
+#pragma unroll 1
+    for (unsigned index = blockIdx.x / team; index < count; index += teams) {
+        uint4* pixels = reinterpret_cast<uint4*>(planes.of[index]);
+        Plane plane = {pixels, pixels, share, kept};
+        unsigned next = turn == 2u ? 0u : turn + 1u;
+        on_chip<unsigned char, 5u, 1u, Crew<8u>, true>(
+            plane, blockIdx.x % team, samples, levels, totals + turn * SIZE, totals + next * SIZE, tally, [] {}, [] {},
+            [&](const Counted<1u>& counted, unsigned(&mapped)[1]) {
+                plain_curve<1u>(counted, samples.pixels, levels, mapped);
+            },
+            [] {});
+        turn = next;
+        __syncthreads();
+    }
+}

@@ -1,0 +1,209 @@
+//! Launches `kernels/fused.cu`: all of equalization in one launch, the samples staying on the chip in between.
+#![allow(unsafe_code, reason = "launches kernels")]
+
+use super::{VECTOR, function, luma_vectors, module};
+use crate::cuda::arguments::{Levels, Modifiers, Samples};
+use crate::cuda::error::{Doing, Error};
+use crate::cuda::history::{History, Totals};
+use crate::cuda::layout::{Arrangement, Layout};
+use crate::cuda::picture::{Picture, Task};
+use crate::cuda::tuning;
+use crate::spec::{self, Method};
+use cudarc::driver::sys::CUdevice_attribute as Attribute;
+use cudarc::driver::sys::CUfunction_attribute_enum::{
+    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+};
+use cudarc::driver::{CudaContext, CudaFunction, DevicePtrMut, DeviceRepr, LaunchConfig, PushKernelArg};
+use std::sync::Arc;
+
+/// The oldest compute capability that copies to shared memory asynchronously.
+const OLDEST_DEVICE: (i32, i32) = (8, 0);
+
+/// What the driver takes for itself of each block's shared memory.
+const RESERVED: u32 = 1 << 10;
+
+/// The most planes of a batch, as in the kernel.
+const MOST_PLANES: usize = 64;
+
+/// A plane and how it is shared out, as in the kernel.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Plane {
+    from: u64,
+    to: u64,
+    share: u32,
+    kept: u32,
+}
+
+/// The planes of a batch, as in the kernel.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Planes([u64; MOST_PLANES]);
+
+// SAFETY: `repr(C)`, integer fields only, aligned and padded as the kernel's structure is.
+unsafe impl DeviceRepr for Plane {}
+// SAFETY: as above.
+unsafe impl DeviceRepr for Planes {}
+
+/// The variants for samples up to a depth.
+struct Variant {
+    row: tuning::Fused,
+    plain: CudaFunction,
+    modified: CudaFunction,
+}
+
+pub(in crate::cuda) struct Fused {
+    variants: Vec<Variant>,
+    batch: CudaFunction,
+    multiprocessors: u32,
+    /// Shared memory that a block may have, and that a multiprocessor has for all of its blocks, in bytes.
+    shared: u32,
+    all_shared: u32,
+}
+
+impl Fused {
+    /// `None` where the GPU is too old, or cannot promise that all blocks of a launch are there at once.
+    pub fn load(context: &Arc<CudaContext>) -> Result<Option<Self>, Error> {
+        let asked = |attribute| {
+            let value = context.attribute(attribute).doing("asking for what the device can do")?;
+            Ok::<_, Error>(value.unsigned_abs())
+        };
+        let capability = context.compute_capability().doing("asking for the compute capability")?;
+        if capability < OLDEST_DEVICE || asked(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? == 0 {
+            return Ok(None);
+        }
+        let module = module(context, include_str!("../../../kernels/fused.ptx"))?;
+        let shared = asked(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+        let kernel = |name: &str| {
+            let function = function(&module, name)?;
+            let own = function.get_attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES).doing("asking for shared memory")?;
+            function
+                .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared as i32 - own)
+                .doing("asking for shared memory")?;
+            Ok::<_, Error>(function)
+        };
+        let variants = tuning::FUSED.iter().map(|&row| {
+            Ok(Variant {
+                row,
+                plain: kernel(&format!("fused_u{}", row.depth))?,
+                modified: kernel(&format!("fused_modified_u{}", row.depth))?,
+            })
+        });
+        Ok(Some(Fused {
+            variants: variants.collect::<Result<_, Error>>()?,
+            batch: kernel("fused_batch_u8")?,
+            multiprocessors: asked(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            shared,
+            all_shared: asked(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?,
+        }))
+    }
+
+    /// Whether it can do this: one curve, from all of a plane of nothing but luma, that is known once the frame has been
+    /// counted.
+    pub fn does(&self, layout: &Layout, task: &Task) -> bool {
+        let settings = &task.settings;
+        layout.arrangement() == Arrangement::Luma
+            && layout.padded_row() == 0
+            && self.variant(layout).is_some()
+            && task.is_whole(layout)
+            && settings.method == Method::Global
+            && settings.smoothing.ahead() == 0
+            && spec::bins(task.levels, settings.bins) == task.levels.count()
+    }
+
+    fn variant(&self, layout: &Layout) -> Option<&Variant> {
+        self.variants.iter().find(|variant| layout.sample().depth <= variant.row.depth)
+    }
+
+    /// Enqueues all of equalization of `picture`, in place.
+    pub fn launch(&self, picture: &mut Picture, history: &mut History, task: &Task) -> Result<(), Error> {
+        let layout = picture.layout().clone();
+        let variant = self.variant(&layout).expect("asked `does` before");
+        let codes = layout.codes();
+        let threads = tuning::FUSED_THREADS;
+        let vectors = luma_vectors(&layout);
+        let blocks = vectors.div_ceil(threads).min(self.multiprocessors);
+        let share = vectors.div_ceil(blocks);
+        let table = (codes as u32 * 4) << variant.row.log2_copies;
+        let function = if task.is_plain() { &variant.plain } else { &variant.modified };
+        let (kept, bytes) = self.kept(function, share, threads, table, 1)?;
+        let stream = picture.stream().clone();
+        let (pixels, _order) = picture.pixels.device_ptr_mut(&stream);
+        let plane = Plane { from: pixels, to: pixels, share, kept };
+        let samples = Samples::of(&layout);
+        let levels = Levels::new(task.levels, task.settings.strength);
+        if !task.is_plain() {
+            history.expect(&layout, task)?;
+        }
+        let modifiers = if task.is_plain() { None } else { Some(Modifiers::new(task, history.next_number())) };
+        let (totals, emptied) = history.totals.next(&stream, codes)?;
+        let mut launch = stream.launch_builder(function);
+        launch.arg(&plane).arg(&samples).arg(&levels);
+        if let Some(modifiers) = &modifiers {
+            launch.arg(modifiers);
+        }
+        launch.arg(totals).arg(emptied);
+        if modifiers.is_some() {
+            launch.arg(&mut history.slots).arg(&mut history.sums).arg(&mut history.scenes).arg(&mut history.marks);
+        }
+        let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: bytes };
+        assert!(codes as u32 / variant.row.per_thread <= threads);
+        // SAFETY: the arguments are those of the kernel. The shares cover the plane, which has room for whole vectors;
+        // shared memory holds the table and the rounds that stay; the totals have an entry for each code, and the first
+        // ones are zero; the history has what `expect` gave it; all buffers belong to this stream, and a cooperative
+        // launch has all blocks there at once.
+        unsafe { launch.launch_cooperative(config) }.map(drop).doing("launching fused")
+    }
+
+    /// How many rounds of a block's share stay in shared memory, and how much of it that takes with the table, for so many
+    /// blocks a multiprocessor.
+    fn kept(
+        &self,
+        function: &CudaFunction,
+        share: u32,
+        threads: u32,
+        table: u32,
+        blocks: u32,
+    ) -> Result<(u32, u32), Error> {
+        let own = function.get_attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES).doing("asking for shared memory")? as u32;
+        let most = self.shared.min(self.all_shared / blocks - RESERVED) - own;
+        let round = threads * VECTOR as u32;
+        let kept = share.div_ceil(threads).min(most.saturating_sub(table) / round);
+        Ok((kept, table + kept * round))
+    }
+
+    /// Enqueues plain equalization of many pictures, in place, which are alike and belong to one stream.
+    pub fn launch_batch(&self, pictures: &mut [Picture], history: &mut History, task: &Task) -> Result<(), Error> {
+        let layout = pictures[0].layout().clone();
+        let stream = pictures[0].stream().clone();
+        assert!(self.does(&layout, task) && task.is_plain() && layout.sample().depth == 8);
+        let vectors = luma_vectors(&layout);
+        let shape = tuning::batch(vectors * VECTOR as u32, self.multiprocessors);
+        let share = vectors.div_ceil(shape.team);
+        let table = (layout.codes() as u32 * 4) << self.variants[0].row.log2_copies;
+        let (kept, bytes) = self.kept(&self.batch, share, shape.threads, table, shape.blocks)?;
+        let teams = (self.multiprocessors * shape.blocks / shape.team).max(1);
+        let (samples, levels) = (Samples::of(&layout), Levels::new(task.levels, task.settings.strength));
+        let entries = teams as usize * 3 * Totals::entries(layout.codes());
+        for pictures in pictures.chunks_mut(MOST_PLANES) {
+            let mut planes = Planes([0; MOST_PLANES]);
+            for (plane, picture) in planes.0.iter_mut().zip(pictures.iter_mut()) {
+                assert!(*picture.layout() == layout);
+                *plane = picture.pixels.device_ptr_mut(&stream).0;
+            }
+            let totals = history.totals.of_batch(&stream, entries)?;
+            let count = pictures.len() as u32;
+            let mut launch = stream.launch_builder(&self.batch);
+            launch.arg(&planes).arg(&count).arg(&shape.team).arg(&share).arg(&kept);
+            launch.arg(&samples).arg(&levels).arg(totals);
+            let config = LaunchConfig {
+                grid_dim: (teams * shape.team, 1, 1),
+                block_dim: (shape.threads, 1, 1),
+                shared_mem_bytes: bytes,
+            };
+            // SAFETY: as in `launch`; there is an address for each of `count` planes, and zeroed totals for each team.
+            unsafe { launch.launch_cooperative(config) }.map(drop).doing("launching fused")?;
+        }
+        Ok(())
+    }
+}
