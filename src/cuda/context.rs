@@ -19,6 +19,7 @@ pub struct Gpu {
     pub(super) context: Arc<CudaContext>,
     pub(super) kernels: Kernels,
     multiprocessors: u32,
+    most_pitch: usize,
     name: String,
 }
 
@@ -42,17 +43,22 @@ impl Gpu {
         // kernels and freed on one stream (`Picture`), and copies on other streams are ordered against it by events
         // and waited for before a buffer goes (`Slot`).
         unsafe { context.disable_event_tracking() };
-        let multiprocessors = context
-            .attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
-            .doing("asking for the multiprocessors")?
-            .unsigned_abs();
+        let attribute = |which, doing| Ok(context.attribute(which).doing(doing)?.unsigned_abs());
+        let multiprocessors =
+            attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, "asking for the multiprocessors")?;
+        let most_pitch = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_PITCH, "asking for the largest pitch")? as usize;
         let kernels = Kernels::load(&context)?;
-        Ok(Arc::new(Gpu { context, kernels, multiprocessors, name }))
+        Ok(Arc::new(Gpu { context, kernels, multiprocessors, most_pitch, name }))
     }
 
     /// Its product name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// How many bytes lie at most between the rows of a plane that it copies.
+    pub(super) fn most_pitch(&self) -> usize {
+        self.most_pitch
     }
 
     /// How many multiprocessors it has.

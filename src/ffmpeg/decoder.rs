@@ -1,8 +1,11 @@
 //! Decodes a video stream.
 #![allow(unsafe_code, reason = "FFI")]
 
+use super::lender::{Lender, get_buffer};
 use super::{Error, Packet, Picture, Stream, check};
+use crate::frame::Pool;
 use ffmpeg_next::ffi;
+use std::sync::Arc;
 
 /// What the decoder has to give.
 pub enum Decoded {
@@ -26,6 +29,8 @@ pub enum Delay {
 /// A video decoder, on as many threads as there are cores.
 pub struct Decoder {
     ptr: *mut ffi::AVCodecContext,
+    // The context points to it, and is freed before it.
+    lender: Box<Lender>,
 }
 
 // SAFETY: the context is used by one thread at a time, the one that owns the Decoder.
@@ -43,11 +48,21 @@ impl Decoder {
             if codec.is_null() {
                 return Err(Error::DecoderNotFound);
             }
-            let decoder = Decoder { ptr: ffi::avcodec_alloc_context3(codec) };
+            let decoder = Decoder { ptr: ffi::avcodec_alloc_context3(codec), lender: Box::default() };
             assert!(!decoder.ptr.is_null(), "out of memory");
             check(ffi::avcodec_parameters_to_context(decoder.ptr, stream.parameters.as_ptr()))?;
             (*decoder.ptr).pkt_timebase = stream.time_base.into();
             (*decoder.ptr).thread_count = 0;
+            // Others take no memory but their own.
+            if (*codec).capabilities & ffi::AV_CODEC_CAP_DR1 as i32 != 0 {
+                (*decoder.ptr).opaque = (&raw const *decoder.lender).cast_mut().cast();
+                (*decoder.ptr).get_buffer2 = Some(get_buffer);
+                // All threads may ask at once; later versions take that for granted.
+                #[cfg(not(ffmpeg_6_0))]
+                {
+                    (*decoder.ptr).thread_safe_callbacks = 1;
+                }
+            }
             if delay == Delay::Lowest {
                 (*decoder.ptr).thread_type = ffi::FF_THREAD_SLICE;
                 (*decoder.ptr).flags |= ffi::AV_CODEC_FLAG_LOW_DELAY as i32;
@@ -55,6 +70,12 @@ impl Decoder {
             check(ffi::avcodec_open2(decoder.ptr, codec, std::ptr::null_mut()))?;
             Ok(decoder)
         }
+    }
+
+    /// Has it put pictures into this memory from now on. Those of formats that are not native, and of the few decoders
+    /// that take no memory but their own, lie elsewhere all the same.
+    pub fn use_pool(&mut self, pool: Arc<dyn Pool>) {
+        self.lender.use_pool(pool);
     }
 
     /// Gives it a packet, or `None` when there is no more. Take all its pictures before the next packet.

@@ -10,6 +10,7 @@ mod demuxer;
 mod devices;
 mod encoder;
 mod interrupt;
+mod lender;
 mod log;
 mod media;
 mod muxer;

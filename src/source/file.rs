@@ -6,6 +6,7 @@ use super::part::Part;
 use crate::ffmpeg::{
     Decoded, Decoder, Delay, Demuxer, Kind, Packet, Picture, Rational, last_message, microseconds, rescale,
 };
+use crate::frame::Pool;
 use crate::io::Reader;
 use crate::pipeline::{Cancel, Delivery, Input, Notices, Progress, Source};
 use anyhow::{Context, Result, bail, ensure};
@@ -458,6 +459,10 @@ impl FileSource {
 impl Source for FileSource {
     fn warm_up(&mut self, frames: u32) {
         self.warm_up = frames;
+    }
+
+    fn use_pool(&mut self, pool: Arc<dyn Pool>) {
+        self.decoder.use_pool(pool);
     }
 
     fn next(&mut self) -> Result<Option<Delivery>> {

@@ -14,6 +14,7 @@ mod formats;
 mod frame;
 mod grid;
 mod images;
+mod in_place;
 mod interrupt;
 mod kept;
 mod kernel_arithmetic;
