@@ -14,6 +14,10 @@ const OLDEST_DRIVER: i32 = 12_000;
 /// The oldest compute capability that the kernels are compiled for.
 const OLDEST_DEVICE: (i32, i32) = (7, 5);
 
+/// What waiting threads do, among a context's flags; and that they sleep.
+const SCHEDULING: u32 = sys::CUctx_flags::CU_CTX_SCHED_MASK as u32;
+const SLEEP: u32 = sys::CUctx_flags::CU_CTX_SCHED_BLOCKING_SYNC as u32;
+
 /// One GPU, ready to work.
 pub struct Gpu {
     pub(super) context: Arc<CudaContext>,
@@ -33,6 +37,7 @@ impl Gpu {
         if index >= count {
             return Err(Error::NoSuchDevice { index, count });
         }
+        let_waiting_threads_sleep(index)?;
         let context = CudaContext::new(index).doing("opening the device")?;
         let name = context.name().doing("asking for the device's name")?;
         let (major, minor) = context.compute_capability().doing("asking for the compute capability")?;
@@ -61,9 +66,35 @@ impl Gpu {
         self.most_pitch
     }
 
+    /// Whether threads that wait for it sleep, for tests.
+    ///
+    /// # Errors
+    /// When the driver does not say.
+    #[doc(hidden)]
+    pub fn waiting_threads_sleep(&self) -> Result<bool, Error> {
+        self.context.bind_to_thread().doing("binding the context")?;
+        let mut flags = 0;
+        // SAFETY: a context is bound, and `flags` outlives the call.
+        unsafe { sys::cuCtxGetFlags(&mut flags) }.result().doing("asking for the context's flags")?;
+        Ok(flags & SCHEDULING == SLEEP)
+    }
+
     /// How many multiprocessors it has.
     pub fn multiprocessors(&self) -> u32 {
         self.multiprocessors
+    }
+}
+
+/// Has threads that wait for this device sleep. Where there are more cores than contexts they would spin by default, and
+/// take a core from the decoder and the encoder for the sake of microseconds that the ring hides.
+fn let_waiting_threads_sleep(index: usize) -> Result<(), Error> {
+    let doing = "setting up the device";
+    let device = result::device::get(index as i32).doing(doing)?;
+    // SAFETY: the driver has been started, and the device is there.
+    match unsafe { sys::cuDevicePrimaryCtxSetFlags_v2(device, SLEEP) } {
+        // Only drivers that cannot change a context in use say so; it is ours, from an earlier call.
+        sys::CUresult::CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE => Ok(()),
+        other => other.result().doing(doing),
     }
 }
 

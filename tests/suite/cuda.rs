@@ -120,6 +120,12 @@ fn a_frame_outlives_its_backend_and_can_be_let_go_anywhere() {
     std::thread::spawn(move || assert_eq!(difference(&expected, &frame), None)).join().unwrap();
 }
 
+#[test]
+fn a_thread_that_waits_for_the_gpu_sleeps() {
+    let Some(gpu) = gpu() else { return };
+    assert!(gpu.waiting_threads_sleep().unwrap());
+}
+
 /// `frame` with the planes that travel in pinned memory, `padding` bytes between rows, and bottom up if so wished.
 fn pinned(pool: &dyn Pool, frame: &Frame, padding: usize, bottom_up: bool) -> Frame {
     let travelling = frame.rewritten_planes(false);
