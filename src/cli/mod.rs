@@ -13,7 +13,7 @@ mod output_args;
 mod region;
 mod shell;
 
-pub use args::{Args, BackendArg, Command, ProgressArg};
+pub use args::{Args, BackendArg, Command, DecoderArg, ProgressArg};
 pub use backend::{Backend, BackendChoice, Opening};
 pub use compare_args::CompareArgs;
 pub use compare_job::CompareJob;

@@ -11,8 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most bytes that are pinned for frames on their way up: pinned memory is never swapped out, and so is taken from
-/// everybody. A decoder with a thread for each of 16 cores holds some 40 frames, which are 83 MB of 8-bit luma at 1080p
-/// and 332 MB at 4K.
+/// everybody. A decoder on 16 threads may hold 40 frames, which are 83 MB of 8-bit luma at 1080p and 332 MB at 4K.
 const MOST_FOR_INPUT: usize = 512 << 20;
 
 /// Pinned bytes, all initialized. They hold on to the context, which therefore outlives them.

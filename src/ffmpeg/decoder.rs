@@ -2,7 +2,8 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::lender::{Lender, get_buffer};
-use super::{Error, Packet, Picture, Stream, check};
+use super::nvdec::Nvdec;
+use super::{Error, Packet, Picture, RawFormat, Stream, check};
 use crate::frame::Pool;
 use ffmpeg_next::ffi;
 use std::sync::Arc;
@@ -26,9 +27,22 @@ pub enum Delay {
     Lowest,
 }
 
-/// A video decoder, on as many threads as there are cores.
+/// Where decoding runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DecodeOn {
+    /// On as many threads as there are cores.
+    #[default]
+    Cpu,
+    /// On the decoder of the GPU with this index.
+    Nvdec(usize),
+}
+
+/// A video decoder.
 pub struct Decoder {
     ptr: *mut ffi::AVCodecContext,
+    nvdec: Option<Nvdec>,
+    /// What it has decoded on the CPU although NVDEC was to do it, or what NVDEC gives that is brought into no shape.
+    refused: Option<RawFormat>,
     // The context points to it, and is freed before it.
     lender: Box<Lender>,
 }
@@ -40,15 +54,23 @@ impl Decoder {
     /// A decoder for `stream`.
     ///
     /// # Errors
-    /// When FFmpeg has none for this codec, or it refuses the parameters.
-    pub fn open(stream: &Stream, delay: Delay) -> Result<Self, Error> {
+    /// When FFmpeg has none for this codec (`DecoderNotFound`), there is no such GPU, or it refuses the parameters.
+    pub fn open(stream: &Stream, delay: Delay, on: DecodeOn) -> Result<Self, Error> {
+        let (codec, nvdec) = match on {
+            // SAFETY: answers with a constant or with null.
+            DecodeOn::Cpu => (unsafe { ffi::avcodec_find_decoder(stream.parameters.id().into()) }, None),
+            DecodeOn::Nvdec(gpu) => {
+                let codec = Nvdec::decoder(stream.parameters.id()).ok_or(Error::DecoderNotFound)?;
+                (codec, Some(Nvdec::open(gpu)?))
+            }
+        };
+        if codec.is_null() {
+            return Err(Error::DecoderNotFound);
+        }
         // SAFETY: the context is owned by `decoder` from the start; the stream's parameters are valid.
         unsafe {
-            let codec = ffi::avcodec_find_decoder((*stream.parameters.as_ptr()).codec_id);
-            if codec.is_null() {
-                return Err(Error::DecoderNotFound);
-            }
-            let decoder = Decoder { ptr: ffi::avcodec_alloc_context3(codec), lender: Box::default() };
+            let ptr = ffi::avcodec_alloc_context3(codec);
+            let decoder = Decoder { ptr, nvdec, refused: None, lender: Box::default() };
             assert!(!decoder.ptr.is_null(), "out of memory");
             check(ffi::avcodec_parameters_to_context(decoder.ptr, stream.parameters.as_ptr()))?;
             (*decoder.ptr).pkt_timebase = stream.time_base.into();
@@ -62,6 +84,9 @@ impl Decoder {
                 {
                     (*decoder.ptr).thread_safe_callbacks = 1;
                 }
+            }
+            if let Some(nvdec) = &decoder.nvdec {
+                nvdec.set_up(decoder.ptr)?;
             }
             if delay == Delay::Lowest {
                 (*decoder.ptr).thread_type = ffi::FF_THREAD_SLICE;
@@ -99,11 +124,33 @@ impl Decoder {
         let picture = Picture::new();
         // SAFETY: the context is open, the frame valid and empty.
         match check(unsafe { ffi::avcodec_receive_frame(self.ptr, picture.as_ptr()) }) {
-            Ok(_) => Ok(Decoded::Picture(picture)),
+            Ok(_) => self.bring_down(picture).map(Decoded::Picture),
             Err(Error::Other { errno: libc::EAGAIN }) => Ok(Decoded::NeedsInput),
             Err(Error::Eof) => Ok(Decoded::End),
             Err(error) => Err(error),
         }
+    }
+}
+
+impl Decoder {
+    fn bring_down(&mut self, picture: Picture) -> Result<Picture, Error> {
+        let Some(nvdec) = &self.nvdec else { return Ok(picture) };
+        // SAFETY: the context is open, and FFmpeg has set the format.
+        let format = RawFormat(unsafe { (*self.ptr).sw_pix_fmt });
+        if !Nvdec::gave(&picture) {
+            self.refused = Some(picture.format());
+            return Ok(picture);
+        }
+        let Some(down) = nvdec.bring_down(&picture, format, &self.lender)? else {
+            self.refused = Some(format);
+            return Ok(picture);
+        };
+        Ok(down)
+    }
+
+    /// The pixel format of pictures that NVDEC was to decode and does not, once there has been one.
+    pub fn refused(&self) -> Option<RawFormat> {
+        self.refused
     }
 }
 

@@ -2,7 +2,7 @@
 //! it from the start, and is not copied on the way.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::RawFormat;
+use super::{Picture, RawFormat};
 use crate::frame::{Buffer, HostPool, Pool};
 use ffmpeg_next::ffi;
 use std::ffi::{c_int, c_void};
@@ -25,6 +25,8 @@ pub(super) struct Lender {
     /// For the planes that the pool is not for. They have buffers of their own, so that an encoder that holds them back
     /// leaves the pool's alone.
     others: HostPool,
+    /// For whole pictures, if there is no pool.
+    wholes: HostPool,
 }
 
 /// How the planes of a picture lie.
@@ -55,30 +57,62 @@ impl Lender {
         let format = unsafe { RawFormat::from_number((*frame).format) };
         let native = format.native()?;
         // SAFETY: by the caller's promise.
-        let shape = unsafe { Shape::of(context, frame, format) }?;
+        let shape = unsafe { Shape::of_decoder(context, frame, format) }?;
         let wanted = pool.planes(native);
         let split = wanted.end.min(shape.planes);
         if wanted.start > 0 || split == 0 || shape.planes != native.descriptor().planes().len() {
             return None;
         }
         let first = pool.buffer(shape.bytes(0..split)).ok()?;
-        // By this sign `is_pinned` knows the buffer again.
-        let sign = if first.is_pinned() { first.as_ptr().cast_mut() } else { ptr::null_mut() };
         // SAFETY: the picture is empty, and the buffers are as long as `shape` asks for.
         unsafe {
+            (*frame).opaque = ptr::null_mut();
             shape.place(frame, 0, 0..split, first)?;
             if split < shape.planes {
                 let rest = Box::new(self.others.take(shape.bytes(split..shape.planes)));
                 if shape.place(frame, 1, split..shape.planes, rest).is_none() {
                     ffi::av_buffer_unref(&mut (*frame).buf[0]);
                     (*frame).data = [ptr::null_mut(); 8];
+                    (*frame).opaque = ptr::null_mut();
                     return None;
                 }
             }
             (*frame).extended_data = (&raw mut (*frame).data).cast();
-            (*frame).opaque = sign.cast();
         }
         Some(())
+    }
+
+    /// A picture to be filled, all of whose planes lie in one buffer, the pool's if there is one.
+    pub fn picture(&self, format: RawFormat, size: (usize, usize)) -> Option<Picture> {
+        let shape = Shape::aligned(format, (size.0 as c_int, size.1 as c_int), [ALIGNMENT as c_int; 8])?;
+        let bytes = shape.bytes(0..shape.planes);
+        let lent = self.pool().and_then(|pool| pool.buffer(bytes).ok());
+        let buffer = lent.unwrap_or_else(|| Box::new(self.wholes.take(bytes)));
+        let picture = Picture::empty(format, size);
+        // SAFETY: the picture is empty, and the buffer as long as `shape` asks for.
+        unsafe { shape.place(picture.as_ptr(), 0, 0..shape.planes, buffer) }?;
+        Some(picture)
+    }
+
+    /// A picture to be filled whose first plane is that of `luma`, and whose others lie in a buffer of their own.
+    pub fn picture_around(&self, luma: &Picture, format: RawFormat) -> Option<Picture> {
+        let size = luma.size();
+        let shape = Shape::aligned(format, (size.0 as c_int, size.1 as c_int), [ALIGNMENT as c_int; 8])?;
+        let others = Box::new(self.others.take(shape.bytes(1..shape.planes)));
+        let picture = Picture::empty(format, size);
+        // SAFETY: both pictures are valid, this one is empty, and the buffer as long as `shape` asks for.
+        unsafe {
+            let (from, to) = (luma.as_ptr(), picture.as_ptr());
+            (*to).buf[0] = ffi::av_buffer_ref((*from).buf[0]);
+            if (*to).buf[0].is_null() {
+                return None;
+            }
+            (*to).data[0] = (*from).data[0];
+            (*to).linesize[0] = (*from).linesize[0];
+            (*to).opaque = (*from).opaque;
+            shape.place(to, 1, 1..shape.planes, others)?;
+        }
+        Some(picture)
     }
 }
 
@@ -88,32 +122,44 @@ impl Shape {
     ///
     /// # Safety
     /// As for [`get_buffer`].
-    unsafe fn of(context: *mut ffi::AVCodecContext, frame: *const ffi::AVFrame, format: RawFormat) -> Option<Shape> {
+    unsafe fn of_decoder(
+        context: *mut ffi::AVCodecContext,
+        frame: *const ffi::AVFrame,
+        format: RawFormat,
+    ) -> Option<Shape> {
         let mut align = [0; 8];
-        let mut line_bytes = [0; PLANES];
-        let mut plane_bytes = [0; PLANES];
-        // SAFETY: the context is that of a decoder at work, and all arrays are as long as FFmpeg has them.
-        unsafe {
+        // SAFETY: the context is that of a decoder at work, and the array is as long as FFmpeg has it.
+        let size = unsafe {
             if (*context).pix_fmt != format.0 {
                 return None;
             }
             let (mut width, mut height) = ((*frame).width, (*frame).height);
             ffi::avcodec_align_dimensions2(context, &mut width, &mut height, align.as_mut_ptr());
-            loop {
-                // Lines are not aligned one by one: decoders rely on their proportions.
-                if ffi::av_image_fill_linesizes(line_bytes.as_mut_ptr(), format.0, width) < 0 {
-                    return None;
-                }
-                if line_bytes.iter().zip(align).all(|(&bytes, align)| bytes % align.max(1) == 0) {
-                    break;
-                }
-                // By the lowest bit that is set.
-                width += width & width.wrapping_neg();
-            }
-            let lines = line_bytes.map(|bytes| bytes as isize);
-            if ffi::av_image_fill_plane_sizes(plane_bytes.as_mut_ptr(), format.0, height, lines.as_ptr()) < 0 {
+            (width, height)
+        };
+        Shape::aligned(format, size, align)
+    }
+
+    /// The shape of pictures with lines at multiples of `align`; `None` when there can be none.
+    fn aligned(format: RawFormat, (mut width, height): (c_int, c_int), align: [c_int; 8]) -> Option<Shape> {
+        let mut line_bytes = [0; PLANES];
+        let mut plane_bytes = [0; PLANES];
+        loop {
+            // Lines are not aligned one by one: decoders rely on their proportions.
+            // SAFETY: the array is as long as FFmpeg has it.
+            if unsafe { ffi::av_image_fill_linesizes(line_bytes.as_mut_ptr(), format.0, width) } < 0 {
                 return None;
             }
+            if line_bytes.iter().zip(align).all(|(&bytes, align)| bytes % align.max(1) == 0) {
+                break;
+            }
+            // By the lowest bit that is set.
+            width += width & width.wrapping_neg();
+        }
+        let lines = line_bytes.map(|bytes| bytes as isize);
+        // SAFETY: the arrays are as long as FFmpeg has them.
+        if unsafe { ffi::av_image_fill_plane_sizes(plane_bytes.as_mut_ptr(), format.0, height, lines.as_ptr()) } < 0 {
+            return None;
         }
         let planes = plane_bytes.iter().take_while(|&&bytes| bytes > 0).count();
         Some(Shape { planes, line_bytes, plane_bytes })
@@ -135,7 +181,7 @@ impl Shape {
         planes: std::ops::Range<usize>,
         buffer: Box<dyn Buffer>,
     ) -> Option<()> {
-        let len = buffer.len();
+        let (len, pinned) = (buffer.len(), buffer.is_pinned());
         debug_assert!(len >= self.bytes(planes.clone()));
         let owner: *mut Box<dyn Buffer> = Box::into_raw(Box::new(buffer));
         // SAFETY: `owner` lives until `give_back` drops it, and nobody but FFmpeg touches the bytes until then.
@@ -151,6 +197,10 @@ impl Shape {
                 return None;
             }
             (*frame).buf[index] = reference;
+            if pinned {
+                // By this sign `is_pinned` knows the buffer again.
+                (*frame).opaque = start.cast();
+            }
             for plane in planes {
                 (*frame).data[plane] = start;
                 (*frame).linesize[plane] = self.line_bytes[plane];

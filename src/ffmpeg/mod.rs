@@ -14,13 +14,14 @@ mod lender;
 mod log;
 mod media;
 mod muxer;
+mod nvdec;
 mod picture;
 mod scaler;
 mod side_data;
 mod subtitle;
 
 pub use capabilities::{Container, Encoder, encoders, nearest_format};
-pub use decoder::{Decoded, Decoder, Delay};
+pub use decoder::{DecodeOn, Decoded, Decoder, Delay};
 pub use demuxer::{Demuxer, Packet};
 pub use devices::{Device, video_devices};
 pub use encoder::{VideoEncoder, VideoOptions};

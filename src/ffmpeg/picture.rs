@@ -242,16 +242,21 @@ impl Picture {
         Picture { ptr }
     }
 
+    /// A picture without memory.
+    pub(super) fn empty(format: RawFormat, (width, height): (usize, usize)) -> Self {
+        let mut picture = Picture::new();
+        let frame = picture.get_mut();
+        frame.format = format.0 as i32;
+        frame.width = width as i32;
+        frame.height = height as i32;
+        picture
+    }
+
     /// A picture with memory of its own, its pixels unspecified.
-    pub(super) fn allocate(format: RawFormat, width: i32, height: i32) -> Result<Self, Error> {
-        let picture = Picture::new();
+    pub(super) fn allocate(format: RawFormat, size: (usize, usize)) -> Result<Self, Error> {
+        let picture = Picture::empty(format, size);
         // SAFETY: the frame is valid, and empty.
-        unsafe {
-            (*picture.ptr).format = format.0 as i32;
-            (*picture.ptr).width = width;
-            (*picture.ptr).height = height;
-            check(ffi::av_frame_get_buffer(picture.ptr, 0))?;
-        }
+        check(unsafe { ffi::av_frame_get_buffer(picture.ptr, 0) })?;
         Ok(picture)
     }
 

@@ -5,7 +5,8 @@ use super::native::ToNative;
 use super::place::{CameraOptions, Place};
 use crate::camera::explain;
 use crate::ffmpeg::{
-    Decoded, Decoder, Delay, Demuxer, Error, Interrupt, Media, Picture, Rational, last_message, microseconds, rescale,
+    DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Interrupt, Media, Picture, Rational, last_message, microseconds,
+    rescale,
 };
 use crate::frame::Pool;
 use crate::io::Reader;
@@ -240,7 +241,7 @@ impl Open {
         let streams = demuxer.media().streams.clone();
         streams.iter().filter(|stream| stream.index != video).for_each(|stream| demuxer.discard(stream.index));
         let stream = &streams[video];
-        let decoder = Decoder::open(stream, Delay::Lowest)
+        let decoder = Decoder::open(stream, Delay::Lowest, DecodeOn::Cpu)
             .with_context(|| format!("{}: no decoder for {}", place.name, stream.describe()))?;
         let (time_base, read) = (stream.time_base, Instant::now());
         interrupt.allow_any();

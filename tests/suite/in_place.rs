@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 
 /// A pool that writes down what it lends. It passes for pinned memory.
 #[derive(Clone, Default)]
-struct Ledger {
+pub struct Ledger {
     memory: HostPool,
     with_chroma: bool,
     entries: Arc<Mutex<Entries>>,
@@ -96,7 +96,7 @@ impl Drop for Lent {
 }
 
 impl Ledger {
-    fn lent(&self) -> usize {
+    pub fn lent(&self) -> usize {
         self.entries.lock().unwrap().lent
     }
 
@@ -105,7 +105,7 @@ impl Ledger {
     }
 
     /// Has a buffer that it lent begun here?
-    fn lent_from(&self, plane: &Plane) -> bool {
+    pub fn lent_from(&self, plane: &Plane) -> bool {
         self.entries.lock().unwrap().starts.contains(&address(plane))
     }
 }
@@ -124,14 +124,14 @@ fn open(file: &Path, pool: Option<Arc<dyn Pool>>) -> Box<dyn Source> {
 }
 
 /// Hands every frame of a source to `look`.
-fn each_frame(mut source: Box<dyn Source>, mut look: impl FnMut(Frame)) {
+pub fn each_frame(mut source: Box<dyn Source>, mut look: impl FnMut(Frame)) {
     while let Some(delivery) = source.next().unwrap() {
         delivery.frame.into_iter().for_each(&mut look);
     }
 }
 
 /// The frames of a file as they are without a pool.
-fn plainly(file: &Path) -> Vec<Frame> {
+pub fn plainly(file: &Path) -> Vec<Frame> {
     let mut frames = Vec::new();
     each_frame(open(file, None), |frame| frames.push(frame));
     frames

@@ -22,6 +22,7 @@ mod layout;
 mod live;
 mod looks;
 mod modifiers;
+mod nvdec;
 mod pictures;
 mod pipes;
 mod program;
