@@ -2,11 +2,11 @@
 
 use crate::signals;
 use anyhow::{Result, bail};
-use histeq_video::cli::{Backend, LiveJob, check_region};
+use histeq_video::cli::{LiveJob, Opening, check_region};
 use histeq_video::curves::{Given, KeptCurves, Saving};
 use histeq_video::equalize::gray::Gray;
 use histeq_video::ffmpeg::{self, RawFormat};
-use histeq_video::pipeline::live::{self, Cast, Dial, Output, Patience, Viewer};
+use histeq_video::pipeline::live::{self, Camera, Cast, Dial, Output, Patience, Viewer};
 use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress};
 use histeq_video::report::{Console, Meter, live_summary};
 use histeq_video::sink::{self, OutputOptions, Overwrite, Target};
@@ -42,13 +42,15 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     let kept = job.load_curves.as_deref().map(KeptCurves::read).transpose()?;
     let saving = job.save_curves.as_deref().map(|name| saving(name, job.overwrite)).transpose()?;
     signals::listen(cancel.clone(), console.clone(), Vec::new(), "finishing")?;
-    let (camera, input) = LiveSource::open(job.camera.clone(), cancel, notices.clone(), progress.clone())?;
+    let backend = Opening::begin(job.backend);
+    let (mut camera, input) = LiveSource::open(job.camera.clone(), cancel, notices.clone(), progress.clone())?;
     let settings = job.wishes.settle(&input);
     check_region(&settings, &input)?;
     dial.set(settings);
-    let backend = Backend::choose(job.backend, settings, &notices)?;
+    let backend = backend.finish(settings, &notices)?;
     backend.remark.iter().for_each(|remark| notices.note(remark));
     let outputs = outputs(job, targets, &input, backend.on_gpu, &notices)?;
+    backend.equalizer.input_pool().into_iter().for_each(|pool| camera.use_pool(pool));
 
     let mut equalizer = backend.equalizer;
     if let Some(saving) = saving.clone() {

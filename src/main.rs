@@ -9,7 +9,7 @@ mod signals;
 use anyhow::{Result, anyhow};
 use clap::Parser;
 use histeq_video::cli::{
-    Args, Backend, Command, CompareJob, Job, LiveJob, check_region, completions, man_page, man_pages,
+    Args, Command, CompareJob, Job, LiveJob, Opening, check_region, completions, man_page, man_pages,
 };
 use histeq_video::curves::{Given, KeptCurves};
 use histeq_video::equalize::gray::Gray;
@@ -76,11 +76,12 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     let temporary = target.temporary().map(Into::into).into_iter().chain(places.temporary()).collect();
     let kept = job.load_curves.as_deref().map(KeptCurves::read).transpose()?;
     signals::listen(cancel.clone(), console.clone(), temporary, FINISHING)?;
+    let backend = Opening::begin(job.backend);
     let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
     let settings = job.wishes.settle(&input);
     check_region(&settings, &input)?;
     source.look_around(settings.warm_up(), settings.smoothing.ahead());
-    let backend = Backend::choose(job.backend, settings, &notices)?;
+    let backend = backend.finish(settings, &notices)?;
     let records = places.open(&input.name)?;
     let sink = sink::open(input.clone(), target, job.output_options.clone(), backend.on_gpu, notices.clone())?;
     backend.equalizer.input_pool().into_iter().for_each(|pool| source.use_pool(pool));

@@ -66,6 +66,11 @@ pub struct Args {
     #[arg(long, value_name = "N", help_heading = "Input")]
     pub video_stream: Option<usize>,
 
+    /// Where decoding runs, nvdec being that of --gpu (for 4:2:0 video in H.264, HEVC, AV1, VP9 and others); auto takes the
+    /// CPU
+    #[arg(long, value_enum, default_value_t = DecoderArg::Auto, help_heading = "Input")]
+    pub decoder: DecoderArg,
+
     /// Begin here; what lies before is looked at as far as --smooth reaches, so that the frames become what they become
     /// in the whole video
     #[arg(long, value_name = "T", help_heading = "Input")]
@@ -163,6 +168,17 @@ pub enum BackendArg {
     Cpu,
     /// An NVIDIA GPU, or an error.
     Cuda,
+}
+
+/// Where decoding runs.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecoderArg {
+    /// Wherever it is fastest, which is the CPU.
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// The decoder of an NVIDIA GPU, or an error.
+    Nvdec,
 }
 
 /// What progress looks like.

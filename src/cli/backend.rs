@@ -1,6 +1,7 @@
 //! Chooses the backend: the GPU if there is one and nothing else was asked for, with the CPU behind it.
 
 use super::BackendArg;
+use crate::cuda::{Error, Gpu};
 use crate::equalize::cpu::Cpu;
 use crate::equalize::cuda::Cuda;
 use crate::equalize::fallback::Fallback;
@@ -8,6 +9,9 @@ use crate::equalize::{Equalizer, verify::Verified};
 use crate::pipeline::Notices;
 use crate::spec::Settings;
 use anyhow::Result;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
 
 /// Which backend is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -30,16 +34,34 @@ pub struct Backend {
     pub remark: Option<String>,
 }
 
-impl Backend {
-    /// The backend that is asked for, or the best that there is.
+/// A backend on its way: a GPU takes a while to open, and does so on a thread of its own while the input is opened.
+pub struct Opening {
+    choice: BackendChoice,
+    gpu: Option<JoinHandle<Result<Arc<Gpu>, Error>>>,
+}
+
+impl Opening {
+    /// Begins to open what is asked for.
+    pub fn begin(choice: BackendChoice) -> Self {
+        let open = move || Gpu::open(choice.gpu);
+        let gpu = match choice.backend {
+            BackendArg::Cpu => None,
+            // Without a thread it is opened when it is asked for.
+            BackendArg::Cuda | BackendArg::Auto => Builder::new().name("gpu".to_owned()).spawn(open).ok(),
+        };
+        Opening { choice, gpu }
+    }
+
+    /// The backend that was asked for, or the best that there is.
     ///
     /// # Errors
     /// When the one that was asked for is not here.
-    pub fn choose(choice: BackendChoice, settings: Settings, notices: &Notices) -> Result<Self> {
+    pub fn finish(mut self, settings: Settings, notices: &Notices) -> Result<Backend> {
+        let choice = self.choice;
         let (equalizer, on_gpu, remark) = match choice.backend {
             BackendArg::Cpu => (cpu(settings), false, None),
-            BackendArg::Cuda => (cuda(choice.gpu, settings, notices)?, true, None),
-            BackendArg::Auto => match cuda(choice.gpu, settings, notices) {
+            BackendArg::Cuda => (cuda(self.gpu(), settings, notices)?, true, None),
+            BackendArg::Auto => match cuda(self.gpu(), settings, notices) {
                 Ok(cuda) => (cuda, true, None),
                 Err(reason) => {
                     // The remedy in parentheses is for those who asked for the GPU.
@@ -51,6 +73,21 @@ impl Backend {
         };
         let equalizer = if choice.verify { Box::new(Verified::new(equalizer, settings)) } else { equalizer };
         Ok(Backend { equalizer, on_gpu, remark })
+    }
+
+    /// The GPU, waiting until it is open.
+    fn gpu(&mut self) -> Result<Arc<Gpu>, Error> {
+        match self.gpu.take() {
+            Some(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            None => Gpu::open(self.choice.gpu),
+        }
+    }
+}
+
+impl Drop for Opening {
+    /// Waits for the GPU that nobody wants any more: the process must not end while its driver is starting.
+    fn drop(&mut self) {
+        self.gpu.take().map(JoinHandle::join);
     }
 }
 
@@ -64,9 +101,9 @@ fn cpu(settings: Settings) -> Box<dyn Equalizer> {
 }
 
 /// The GPU, and the CPU should it fail on the way.
-fn cuda(gpu: usize, settings: Settings, notices: &Notices) -> Result<Box<dyn Equalizer>> {
+fn cuda(gpu: Result<Arc<Gpu>, Error>, settings: Settings, notices: &Notices) -> Result<Box<dyn Equalizer>> {
     let notices = notices.clone();
-    let gpu = Box::new(Cuda::new(settings, gpu, Cuda::RING_DEPTH)?);
+    let gpu = Box::new(Cuda::on(&gpu?, settings, Cuda::RING_DEPTH)?);
     let report = Box::new(move |message: &str| notices.note(message));
     Ok(Box::new(Fallback::new(gpu, settings, Box::new(move || cpu(settings)), report)))
 }

@@ -1,8 +1,8 @@
 //! What the command line means, once all of it agrees. Nothing has been opened yet.
 
 use super::backend::BackendChoice;
-use super::{Args, ProgressArg, Wishes};
-use crate::ffmpeg::{parse_rate, parse_size, parse_time};
+use super::{Args, DecoderArg, ProgressArg, Wishes};
+use crate::ffmpeg::{DecodeOn, parse_rate, parse_size, parse_time};
 use crate::report::{MeterStyle, Verbosity};
 use crate::sink::{OutputOptions, Overwrite, Quality};
 use crate::source::{InputOptions, Part, RawOptions};
@@ -73,6 +73,10 @@ impl Job {
                     start: time("--start", args.start)?,
                     duration: duration(args.duration)?,
                     frames: args.frames,
+                },
+                decode_on: match args.decoder {
+                    DecoderArg::Auto | DecoderArg::Cpu => DecodeOn::Cpu,
+                    DecoderArg::Nvdec => DecodeOn::Nvdec(args.place.gpu),
                 },
             },
             output,

@@ -13,8 +13,8 @@ mod output_args;
 mod region;
 mod shell;
 
-pub use args::{Args, BackendArg, Command, ProgressArg};
-pub use backend::{Backend, BackendChoice};
+pub use args::{Args, BackendArg, Command, DecoderArg, ProgressArg};
+pub use backend::{Backend, BackendChoice, Opening};
 pub use compare_args::CompareArgs;
 pub use compare_job::CompareJob;
 pub use job::Job;

@@ -14,11 +14,16 @@ const OLDEST_DRIVER: i32 = 12_000;
 /// The oldest compute capability that the kernels are compiled for.
 const OLDEST_DEVICE: (i32, i32) = (7, 5);
 
+/// What waiting threads do, among a context's flags; and that they sleep.
+const SCHEDULING: u32 = sys::CUctx_flags::CU_CTX_SCHED_MASK as u32;
+const SLEEP: u32 = sys::CUctx_flags::CU_CTX_SCHED_BLOCKING_SYNC as u32;
+
 /// One GPU, ready to work.
 pub struct Gpu {
     pub(super) context: Arc<CudaContext>,
     pub(super) kernels: Kernels,
     multiprocessors: u32,
+    most_pitch: usize,
     name: String,
 }
 
@@ -32,6 +37,7 @@ impl Gpu {
         if index >= count {
             return Err(Error::NoSuchDevice { index, count });
         }
+        let_waiting_threads_sleep(index)?;
         let context = CudaContext::new(index).doing("opening the device")?;
         let name = context.name().doing("asking for the device's name")?;
         let (major, minor) = context.compute_capability().doing("asking for the compute capability")?;
@@ -42,12 +48,12 @@ impl Gpu {
         // kernels and freed on one stream (`Picture`), and copies on other streams are ordered against it by events
         // and waited for before a buffer goes (`Slot`).
         unsafe { context.disable_event_tracking() };
-        let multiprocessors = context
-            .attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
-            .doing("asking for the multiprocessors")?
-            .unsigned_abs();
+        let attribute = |which, doing| Ok(context.attribute(which).doing(doing)?.unsigned_abs());
+        let multiprocessors =
+            attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, "asking for the multiprocessors")?;
+        let most_pitch = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_PITCH, "asking for the largest pitch")? as usize;
         let kernels = Kernels::load(&context)?;
-        Ok(Arc::new(Gpu { context, kernels, multiprocessors, name }))
+        Ok(Arc::new(Gpu { context, kernels, multiprocessors, most_pitch, name }))
     }
 
     /// Its product name.
@@ -55,9 +61,40 @@ impl Gpu {
         &self.name
     }
 
+    /// How many bytes lie at most between the rows of a plane that it copies.
+    pub(super) fn most_pitch(&self) -> usize {
+        self.most_pitch
+    }
+
+    /// Whether threads that wait for it sleep, for tests.
+    ///
+    /// # Errors
+    /// When the driver does not say.
+    #[doc(hidden)]
+    pub fn waiting_threads_sleep(&self) -> Result<bool, Error> {
+        self.context.bind_to_thread().doing("binding the context")?;
+        let mut flags = 0;
+        // SAFETY: a context is bound, and `flags` outlives the call.
+        unsafe { sys::cuCtxGetFlags(&mut flags) }.result().doing("asking for the context's flags")?;
+        Ok(flags & SCHEDULING == SLEEP)
+    }
+
     /// How many multiprocessors it has.
     pub fn multiprocessors(&self) -> u32 {
         self.multiprocessors
+    }
+}
+
+/// Has threads that wait for this device sleep. Where there are more cores than contexts they would spin by default, and
+/// take a core from the decoder and the encoder for the sake of microseconds that the ring hides.
+fn let_waiting_threads_sleep(index: usize) -> Result<(), Error> {
+    let doing = "setting up the device";
+    let device = result::device::get(index as i32).doing(doing)?;
+    // SAFETY: the driver has been started, and the device is there.
+    match unsafe { sys::cuDevicePrimaryCtxSetFlags_v2(device, SLEEP) } {
+        // Only drivers that cannot change a context in use say so; it is ours, from an earlier call.
+        sys::CUresult::CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE => Ok(()),
+        other => other.result().doing(doing),
     }
 }
 

@@ -4,7 +4,7 @@
 use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::history::History;
-use super::kernels::TileHistogram;
+use super::kernels::{Fused, TileHistogram};
 use super::layout::{Arrangement, Layout};
 use crate::spec::clahe::{TileBins, Tiles};
 use crate::spec::{Curve, Gain, Levels, Method, Plateau, Rect, Settings, Weights};
@@ -151,12 +151,10 @@ impl Picture {
     /// When a launch fails.
     pub fn equalize_batch(pictures: &mut [Picture], history: &mut History, task: &Task) -> Result<bool, Error> {
         let Some(gpu) = pictures.first().map(|picture| picture.gpu.clone()) else { return Ok(true) };
-        let Some(fused) = &gpu.kernels.fused else { return Ok(false) };
-        let layout = &pictures[0].layout;
-        if !(fused.does(layout, task) && task.is_plain() && layout.sample().depth == 8) {
+        if !Fused::suits_in_batches(&pictures[0].layout, task) || !gpu.kernels.fused()?.is_there() {
             return Ok(false);
         }
-        fused.launch_batch(pictures, history, task)?;
+        gpu.kernels.fused()?.launch_batch(pictures, history, task)?;
         Ok(true)
     }
 
@@ -164,9 +162,9 @@ impl Picture {
     /// `history`.
     pub(super) fn analyze(&mut self, history: &mut History, task: &Task) -> Result<u64, Error> {
         let gpu = self.gpu.clone();
-        if let Some(fused) = gpu.kernels.fused.as_ref().filter(|fused| fused.does(&self.layout, task)) {
+        if Fused::suits(&self.layout, task) && gpu.kernels.fused()?.is_there() {
             self.keep_luma()?;
-            fused.launch(self, history, task)?;
+            gpu.kernels.fused()?.launch(self, history, task)?;
             self.mapped = true;
             return Ok(history.latest_number());
         }
@@ -194,7 +192,7 @@ impl Picture {
     /// Enqueues the choice of the curve, for a frame with this number that has waited for so many others.
     pub(super) fn choose(&mut self, history: &History, task: &Task, number: u64, waited: u32) -> Result<(), Error> {
         let gpu = self.gpu.clone();
-        gpu.kernels.look_ahead.launch(self, history, task, (number, waited))
+        gpu.kernels.look_ahead()?.launch(self, history, task, (number, waited))
     }
 
     /// Enqueues the mapping through the curve, or with `locally` the curves of the tiles.
@@ -207,7 +205,7 @@ impl Picture {
             self.map(task)?;
         } else {
             let gpu = self.gpu.clone();
-            gpu.kernels.tile_map.launch(self, task, gpu.multiprocessors())?;
+            gpu.kernels.tile_map()?.launch(self, task, gpu.multiprocessors())?;
             if self.luma.is_some() {
                 self.map_to(task, true)?;
             }
@@ -224,8 +222,11 @@ impl Picture {
 
     /// Enqueues the scaling of the chroma samples, if they follow luma.
     fn scale_chroma(&mut self, task: &Task) -> Result<(), Error> {
+        if self.layout.chroma().is_none() {
+            return Ok(());
+        }
         let gpu = self.gpu.clone();
-        gpu.kernels.chroma.launch(self, task, gpu.multiprocessors())
+        gpu.kernels.chroma()?.launch(self, task, gpu.multiprocessors())
     }
 
     /// The curve, or the curves of the tiles if there are any.
@@ -285,8 +286,8 @@ impl Picture {
         if codes && !on_the_way {
             self.count(task)?;
         }
-        gpu.kernels.tile_histogram.launch(self, task, on_the_way, gpu.multiprocessors())?;
-        gpu.kernels.tile_curves.launch(self, history, task)
+        gpu.kernels.tile_histogram()?.launch(self, task, on_the_way, gpu.multiprocessors())?;
+        gpu.kernels.tile_curves()?.launch(self, history, task)
     }
 
     /// Enqueues the luminance of RGB; nothing where luma is stored.
@@ -294,8 +295,11 @@ impl Picture {
     /// # Errors
     /// When the launch fails.
     pub fn make_luminance(&mut self, task: &Task) -> Result<(), Error> {
+        if self.luma.is_none() {
+            return Ok(());
+        }
         let gpu = self.gpu.clone();
-        gpu.kernels.luminance.launch(self, task.weights)
+        gpu.kernels.luminance()?.launch(self, task.weights)
     }
 
     /// Enqueues the histogram.
@@ -304,7 +308,7 @@ impl Picture {
     /// When the launch fails.
     pub fn count(&mut self, task: &Task) -> Result<(), Error> {
         let gpu = self.gpu.clone();
-        gpu.kernels.histogram.launch(self, task, gpu.multiprocessors())
+        gpu.kernels.histogram()?.launch(self, task, gpu.multiprocessors())
     }
 
     /// Enqueues the curve, and makes room for the next histogram.
@@ -316,15 +320,15 @@ impl Picture {
         let gpu = self.gpu.clone();
         self.given = None;
         if task.is_plain() {
-            return gpu.kernels.scan.launch(self, task.levels, task.settings.strength);
+            return gpu.kernels.scan()?.launch(self, task.levels, task.settings.strength);
         }
-        gpu.kernels.equalization.launch(self, history, task)
+        gpu.kernels.equalization()?.launch(self, history, task)
     }
 
     /// Has the driver refuse a launch, for tests of what follows an error.
     pub(super) fn fail(&mut self, task: &Task) -> Result<(), Error> {
         let gpu = self.gpu.clone();
-        gpu.kernels.scan.launch_refused(self, task.levels, task.settings.strength)
+        gpu.kernels.scan()?.launch_refused(self, task.levels, task.settings.strength)
     }
 
     /// Enqueues the mapping of the pixels through the curve; local equalization has been here before if there is any.
@@ -339,9 +343,9 @@ impl Picture {
     fn map_to(&mut self, task: &Task, locally: bool) -> Result<(), Error> {
         let gpu = self.gpu.clone();
         if self.luma.is_some() && task.settings.chroma.is_scaled() {
-            return gpu.kernels.chroma.launch_rgb(self, task, locally, gpu.multiprocessors());
+            return gpu.kernels.chroma()?.launch_rgb(self, task, locally, gpu.multiprocessors());
         }
-        gpu.kernels.map.launch(self, task.weights, locally, gpu.multiprocessors())
+        gpu.kernels.map()?.launch(self, task.weights, locally, gpu.multiprocessors())
     }
 
     /// How its planes lie.

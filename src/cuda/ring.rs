@@ -5,7 +5,7 @@ use super::error::Error;
 use super::history::History;
 use super::layout::Layout;
 use super::picture::Task;
-use super::pinned::PinnedPool;
+use super::pinned::{InputPool, PinnedPool};
 use super::slot::{Slot, Streams};
 use super::timeline::{self, Timeline};
 use crate::frame::Frame;
@@ -67,8 +67,9 @@ impl Ring {
         Ok(ring)
     }
 
-    /// Takes a frame in; its samples have been copied when this returns. Frames of another format or size than the ones
-    /// before are no reason to wait: a slot is idle when it is remade.
+    /// Takes a frame in. Samples in pinned memory go up from where they lie, and the ring holds on to the frame until it
+    /// is collected; any others have been copied when this returns. Frames of another format or size than the ones before
+    /// are no reason to wait: a slot is idle when it is remade.
     ///
     /// # Errors
     /// When the GPU has no memory left or a call fails.
@@ -176,9 +177,9 @@ impl Ring {
         self.depth
     }
 
-    /// History from which frames go up without being copied first.
-    pub fn input_pool(&self) -> PinnedPool {
-        PinnedPool::new(&self.gpu.context)
+    /// Memory from which frames go up without being copied first, chroma too if it travels with luma.
+    pub fn input_pool(&self, with_chroma: bool) -> InputPool {
+        InputPool::new(&self.gpu.context, with_chroma)
     }
 
     /// The GPU.

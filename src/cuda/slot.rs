@@ -11,9 +11,10 @@ use super::pinned::{PinnedBuffer, PinnedPool};
 use super::timeline::{Marks, Timeline};
 use crate::frame::{Frame, Memory, Plane};
 use crate::spec::Curve;
-use cudarc::driver::sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC;
+use cudarc::driver::sys::{self, CUevent_flags::CU_EVENT_BLOCKING_SYNC};
 use cudarc::driver::{CudaEvent, CudaStream, DevicePtr, DevicePtrMut, result};
 use std::ops::Range;
+use std::ptr;
 use std::sync::Arc;
 
 /// Bytes that are copied on the host before they go up: enough that enqueueing costs little beside it.
@@ -43,8 +44,11 @@ struct UnderWay {
 }
 
 pub(super) struct Slot {
+    gpu: Arc<Gpu>,
     streams: Arc<Streams>,
-    staging: PinnedBuffer,
+    pool: PinnedPool,
+    /// Where frames are copied to that lie where the copy engines do not reach; `None` until there is one.
+    staging: Option<PinnedBuffer>,
     picture: Picture,
     uploaded: CudaEvent,
     computed: CudaEvent,
@@ -64,8 +68,10 @@ impl Slot {
     ) -> Result<Self, Error> {
         let event = |flags| gpu.context.new_event(flags).doing("making an event");
         Ok(Slot {
+            gpu: gpu.clone(),
             streams: streams.clone(),
-            staging: pool.take(layout.buffer_bytes())?,
+            pool: pool.clone(),
+            staging: None,
             picture: Picture::on(&streams.compute, gpu, layout)?,
             uploaded: event(None)?,
             computed: event(None)?,
@@ -86,8 +92,9 @@ impl Slot {
         self.picture.layout() == layout
     }
 
-    /// Copies the samples of `frame` and enqueues its way up, and through the kernels up to its curve, which is `curve` if
-    /// there is one, and then nothing of it is remembered. With `staged` its samples have been copied before; with `refused` the driver is made to refuse a launch.
+    /// Enqueues the way of `frame` up, and through the kernels up to its curve, which is `curve` if there is one, and then
+    /// nothing of it is remembered. Samples where the copy engines do not reach are copied on the way. With `staged` they
+    /// have been copied before; with `refused` the driver is made to refuse a launch.
     pub fn begin(
         &mut self,
         frame: Frame,
@@ -97,6 +104,8 @@ impl Slot {
         (staged, refused): (bool, bool),
     ) -> Result<(), Error> {
         assert!(self.under_way.is_none());
+        // Copies do not bind it, and the slot may have been another thread's before.
+        self.gpu.context.bind_to_thread().doing("binding the context")?;
         let streams = self.streams.clone();
         let Streams { upload, compute, .. } = &*streams;
         let bytes = self.picture.layout().bytes();
@@ -160,24 +169,42 @@ impl Slot {
     fn gather_and_upload(&mut self) -> Result<(), Error> {
         let frame = self.under_way.as_ref().expect("a frame under way").frame.clone();
         let planes = &frame.planes()[self.picture.layout().planes()];
-        if planes.iter().all(|plane| plane.memory().is_pinned() && plane.contiguous().is_some()) {
+        if planes.iter().all(|plane| self.reaches(plane)) {
             return self.upload_in_place(planes);
         }
         self.stage_and_upload(planes)
     }
 
-    /// Sends planes up from where they lie, in pinned memory.
+    /// Whether the copy engines can read a plane where it lies: pinned, top row first, and with rows no further apart
+    /// than they count.
+    fn reaches(&self, plane: &Plane) -> bool {
+        let pitch = plane.row_bytes()..=self.gpu.most_pitch();
+        plane.memory().is_pinned()
+            && (plane.contiguous().is_some()
+                || usize::try_from(plane.stride()).is_ok_and(|stride| pitch.contains(&stride)))
+    }
+
+    /// Sends planes up from where they lie, in pinned memory, without the padding between rows.
     fn upload_in_place(&mut self, planes: &[Plane]) -> Result<(), Error> {
         let layout = self.picture.layout().clone();
         let stream = &self.streams.upload;
         self.mark(|marks| marks.upload.begin(stream))?;
         for (plane, span) in planes.iter().zip(layout.spans()) {
-            let bytes = plane.contiguous().expect("asked for by the caller");
             let mut target = self.picture.pixels.slice_mut(span.start..span.start + span.bytes());
             let (device, _order) = target.device_ptr_mut(stream);
-            // SAFETY: both sides have these bytes. The plane is pinned, nobody writes to shared planes, and the frame
-            // under way keeps it until `finish` or `drop` has waited; the device buffer is idle.
-            unsafe { result::memcpy_htod_async(device, bytes, stream.cu_stream()) }.doing("copying to the device")?;
+            let copied = match plane.contiguous() {
+                // SAFETY: both sides have these bytes. The plane is pinned, nobody writes to shared planes, and the
+                // frame under way keeps it until `finish` or `drop` has waited; the device buffer is idle.
+                Some(bytes) => unsafe { result::memcpy_htod_async(device, bytes, stream.cu_stream()) },
+                None => {
+                    let copy = rows_to_device(plane, device);
+                    // SAFETY: `Plane` has checked that every row lies in its memory, and the span has as many rows of
+                    // as many bytes; all else as above. The driver reads `copy` before it returns, and `begin` has
+                    // bound the context to this thread.
+                    unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.cu_stream()) }.result()
+                }
+            };
+            copied.doing("copying to the device")?;
         }
         Ok(())
     }
@@ -193,7 +220,7 @@ impl Slot {
                 let rows = first..(first + rows_at_once).min(span.rows);
                 let start = span.start + first * span.row_bytes;
                 let end = start + rows.len() * span.row_bytes;
-                gather(plane, rows, &mut self.staging[start..end]);
+                gather(plane, rows, &mut self.staging()?[start..end]);
                 self.upload(sent..end)?;
                 sent = end;
             }
@@ -201,8 +228,19 @@ impl Slot {
         Ok(())
     }
 
+    /// The staging buffer, as long as the layout.
+    fn staging(&mut self) -> Result<&mut PinnedBuffer, Error> {
+        let staging = match self.staging.take() {
+            Some(staging) => staging,
+            None => self.pool.take(self.buffer_bytes())?,
+        };
+        Ok(self.staging.insert(staging))
+    }
+
     /// Enqueues the copy of these bytes of the staging buffer to the device.
     fn upload(&mut self, bytes: Range<usize>) -> Result<(), Error> {
+        self.staging()?;
+        let staging = self.staging.as_ref().expect("taken above");
         let stream = &self.streams.upload;
         if bytes.start == 0 {
             self.mark(|marks| marks.upload.begin(stream))?;
@@ -211,8 +249,7 @@ impl Slot {
         let (device, _order) = target.device_ptr_mut(stream);
         // SAFETY: both sides have these bytes. `staging` is pinned and belongs to this slot, which does not write them
         // again before `finish` or `drop` has waited; the device buffer is idle, as the slot's last frame came down.
-        unsafe { result::memcpy_htod_async(device, &self.staging[bytes], stream.cu_stream()) }
-            .doing("copying to the device")
+        unsafe { result::memcpy_htod_async(device, &staging[bytes], stream.cu_stream()) }.doing("copying to the device")
     }
 
     /// Enqueues the copy of the whole picture from the device.
@@ -262,6 +299,28 @@ impl Drop for Slot {
                 let _ = stream.synchronize();
             }
         }
+    }
+}
+
+/// The copy of a plane from where it lies to `device`, where its rows follow each other without padding.
+fn rows_to_device(plane: &Plane, device: sys::CUdeviceptr) -> sys::CUDA_MEMCPY2D {
+    sys::CUDA_MEMCPY2D {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+        srcHost: plane.row(0).as_ptr().cast(),
+        srcDevice: 0,
+        srcArray: ptr::null_mut(),
+        srcPitch: plane.stride().unsigned_abs(),
+        dstXInBytes: 0,
+        dstY: 0,
+        dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        dstHost: ptr::null_mut(),
+        dstDevice: device,
+        dstArray: ptr::null_mut(),
+        dstPitch: plane.row_bytes(),
+        WidthInBytes: plane.row_bytes(),
+        Height: plane.rows(),
     }
 }
 

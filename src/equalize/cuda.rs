@@ -86,7 +86,7 @@ impl Equalizer for Cuda {
     }
 
     fn input_pool(&self) -> Option<Arc<dyn Pool>> {
-        Some(Arc::new(self.ring.input_pool()))
+        Some(Arc::new(self.ring.input_pool(self.settings.chroma.is_scaled())))
     }
 
     fn set(&mut self, settings: Settings) {

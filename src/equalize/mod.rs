@@ -58,7 +58,8 @@ pub trait Equalizer: Send {
     /// How many frames may be under way.
     fn capacity(&self) -> usize;
 
-    /// Memory that it reads faster than any other, if there is such a kind.
+    /// Memory that it reads faster than any other, if there is such a kind. To a CPU all memory is the same, and decoders
+    /// keep pools of their own.
     fn input_pool(&self) -> Option<Arc<dyn Pool>> {
         None
     }

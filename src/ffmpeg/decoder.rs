@@ -1,8 +1,12 @@
 //! Decodes a video stream.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::{Error, Packet, Picture, Stream, check};
+use super::lender::{Lender, get_buffer};
+use super::nvdec::Nvdec;
+use super::{Error, Packet, Picture, RawFormat, Stream, check};
+use crate::frame::Pool;
 use ffmpeg_next::ffi;
+use std::sync::Arc;
 
 /// What the decoder has to give.
 pub enum Decoded {
@@ -23,9 +27,24 @@ pub enum Delay {
     Lowest,
 }
 
-/// A video decoder, on as many threads as there are cores.
+/// Where decoding runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DecodeOn {
+    /// On as many threads as there are cores.
+    #[default]
+    Cpu,
+    /// On the decoder of the GPU with this index.
+    Nvdec(usize),
+}
+
+/// A video decoder.
 pub struct Decoder {
     ptr: *mut ffi::AVCodecContext,
+    nvdec: Option<Nvdec>,
+    /// What it has decoded on the CPU although NVDEC was to do it, or what NVDEC gives that is brought into no shape.
+    refused: Option<RawFormat>,
+    // The context points to it, and is freed before it.
+    lender: Box<Lender>,
 }
 
 // SAFETY: the context is used by one thread at a time, the one that owns the Decoder.
@@ -35,19 +54,40 @@ impl Decoder {
     /// A decoder for `stream`.
     ///
     /// # Errors
-    /// When FFmpeg has none for this codec, or it refuses the parameters.
-    pub fn open(stream: &Stream, delay: Delay) -> Result<Self, Error> {
+    /// When FFmpeg has none for this codec (`DecoderNotFound`), there is no such GPU, or it refuses the parameters.
+    pub fn open(stream: &Stream, delay: Delay, on: DecodeOn) -> Result<Self, Error> {
+        let (codec, nvdec) = match on {
+            // SAFETY: answers with a constant or with null.
+            DecodeOn::Cpu => (unsafe { ffi::avcodec_find_decoder(stream.parameters.id().into()) }, None),
+            DecodeOn::Nvdec(gpu) => {
+                let codec = Nvdec::decoder(stream.parameters.id()).ok_or(Error::DecoderNotFound)?;
+                (codec, Some(Nvdec::open(gpu)?))
+            }
+        };
+        if codec.is_null() {
+            return Err(Error::DecoderNotFound);
+        }
         // SAFETY: the context is owned by `decoder` from the start; the stream's parameters are valid.
         unsafe {
-            let codec = ffi::avcodec_find_decoder((*stream.parameters.as_ptr()).codec_id);
-            if codec.is_null() {
-                return Err(Error::DecoderNotFound);
-            }
-            let decoder = Decoder { ptr: ffi::avcodec_alloc_context3(codec) };
+            let ptr = ffi::avcodec_alloc_context3(codec);
+            let decoder = Decoder { ptr, nvdec, refused: None, lender: Box::default() };
             assert!(!decoder.ptr.is_null(), "out of memory");
             check(ffi::avcodec_parameters_to_context(decoder.ptr, stream.parameters.as_ptr()))?;
             (*decoder.ptr).pkt_timebase = stream.time_base.into();
             (*decoder.ptr).thread_count = 0;
+            // Others take no memory but their own.
+            if (*codec).capabilities & ffi::AV_CODEC_CAP_DR1 as i32 != 0 {
+                (*decoder.ptr).opaque = (&raw const *decoder.lender).cast_mut().cast();
+                (*decoder.ptr).get_buffer2 = Some(get_buffer);
+                // All threads may ask at once; later versions take that for granted.
+                #[cfg(not(ffmpeg_6_0))]
+                {
+                    (*decoder.ptr).thread_safe_callbacks = 1;
+                }
+            }
+            if let Some(nvdec) = &decoder.nvdec {
+                nvdec.set_up(decoder.ptr)?;
+            }
             if delay == Delay::Lowest {
                 (*decoder.ptr).thread_type = ffi::FF_THREAD_SLICE;
                 (*decoder.ptr).flags |= ffi::AV_CODEC_FLAG_LOW_DELAY as i32;
@@ -55,6 +95,12 @@ impl Decoder {
             check(ffi::avcodec_open2(decoder.ptr, codec, std::ptr::null_mut()))?;
             Ok(decoder)
         }
+    }
+
+    /// Has it put pictures into this memory from now on. Those of formats that are not native, and of the few decoders
+    /// that take no memory but their own, lie elsewhere all the same.
+    pub fn use_pool(&mut self, pool: Arc<dyn Pool>) {
+        self.lender.use_pool(pool);
     }
 
     /// Gives it a packet, or `None` when there is no more. Take all its pictures before the next packet.
@@ -78,11 +124,33 @@ impl Decoder {
         let picture = Picture::new();
         // SAFETY: the context is open, the frame valid and empty.
         match check(unsafe { ffi::avcodec_receive_frame(self.ptr, picture.as_ptr()) }) {
-            Ok(_) => Ok(Decoded::Picture(picture)),
+            Ok(_) => self.bring_down(picture).map(Decoded::Picture),
             Err(Error::Other { errno: libc::EAGAIN }) => Ok(Decoded::NeedsInput),
             Err(Error::Eof) => Ok(Decoded::End),
             Err(error) => Err(error),
         }
+    }
+}
+
+impl Decoder {
+    fn bring_down(&mut self, picture: Picture) -> Result<Picture, Error> {
+        let Some(nvdec) = &self.nvdec else { return Ok(picture) };
+        // SAFETY: the context is open, and FFmpeg has set the format.
+        let format = RawFormat(unsafe { (*self.ptr).sw_pix_fmt });
+        if !Nvdec::gave(&picture) {
+            self.refused = Some(picture.format());
+            return Ok(picture);
+        }
+        let Some(down) = nvdec.bring_down(&picture, format, &self.lender)? else {
+            self.refused = Some(format);
+            return Ok(picture);
+        };
+        Ok(down)
+    }
+
+    /// The pixel format of pictures that NVDEC was to decode and does not, once there has been one.
+    pub fn refused(&self) -> Option<RawFormat> {
+        self.refused
     }
 }
 

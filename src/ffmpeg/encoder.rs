@@ -169,3 +169,50 @@ impl Drop for VideoEncoder {
         unsafe { ffi::avcodec_free_context(&mut self.ptr) };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ffmpeg::Media;
+    use crate::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+    use std::sync::Arc;
+
+    #[test]
+    fn an_encoder_reads_the_memory_that_it_is_given_and_holds_it_for_as_long_as_it_needs_it() {
+        let (size, pool) = ((64, 48), HostPool::default());
+        let planes = [(64, 48), (32, 24), (32, 24)].map(|(row_bytes, rows)| pool.plane(row_bytes, rows).freeze());
+        let memory = planes.clone().map(|plane| Arc::downgrade(plane.memory()));
+        let addresses = planes.clone().map(|plane| plane.row(0).as_ptr());
+        let frame = Frame::new(PixelFormat::Yuv420p, size, Range::Limited, Matrix::Bt601, planes.to_vec()).unwrap();
+        drop(planes);
+        let rate = Rational::new(25, 1);
+        let stream = Media::of_raw_video("rawvideo", rate, None).streams.remove(0);
+        let picture = Picture::from_frame(&frame).unwrap();
+        drop(frame);
+        let options = VideoOptions {
+            format: picture.format(),
+            size,
+            time_base: rate.invert(),
+            frame_rate: Some(rate),
+            colour: picture.colour(),
+            sample_aspect_ratio: None,
+            interlaced: None,
+            field_order: stream.field_order,
+            global_header: false,
+            quantizer: None,
+            options: Vec::new(),
+            side_data: StreamSideData::default(),
+        };
+        // It hands on, as its packet, the frame that it works on.
+        let mut encoder = VideoEncoder::open(Encoder::find("wrapped_avframe").unwrap(), &options).unwrap();
+        encoder.send(Some(&picture)).unwrap();
+        drop(picture);
+        let packet = encoder.receive().unwrap().expect("a packet a frame");
+        // SAFETY: a packet of this encoder holds an AVFrame.
+        let seen = unsafe { &*(*packet.as_ptr()).data.cast::<ffi::AVFrame>() };
+        assert_eq!(seen.data[..3], addresses.map(<*const u8>::cast_mut));
+        assert!(memory.iter().all(|memory| memory.upgrade().is_some()), "the encoder holds it");
+        drop((packet, encoder));
+        assert!(memory.iter().all(|memory| memory.upgrade().is_none()), "nobody holds it any more");
+    }
+}

@@ -1,6 +1,7 @@
 //! AVFrame and [`Frame`]: planes pass from one to the other by reference, in both directions.
 #![allow(unsafe_code, reason = "FFI")]
 
+use super::lender::is_pinned;
 use super::{Error, check, text};
 use crate::frame::{Frame, Matrix, Memory, Model, PixelFormat, Plane, Range};
 use ffmpeg_next::ffi;
@@ -241,16 +242,21 @@ impl Picture {
         Picture { ptr }
     }
 
+    /// A picture without memory.
+    pub(super) fn empty(format: RawFormat, (width, height): (usize, usize)) -> Self {
+        let mut picture = Picture::new();
+        let frame = picture.get_mut();
+        frame.format = format.0 as i32;
+        frame.width = width as i32;
+        frame.height = height as i32;
+        picture
+    }
+
     /// A picture with memory of its own, its pixels unspecified.
-    pub(super) fn allocate(format: RawFormat, width: i32, height: i32) -> Result<Self, Error> {
-        let picture = Picture::new();
+    pub(super) fn allocate(format: RawFormat, size: (usize, usize)) -> Result<Self, Error> {
+        let picture = Picture::empty(format, size);
         // SAFETY: the frame is valid, and empty.
-        unsafe {
-            (*picture.ptr).format = format.0 as i32;
-            (*picture.ptr).width = width;
-            (*picture.ptr).height = height;
-            check(ffi::av_frame_get_buffer(picture.ptr, 0))?;
-        }
+        check(unsafe { ffi::av_frame_get_buffer(picture.ptr, 0) })?;
         Ok(picture)
     }
 
@@ -288,6 +294,11 @@ impl Picture {
             }
         }
         picture
+    }
+
+    /// Where a plane begins, for those who want to know whether it has been copied.
+    pub fn address(&self, plane: usize) -> *const u8 {
+        self.get().data[plane]
     }
 
     pub(super) fn as_ptr(&self) -> *mut ffi::AVFrame {
@@ -425,6 +436,8 @@ impl Picture {
         let mut frame = Frame::new(format, (width, height), range, colour.matrix(), planes)?;
         let mut properties = Picture::new();
         properties.copy_properties(self)?;
+        // What the lender has marked are the pixels, which stay here.
+        properties.get_mut().opaque = std::ptr::null_mut();
         // A picture from a `yuvj` format may say nothing of its range beside its name.
         if format.descriptor().model == Model::Yuv && range == Range::Full {
             properties.get_mut().color_range = ffi::AVColorRange::AVCOL_RANGE_JPEG;
@@ -476,7 +489,8 @@ impl Picture {
             let reference = ffi::av_buffer_ref(buffer);
             anyhow::ensure!(!reference.is_null(), "out of memory");
             let start = self.get().data[index].offset_from((*reference).data);
-            (Arc::new(BufferReference(reference)), usize::try_from(start)?)
+            let pinned = is_pinned(self.get(), &*reference);
+            (Arc::new(BufferReference { reference, pinned }), usize::try_from(start)?)
         };
         Plane::new(memory, start, self.get().linesize[index] as isize, row_bytes, rows)
             .ok_or_else(|| anyhow::anyhow!("the decoder's picture is smaller than its size says"))
@@ -495,9 +509,12 @@ unsafe extern "C" fn release(owner: *mut std::ffi::c_void, _data: *mut u8) {
     drop(unsafe { Box::from_raw(owner.cast::<Plane>()) });
 }
 
-/// Memory of FFmpeg's, kept by a counted reference. Nobody writes to a decoded picture: the decoder itself still
-/// predicts from it.
-struct BufferReference(*mut ffi::AVBufferRef);
+/// Memory of FFmpeg's, or lent to it, kept by a counted reference. Nobody writes to a decoded picture: the decoder itself
+/// still predicts from it.
+struct BufferReference {
+    reference: *mut ffi::AVBufferRef,
+    pinned: bool,
+}
 
 // SAFETY: the count is atomic and the bytes are only read.
 unsafe impl Send for BufferReference {}
@@ -507,13 +524,17 @@ unsafe impl Sync for BufferReference {}
 impl Memory for BufferReference {
     fn bytes(&self) -> &[u8] {
         // SAFETY: the reference keeps `size` bytes at `data` alive, and nobody writes to them any more.
-        unsafe { std::slice::from_raw_parts((*self.0).data, (*self.0).size) }
+        unsafe { std::slice::from_raw_parts((*self.reference).data, (*self.reference).size) }
+    }
+
+    fn is_pinned(&self) -> bool {
+        self.pinned
     }
 }
 
 impl Drop for BufferReference {
     fn drop(&mut self) {
         // SAFETY: taken in `Picture::plane`, given back nowhere else.
-        unsafe { ffi::av_buffer_unref(&mut self.0) };
+        unsafe { ffi::av_buffer_unref(&mut self.reference) };
     }
 }

@@ -62,8 +62,7 @@ impl Scaler {
         if self.from != Some(from) {
             self.set_up(from)?;
         }
-        let (width, height) = self.to.size;
-        let mut out = Picture::allocate(self.to.format, width as i32, height as i32)?;
+        let mut out = Picture::allocate(self.to.format, self.to.size)?;
         let source = picture.get();
         // SAFETY: the context was made for these two formats and sizes, and both pictures have all their planes.
         check(unsafe {

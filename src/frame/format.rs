@@ -444,6 +444,18 @@ impl PixelFormat {
     pub fn rows(self, plane: usize, height: usize) -> usize {
         height.div_ceil(1 << self.descriptor().planes()[plane].log2_height)
     }
+
+    /// Which planes equalization rewrites, from the first one on: as
+    /// [`Frame::rewritten_planes`](super::Frame::rewritten_planes).
+    pub fn rewritten_planes(self, with_chroma: bool) -> std::ops::Range<usize> {
+        let descriptor = self.descriptor();
+        let last = match (descriptor.luminance, descriptor.chroma) {
+            (Luminance::FromRgb { r, g, b }, _) => r.plane.max(g.plane).max(b.plane),
+            (Luminance::Stored(_), Some(chroma)) if with_chroma => chroma.cb.plane.max(chroma.cr.plane),
+            (Luminance::Stored(luma), _) => luma.plane,
+        };
+        0..last + 1
+    }
 }
 
 impl std::fmt::Display for PixelFormat {

@@ -167,13 +167,7 @@ impl Frame {
     /// Which planes equalization rewrites: the one with the luma, or all three of planar RGB; those with chroma too if
     /// `with_chroma`. The others are passed on.
     pub fn rewritten_planes(&self, with_chroma: bool) -> std::ops::Range<usize> {
-        let descriptor = self.format.descriptor();
-        let last = match (descriptor.luminance, descriptor.chroma) {
-            (Luminance::FromRgb { r, g, b }, _) => r.plane.max(g.plane).max(b.plane),
-            (Luminance::Stored(_), Some(chroma)) if with_chroma => chroma.cb.plane.max(chroma.cr.plane),
-            (Luminance::Stored(luma), _) => luma.plane,
-        };
-        0..last + 1
+        self.format.rewritten_planes(with_chroma)
     }
 }
 

@@ -1,23 +1,34 @@
 //! Memory for finished planes, used again when the last holder of a plane lets go: after the first few frames
 //! nothing is allocated, and memory does not grow with the length of the video.
 
-use super::{Memory, Plane, PlaneMut};
-use std::ops::{Deref, DerefMut};
+use super::{Memory, PixelFormat, Plane, PlaneMut};
+use std::ops::{Deref, DerefMut, Range};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where sources get the memory that they fill with frames: a [`HostPool`], or what a backend reads faster.
 pub trait Pool: Send + Sync {
-    /// A buffer of at least `len` bytes, its content unspecified.
+    /// A buffer of at least `len` bytes, aligned to 64, its content unspecified.
     ///
     /// # Errors
     /// When there is no memory of this kind left.
     fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>>;
+
+    /// Which planes of a picture gain by lying in this memory, from the first one on; the others lie as well anywhere
+    /// else.
+    fn planes(&self, format: PixelFormat) -> Range<usize> {
+        0..format.descriptor().planes().len()
+    }
 }
 
 /// Memory that is being filled.
 pub trait Buffer: DerefMut<Target = [u8]> + Send {
     /// The finished memory, to be shared.
     fn freeze(self: Box<Self>) -> Arc<dyn Memory>;
+
+    /// Can a GPU's copy engines read it where it lies?
+    fn is_pinned(&self) -> bool {
+        false
+    }
 }
 
 /// The unit of allocation: a cache line, and the width of the widest vector.

@@ -4,8 +4,9 @@ use super::native::ToNative;
 use super::open::RawOptions;
 use super::part::Part;
 use crate::ffmpeg::{
-    Decoded, Decoder, Delay, Demuxer, Kind, Packet, Picture, Rational, last_message, microseconds, rescale,
+    DecodeOn, Decoded, Decoder, Delay, Demuxer, Kind, Packet, Picture, Rational, last_message, microseconds, rescale,
 };
+use crate::frame::Pool;
 use crate::io::Reader;
 use crate::pipeline::{Cancel, Delivery, Input, Notices, Progress, Source};
 use anyhow::{Context, Result, bail, ensure};
@@ -39,6 +40,8 @@ pub struct InputOptions {
     pub video_stream: Option<usize>,
     /// Which part of it.
     pub part: Part,
+    /// Where it is decoded.
+    pub decode_on: DecodeOn,
 }
 
 /// A file, or anything else that FFmpeg can open.
@@ -108,9 +111,21 @@ impl FileSource {
         let video = choose_video(&demuxer, &name, &options)?;
         let media = demuxer.media().clone();
         let stream = &media.streams[video];
-        let decoder = Decoder::open(stream, Delay::Any).map_err(|error| {
-            anyhow::anyhow!("{name}: no decoder for {} ({error}); another FFmpeg build may have it", stream.describe())
-        })?;
+        last_message();
+        let decoder =
+            Decoder::open(stream, Delay::Any, options.decode_on).map_err(|error| match options.decode_on {
+                DecodeOn::Cpu => {
+                    let stream = stream.describe();
+                    anyhow::anyhow!("{name}: no decoder for {stream} ({error}); another FFmpeg build may have it")
+                }
+                DecodeOn::Nvdec(_) if error == crate::ffmpeg::Error::DecoderNotFound => {
+                    anyhow::anyhow!("{name}: NVDEC does not decode {} (use --decoder cpu)", stream.describe())
+                }
+                DecodeOn::Nvdec(gpu) => {
+                    let reason = last_message().unwrap_or_else(|| error.to_string());
+                    anyhow::anyhow!("{name}: GPU {gpu} cannot decode: {reason} (use --decoder cpu)")
+                }
+            })?;
         let origin = media.start.unwrap_or(0);
         let begin = options.part.start.map(|start| origin + start);
         let end = options.part.duration.map(|duration| begin.unwrap_or(origin) + duration);
@@ -179,7 +194,12 @@ impl FileSource {
                 }
                 State::Reading | State::Draining => {}
             }
-            match self.decoder.receive() {
+            let decoded = self.decoder.receive();
+            if let Some(format) = self.decoder.refused() {
+                let (name, stream) = (&self.input.name, self.input.video_stream().describe());
+                bail!("{name}: NVDEC does not take this {stream} of {format} (use --decoder cpu)");
+            }
+            match decoded {
                 Ok(Decoded::Picture(picture)) => {
                     self.errors = 0;
                     if let Some(delivery) = self.take(picture)? {
@@ -473,6 +493,10 @@ impl FileSource {
 impl Source for FileSource {
     fn look_around(&mut self, before: u32, behind: u32) {
         (self.warm_up, self.behind) = (before, behind);
+    }
+
+    fn use_pool(&mut self, pool: Arc<dyn Pool>) {
+        self.decoder.use_pool(pool);
     }
 
     fn next(&mut self) -> Result<Option<Delivery>> {

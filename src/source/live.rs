@@ -5,8 +5,10 @@ use super::native::ToNative;
 use super::place::{CameraOptions, Place};
 use crate::camera::explain;
 use crate::ffmpeg::{
-    Decoded, Decoder, Delay, Demuxer, Error, Interrupt, Media, Picture, Rational, last_message, microseconds, rescale,
+    DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Interrupt, Media, Picture, Rational, last_message, microseconds,
+    rescale,
 };
+use crate::frame::Pool;
 use crate::io::Reader;
 use crate::pipeline::live::{Camera, Captured};
 use crate::pipeline::{Cancel, Input, Notices, Progress};
@@ -37,6 +39,8 @@ const LOOK: Duration = Duration::from_millis(50);
 pub struct LiveSource {
     place: Place,
     open: Option<Open>,
+    /// Where its decoder puts frames, whenever it is open, if anybody has said so.
+    pool: Option<Arc<dyn Pool>>,
     clock: LiveClock,
     to_native: ToNative,
     input: Input,
@@ -77,6 +81,7 @@ impl LiveSource {
         let source = LiveSource {
             place,
             open: Some(open),
+            pool: None,
             clock: LiveClock::default(),
             to_native: ToNative::new(notices.clone()),
             input: input.clone(),
@@ -129,7 +134,8 @@ impl LiveSource {
                 std::thread::sleep(LOOK);
             }
             match Open::new(&self.place, &self.cancel) {
-                Ok(open) => {
+                Ok(mut open) => {
+                    self.pool.iter().for_each(|pool| open.decoder.use_pool(pool.clone()));
                     let away = gone.elapsed().as_secs_f64();
                     self.notices.note(&format!("{}: back after {away:.1} s", self.place.name));
                     self.open = Some(open);
@@ -143,6 +149,11 @@ impl LiveSource {
 }
 
 impl Camera for LiveSource {
+    fn use_pool(&mut self, pool: Arc<dyn Pool>) {
+        self.open.iter_mut().for_each(|open| open.decoder.use_pool(pool.clone()));
+        self.pool = Some(pool);
+    }
+
     fn next(&mut self) -> Result<Option<Captured>> {
         while !self.cancel.is_cancelled() {
             let Some(open) = &mut self.open else {
@@ -230,7 +241,7 @@ impl Open {
         let streams = demuxer.media().streams.clone();
         streams.iter().filter(|stream| stream.index != video).for_each(|stream| demuxer.discard(stream.index));
         let stream = &streams[video];
-        let decoder = Decoder::open(stream, Delay::Lowest)
+        let decoder = Decoder::open(stream, Delay::Lowest, DecodeOn::Cpu)
             .with_context(|| format!("{}: no decoder for {}", place.name, stream.describe()))?;
         let (time_base, read) = (stream.time_base, Instant::now());
         interrupt.allow_any();

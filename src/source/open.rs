@@ -2,7 +2,7 @@
 
 use super::file::{FileSource, InputOptions};
 use super::raw::RawSource;
-use crate::ffmpeg::{Rational, RawFormat};
+use crate::ffmpeg::{DecodeOn, Rational, RawFormat};
 use crate::frame::Range;
 use crate::io::{Reader, is_pipe};
 use crate::pipeline::{Cancel, Input, Notices, Progress, Source};
@@ -46,9 +46,10 @@ fn open_whatever_it_is(
 ) -> Result<(Box<dyn Source>, Input)> {
     let name = name_of(options);
     let raw = |reader, video, framed| {
+        ensure!(options.decode_on == DecodeOn::Cpu, "{name}: raw frames need no decoder (leave --decoder nvdec out)");
         let source = RawSource::new(reader, name, video, framed, options.part, notices.clone(), progress.clone());
         let input = source.input().clone();
-        (Box::new(source) as Box<dyn Source>, input)
+        Ok((Box::new(source) as Box<dyn Source>, input))
     };
     let format = options.format.as_deref();
     let is_y4m_file = format.is_none() && Path::new(name).extension().is_some_and(|extension| extension == "y4m");
@@ -59,14 +60,14 @@ fn open_whatever_it_is(
     }
     let mut reader = Reader::open(&options.url, cancel.flag()).with_context(|| name.to_owned())?;
     if format == Some("rawvideo") {
-        return Ok(raw(reader, described(name, &options.raw)?, false));
+        return raw(reader, described(name, &options.raw)?, false);
     }
     let begins_as_y4m = format.is_none() && reader.peek(HEADER.len()).with_context(|| name.to_owned())? == HEADER;
     if begins_as_y4m || format == Some("yuv4mpegpipe") {
         let line = reader.line(LONGEST_LINE).with_context(|| name.to_owned())?;
         let line = line.with_context(|| format!("{name}: not a y4m stream, or its header has no end"))?;
         let video = rawvideo::parse(&line).with_context(|| name.to_owned())?;
-        return Ok(raw(reader, video, true));
+        return raw(reader, video, true);
     }
     let anything = !reader.peek(1).with_context(|| name.to_owned())?.is_empty();
     ensure!(anything, "{name}: nothing comes in");

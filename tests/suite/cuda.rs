@@ -8,7 +8,7 @@ use histeq_video::cuda::{Error, Gpu, History, Layout, Picture as DevicePicture, 
 use histeq_video::equalize::cuda::Cuda;
 use histeq_video::equalize::reference::Reference;
 use histeq_video::equalize::{Equalizer, levels, weights, whole};
-use histeq_video::frame::{Frame, PixelFormat};
+use histeq_video::frame::{Buffer, Frame, PixelFormat, Plane, Pool};
 use histeq_video::spec::Settings;
 use std::ops::Range;
 use std::sync::Arc;
@@ -159,6 +159,65 @@ fn a_frame_outlives_its_backend_and_can_be_let_go_anywhere() {
     drop(cuda);
     let expected = Reference::new(Settings::default()).equalize(&picture.make());
     std::thread::spawn(move || assert_eq!(difference(&expected, &frame), None)).join().unwrap();
+}
+
+#[test]
+fn a_thread_that_waits_for_the_gpu_sleeps() {
+    let Some(gpu) = gpu() else { return };
+    assert!(gpu.waiting_threads_sleep().unwrap());
+}
+
+/// `frame` with the planes that travel in pinned memory, `padding` bytes between rows, and bottom up if so wished.
+fn pinned(pool: &dyn Pool, frame: &Frame, padding: usize, bottom_up: bool) -> Frame {
+    let travelling = frame.rewritten_planes(false);
+    frame.with_planes(|index| {
+        let plane = travelling.contains(&index).then(|| &frame.planes()[index])?;
+        let stride = plane.row_bytes() + padding;
+        // Not from the first byte on, as with cropped pictures.
+        let mut buffer = pool.buffer(64 + stride * plane.rows()).unwrap();
+        assert!(buffer.is_pinned());
+        let place = |y: usize| 64 + stride * if bottom_up { plane.rows() - 1 - y } else { y };
+        for y in 0..plane.rows() {
+            buffer[place(y)..][..plane.row_bytes()].copy_from_slice(plane.row(y));
+        }
+        let stride = if bottom_up { -(stride as isize) } else { stride as isize };
+        Plane::new(buffer.freeze(), place(0), stride, plane.row_bytes(), plane.rows())
+    })
+}
+
+#[test]
+fn rows_with_padding_go_up_from_pinned_memory_like_any_others() {
+    let Some(gpu) = gpu() else { return };
+    let mut ring = Ring::new(gpu, 2).unwrap();
+    for format in [PixelFormat::Yuv420p, PixelFormat::Yuv420p10le, PixelFormat::Yuyv422, PixelFormat::Gbrp] {
+        for size in [(1, 1), (15, 1), (1, 1000), (854, 480), (1921, 1083)] {
+            let plain = Picture::new(format, size).make();
+            let expected = Reference::new(Settings::default()).equalize(&plain);
+            for (padding, bottom_up) in [(0, false), (2, false), (64, false), (4096, false), (0, true), (64, true)] {
+                let pool = ring.input_pool(false);
+                let frame = pinned(&pool, &plain, padding, bottom_up);
+                ring.submit(frame.clone(), task(&frame)).unwrap();
+                let found = ring.collect().unwrap().unwrap();
+                let what = format!("{format} {size:?}, padding {padding}, bottom up: {bottom_up}");
+                assert_eq!(difference(&expected, &found), None, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn memory_for_frames_on_their_way_up_is_pinned_within_bounds_and_never_runs_out() {
+    let Some(gpu) = gpu() else { return };
+    let pool = Ring::new(gpu, 1).unwrap().input_pool(false);
+    let len = 64 << 20;
+    let lent: Vec<_> = (0..10).map(|_| pool.buffer(len).unwrap()).collect();
+    let pinned = |lent: &[Box<dyn Buffer>]| lent.iter().filter(|buffer| buffer.is_pinned()).count();
+    assert_eq!(pinned(&lent), 8);
+    drop(lent);
+    let again: Vec<_> = (0..8).map(|_| pool.buffer(len).unwrap()).collect();
+    assert_eq!(pinned(&again), 8, "those that came back are used again");
+    drop(again);
+    assert!(pool.buffer(len / 2).unwrap().is_pinned(), "those of another size make room");
 }
 
 /// What the clock of events may be off by, in milliseconds.

@@ -53,8 +53,9 @@ struct Variant {
 }
 
 pub(in crate::cuda) struct Fused {
+    /// None where the GPU is too old, or cannot promise that all blocks of a launch are there at once.
     variants: Vec<Variant>,
-    batch: CudaFunction,
+    batch: Option<CudaFunction>,
     multiprocessors: u32,
     /// Shared memory that a block may have, and that a multiprocessor has for all of its blocks, in bytes.
     shared: u32,
@@ -62,15 +63,14 @@ pub(in crate::cuda) struct Fused {
 }
 
 impl Fused {
-    /// `None` where the GPU is too old, or cannot promise that all blocks of a launch are there at once.
-    pub fn load(context: &Arc<CudaContext>) -> Result<Option<Self>, Error> {
+    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let asked = |attribute| {
             let value = context.attribute(attribute).doing("asking for what the device can do")?;
             Ok::<_, Error>(value.unsigned_abs())
         };
         let capability = context.compute_capability().doing("asking for the compute capability")?;
         if capability < OLDEST_DEVICE || asked(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? == 0 {
-            return Ok(None);
+            return Ok(Fused { variants: Vec::new(), batch: None, multiprocessors: 0, shared: 0, all_shared: 0 });
         }
         let module = module(context, include_str!("../../../kernels/fused.ptx"))?;
         let shared = asked(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
@@ -89,26 +89,36 @@ impl Fused {
                 modified: kernel(&format!("fused_modified_u{}", row.depth))?,
             })
         });
-        Ok(Some(Fused {
+        Ok(Fused {
             variants: variants.collect::<Result<_, Error>>()?,
-            batch: kernel("fused_batch_u8")?,
+            batch: Some(kernel("fused_batch_u8")?),
             multiprocessors: asked(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
             shared,
             all_shared: asked(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?,
-        }))
+        })
     }
 
-    /// Whether it can do this: one curve, from all of a plane of nothing but luma, that is known once the frame has been
+    /// Whether this is for it: one curve, from all of a plane of nothing but luma, that is known once the frame has been
     /// counted.
-    pub fn does(&self, layout: &Layout, task: &Task) -> bool {
+    pub fn suits(layout: &Layout, task: &Task) -> bool {
         let settings = &task.settings;
         layout.arrangement() == Arrangement::Luma
             && layout.padded_row() == 0
-            && self.variant(layout).is_some()
+            && tuning::FUSED.iter().any(|row| layout.sample().depth <= row.depth)
             && task.is_whole(layout)
             && settings.method == Method::Global
             && settings.smoothing.ahead() == 0
             && spec::bins(task.levels, settings.bins) == task.levels.count()
+    }
+
+    /// Whether [`launch_batch`](Fused::launch_batch) is for it too.
+    pub fn suits_in_batches(layout: &Layout, task: &Task) -> bool {
+        Fused::suits(layout, task) && task.is_plain() && layout.sample().depth == 8
+    }
+
+    /// Whether this GPU has it.
+    pub fn is_there(&self) -> bool {
+        self.batch.is_some()
     }
 
     fn variant(&self, layout: &Layout) -> Option<&Variant> {
@@ -118,7 +128,7 @@ impl Fused {
     /// Enqueues all of equalization of `picture`, in place.
     pub fn launch(&self, picture: &mut Picture, history: &mut History, task: &Task) -> Result<(), Error> {
         let layout = picture.layout().clone();
-        let variant = self.variant(&layout).expect("asked `does` before");
+        let variant = self.variant(&layout).expect("it is there and suits");
         let codes = layout.codes();
         let threads = tuning::FUSED_THREADS;
         let vectors = luma_vectors(&layout);
@@ -176,12 +186,13 @@ impl Fused {
     pub fn launch_batch(&self, pictures: &mut [Picture], history: &mut History, task: &Task) -> Result<(), Error> {
         let layout = pictures[0].layout().clone();
         let stream = pictures[0].stream().clone();
-        assert!(self.does(&layout, task) && task.is_plain() && layout.sample().depth == 8);
+        assert!(Fused::suits_in_batches(&layout, task));
+        let function = self.batch.as_ref().expect("it is there");
         let vectors = luma_vectors(&layout);
         let shape = tuning::batch(vectors * VECTOR as u32, self.multiprocessors);
         let share = vectors.div_ceil(shape.team);
         let table = (layout.codes() as u32 * 4) << self.variants[0].row.log2_copies;
-        let (kept, bytes) = self.kept(&self.batch, share, shape.threads, table, shape.blocks)?;
+        let (kept, bytes) = self.kept(function, share, shape.threads, table, shape.blocks)?;
         let teams = (self.multiprocessors * shape.blocks / shape.team).max(1);
         let (samples, levels) = (Samples::of(&layout), Levels::new(task.levels, task.settings.strength));
         let entries = teams as usize * 3 * Totals::entries(layout.codes());
@@ -193,7 +204,7 @@ impl Fused {
             }
             let totals = history.totals.of_batch(&stream, entries)?;
             let count = pictures.len() as u32;
-            let mut launch = stream.launch_builder(&self.batch);
+            let mut launch = stream.launch_builder(function);
             launch.arg(&planes).arg(&count).arg(&shape.team).arg(&share).arg(&kept);
             launch.arg(&samples).arg(&levels).arg(totals);
             let config = LaunchConfig {

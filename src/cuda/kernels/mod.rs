@@ -29,7 +29,7 @@ use super::error::{Doing, Error};
 use super::layout::{Arrangement, Layout};
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule};
 use cudarc::nvrtc::Ptx;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Bytes that a thread loads at once.
 const VECTOR: usize = 16;
@@ -37,37 +37,62 @@ const VECTOR: usize = 16;
 /// A null pointer, for what a kernel is to do without.
 const NOTHING: u64 = 0;
 
-/// All kernels, loaded.
-pub(super) struct Kernels {
-    pub luminance: Luminance,
-    pub histogram: Histogram,
-    pub scan: Scan,
-    pub equalization: Equalization,
-    /// `None` where the GPU is too old for it.
-    pub fused: Option<Fused>,
-    pub look_ahead: LookAhead,
-    pub map: Map,
-    pub chroma: Chroma,
-    pub tile_histogram: TileHistogram,
-    pub tile_curves: TileCurves,
-    pub tile_map: TileMap,
+/// Declares [`Kernels`]: a field, and a function of the same name, for each kernel.
+macro_rules! kernels {
+    ($($name:ident: $kernel:ident,)*) => {
+        /// All kernels. Each is loaded when it is first needed: on its first run on a machine the driver compiles it,
+        /// which takes 90 ms (0.3 ms from then on), and few videos need all of them.
+        pub(super) struct Kernels {
+            context: Arc<CudaContext>,
+            $($name: OnceLock<$kernel>,)*
+        }
+
+        impl Kernels {
+            fn none_yet(context: &Arc<CudaContext>) -> Self {
+                Kernels { context: context.clone(), $($name: OnceLock::new(),)* }
+            }
+
+            $(
+                /// Loads it, unless that has been done.
+                pub fn $name(&self) -> Result<&$kernel, Error> {
+                    once(&self.$name, || $kernel::load(&self.context))
+                }
+            )*
+        }
+    };
+}
+
+kernels! {
+    luminance: Luminance,
+    histogram: Histogram,
+    scan: Scan,
+    equalization: Equalization,
+    fused: Fused,
+    look_ahead: LookAhead,
+    map: Map,
+    chroma: Chroma,
+    tile_histogram: TileHistogram,
+    tile_curves: TileCurves,
+    tile_map: TileMap,
 }
 
 impl Kernels {
+    /// Finds out whether the driver takes kernels as ours are, by one that nearly every frame needs.
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        Ok(Kernels {
-            luminance: Luminance::load(context)?,
-            histogram: Histogram::load(context)?,
-            scan: Scan::load(context)?,
-            equalization: Equalization::load(context)?,
-            fused: Fused::load(context)?,
-            look_ahead: LookAhead::load(context)?,
-            map: Map::load(context)?,
-            chroma: Chroma::load(context)?,
-            tile_histogram: TileHistogram::load(context)?,
-            tile_curves: TileCurves::load(context)?,
-            tile_map: TileMap::load(context)?,
-        })
+        let kernels = Kernels::none_yet(context);
+        kernels.map()?;
+        Ok(kernels)
+    }
+}
+
+/// What is in the cell, made by `make` if there is nothing yet. Threads that come at the same time may make it twice.
+fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T, Error>) -> Result<&T, Error> {
+    match cell.get() {
+        Some(made) => Ok(made),
+        None => {
+            let made = make()?;
+            Ok(cell.get_or_init(|| made))
+        }
     }
 }
 

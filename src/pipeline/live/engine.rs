@@ -3,12 +3,13 @@
 
 use super::{Dial, Latency, Newest, Popped};
 use crate::equalize::Equalizer;
-use crate::frame::Frame;
+use crate::frame::{Frame, Pool};
 use crate::pipeline::engine::joined;
 use crate::pipeline::{Cancel, Delivery, Outcome, Progress, ReaderGone, Sink, Stage};
 use anyhow::Result;
 use crossbeam_channel::{RecvTimeoutError, TryRecvError, bounded};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::thread::{Builder, scope};
 use std::time::{Duration, Instant};
 
@@ -36,6 +37,9 @@ pub trait Camera: Send {
     /// # Errors
     /// When the camera is lost for good.
     fn next(&mut self) -> Result<Option<Captured>>;
+
+    /// Puts frames into this memory from now on, if it is free to choose.
+    fn use_pool(&mut self, _pool: Arc<dyn Pool>) {}
 }
 
 /// A frame for the viewer.
