@@ -4,7 +4,7 @@
 use super::arguments::Area;
 use super::kernels::{self, Counted, Scan, Variety};
 use super::shape::refused;
-use super::timing::{measured, once};
+use super::timing::{copied, measured, once};
 use super::{Formula, Shape, Variants, tuned};
 use crate::cuda::arguments::Levels;
 use crate::cuda::error::{Doing, Error};
@@ -67,8 +67,9 @@ pub struct Repeats {
     pub warm_up: u32,
     /// Timed: so many times come back.
     pub measured: u32,
-    /// Launches between the events of one time, which is divided by them; at least 1. With 1 the time has the way of the
-    /// events in it, 1 to 2 µs; with many it is what a launch takes that follows another one.
+    /// Launches between the events of one time, which is divided by them; at least 1. With 1 the time has the way from
+    /// event to kernel to event in it, a µs or two; with many it is what a launch takes that follows another one. Either
+    /// way everything is enqueued before the device begins with it.
     pub launches: u32,
 }
 
@@ -328,9 +329,8 @@ impl Lab {
 
     fn transfer_through(&self, host: &mut [u8], repeats: Repeats) -> Result<Transfer, Error> {
         let mut device = self.stream.alloc_zeros(host.len()).doing(ALLOCATING)?;
-        let upload =
-            measured(&self.stream, repeats, |_| self.stream.memcpy_htod(&*host, &mut device).doing(UPLOADING))?;
-        let download = measured(&self.stream, repeats, |_| self.stream.memcpy_dtoh(&device, host).doing(DOWNLOADING))?;
+        let upload = copied(&self.stream, repeats, |_| self.stream.memcpy_htod(&*host, &mut device).doing(UPLOADING))?;
+        let download = copied(&self.stream, repeats, |_| self.stream.memcpy_dtoh(&device, host).doing(DOWNLOADING))?;
         Ok(Transfer { upload, download })
     }
 
@@ -456,12 +456,12 @@ impl Lab {
         let (found, sums, codes) = (self.down(&counts)?, self.down(&cdf)?, self.down(&curve)?);
         let picture = if is_mapped { self.down(&mapped)? } else { Vec::new() };
 
-        let total = measured(&self.stream, repeats, |launch| {
+        let total = measured(&self.variety, &self.stream, repeats, |launch| {
             self.stream.memset_zeros(&mut counts).doing(CLEARING)?;
             steps.iter().try_for_each(|&one| step(one, launch, &counts))
         })?;
         let time = |one: Step| {
-            let times = measured(&self.stream, repeats, |launch| step(one, launch, &counts))?;
+            let times = measured(&self.variety, &self.stream, repeats, |launch| step(one, launch, &counts))?;
             Ok(StepTimes { step: one, times })
         };
         let steps = steps.iter().map(|&one| time(one)).collect::<Result<_, Error>>()?;
@@ -473,7 +473,7 @@ impl Lab {
     /// # Errors
     /// [`Error::Refused`] unless elements have 1 byte and 256 bins, or 2 bytes and 512, 1,024, 4,096, 16,384 or 65,536.
     pub fn tuned(&self, plane: &Plane, repeats: Repeats) -> Result<Run, Error> {
-        tuned::run(&self.gpu, plane, repeats)
+        tuned::run(&self.gpu, &self.variety, plane, repeats)
     }
 
     fn count(
@@ -544,7 +544,7 @@ impl Lab {
     ) -> Result<Measured<T>, Error> {
         once(&self.stream, || step(0))?;
         let result = result()?;
-        Ok(Measured { result, times: measured(&self.stream, repeats, step)? })
+        Ok(Measured { result, times: measured(&self.variety, &self.stream, repeats, step)? })
     }
 
     fn zeros(&self, entries: u32) -> Result<CudaSlice<u32>, Error> {

@@ -6,6 +6,7 @@ mod curve;
 mod histogram;
 mod luminance_histogram;
 mod map;
+mod pause;
 mod saturation;
 mod scan;
 
@@ -14,6 +15,7 @@ pub(super) use curve::launch as curve;
 pub(super) use histogram::{Counted, launch as histogram};
 pub(super) use luminance_histogram::launch as luminance_histogram;
 pub(super) use map::launch as map;
+pub(super) use pause::launch as pause;
 pub(super) use saturation::launch as saturation;
 pub(super) use scan::{Scan, launch as scan};
 
