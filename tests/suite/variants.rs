@@ -296,7 +296,7 @@ fn every_map_variant_maps_right() {
             });
             let expected: Vec<u8> = mapped.collect();
             let plane = stored(&elements, bytes, |elements| lab.put(elements, (width, height), bins, 1)).unwrap();
-            for map in MapVariant::ALL {
+            for map in MapVariant::ALL.into_iter().filter(|&map| map != MapVariant::Computed) {
                 for shape in shapes() {
                     for block_size in [None, Some(64), Some(1024)] {
                         let variants = Variants { map: Some(map), block_size, ..Variants::default() };
