@@ -1,6 +1,7 @@
 //! Chooses the backend: the GPU if there is one and nothing else was asked for, with the CPU behind it.
 
 use super::BackendArg;
+use crate::cuda::variants::Variants;
 use crate::cuda::{Error, Gpu};
 use crate::equalize::cpu::Cpu;
 use crate::equalize::cuda::Cuda;
@@ -20,6 +21,8 @@ pub struct BackendChoice {
     pub backend: BackendArg,
     /// On which GPU.
     pub gpu: usize,
+    /// Through which kernels of it.
+    pub variants: Variants,
     /// Whether each frame is recomputed with the reference.
     pub verify: bool,
 }
@@ -43,7 +46,7 @@ pub struct Opening {
 impl Opening {
     /// Begins to open what is asked for.
     pub fn begin(choice: BackendChoice) -> Self {
-        let open = move || Gpu::open(choice.gpu);
+        let open = move || Gpu::with_variants(choice.gpu, &choice.variants);
         let gpu = match choice.backend {
             BackendArg::Cpu => None,
             // Without a thread it is opened when it is asked for.
@@ -67,7 +70,9 @@ impl Opening {
                     // The remedy in parentheses is for those who asked for the GPU.
                     let reason = format!("{reason:#}");
                     let cause = reason.rsplit_once(" (").map_or(reason.as_str(), |(cause, _)| cause);
-                    (cpu(settings), false, Some(format!("{cause}: equalizing on the CPU")))
+                    // All variants give the same bytes: the CPU's too.
+                    let loss = if choice.variants.is_default() { "" } else { ", which has no kernel variants" };
+                    (cpu(settings), false, Some(format!("{cause}: equalizing on the CPU{loss}")))
                 }
             },
         };
@@ -79,7 +84,7 @@ impl Opening {
     fn gpu(&mut self) -> Result<Arc<Gpu>, Error> {
         match self.gpu.take() {
             Some(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            None => Gpu::open(self.choice.gpu),
+            None => Gpu::with_variants(self.choice.gpu, &self.choice.variants),
         }
     }
 }

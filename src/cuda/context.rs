@@ -4,6 +4,7 @@
 
 use super::error::{Doing, Error};
 use super::kernels::Kernels;
+use super::variants::{Study, Variants};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, result};
 use std::sync::Arc;
@@ -22,6 +23,8 @@ const SLEEP: u32 = sys::CUctx_flags::CU_CTX_SCHED_BLOCKING_SYNC as u32;
 pub struct Gpu {
     pub(super) context: Arc<CudaContext>,
     pub(super) kernels: Kernels,
+    /// Other kernels, if they were asked for.
+    pub(super) study: Option<Study>,
     multiprocessors: u32,
     most_pitch: usize,
     name: String,
@@ -33,6 +36,14 @@ impl Gpu {
     /// # Errors
     /// When there is no driver, it or the GPU is too old, there is no such GPU, or it cannot be used.
     pub fn open(index: usize) -> Result<Arc<Self>, Error> {
+        Gpu::with_variants(index, &Variants::default())
+    }
+
+    /// The same, on which pictures go through these kernels.
+    ///
+    /// # Errors
+    /// As for [`open`](Gpu::open), and when there are no such variants.
+    pub fn with_variants(index: usize, variants: &Variants) -> Result<Arc<Self>, Error> {
         let count = count()?;
         if index >= count {
             return Err(Error::NoSuchDevice { index, count });
@@ -53,7 +64,8 @@ impl Gpu {
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, "asking for the multiprocessors")?;
         let most_pitch = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_PITCH, "asking for the largest pitch")? as usize;
         let kernels = Kernels::load(&context)?;
-        Ok(Arc::new(Gpu { context, kernels, multiprocessors, most_pitch, name }))
+        let study = Study::of(variants, &context, multiprocessors)?;
+        Ok(Arc::new(Gpu { context, kernels, study, multiprocessors, most_pitch, name }))
     }
 
     /// Its product name.

@@ -6,6 +6,7 @@ use super::error::{Doing, Error};
 use super::history::History;
 use super::kernels::{Fused, TileHistogram};
 use super::layout::{Arrangement, Layout};
+use super::variants::ScanRoom;
 use crate::spec::clahe::{TileBins, Tiles};
 use crate::spec::{Curve, Gain, Levels, Method, Plateau, Rect, Settings, Weights};
 use cudarc::driver::{CudaSlice, CudaStream};
@@ -73,6 +74,8 @@ pub struct Picture {
     given: Option<Arc<Curve>>,
     /// What local equalization needs, once it has been asked for.
     pub(super) local: Option<Local>,
+    /// What a scan variant needs, once it has been asked for.
+    pub(super) scan_room: Option<ScanRoom>,
 }
 
 /// The buffers of local equalization.
@@ -123,6 +126,7 @@ impl Picture {
             mapped: false,
             given: None,
             local: None,
+            scan_room: None,
         })
     }
 
@@ -162,7 +166,7 @@ impl Picture {
     /// `history`.
     pub(super) fn analyze(&mut self, history: &mut History, task: &Task) -> Result<u64, Error> {
         let gpu = self.gpu.clone();
-        if Fused::suits(&self.layout, task) && gpu.kernels.fused()?.is_there() {
+        if gpu.study.is_none() && Fused::suits(&self.layout, task) && gpu.kernels.fused()?.is_there() {
             self.keep_luma()?;
             gpu.kernels.fused()?.launch(self, history, task)?;
             self.mapped = true;
@@ -308,6 +312,9 @@ impl Picture {
     /// When the launch fails.
     pub fn count(&mut self, task: &Task) -> Result<(), Error> {
         let gpu = self.gpu.clone();
+        if let Some(study) = gpu.study.as_ref().filter(|study| study.counts()) {
+            return study.count(self, task);
+        }
         gpu.kernels.histogram()?.launch(self, task, gpu.multiprocessors())
     }
 
@@ -319,6 +326,9 @@ impl Picture {
         self.local = None;
         let gpu = self.gpu.clone();
         self.given = None;
+        if let Some(study) = gpu.study.as_ref().filter(|study| study.scans() && task.is_plain()) {
+            return study.make_curve(self, task);
+        }
         if task.is_plain() {
             return gpu.kernels.scan()?.launch(self, task.levels, task.settings.strength);
         }

@@ -1,0 +1,427 @@
+//! Measurements: elements on the device, and the steps of equalization on them, each with the kernel that was chosen and
+//! timed by events on the device. What a step gives comes back too, so that nobody measures what is wrong.
+
+use super::arguments::Area;
+use super::kernels::{self, Counted, Scan, Variety};
+use super::shape::refused;
+use super::timing::{copied, measured, once};
+use super::{
+    Elements, Experiment, MapVariant, Measured, Memory, PixelOrder, Repeats, Run, Step, StepTimes, Transfer, tuned,
+};
+use crate::cuda::arguments::Levels;
+use crate::cuda::error::{Doing, Error};
+use crate::cuda::{Gpu, PinnedPool};
+use cudarc::driver::{CudaSlice, CudaStream};
+use std::sync::Arc;
+
+/// What the units of a plane are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// So many bytes each.
+    Elements(u8),
+    Pixels(PixelOrder),
+}
+
+/// Elements on the device, maybe more than once: repetitions go from copy to copy, so that caches which are smaller than
+/// all of them together do not help.
+pub struct Plane {
+    pub(super) kind: Kind,
+    pub(super) size: (u32, u32),
+    pub(super) bins: u32,
+    pub(super) copies: Vec<CudaSlice<u8>>,
+}
+
+impl Plane {
+    /// How many bins its elements belong to.
+    pub fn bins(&self) -> u32 {
+        self.bins
+    }
+
+    /// How many elements it has.
+    pub fn elements(&self) -> u32 {
+        self.size.0 * self.size.1
+    }
+
+    /// Bytes of one copy.
+    pub fn bytes(&self) -> usize {
+        self.copies[0].len()
+    }
+
+    fn area(&self) -> Area {
+        Area::tight(self.size, self.bins - 1)
+    }
+
+    /// The copy for this launch.
+    fn copy(&self, launch: usize) -> &CudaSlice<u8> {
+        &self.copies[launch % self.copies.len()]
+    }
+}
+
+/// A GPU and the kernels of the documents.
+pub struct Lab {
+    gpu: Arc<Gpu>,
+    stream: Arc<CudaStream>,
+    variety: Variety,
+}
+
+/// The most elements of a plane.
+const MOST_ELEMENTS: usize = 1 << 31;
+
+const ALLOCATING: &str = "allocating memory on the device";
+const UPLOADING: &str = "copying to the device";
+const DOWNLOADING: &str = "copying from the device";
+const CLEARING: &str = "clearing memory on the device";
+
+impl Lab {
+    /// A lab on this GPU. The kernels that are asked for are loaded then; the first time takes some tenths of a second.
+    ///
+    /// # Errors
+    /// When a stream cannot be made.
+    pub fn new(gpu: &Arc<Gpu>) -> Result<Self, Error> {
+        let stream = gpu.context.new_stream().doing("making a stream")?;
+        Ok(Lab { gpu: gpu.clone(), stream, variety: Variety::of(gpu)? })
+    }
+
+    /// The GPU.
+    pub fn gpu(&self) -> &Arc<Gpu> {
+        &self.gpu
+    }
+
+    /// Puts a picture of `size` (columns and rows) on the device, `copies` times (at least once). Its elements belong to
+    /// `bins` bins, 2 to 65,536.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] when there are no elements, more than 2^31, or other bins; others when the GPU has no memory
+    /// left.
+    ///
+    /// # Panics
+    /// When there are more or fewer elements than pixels.
+    pub fn put(&self, elements: Elements, size: (usize, usize), bins: u32, copies: usize) -> Result<Plane, Error> {
+        if !(2..=65536).contains(&bins) {
+            return Err(refused(format!("there are 2 to 65,536 bins, not {bins}")));
+        }
+        if elements.element_bytes() == 1 && bins > 256 {
+            return Err(refused(format!("elements of one byte have 256 bins at most, not {bins}")));
+        }
+        self.put_bytes(elements.bytes(), Kind::Elements(elements.element_bytes()), size, bins, copies)
+    }
+
+    /// Puts colour pixels of 8 bits on the device. Their luminance belongs to 256 bins; there is no map for them.
+    ///
+    /// # Errors
+    /// As for [`put`](Lab::put).
+    ///
+    /// # Panics
+    /// As for [`put`](Lab::put).
+    pub fn put_pixels(
+        &self,
+        bytes: &[u8],
+        order: PixelOrder,
+        size: (usize, usize),
+        copies: usize,
+    ) -> Result<Plane, Error> {
+        self.put_bytes(bytes, Kind::Pixels(order), size, 256, copies)
+    }
+
+    fn put_bytes(
+        &self,
+        bytes: &[u8],
+        kind: Kind,
+        (width, height): (usize, usize),
+        bins: u32,
+        copies: usize,
+    ) -> Result<Plane, Error> {
+        let unit = match kind {
+            Kind::Elements(bytes) => usize::from(bytes),
+            Kind::Pixels(order) => order.bytes(),
+        };
+        let elements = width.saturating_mul(height);
+        if !(1..=MOST_ELEMENTS).contains(&elements) {
+            return Err(refused(format!("a picture of {width}x{height} pixels: there are 1 to 2^31")));
+        }
+        assert_eq!(bytes.len(), elements * unit);
+        let copy = |_| self.stream.clone_htod(bytes).doing(UPLOADING);
+        let copies = (0..copies.max(1)).map(copy).collect::<Result<_, _>>()?;
+        self.stream.synchronize().doing(UPLOADING)?;
+        Ok(Plane { kind, size: (width as u32, height as u32), bins, copies })
+    }
+
+    /// Copies as many bytes as the plane has up and down, one after the other.
+    ///
+    /// # Errors
+    /// When a copy fails, or the system has no more memory to pin.
+    pub fn transfer(&self, plane: &Plane, memory: Memory, repeats: Repeats) -> Result<Transfer, Error> {
+        let bytes = plane.bytes();
+        match memory {
+            Memory::Pageable => self.transfer_through(&mut vec![0; bytes], repeats),
+            Memory::Pinned => {
+                let mut pinned = PinnedPool::new(&self.gpu.context).take(bytes)?;
+                self.transfer_through(&mut pinned, repeats)
+            }
+        }
+    }
+
+    fn transfer_through(&self, host: &mut [u8], repeats: Repeats) -> Result<Transfer, Error> {
+        let mut device = self.stream.alloc_zeros(host.len()).doing(ALLOCATING)?;
+        let upload = copied(&self.stream, repeats, |_| self.stream.memcpy_htod(&*host, &mut device).doing(UPLOADING))?;
+        let download = copied(&self.stream, repeats, |_| self.stream.memcpy_dtoh(&device, host).doing(DOWNLOADING))?;
+        Ok(Transfer { upload, download })
+    }
+
+    /// Counts the elements of a plane, or the luminance of its pixels. Making the counts zero before is not in the times.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] when no such launch can be made; others when one fails.
+    pub fn histogram(
+        &self,
+        plane: &Plane,
+        experiment: &Experiment,
+        repeats: Repeats,
+    ) -> Result<Measured<Vec<u32>>, Error> {
+        let counts = self.zeros(plane.bins)?;
+        self.measure(repeats, |launch| self.count(plane, launch, &counts, experiment), || self.down(&counts))
+    }
+
+    /// Cuts counts off at `most`.
+    ///
+    /// # Errors
+    /// As for [`histogram`](Lab::histogram).
+    pub fn saturation(&self, counts: &[u32], most: u32, repeats: Repeats) -> Result<Measured<Vec<u32>>, Error> {
+        let counts = self.up(counts)?;
+        let saturate = |_| kernels::saturation(&self.variety, &self.stream, &counts, most);
+        self.measure(repeats, saturate, || self.down(&counts))
+    }
+
+    /// Sums counts up.
+    ///
+    /// # Errors
+    /// As for [`histogram`](Lab::histogram).
+    pub fn scan(&self, counts: &[u32], experiment: &Experiment, repeats: Repeats) -> Result<Measured<Vec<u32>>, Error> {
+        let (scan, cdf) = (self.scan_of(counts.len() as u32, experiment)?, self.zeros(counts.len() as u32)?);
+        let counts = self.up(counts)?;
+        self.measure(repeats, |_| kernels::scan(&self.stream, &scan, &counts, &cdf), || self.down(&cdf))
+    }
+
+    /// Finds the cumulative count of the first occupied bin.
+    ///
+    /// # Errors
+    /// As for [`histogram`](Lab::histogram).
+    pub fn cdf_min(&self, cdf: &[u32], experiment: &Experiment, repeats: Repeats) -> Result<Measured<u32>, Error> {
+        let (cdf, least) = (self.up(cdf)?, self.zeros(1)?);
+        self.measure(repeats, |_| self.find_least(&cdf, &least, experiment), || Ok(self.down(&least)?[0]))
+    }
+
+    /// Makes the curve of cumulative counts, the last of which is the number of samples, and the first of which above 0 is
+    /// `cdf_min`.
+    ///
+    /// # Errors
+    /// As for [`histogram`](Lab::histogram).
+    ///
+    /// # Panics
+    /// When there are no counts.
+    pub fn curve(
+        &self,
+        cdf: &[u32],
+        cdf_min: u32,
+        experiment: &Experiment,
+        repeats: Repeats,
+    ) -> Result<Measured<Vec<u16>>, Error> {
+        let total = *cdf.last().expect("a bin at least");
+        let (cdf, least) = (self.up(cdf)?, self.up(&[cdf_min])?);
+        let curve = self.curve_room(cdf.len())?;
+        let make = |_| self.make_curve((&cdf, &least, total), experiment, &curve);
+        self.measure(repeats, make, || self.down(&curve))
+    }
+
+    /// Sends the elements of a plane through a curve; what they become has their width and this machine's byte order.
+    ///
+    /// # Errors
+    /// As for [`histogram`](Lab::histogram). Colour pixels are refused, and so is a computed map, which has no curve.
+    ///
+    /// # Panics
+    /// When the curve has not an entry for each bin.
+    pub fn map(
+        &self,
+        plane: &Plane,
+        curve: &[u16],
+        experiment: &Experiment,
+        repeats: Repeats,
+    ) -> Result<Measured<Vec<u8>>, Error> {
+        assert_eq!(curve.len(), plane.bins as usize);
+        let curve = self.up(curve)?;
+        let mapped = self.stream.alloc_zeros(plane.bytes()).doing(ALLOCATING)?;
+        self.measure(repeats, |launch| self.send(plane, launch, &mapped, &curve, experiment), || self.down(&mapped))
+    }
+
+    /// Everything from elements to elements: histogram, saturation if asked for, scan, cdf-min, curve, map. Of colour
+    /// pixels, which have no map, all but the map. Where the map is computed, the curve is in no time.
+    ///
+    /// # Errors
+    /// As for [`histogram`](Lab::histogram).
+    pub fn equalize(&self, plane: &Plane, experiment: &Experiment, repeats: Repeats) -> Result<Run, Error> {
+        if experiment.saturated_at.is_some() && experiment.formula.is_some_and(|formula| formula.makes_curves()) {
+            return Err(refused("no document makes a picture of saturated counts"));
+        }
+        let bins = plane.bins;
+        let mut counts = self.zeros(bins)?;
+        let (cdf, least) = (self.zeros(bins)?, self.zeros(1)?);
+        let curve = self.curve_room(bins as usize)?;
+        let is_mapped = matches!(plane.kind, Kind::Elements(_));
+        let is_computed = experiment.variants.map == Some(MapVariant::Computed);
+        let mapped = self.stream.alloc_zeros(if is_mapped { plane.bytes() } else { 1 }).doing(ALLOCATING)?;
+        let scan = self.scan_of(bins, experiment)?;
+        let step = |step: Step, launch: usize, counts: &CudaSlice<u32>| match step {
+            Step::Histogram => self.count(plane, launch, counts, experiment),
+            Step::Saturation => {
+                let most = experiment.saturated_at.unwrap_or(u32::MAX);
+                kernels::saturation(&self.variety, &self.stream, counts, most)
+            }
+            Step::Scan => kernels::scan(&self.stream, &scan, counts, &cdf),
+            Step::CdfMin => self.find_least(&cdf, &least, experiment),
+            Step::Curve => self.make_curve((&cdf, &least, plane.elements()), experiment, &curve),
+            Step::Map if is_computed => self.compute(plane, launch, &mapped, (&cdf, &least), experiment),
+            Step::Map => self.send(plane, launch, &mapped, &curve, experiment),
+        };
+        let steps: Vec<Step> = Step::ALL
+            .into_iter()
+            .filter(|&step| step != Step::Saturation || experiment.saturated_at.is_some())
+            .filter(|&step| step != Step::Map || is_mapped)
+            .collect();
+
+        once(&self.stream, || steps.iter().try_for_each(|&one| step(one, 0, &counts)))?;
+        let (found, sums, codes) = (self.down(&counts)?, self.down(&cdf)?, self.down(&curve)?);
+        let picture = if is_mapped { self.down(&mapped)? } else { Vec::new() };
+
+        let steps: Vec<Step> = steps.into_iter().filter(|&step| step != Step::Curve || !is_computed).collect();
+        let total = measured(&self.variety, &self.stream, repeats, |launch| {
+            self.stream.memset_zeros(&mut counts).doing(CLEARING)?;
+            steps.iter().try_for_each(|&one| step(one, launch, &counts))
+        })?;
+        let time = |one: Step| {
+            let times = measured(&self.variety, &self.stream, repeats, |launch| step(one, launch, &counts))?;
+            Ok(StepTimes { step: one, times })
+        };
+        let steps = steps.iter().map(|&one| time(one)).collect::<Result<_, Error>>()?;
+        Ok(Run { steps, total, counts: found, cdf: sums, curve: codes, picture })
+    }
+
+    /// The same with the tuned kernels, those of normal runs. The elements are mapped in place.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] unless elements have 1 byte and 256 bins, or 2 bytes and 512, 1,024, 4,096, 16,384 or 65,536.
+    pub fn tuned(&self, plane: &Plane, repeats: Repeats) -> Result<Run, Error> {
+        tuned::run(&self.gpu, &self.variety, plane, repeats)
+    }
+
+    fn count(
+        &self,
+        plane: &Plane,
+        launch: usize,
+        counts: &CudaSlice<u32>,
+        experiment: &Experiment,
+    ) -> Result<(), Error> {
+        let Experiment { variants, shape, formula, .. } = experiment;
+        let (copy, area) = (plane.copy(launch), plane.area());
+        match plane.kind {
+            Kind::Elements(element_bytes) => {
+                let (levels, codes) = (Levels::of_bins(plane.bins), plane.bins);
+                let counted = Counted { plane: copy, element_bytes, area, levels, counts, codes };
+                kernels::histogram(&self.variety, &self.stream, &counted, variants, shape)
+            }
+            Kind::Pixels(order) => {
+                let pixels = (copy, order, area);
+                kernels::luminance_histogram(&self.variety, &self.stream, pixels, counts, (variants, shape), *formula)
+            }
+        }
+    }
+
+    fn scan_of(&self, bins: u32, experiment: &Experiment) -> Result<Scan, Error> {
+        let Experiment { variants, shape, formula, .. } = experiment;
+        Scan::new(&self.variety, &self.stream, bins, variants, shape, *formula)
+    }
+
+    fn find_least(&self, cdf: &CudaSlice<u32>, least: &CudaSlice<u32>, experiment: &Experiment) -> Result<(), Error> {
+        let Experiment { variants, formula, .. } = experiment;
+        kernels::cdf_min(&self.variety, &self.stream, cdf, least, variants, *formula)
+    }
+
+    fn make_curve(
+        &self,
+        sums: (&CudaSlice<u32>, &CudaSlice<u32>, u32),
+        experiment: &Experiment,
+        curve: &CudaSlice<u16>,
+    ) -> Result<(), Error> {
+        let levels = Levels::of_bins(sums.0.len() as u32);
+        kernels::curve(&self.variety, &self.stream, sums, &levels, experiment.formula, curve)
+    }
+
+    fn send(
+        &self,
+        plane: &Plane,
+        launch: usize,
+        mapped: &CudaSlice<u8>,
+        curve: &CudaSlice<u16>,
+        experiment: &Experiment,
+    ) -> Result<(), Error> {
+        let Kind::Elements(element_bytes) = plane.kind else {
+            return Err(refused("colour pixels are counted, not mapped"));
+        };
+        let Experiment { variants, shape, .. } = experiment;
+        let (planes, lies) = ((plane.copy(launch), mapped), (element_bytes, plane.area()));
+        kernels::map(&self.variety, &self.stream, planes, lies, curve, (variants, shape))
+    }
+
+    /// Maps a plane by its cumulative counts alone.
+    fn compute(
+        &self,
+        plane: &Plane,
+        launch: usize,
+        mapped: &CudaSlice<u8>,
+        (cdf, least): (&CudaSlice<u32>, &CudaSlice<u32>),
+        experiment: &Experiment,
+    ) -> Result<(), Error> {
+        let Kind::Elements(element_bytes) = plane.kind else {
+            return Err(refused("colour pixels are counted, not mapped"));
+        };
+        if experiment.saturated_at.is_some() {
+            return Err(refused("saturated counts are mapped through a curve"));
+        }
+        let Experiment { variants, shape, formula, .. } = experiment;
+        let (planes, lies) = ((plane.copy(launch), mapped), (element_bytes, plane.area()));
+        let sums = (cdf, least, plane.elements());
+        kernels::map_computed(&self.variety, &self.stream, planes, lies, sums, (variants, shape), *formula)
+    }
+
+    /// Does a step once for its result, then as often as it is to be timed. A step that adds to what is there goes on
+    /// adding, which takes no other time.
+    fn measure<T>(
+        &self,
+        repeats: Repeats,
+        mut step: impl FnMut(usize) -> Result<(), Error>,
+        result: impl Fn() -> Result<T, Error>,
+    ) -> Result<Measured<T>, Error> {
+        once(&self.stream, || step(0))?;
+        let result = result()?;
+        Ok(Measured { result, times: measured(&self.variety, &self.stream, repeats, step)? })
+    }
+
+    fn zeros(&self, entries: u32) -> Result<CudaSlice<u32>, Error> {
+        self.stream.alloc_zeros(entries as usize).doing(ALLOCATING)
+    }
+
+    fn curve_room(&self, entries: usize) -> Result<CudaSlice<u16>, Error> {
+        self.stream.alloc_zeros(entries).doing(ALLOCATING)
+    }
+
+    fn up<T: cudarc::driver::DeviceRepr>(&self, values: &[T]) -> Result<CudaSlice<T>, Error> {
+        let device = self.stream.clone_htod(values).doing(UPLOADING)?;
+        self.stream.synchronize().doing(UPLOADING)?;
+        Ok(device)
+    }
+
+    fn down<T: cudarc::driver::DeviceRepr>(&self, device: &CudaSlice<T>) -> Result<Vec<T>, Error> {
+        let values = self.stream.clone_dtoh(device).doing(DOWNLOADING)?;
+        self.stream.synchronize().doing(DOWNLOADING)?;
+        Ok(values)
+    }
+}

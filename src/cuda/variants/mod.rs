@@ -1,0 +1,36 @@
+//! The kernels of five published histogram equalizers, beside our own: the same bytes from each, so that what differs is
+//! the time. `kernels/variants/README.md` says which document each is from.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `choice` | which kernel does a step |
+//! | `shape` | how many threads, and which elements each of them gets |
+//! | `formula` | the documents' own arithmetic, and where it goes wrong |
+//! | `setups` | the five documents, as choices |
+//! | `arguments` | the structures that the kernels take, as in `kernels/variants/elements.cuh` |
+//! | `kernels` | a launcher for each family of files in `kernels/variants/` |
+//! | `study` | the hook of normal runs |
+//! | `timing` | times by the device's own clock |
+//! | `experiment` | what a measurement is asked for, and what it gives |
+//! | `lab` | elements on the device, and steps on them, timed one by one |
+//! | `tuned` | the same of our own kernels |
+
+mod arguments;
+mod choice;
+mod experiment;
+mod formula;
+mod kernels;
+mod lab;
+mod setups;
+mod shape;
+mod study;
+mod timing;
+mod tuned;
+
+pub use choice::{CdfMin, HistogramVariant, MapVariant, ScanVariant, UnknownName, Variants};
+pub use experiment::{Elements, Experiment, Measured, Memory, PixelOrder, Repeats, Run, Step, StepTimes, Transfer};
+pub use formula::Formula;
+pub use lab::{Lab, Plane};
+pub use setups::{SETUPS, Setup};
+pub use shape::{Shape, Walk};
+pub(super) use study::{ScanRoom, Study};
