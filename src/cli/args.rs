@@ -2,7 +2,7 @@
 
 use super::equalize_args::EqualizeArgs;
 use super::output_args::OutputArgs;
-use super::{CompareArgs, LiveArgs};
+use super::{BenchArgs, CompareArgs, LiveArgs};
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -137,6 +137,8 @@ pub enum Command {
     Live(Box<LiveArgs>),
     /// Show two videos or images in one, with their histograms and the curve between them
     Compare(Box<CompareArgs>),
+    /// Measure this machine: kernels, scans, streams, whole files, and the figures of others beside them
+    Bench(Box<BenchArgs>),
     /// List the GPUs, cameras and video encoders that are here
     Devices,
     /// Print completions for a shell

@@ -2,6 +2,8 @@
 
 mod args;
 mod backend;
+mod bench_args;
+mod bench_job;
 mod compare_args;
 mod compare_job;
 mod equalize_args;
@@ -15,6 +17,8 @@ mod shell;
 
 pub use args::{Args, BackendArg, Command, ProgressArg};
 pub use backend::{Backend, BackendChoice};
+pub use bench_args::{BenchArgs, CompareWith};
+pub use bench_job::BenchJob;
 pub use compare_args::CompareArgs;
 pub use compare_job::CompareJob;
 pub use job::Job;

@@ -1,6 +1,6 @@
-//! What the pictures of the benchmarks show: how fast samples are counted depends on which ones repeat.
+//! What the pictures that are measured show: how fast samples are counted depends on which ones repeat.
 
-use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+use crate::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 
 /// A kind of picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +16,10 @@ pub enum Content {
 }
 
 impl Content {
+    /// All of them.
     pub const ALL: [Content; 4] = [Content::Photo, Content::Noise, Content::Flat, Content::NearBlack];
 
+    /// As tables name it.
     pub fn name(self) -> &'static str {
         match self {
             Content::Photo => "photo-like",
@@ -67,4 +69,25 @@ pub fn picture(format: PixelFormat, (width, height): (usize, usize), content: Co
         })
         .collect();
     Frame::new(format, (width, height), Range::Full, Matrix::Bt601, planes).expect("planes of the format's shape")
+}
+
+/// The samples of a frame's first plane, rows one after the other without padding.
+pub fn first_plane(frame: &Frame) -> Vec<u8> {
+    let plane = &frame.planes()[0];
+    (0..plane.rows()).flat_map(|y| plane.row(y).iter().copied()).collect()
+}
+
+/// The gray format whose samples have this depth.
+///
+/// # Panics
+/// When there is none: a bug of a suite.
+pub fn gray(depth: u8) -> PixelFormat {
+    match depth {
+        8 => PixelFormat::Gray,
+        10 => PixelFormat::Gray10le,
+        12 => PixelFormat::Gray12le,
+        14 => PixelFormat::Gray14le,
+        16 => PixelFormat::Gray16le,
+        _ => panic!("no gray of {depth} bits"),
+    }
 }

@@ -1,0 +1,56 @@
+//! `histeq-video bench`: measures this machine, so that anyone can fill the tables of the five documents that this
+//! project starts from, and its own, on a card of their own.
+//!
+//! ```text
+//! Setup (what to run, how often, on which GPU) -> suites -> Report (tables) -> Markdown | CSV | JSON | SVG
+//!                                                                 \-> comparison with the documents' figures
+//! ```
+//!
+//! A figure is the median of repeated runs, with its quartiles. Every timed result is held against the reference, and
+//! one that differs fails the run: a wrong result has no speed.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `suite` | the suites by name, and what each measures |
+//! | `suites/` | a file a suite |
+//! | `setup` | what a suite is told, and its progress |
+//! | `value` | repeated runs, median, quartiles |
+//! | `table` | rows with units |
+//! | `report` | the tables of a suite, and the machine that they are of |
+//! | `markdown`, `data`, `plot` | what a report is written as |
+//! | `references` | the figures in the documents |
+//! | `comparison` | ours beside them |
+//! | `content` | pictures to measure with |
+//! | `sequential` | the documents' programs for one thread of a CPU |
+//! | `expected` | what timed frames have to be |
+//! | `copies` | what bus and memory can do |
+//! | `child` | other programs, with what they used |
+
+mod child;
+mod comparison;
+mod content;
+mod copies;
+mod data;
+mod expected;
+mod machine;
+mod markdown;
+mod plot;
+mod references;
+mod report;
+mod sequential;
+mod setup;
+mod suite;
+mod suites;
+mod table;
+mod value;
+
+pub use comparison::compare;
+pub use data::{csv, json};
+pub use markdown::markdown;
+pub use plot::svg;
+pub use references::{DOCUMENTS, Document, Figure, figures};
+pub use report::Report;
+pub use setup::{Setup, Steps};
+pub use suite::{Suite, run};
+pub use table::{Measure, Row, Table, Unit};
+pub use value::{Repeats, Value};

@@ -1,0 +1,87 @@
+//! What a suite is told: how often to run, on which GPU, with which variants; and where it says how far it is.
+
+use super::Repeats;
+use crate::cuda::Gpu;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::cell::OnceCell;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How to run a suite.
+pub struct Setup {
+    /// How often each figure is measured.
+    pub repeats: Repeats,
+    /// Whether small pictures do: for tests of the suites themselves.
+    pub quick: bool,
+    /// Which GPU, counted from 0; `None` is to measure the CPU alone.
+    pub gpu_index: Option<usize>,
+    /// What bins saturate at.
+    pub saturate: u32,
+    /// The file of `transcode`.
+    pub file: Option<PathBuf>,
+    /// Says how far the suite is.
+    pub steps: Steps,
+    /// The GPU, once it has been asked for: what opens it takes memory, and not every suite needs it.
+    pub opened: OnceCell<Result<Arc<Gpu>, String>>,
+}
+
+impl Setup {
+    /// The GPU.
+    ///
+    /// # Errors
+    /// Says why there is none.
+    pub fn gpu(&self) -> Result<&Arc<Gpu>, &str> {
+        let opened = self.opened.get_or_init(|| match self.gpu_index {
+            Some(index) => Gpu::open(index).map_err(|error| error.to_string()),
+            None => Err("--backend cpu asks for the CPU alone".to_owned()),
+        });
+        opened.as_ref().map_err(String::as_str)
+    }
+
+    /// Picture sizes of a suite; small ones of the same number if that will do.
+    pub fn sizes(&self, sizes: &[(usize, usize)]) -> Vec<(usize, usize)> {
+        if !self.quick {
+            return sizes.to_vec();
+        }
+        // Apart from each other, and odd, as the documents' are.
+        (0..sizes.len()).map(|index| (48 + 13 * index, 31 + 6 * index)).collect()
+    }
+}
+
+/// The steps of a suite, on a bar that is there only while somebody looks on.
+pub struct Steps(ProgressBar);
+
+impl Steps {
+    /// On a terminal's stderr, or nowhere.
+    pub fn new(shown: bool) -> Self {
+        let bar = match shown {
+            true => ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10)),
+            false => ProgressBar::hidden(),
+        };
+        let template = ProgressStyle::with_template("{percent:>3}% {wide_bar} {msg} {elapsed}");
+        // The template is a constant, and valid.
+        bar.set_style(template.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        Steps(bar)
+    }
+
+    /// Says that there will be so many more steps.
+    pub fn expect(&self, steps: usize) {
+        self.0.inc_length(steps as u64);
+    }
+
+    /// Says what the next step is.
+    pub fn next(&self, what: impl Into<String>) {
+        self.0.inc(1);
+        self.0.set_message(what.into());
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// A size as it is written.
+pub fn size_name((width, height): (usize, usize)) -> String {
+    format!("{width}x{height}")
+}
