@@ -43,6 +43,12 @@ pub enum Error {
         /// Rows.
         height: usize,
     },
+    /// A kernel variant that cannot do what it is asked for.
+    #[error("{reason}")]
+    Refused {
+        /// Why.
+        reason: String,
+    },
     /// A call that failed.
     #[error("GPU: {doing}: {} (use --backend cpu)", described(*.error))]
     Call {

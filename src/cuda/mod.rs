@@ -18,6 +18,7 @@
 //! | `arguments` | the structures that kernels take, as in `kernels/spec.cuh` |
 //! | `kernels` | a launcher for each file in `kernels/` |
 //! | `tuning` | launch shapes, with what they were measured at |
+//! | `variants` | other kernels for the same steps, from five documents, for study |
 
 mod arguments;
 mod context;
@@ -31,6 +32,7 @@ mod ring;
 mod slot;
 mod timeline;
 mod tuning;
+pub mod variants;
 
 pub use context::Gpu;
 pub use error::Error;

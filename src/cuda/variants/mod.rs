@@ -1,0 +1,24 @@
+//! The kernels of five published histogram equalizers, beside our own: the same bytes from each, so that what differs is
+//! the time. `kernels/variants/README.md` says which document each is from.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `choice` | which kernel does a step |
+//! | `shape` | how many threads, and which elements each of them gets |
+//! | `formula` | the documents' own arithmetic, and where it goes wrong |
+//! | `setups` | the five documents, as choices |
+//! | `lab` | elements on the device, and steps on them, timed one by one |
+
+mod choice;
+mod formula;
+mod lab;
+mod setups;
+mod shape;
+
+pub use choice::{CdfMin, HistogramVariant, MapVariant, ScanVariant, UnknownName, Variants};
+pub use formula::Formula;
+pub use lab::{
+    Elements, Experiment, Lab, Measured, Memory, PixelOrder, Plane, Repeats, Run, Step, StepTimes, Transfer,
+};
+pub use setups::{SETUPS, Setup};
+pub use shape::{Shape, Walk};

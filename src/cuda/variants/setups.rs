@@ -1,0 +1,131 @@
+//! The five documents, as choices: what each of them launches, so that a benchmark can do the same on another GPU.
+
+use super::{CdfMin, Formula, HistogramVariant, MapVariant, ScanVariant, Shape, Variants, Walk};
+
+/// What a document measures.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    /// A short name, for tables.
+    pub name: &'static str,
+    /// Stem of the document in `references/`.
+    pub document: &'static str,
+    /// Its kernels.
+    pub variants: Variants,
+    /// The shape of the launches over elements.
+    pub shape: Shape,
+    /// Bytes of an element: 1 or 4.
+    pub element_bytes: u8,
+    /// Bins of its histogram.
+    pub bins: u32,
+    /// Whether its elements are BGRA pixels, whose luminance is counted in one kernel with the making of it.
+    pub is_luminance: bool,
+    /// The value that its bins are saturated at, if they are.
+    pub saturated_at: Option<u32>,
+    /// Its arithmetic, where it is not that of the specification.
+    pub formula: Option<Formula>,
+}
+
+const PLAIN: Setup = Setup {
+    name: "",
+    document: "",
+    variants: Variants {
+        histogram: Some(HistogramVariant::Global),
+        scan: Some(ScanVariant::HillisSteele),
+        cdf_min: Some(CdfMin::FirstNonzero),
+        map: Some(MapVariant::Bytes),
+        block_size: Some(1024),
+        pixels_per_thread: None,
+    },
+    shape: Shape { scan_block_size: Some(256), ..Shape::USUAL },
+    element_bytes: 1,
+    bins: 256,
+    is_luminance: false,
+    saturated_at: None,
+    formula: None,
+};
+
+const NAIVE: &str = "cuda-naive-vs-optimized";
+const SATURATED: &str = "cuda-4096-bins-saturated";
+const LUMINANCE: &str = "cuda-rgb-luminance-histogram";
+const SCANS: &str = "cuda-three-scans";
+const OPENCL: &str = "opencl-blelloch-scan";
+
+/// What one scan of cuda-three-scans does: a quarter of the blocks that there would be with a thread an element.
+const fn scans(name: &'static str, scan: ScanVariant, block_size: u32) -> Setup {
+    let variants = Variants {
+        histogram: Some(HistogramVariant::Aggregated),
+        scan: Some(scan),
+        map: Some(MapVariant::SharedLut),
+        block_size: Some(block_size),
+        pixels_per_thread: Some(4),
+        ..PLAIN.variants
+    };
+    Setup { name, document: SCANS, variants, shape: Shape::USUAL, formula: Some(Formula::Product32), ..PLAIN }
+}
+
+/// The privatized kernels of that document, and those that are not.
+const fn saturated(name: &'static str, histogram: HistogramVariant) -> Setup {
+    Setup {
+        name,
+        document: SATURATED,
+        variants: Variants { histogram: Some(histogram), block_size: Some(512), ..PLAIN.variants },
+        shape: Shape { blocks: Some(120), ..Shape::USUAL },
+        element_bytes: 4,
+        bins: 4096,
+        saturated_at: Some(256),
+        ..PLAIN
+    }
+}
+
+/// In two dimensions, a pixel a work item, with either way to the first occupied bin.
+const fn opencl(name: &'static str, cdf_min: CdfMin, formula: Formula) -> Setup {
+    let variants = Variants {
+        histogram: Some(HistogramVariant::Privatized),
+        scan: Some(ScanVariant::Blelloch),
+        cdf_min: Some(cdf_min),
+        ..PLAIN.variants
+    };
+    let shape = Shape { walk: Walk::Tiles, ..PLAIN.shape };
+    Setup { name, document: OPENCL, variants, shape, formula: Some(formula), ..PLAIN }
+}
+
+/// All setups, document by document. Only cuda-three-scans varies the threads of the scan with the others.
+pub const SETUPS: [Setup; 13] = [
+    Setup { name: "naive", document: NAIVE, formula: Some(Formula::FloorNoMin), ..PLAIN },
+    Setup {
+        name: "optimized",
+        document: NAIVE,
+        variants: Variants {
+            histogram: Some(HistogramVariant::Coarsened),
+            map: Some(MapVariant::Coarsened),
+            ..PLAIN.variants
+        },
+        formula: Some(Formula::FloorNoMin),
+        ..PLAIN
+    },
+    saturated("4096 bins, global", HistogramVariant::Global),
+    saturated("4096 bins, privatized", HistogramVariant::Privatized),
+    Setup {
+        name: "luminance",
+        document: LUMINANCE,
+        variants: Variants {
+            histogram: Some(HistogramVariant::Privatized),
+            block_size: Some(128),
+            pixels_per_thread: Some(64),
+            ..PLAIN.variants
+        },
+        shape: Shape { walk: Walk::Consecutive, ..PLAIN.shape },
+        element_bytes: 4,
+        is_luminance: true,
+        formula: Some(Formula::TruncatedLuminance),
+        ..PLAIN
+    },
+    scans("Kogge-Stone 256", ScanVariant::KoggeStone, 256),
+    scans("Kogge-Stone 512", ScanVariant::KoggeStone, 512),
+    scans("Kogge-Stone double 256", ScanVariant::KoggeStoneDouble, 256),
+    scans("Kogge-Stone double 512", ScanVariant::KoggeStoneDouble, 512),
+    scans("Brent-Kung 256", ScanVariant::BrentKung, 256),
+    scans("Brent-Kung 512", ScanVariant::BrentKung, 512),
+    opencl("OpenCL, reduction", CdfMin::Reduction, Formula::FloatRound),
+    opencl("OpenCL, min", CdfMin::FirstNonzero, Formula::WrongMin),
+];
