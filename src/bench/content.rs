@@ -1,6 +1,6 @@
 //! What the pictures that are measured show: how fast samples are counted depends on which ones repeat.
 
-use crate::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+use crate::frame::{Frame, HostPool, Matrix, PixelFormat, Plane, Range};
 
 /// A kind of picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,18 +29,48 @@ impl Content {
         }
     }
 
-    /// The share of full scale at (x, y), and how many of 256 codes of noise are added to it.
-    fn at(self, x: usize, y: usize) -> (f64, u64) {
+    /// How many of 256 codes of noise are added.
+    fn noise(self) -> u64 {
         match self {
+            Content::Photo => 7,
+            Content::Noise => 256,
+            Content::Flat => 1,
+            Content::NearBlack => 4,
+        }
+    }
+}
+
+/// What lies under the noise: waves that cross each other, and edges. They are made of functions of one number, which
+/// are computed once for each.
+struct Light {
+    content: Content,
+    across: Vec<[f64; 2]>,
+    down: Vec<[f64; 2]>,
+    aslant: Vec<f64>,
+}
+
+impl Light {
+    fn new(content: Content, (width, height): (usize, usize)) -> Self {
+        let of = |count: usize, wave: fn(f64) -> [f64; 2]| (0..count).map(|at| wave(at as f64)).collect();
+        Light {
+            content,
+            across: of(width, |x| [(x / 310.0).sin(), (x / 97.0).sin()]),
+            down: of(height, |y| [(y / 170.0).cos(), (y / 61.0).sin()]),
+            aslant: (0..width + 2 * height).map(|at| (at as f64 / 47.0).sin()).collect(),
+        }
+    }
+
+    /// The share of full scale at (x, y).
+    fn at(&self, x: usize, y: usize) -> f64 {
+        match self.content {
             Content::Photo => {
-                let (x, y) = (x as f64, y as f64);
-                let shade = 0.45 + 0.2 * (x / 310.0).sin() * (y / 170.0).cos() + 0.12 * ((x + 2.0 * y) / 47.0).sin();
-                let edge = if (x / 97.0).sin() + (y / 61.0).sin() > 0.4 { 0.15 } else { 0.0 };
-                (shade + edge, 7)
+                let ([wave, edge], [across, other]) = (self.across[x], self.down[y]);
+                let shade = 0.45 + 0.2 * wave * across + 0.12 * self.aslant[x + 2 * y];
+                shade + if edge + other > 0.4 { 0.15 } else { 0.0 }
             }
-            Content::Noise => (0.0, 256),
-            Content::Flat => (0.3, 1),
-            Content::NearBlack => (0.06, 4),
+            Content::Noise => 0.0,
+            Content::Flat => 0.3,
+            Content::NearBlack => 0.06,
         }
     }
 }
@@ -49,6 +79,8 @@ impl Content {
 pub fn picture(format: PixelFormat, (width, height): (usize, usize), content: Content) -> Frame {
     let pool = HostPool::default();
     let sample = format.descriptor().sample;
+    let light = Light::new(content, (width, height));
+    let noise = content.noise() * (1u64 << (sample.depth - 8));
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
     let planes = (0..format.descriptor().planes().len())
         .map(|index| {
@@ -59,9 +91,8 @@ pub fn picture(format: PixelFormat, (width, height): (usize, usize), content: Co
                     random ^= random << 13;
                     random ^= random >> 7;
                     random ^= random << 17;
-                    let (share, noise) = content.at(x * width / samples, y);
-                    let scale = 1u64 << (sample.depth - 8);
-                    let code = (share * f64::from(sample.max())) as u64 + (random >> 20) % (noise * scale);
+                    let share = light.at(x * width / samples, y);
+                    let code = (share * f64::from(sample.max())) as u64 + (random >> 20) % noise;
                     sample.write(plane.row_mut(y), x, code.min(u64::from(sample.max())) as u16);
                 }
             }
@@ -69,6 +100,17 @@ pub fn picture(format: PixelFormat, (width, height): (usize, usize), content: Co
         })
         .collect();
     Frame::new(format, (width, height), Range::Full, Matrix::Bt601, planes).expect("planes of the format's shape")
+}
+
+/// So many frames like this one, each in memory of its own.
+pub fn several(frame: &Frame, count: usize) -> Vec<Frame> {
+    let pool = HostPool::default();
+    let copy = |plane: &Plane| {
+        let mut copy = pool.plane(plane.row_bytes(), plane.rows());
+        (0..plane.rows()).for_each(|y| copy.row_mut(y).copy_from_slice(plane.row(y)));
+        copy.freeze()
+    };
+    (0..count).map(|_| frame.with_planes(|index| Some(copy(&frame.planes()[index])))).collect()
 }
 
 /// The samples of a frame's first plane, rows one after the other without padding.

@@ -46,6 +46,11 @@ impl<'a> Expected<'a> {
         self.equalization = Equalization::new(self.settings);
     }
 
+    /// Lets so many frames go by.
+    pub fn skip(&mut self, frames: usize) {
+        (0..frames).for_each(|_| drop(self.next()));
+    }
+
     /// What the last of so many more frames becomes.
     ///
     /// # Panics

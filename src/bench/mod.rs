@@ -21,11 +21,13 @@
 //! | `references` | the figures in the documents |
 //! | `comparison` | ours beside them |
 //! | `content` | pictures to measure with |
+//! | `arithmetic` | the documents' own |
 //! | `sequential` | the documents' programs for one thread of a CPU |
 //! | `expected` | what timed frames have to be |
 //! | `copies` | what bus and memory can do |
 //! | `child` | other programs, with what they used |
 
+mod arithmetic;
 mod child;
 mod comparison;
 mod content;
@@ -44,6 +46,7 @@ mod suites;
 mod table;
 mod value;
 
+pub use arithmetic::Arithmetic;
 pub use comparison::compare;
 pub use data::{csv, json};
 pub use markdown::markdown;

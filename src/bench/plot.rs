@@ -206,16 +206,18 @@ fn up(lines: &[Line], top: f64) -> Axis {
     Axis::logarithmic((low / room, high * room), (top + HEIGHT, top))
 }
 
+/// A bar to the median, and a stroke from quartile to quartile.
 fn draw_bars(drawing: &mut Drawing, bars: &[(String, Value)], top: f64) {
     let longest = bars.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0) as f64;
     let left = (16.0 + longest * 6.8 + 10.0).min(RIGHT);
-    let highest = bars.iter().map(|(_, value)| value.high).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
+    let highest = bars.iter().map(|(_, value)| value.median).fold(0.0, f64::max).max(f64::MIN_POSITIVE) * 1.15;
     let axis = Axis::linear((0.0, highest), (left, WIDTH - 90.0));
     for (index, (name, value)) in bars.iter().enumerate() {
         let y = top + index as f64 * BAR;
-        drawing.text((left - 8.0, y + 13.0), Anchor::End, "", name);
-        let end = axis.place(value.median);
-        drawing.rectangle((left, y + 3.0), ((end - left).max(1.0), BAR - 6.0), &format!("c{}", index % COLOURS));
-        drawing.text((axis.place(value.high) + 8.0, y + 13.0), Anchor::Start, "", &significant(value.median));
+        drawing.text((left - 8.0, y + 14.0), Anchor::End, "", name);
+        let [low, end, high] = [value.low, value.median, value.high.min(highest)].map(|figure| axis.place(figure));
+        drawing.rectangle((left, y + 3.0), ((end - left).max(1.0), BAR - 6.0), "c0");
+        drawing.path("line c7", format_args!("M{low:.1} {:.1}H{high:.1}", y + BAR / 2.0));
+        drawing.text((high.max(end) + 8.0, y + 14.0), Anchor::Start, "", &significant(value.median));
     }
 }

@@ -1,7 +1,8 @@
 //! What a suite is told: how often to run, on which GPU, with which variants; and where it says how far it is.
 
-use super::Repeats;
+use super::{Arithmetic, Repeats};
 use crate::cuda::Gpu;
+use crate::cuda::variants::Variants;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::OnceCell;
 use std::path::PathBuf;
@@ -15,6 +16,10 @@ pub struct Setup {
     pub quick: bool,
     /// Which GPU, counted from 0; `None` is to measure the CPU alone.
     pub gpu_index: Option<usize>,
+    /// What the documents' kernels compute by.
+    pub arithmetic: Arithmetic,
+    /// Kernels and shapes that were chosen in place of the documents'.
+    pub chosen: Variants,
     /// What bins saturate at.
     pub saturate: u32,
     /// The file of `transcode`.

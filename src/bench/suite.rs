@@ -107,8 +107,13 @@ pub fn run(suite: Suite, setup: &Setup) -> Result<Report> {
 
 fn on_gpu(suite: Suite, setup: &Setup) -> Result<Vec<Table>> {
     match suite {
+        Suite::Stages => suites::stages::run(setup),
+        Suite::CdfMin => suites::cdf_min::run(setup),
+        Suite::Scans => suites::scans::run(setup),
+        Suite::Bins => suites::bins::run(setup),
+        Suite::Luminance => suites::luminance::run(setup),
         Suite::Kernels => suites::kernels::run(setup),
         Suite::Stream => suites::stream::run(setup),
-        _ => unreachable!("{} is run by itself", suite.name()),
+        Suite::Transcode | Suite::Cpu => unreachable!("{} is run by itself", suite.name()),
     }
 }

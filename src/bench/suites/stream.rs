@@ -1,6 +1,6 @@
 //! `bench stream`: frames in pinned memory through the ring that the program uses, beside what the bus can do.
 
-use crate::bench::content::{Content, first_plane, picture};
+use crate::bench::content::{Content, first_plane, picture, several};
 use crate::bench::copies::both_ways;
 use crate::bench::expected::{Expected, check};
 use crate::bench::setup::size_name;
@@ -17,6 +17,9 @@ use std::time::Instant;
 const SIZES: [(usize, usize); 4] = [(1280, 720), (1920, 1080), (3840, 2160), (7680, 4320)];
 
 const DEPTHS: [usize; 6] = [1, 2, 3, 4, 6, 8];
+
+/// Frames that are gone through in turns.
+const FRAMES: usize = 8;
 
 /// Bytes that go up in one run, about.
 const LOAD: usize = 1 << 29;
@@ -82,23 +85,20 @@ fn count(setup: &Setup, bytes: usize) -> usize {
 /// Microseconds a frame.
 fn through(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame, depth: usize, way: Way) -> Result<Value> {
     let mut ring = Ring::new(gpu, depth)?;
-    let frame = match way {
-        Way::Pinned => pinned(&ring, frame)?,
-        Way::Copied => frame.clone(),
+    // Several, in turns, so that none waits in a cache.
+    let sources: Vec<Frame> = match way {
+        Way::Pinned => (0..FRAMES).map(|_| pinned(&ring, frame)).collect::<Result<_>>()?,
+        Way::Copied => several(frame, FRAMES),
     };
-    let task = Task {
-        levels: levels(&frame),
-        weights: weights(&frame),
-        settings: Settings::default(),
-        counted: whole(&frame),
-    };
+    let task =
+        Task { levels: levels(frame), weights: weights(frame), settings: Settings::default(), counted: whole(frame) };
     let frames = count(setup, frame.width() * frame.height());
-    let mut expected = Expected::of(&frame, Settings::default());
+    let mut expected = Expected::of(frame, Settings::default());
     // The first round allocates.
-    send(&mut ring, &frame, task, 2 * depth)?;
+    send(&mut ring, &sources, task, 2 * depth)?;
     let value = setup.repeats.of(|| {
         let begin = Instant::now();
-        let last = send(&mut ring, &frame, task, frames)?;
+        let last = send(&mut ring, &sources, task, frames)?;
         let time = microseconds(begin);
         check("a frame from the ring", expected.after(1), &last)?;
         Ok::<f64, anyhow::Error>(time)
@@ -107,9 +107,9 @@ fn through(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame, depth: usize, way: Way)
 }
 
 /// Sends so many frames through and gives the last one.
-fn send(ring: &mut Ring, frame: &Frame, task: Task, frames: usize) -> Result<Frame> {
+fn send(ring: &mut Ring, sources: &[Frame], task: Task, frames: usize) -> Result<Frame> {
     let mut last = None;
-    for _ in 0..frames {
+    for frame in sources.iter().cycle().take(frames) {
         if ring.in_flight() == ring.depth() {
             last = ring.collect()?;
         }

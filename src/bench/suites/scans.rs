@@ -1,0 +1,81 @@
+//! `bench scans`: the squares of cuda-three-scans, by its kernels with each of six scans, in blocks of 256 and 512.
+
+use super::in_lab::{OnGpu, Timed, document_setup, experiment, note, with_choice};
+use super::on_cpu::{self, Image, OnCpu, area};
+use crate::bench::setup::size_name;
+use crate::bench::{Row, Setup, Table, Unit, Value};
+use crate::cuda::variants::{Experiment, Lab, ScanVariant, Step, Variants};
+use anyhow::Result;
+
+const SIZES: [(usize, usize); 4] = [(1024, 1024), (2048, 2048), (4096, 4096), (8192, 8192)];
+
+const BLOCKS: [u32; 2] = [256, 512];
+
+/// Tables of the CPU and of the scans.
+pub fn run(setup: &Setup) -> Result<Vec<Table>> {
+    let (mut cpu, mut scans) = (on_cpu::table(), scans_table(setup));
+    let lab = setup.gpu().ok().map(Lab::new).transpose()?;
+    let sizes = setup.sizes(&SIZES);
+    setup.steps.expect(sizes.len());
+    for size in sizes {
+        setup.steps.next(size_name(size));
+        let image = Image::new(size);
+        let times = image.on_cpu(setup)?;
+        on_cpu::rows(size, &times).into_iter().for_each(|row| cpu.push(row));
+        let Some(lab) = &lab else { continue };
+        let on_gpu = OnGpu::put(setup, lab, &image)?;
+        for (scan, threads, experiment) in ways(setup) {
+            let timed = on_gpu.equalize(setup, lab, &experiment)?;
+            scans.push(row(size, [scan.name(), &threads.to_string()], &timed, &times));
+        }
+        scans.push(row(size, ["tuned", "-"], &on_gpu.tuned(setup, lab)?, &times));
+    }
+    Ok(vec![cpu, scans])
+}
+
+/// Every scan in blocks of both sizes, but for what was chosen.
+fn ways(setup: &Setup) -> Vec<(ScanVariant, u32, Experiment)> {
+    let document = experiment(setup, &document_setup("Kogge-Stone 256"));
+    let scans = setup.chosen.scan.map_or(ScanVariant::ALL.to_vec(), |scan| vec![scan]);
+    let blocks = setup.chosen.block_size.map_or(BLOCKS.to_vec(), |threads| vec![threads]);
+    let pairs = scans.into_iter().flat_map(|scan| blocks.iter().map(move |&threads| (scan, threads)));
+    let ways = pairs.map(|(scan, threads)| {
+        let chosen = Variants { scan: Some(scan), block_size: Some(threads), ..setup.chosen };
+        (scan, threads, with_choice(document, &chosen))
+    });
+    ways.collect()
+}
+
+fn scans_table(setup: &Setup) -> Table {
+    let mut table = Table::new("scans", "Scans, with the document's other kernels", &["size", "scan", "block"])
+        .note(
+            "scan alone is that kernel; kernels are all of them: aggregated histogram, scan, curve, map through shared \
+             memory, 4 pixels a thread; with copies is up, through the kernels and down, from and to memory as the \
+             allocator gives it. Speed-ups are over the sequential loop, in the same run. tuned are the kernels of normal \
+             runs, which sum up in the histogram's last block.",
+        )
+        .undrawn("scan alone", Unit::Microseconds)
+        .undrawn("kernels", Unit::Microseconds)
+        .measure("with copies", Unit::Microseconds)
+        .undrawn("with pinned copies", Unit::Microseconds)
+        .undrawn("speed-up", Unit::Times)
+        .measure("speed-up of kernels", Unit::Times)
+        .undrawn("differing", Unit::Percent)
+        .over("size");
+    table.notes.extend(note(setup.arithmetic));
+    table
+}
+
+fn row(size: (usize, usize), [scan, threads]: [&str; 2], timed: &Timed, on_cpu: &OnCpu) -> Row {
+    let (kernels, with_copies) = (timed.kernels(), timed.with_copies());
+    let speed_up = |time: Value| Value::derived(on_cpu.sequential.median / time.median);
+    Row::new([&size_name(size), scan, threads])
+        .at(area(size))
+        .with("scan alone", timed.step(Step::Scan))
+        .with("kernels", kernels)
+        .with("with copies", with_copies)
+        .with("with pinned copies", timed.with_pinned_copies())
+        .with("speed-up", speed_up(with_copies))
+        .with("speed-up of kernels", speed_up(kernels))
+        .with("differing", timed.differing)
+}
