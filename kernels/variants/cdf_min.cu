@@ -1,0 +1,39 @@
+// The cumulative count of the first occupied bin, two ways, both of opencl-blelloch-scan (which does it again in every
+// block that maps; once is enough).
+//
+// By reduction: the smallest cumulative count that is not 0, in one block, up a tree. By the first one that is not 0: the
+// bin whose predecessor is empty and which is not says so by itself. The document leaves bin 0 out, which has no
+// predecessor, and then has no minimum for pictures with black in them; cuda-three-scans finds the same bin by an
+// atomicMin over the indices of all that are not 0.
+//
+// What to expect: the launch is all there is to measure.
+#include "spec.cuh"
+
+constexpr unsigned NONE = ~0u;
+
+extern "C" __global__ __launch_bounds__(1024) void cdf_min_reduction(const unsigned* cdf, unsigned count,
+                                                                     unsigned* least) {
+    __shared__ unsigned smallest[1024];
+    unsigned own = NONE;
+    for (unsigned bin = threadIdx.x; bin < count; bin += blockDim.x) {
+        unsigned sum = cdf[bin];
+        if (sum != 0u && sum < own) own = sum;
+    }
+    smallest[threadIdx.x] = own;
+    for (unsigned half = blockDim.x / 2u; half > 0u; half /= 2u) {
+        __syncthreads();
+        if (threadIdx.x < half) {
+            unsigned other = smallest[threadIdx.x + half];
+            if (other < smallest[threadIdx.x]) smallest[threadIdx.x] = other;
+        }
+    }
+    if (threadIdx.x == 0u) *least = smallest[0] == NONE ? 0u : smallest[0];
+}
+
+// With `from` 0 the first bin counts too; the document begins at 1. `least` is 0 before.
+extern "C" __global__ __launch_bounds__(1024) void cdf_min_first_nonzero(const unsigned* cdf, unsigned count,
+                                                                         unsigned from, unsigned* least) {
+    unsigned bin = blockIdx.x * blockDim.x + threadIdx.x;
+    if (bin < from || bin >= count || cdf[bin] == 0u) return;
+    if (bin == 0u || cdf[bin - 1u] == 0u) *least = cdf[bin];
+}

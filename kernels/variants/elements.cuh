@@ -1,0 +1,80 @@
+// Where elements lie, and which of them a thread gets: what the variants have in common, so that each file beside this
+// one shows one algorithm and nothing else. Written to be read, not to be fast; kernels/*.cu are the fast ones.
+#pragma once
+
+#include "spec.cuh"
+
+// Elements in a plane, all counted in samples: a whole picture, a rectangle of it, or the luma between chroma.
+struct Area {
+    unsigned first;    // where the first one lies
+    unsigned width;    // elements in a row
+    unsigned height;   // rows; their product is at most 2^31
+    unsigned pitch;    // from one row to the next
+    unsigned step;     // from one element to the next
+    unsigned shift;    // unused bits below the code
+    unsigned swapped;  // 1 if two-byte samples are big endian
+    unsigned max;      // the highest code; elements above it are it
+};
+
+// How to count.
+struct Counting {
+    unsigned codes;        // counters in all
+    unsigned window;       // counters that a block has in shared memory; blockIdx.z says which ones
+    unsigned log2_copies;  // copies of each of them, as a power of two, where there are several
+    unsigned run;          // neighbours that a thread gets; 0 if it gets every so many-th element
+};
+
+// Element `index`, counted row by row.
+template <typename S>
+__device__ __forceinline__ unsigned element(const S* plane, const Area& area, unsigned index) {
+    unsigned row = area.height == 1u ? 0u : index / area.width;
+    size_t at = area.first + (size_t)row * area.pitch + (size_t)(index - row * area.width) * area.step;
+    unsigned stored = plane[at];
+    if (sizeof(S) == 2) stored = in_order(stored, area.swapped);
+    return code_of(stored, area.shift, area.max);
+}
+
+// The code that a code counts as: those outside of the levels are the nearest one.
+__device__ __forceinline__ unsigned level_code(unsigned code, const Levels& levels) {
+    return code < levels.lo ? levels.lo : code > levels.hi ? levels.hi : code;
+}
+
+// Threads are counted through blocks of one and of two dimensions alike.
+__device__ __forceinline__ unsigned thread_of_block() { return threadIdx.y * blockDim.x + threadIdx.x; }
+__device__ __forceinline__ unsigned threads_of_block() { return blockDim.x * blockDim.y; }
+
+// The elements of a thread: `begin`, and from there in steps of `stride` to before `end`.
+struct Walk {
+    unsigned begin;
+    unsigned end;
+    unsigned stride;
+};
+
+__device__ __forceinline__ Walk walk_of(const Area& area, unsigned run) {
+    unsigned count = area.width * area.height;
+    // Blocks of two dimensions lie over the picture, a pixel a thread. Their edges reach over it.
+    if (blockDim.y > 1u) {
+        unsigned x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+        bool inside = x < area.width && y < area.height;
+        return Walk{inside ? y * area.width + x : count, count, count};
+    }
+    unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+    // Neighbouring threads read neighbouring elements: a warp's loads become few.
+    if (run == 0u) return Walk{thread, count, gridDim.x * blockDim.x};
+    // Each thread reads on where it has read, and a warp's loads lie `run` elements apart.
+    unsigned long long begin = (unsigned long long)thread * run;
+    unsigned long long end = begin + run;
+    return Walk{begin < count ? (unsigned)begin : count, end < count ? (unsigned)end : count, 1u};
+}
+
+// The codes whose counters a block has in shared memory.
+struct Window {
+    unsigned base;
+    unsigned size;
+};
+
+__device__ __forceinline__ Window window_of(const Counting& counting) {
+    unsigned base = blockIdx.z * counting.window;
+    unsigned left = counting.codes - base;
+    return Window{base, left < counting.window ? left : counting.window};
+}

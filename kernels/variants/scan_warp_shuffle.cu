@@ -1,0 +1,26 @@
+// The additions of Hillis and Steele in registers: the lanes of a warp hand sums to each other without shared memory and
+// without barriers; the sums of the warps are scanned by the first warp. In none of the documents; kernels/scan.cu does
+// so, with four elements a lane.
+//
+// What to expect: two barriers in all, whatever the width.
+#include "spec.cuh"
+#include "warp.cuh"
+
+extern __shared__ unsigned shared[];
+
+extern "C" __global__ __launch_bounds__(1024) void scan_warp_shuffle(const unsigned* from, unsigned* to,
+                                                                     unsigned* sums, unsigned count) {
+    unsigned thread = threadIdx.x, lane = thread % LANES, warp = thread / LANES, warps = blockDim.x / LANES;
+    unsigned at = blockIdx.x * blockDim.x + thread;
+    unsigned sum = prefix_of_warp(at < count ? from[at] : 0u, lane);
+    if (lane == LANES - 1u) shared[warp] = sum;
+    __syncthreads();
+    if (warp == 0u) {
+        unsigned through = prefix_of_warp(lane < warps ? shared[lane] : 0u, lane);
+        if (lane < warps) shared[lane] = through;
+    }
+    __syncthreads();
+    if (warp > 0u) sum += shared[warp - 1u];
+    if (at < count) to[at] = sum;
+    if (sums != nullptr && thread == blockDim.x - 1u) sums[blockIdx.x] = sum;
+}
