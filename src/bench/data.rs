@@ -26,7 +26,7 @@ pub fn csv(report: &Report) -> Result<String> {
                 let mut record = vec![report.suite.name().to_owned(), table.name.to_owned()];
                 record.extend(keys.iter().map(|key| key_of(table, row, key)));
                 record.extend([measure.name.clone(), measure.unit.symbol().to_owned()]);
-                record.extend([value.median, value.low, value.high].map(|figure| figure.to_string()));
+                record.extend([value.median, value.low, value.high].map(|figure| rounded(figure).to_string()));
                 record.push(value.runs.to_string());
                 writer.write_record(&record)?;
             }
@@ -70,12 +70,17 @@ fn of_row(table: &Table, row: &Row) -> Json {
         let value = row.get(&measure.name)?;
         let figure = json!({
             "unit": measure.unit.symbol(),
-            "median": value.median,
-            "quartile_1": value.low,
-            "quartile_3": value.high,
+            "median": rounded(value.median),
+            "quartile_1": rounded(value.low),
+            "quartile_3": rounded(value.high),
             "runs": value.runs,
         });
         Some((measure.name.clone(), figure))
     });
     json!({ "keys": keys, "figures": figures.collect::<serde_json::Map<String, Json>>() })
+}
+
+/// To seven digits, which is more than any clock here knows.
+fn rounded(figure: f64) -> f64 {
+    format!("{figure:.6e}").parse().unwrap_or(figure)
 }
