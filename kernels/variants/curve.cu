@@ -11,14 +11,14 @@ extern "C" __global__ __launch_bounds__(1024) void curve_exact(const unsigned* c
     curve[code] = (unsigned short)curve_at(code, cdf[code], spread, levels);
 }
 
-#define CURVE(NAME, BECOMES)                                                                                  \
-    extern "C" __global__ __launch_bounds__(1024) void curve_##NAME(                                          \
-        const unsigned* cdf, const unsigned* least, unsigned codes, Levels levels, unsigned short* curve) {   \
-        unsigned code = blockIdx.x * blockDim.x + threadIdx.x;                                                \
-        if (code >= codes) return;                                                                            \
-        Sums sums = {code, cdf[code], *least, cdf[codes - 1u], codes};                                        \
-        (void)levels;                                                                                         \
-        curve[code] = (unsigned short)at_most(BECOMES(sums), 65535u);                                         \
+// `total` is how many samples there are: a wrong scan need not end with it.
+#define CURVE(NAME, BECOMES)                                                                                        \
+    extern "C" __global__ __launch_bounds__(1024) void curve_##NAME(                                                \
+        const unsigned* cdf, const unsigned* least, unsigned total, unsigned codes, unsigned short* curve) {        \
+        unsigned code = blockIdx.x * blockDim.x + threadIdx.x;                                                      \
+        if (code >= codes) return;                                                                                  \
+        Sums sums = {code, cdf[code], *least, total, codes};                                                        \
+        curve[code] = (unsigned short)at_most(BECOMES(sums), 65535u);                                               \
     }
 
 CURVE(floor_no_min, floor_no_min)

@@ -2,6 +2,7 @@
 
 use super::equalize_args::EqualizeArgs;
 use super::output_args::OutputArgs;
+use super::variant_args::VariantArgs;
 use super::{BenchArgs, CompareArgs, LiveArgs};
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -107,6 +108,10 @@ pub struct PlaceArgs {
     /// Which GPU, counted from 0
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Equalization")]
     pub gpu: usize,
+
+    /// Through which kernels.
+    #[command(flatten)]
+    pub kernels: VariantArgs,
 }
 
 /// What is said on the way, and what counts as an error.

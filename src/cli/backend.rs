@@ -1,6 +1,7 @@
 //! Chooses the backend: the GPU if there is one and nothing else was asked for, with the CPU behind it.
 
 use super::BackendArg;
+use crate::cuda::variants::Variants;
 use crate::equalize::cpu::Cpu;
 use crate::equalize::cuda::Cuda;
 use crate::equalize::fallback::Fallback;
@@ -16,6 +17,8 @@ pub struct BackendChoice {
     pub backend: BackendArg,
     /// On which GPU.
     pub gpu: usize,
+    /// Through which kernels of it.
+    pub variants: Variants,
     /// Whether each frame is recomputed with the reference.
     pub verify: bool,
 }
@@ -38,14 +41,16 @@ impl Backend {
     pub fn choose(choice: BackendChoice, settings: Settings, notices: &Notices) -> Result<Self> {
         let (equalizer, on_gpu, remark) = match choice.backend {
             BackendArg::Cpu => (cpu(settings), false, None),
-            BackendArg::Cuda => (cuda(choice.gpu, settings, notices)?, true, None),
-            BackendArg::Auto => match cuda(choice.gpu, settings, notices) {
+            BackendArg::Cuda => (cuda(choice, settings, notices)?, true, None),
+            BackendArg::Auto => match cuda(choice, settings, notices) {
                 Ok(cuda) => (cuda, true, None),
                 Err(reason) => {
                     // The remedy in parentheses is for those who asked for the GPU.
                     let reason = format!("{reason:#}");
                     let cause = reason.rsplit_once(" (").map_or(reason.as_str(), |(cause, _)| cause);
-                    (cpu(settings), false, Some(format!("{cause}: equalizing on the CPU")))
+                    // All variants give the same bytes: the CPU's too.
+                    let loss = if choice.variants.is_default() { "" } else { ", which has no kernel variants" };
+                    (cpu(settings), false, Some(format!("{cause}: equalizing on the CPU{loss}")))
                 }
             },
         };
@@ -64,9 +69,9 @@ fn cpu(settings: Settings) -> Box<dyn Equalizer> {
 }
 
 /// The GPU, and the CPU should it fail on the way.
-fn cuda(gpu: usize, settings: Settings, notices: &Notices) -> Result<Box<dyn Equalizer>> {
+fn cuda(choice: BackendChoice, settings: Settings, notices: &Notices) -> Result<Box<dyn Equalizer>> {
     let notices = notices.clone();
-    let gpu = Box::new(Cuda::new(settings, gpu, Cuda::RING_DEPTH)?);
+    let gpu = Box::new(Cuda::with_variants(settings, choice.gpu, Cuda::RING_DEPTH, &choice.variants)?);
     let report = Box::new(move |message: &str| notices.note(message));
     Ok(Box::new(Fallback::new(gpu, settings, Box::new(move || cpu(settings)), report)))
 }

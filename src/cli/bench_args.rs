@@ -1,12 +1,11 @@
 //! What was typed after `bench`.
 
 use super::args::PlaceArgs;
+use super::variant_args::VariantArgs;
 use crate::bench::{Arithmetic, Suite};
-use crate::cuda::variants::{HistogramVariant, ScanVariant, UnknownName, Variants};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use std::str::FromStr;
 
 /// The options of `bench`.
 #[derive(Args, Debug)]
@@ -52,21 +51,9 @@ pub struct BenchArgs {
     #[arg(long, default_value = "specification", value_parser = formulas())]
     pub formula: Arithmetic,
 
-    /// How the documents' suites count, in place of the document's way or beside it
-    #[arg(long, value_name = "VARIANT", value_parser = named::<HistogramVariant>(HistogramVariant::names()))]
-    pub histogram: Option<HistogramVariant>,
-
-    /// How they sum up
-    #[arg(long, value_name = "VARIANT", value_parser = named::<ScanVariant>(ScanVariant::names()))]
-    pub scan: Option<ScanVariant>,
-
-    /// Threads of their blocks
-    #[arg(long, value_name = "N", value_parser = block_size)]
-    pub block_size: Option<u32>,
-
-    /// Pixels that their threads count and map
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Variants::MOST_PIXELS_PER_THREAD)))]
-    pub pixels_per_thread: Option<u32>,
+    /// Kernels in place of a document's, or beside them, in the suites that follow one.
+    #[command(flatten)]
+    pub variants: VariantArgs,
 
     /// Where to measure.
     #[command(flatten)]
@@ -96,17 +83,4 @@ fn suites() -> impl TypedValueParser<Value = Suite> {
 fn formulas() -> impl TypedValueParser<Value = Arithmetic> {
     let names = Arithmetic::names().into_iter().map(|(name, about)| PossibleValue::new(name).help(about));
     PossibleValuesParser::new(names).try_map(|name| Arithmetic::named(&name).ok_or("no such formula"))
-}
-
-fn named<T>(names: impl Iterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
-where
-    T: FromStr<Err = UnknownName> + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
-}
-
-fn block_size(text: &str) -> Result<u32, String> {
-    let threads = text.parse().ok().filter(|threads| Variants::BLOCK_SIZES.contains(threads));
-    threads
-        .ok_or_else(|| format!("it is one of {}", Variants::BLOCK_SIZES.map(|threads| threads.to_string()).join(", ")))
 }

@@ -3,7 +3,6 @@
 use super::job::{usage, verbosity};
 use super::{BackendArg, BenchArgs};
 use crate::bench::{Repeats, Setup, Steps, Suite};
-use crate::cuda::variants::Variants;
 use crate::report::Verbosity;
 use clap::error::ErrorKind;
 use std::cell::OnceCell;
@@ -61,13 +60,7 @@ impl BenchJob {
             quick: args.quick,
             gpu_index: (args.place.backend != BackendArg::Cpu).then_some(args.place.gpu),
             arithmetic: args.formula,
-            chosen: Variants {
-                histogram: args.histogram,
-                scan: args.scan,
-                block_size: args.block_size,
-                pixels_per_thread: args.pixels_per_thread,
-                ..Variants::default()
-            },
+            chosen: args.variants.chosen(),
             saturate: args.saturate,
             file: args.file,
             steps: Steps::new(std::io::stderr().is_terminal() && !args.quiet),

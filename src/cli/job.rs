@@ -53,6 +53,7 @@ impl Job {
         };
         let (save_curves, load_curves) = (args.equalize.save_curves.clone(), args.equalize.load_curves.clone());
         let wishes = Wishes::from_args(args.equalize)?.looking_ahead(args.look_ahead, &input)?;
+        let variants = args.place.kernels.settle(args.place.backend, &wishes, load_curves.is_some())?;
         let from_stdin = input == "-";
         let overwrite = args.written.overwrite(from_stdin);
         let stats = stats(args.stats, &output)?;
@@ -82,7 +83,7 @@ impl Job {
             save_curves,
             load_curves,
             wishes,
-            backend: BackendChoice { backend: args.place.backend, gpu: args.place.gpu, verify: args.verify },
+            backend: BackendChoice { backend: args.place.backend, gpu: args.place.gpu, variants, verify: args.verify },
             strict: args.talk.strict,
             progress: args.talk.progress,
             quiet: args.talk.quiet,

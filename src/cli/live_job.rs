@@ -51,6 +51,10 @@ impl LiveJob {
             let format = args.written.output_format.clone().or_else(|| usual_format(&url).map(str::to_owned));
             (url, format)
         });
+        let load_curves = args.equalize.load_curves.clone();
+        let save_curves = args.equalize.save_curves.clone();
+        let wishes = Wishes::from_args(args.equalize)?;
+        let variants = args.place.kernels.settle(args.place.backend, &wishes, load_curves.is_some())?;
         Ok(LiveJob {
             camera: CameraOptions {
                 camera: args.camera,
@@ -67,10 +71,10 @@ impl LiveJob {
             loopback: args.loopback,
             output,
             preview: !args.no_preview,
-            save_curves: args.equalize.save_curves.clone(),
-            load_curves: args.equalize.load_curves.clone(),
-            wishes: Wishes::from_args(args.equalize)?,
-            backend: BackendChoice { backend: args.place.backend, gpu: args.place.gpu, verify: false },
+            save_curves,
+            load_curves,
+            wishes,
+            backend: BackendChoice { backend: args.place.backend, gpu: args.place.gpu, variants, verify: false },
             strict: args.talk.strict,
             verbose: args.talk.verbose,
             quiet: args.talk.quiet,

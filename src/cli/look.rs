@@ -121,6 +121,19 @@ impl Wishes {
         Ok(Wishes { look_ahead: seconds, may_hold_back, ..self })
     }
 
+    /// Whether each tile gets a curve.
+    pub fn is_clahe(&self) -> bool {
+        self.method == Some(MethodArg::Clahe)
+    }
+
+    /// Whether the curve is made of the plain histogram of each frame, whatever the input.
+    pub fn is_textbook(&self) -> bool {
+        let plain_window = self.smooth.is_none_or(|seconds| seconds == 0.0);
+        let plain_bins = self.bins.is_none() && self.plateau.is_none_or(|plateau| plateau == Plateau::Off);
+        let unlimited = self.max_gain.is_none_or(|gain| gain == Gain::OFF);
+        self.look == LookArg::Exact && !self.is_clahe() && plain_window && plain_bins && unlimited
+    }
+
     /// The settings for this input.
     pub fn settle(&self, input: &Input) -> Settings {
         let look = match (self.look, input.kind()) {

@@ -14,6 +14,7 @@ mod look;
 mod output_args;
 mod region;
 mod shell;
+mod variant_args;
 
 pub use args::{Args, BackendArg, Command, ProgressArg};
 pub use backend::{Backend, BackendChoice};
@@ -27,3 +28,4 @@ pub use live_job::LiveJob;
 pub use look::Wishes;
 pub use region::check_region;
 pub use shell::{completions, man_page, man_pages};
+pub use variant_args::VariantArgs;

@@ -4,6 +4,7 @@
 
 use super::error::{Doing, Error};
 use super::kernels::Kernels;
+use super::variants::{Study, Variants};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, result};
 use std::sync::Arc;
@@ -18,6 +19,8 @@ const OLDEST_DEVICE: (i32, i32) = (7, 5);
 pub struct Gpu {
     pub(super) context: Arc<CudaContext>,
     pub(super) kernels: Kernels,
+    /// Other kernels, if they were asked for.
+    pub(super) study: Option<Study>,
     multiprocessors: u32,
     name: String,
 }
@@ -28,6 +31,14 @@ impl Gpu {
     /// # Errors
     /// When there is no driver, it or the GPU is too old, there is no such GPU, or it cannot be used.
     pub fn open(index: usize) -> Result<Arc<Self>, Error> {
+        Gpu::with_variants(index, &Variants::default())
+    }
+
+    /// The same, on which pictures go through these kernels.
+    ///
+    /// # Errors
+    /// As for [`open`](Gpu::open), and when there are no such variants.
+    pub fn with_variants(index: usize, variants: &Variants) -> Result<Arc<Self>, Error> {
         let count = count()?;
         if index >= count {
             return Err(Error::NoSuchDevice { index, count });
@@ -47,7 +58,8 @@ impl Gpu {
             .doing("asking for the multiprocessors")?
             .unsigned_abs();
         let kernels = Kernels::load(&context)?;
-        Ok(Arc::new(Gpu { context, kernels, multiprocessors, name }))
+        let study = Study::of(variants, &context, multiprocessors)?;
+        Ok(Arc::new(Gpu { context, kernels, study, multiprocessors, name }))
     }
 
     /// Its product name.

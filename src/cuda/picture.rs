@@ -6,6 +6,7 @@ use super::error::{Doing, Error};
 use super::history::History;
 use super::kernels::TileHistogram;
 use super::layout::{Arrangement, Layout};
+use super::variants::ScanRoom;
 use crate::spec::clahe::{TileBins, Tiles};
 use crate::spec::{Curve, Gain, Levels, Method, Plateau, Rect, Settings, Weights};
 use cudarc::driver::{CudaSlice, CudaStream};
@@ -71,6 +72,8 @@ pub struct Picture {
     given: Option<Arc<Curve>>,
     /// What local equalization needs, once it has been asked for.
     pub(super) local: Option<Local>,
+    /// What a scan variant needs, once it has been asked for.
+    pub(super) scan_room: Option<ScanRoom>,
 }
 
 /// The buffers of local equalization.
@@ -120,6 +123,7 @@ impl Picture {
             curve,
             given: None,
             local: None,
+            scan_room: None,
         })
     }
 
@@ -272,6 +276,9 @@ impl Picture {
     /// When the launch fails.
     pub fn count(&mut self, task: &Task) -> Result<(), Error> {
         let gpu = self.gpu.clone();
+        if let Some(study) = gpu.study.as_ref().filter(|study| study.counts()) {
+            return study.count(self, task);
+        }
         gpu.kernels.histogram.launch(self, task, gpu.multiprocessors())
     }
 
@@ -283,6 +290,9 @@ impl Picture {
         self.local = None;
         let gpu = self.gpu.clone();
         self.given = None;
+        if let Some(study) = gpu.study.as_ref().filter(|study| study.scans() && task.is_plain()) {
+            return study.make_curve(self, task);
+        }
         if task.is_plain() {
             return gpu.kernels.scan.launch(self, task.levels, task.settings.strength);
         }

@@ -54,9 +54,16 @@ impl Formula {
         let mut through = 0u64;
         let curve = counts.iter().enumerate().map(|(bin, &count)| {
             through += u64::from(count);
-            if rest == 0 { bin as u16 } else { ((through.saturating_sub(first) * steps + rest / 2) / rest) as u16 }
+            let rounded = through.saturating_sub(first) * steps + rest / 2;
+            // One occupied bin: the identity.
+            rounded.checked_div(rest).map_or(bin as u16, |becomes| becomes as u16)
         });
         curve.collect()
+    }
+
+    /// Whether it makes other curves than the specification.
+    pub fn makes_curves(self) -> bool {
+        self != Formula::TruncatedLuminance
     }
 
     /// The cumulative counts. They wrap above 2^32, which no picture has.

@@ -1,9 +1,15 @@
 //! Measurements: elements on the device, and the steps of equalization on them, each with the kernel that was chosen and
 //! timed by events on the device. What a step gives comes back too, so that nobody measures what is wrong.
 
-use super::{Formula, Shape, Variants};
-use crate::cuda::Gpu;
-use crate::cuda::error::Error;
+use super::arguments::Area;
+use super::kernels::{self, Counted, Scan, Variety};
+use super::shape::refused;
+use super::timing::{measured, once};
+use super::{Formula, Shape, Variants, tuned};
+use crate::cuda::arguments::Levels;
+use crate::cuda::error::{Doing, Error};
+use crate::cuda::{Gpu, PinnedPool};
+use cudarc::driver::{CudaSlice, CudaStream};
 use std::sync::Arc;
 
 /// What is counted and mapped: rows of samples without padding. One above the last bin counts, and maps, as the last bin.
@@ -24,6 +30,34 @@ pub enum PixelOrder {
     Bgra,
     /// Three bytes: red, green, blue.
     Rgb,
+}
+
+impl Elements<'_> {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Elements::U8(elements) => elements,
+            Elements::U16(elements) => bytemuck::cast_slice(elements),
+            Elements::U32(elements) => bytemuck::cast_slice(elements),
+        }
+    }
+
+    fn element_bytes(&self) -> u8 {
+        match self {
+            Elements::U8(_) => 1,
+            Elements::U16(_) => 2,
+            Elements::U32(_) => 4,
+        }
+    }
+}
+
+impl PixelOrder {
+    /// Bytes of a pixel.
+    pub const fn bytes(self) -> usize {
+        match self {
+            PixelOrder::Bgra => 4,
+            PixelOrder::Rgb => 3,
+        }
+    }
 }
 
 /// How often a step is done.
@@ -84,6 +118,23 @@ pub enum Step {
     Map,
 }
 
+impl Step {
+    /// All of them, in their order.
+    pub const ALL: [Step; 6] = [Step::Histogram, Step::Saturation, Step::Scan, Step::CdfMin, Step::Curve, Step::Map];
+
+    /// As tables show it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Step::Histogram => "histogram",
+            Step::Saturation => "saturation",
+            Step::Scan => "scan",
+            Step::CdfMin => "cdf-min",
+            Step::Curve => "curve",
+            Step::Map => "map",
+        }
+    }
+}
+
 /// What the repetitions of a step took, in µs.
 #[derive(Clone, Debug)]
 pub struct StepTimes {
@@ -128,12 +179,63 @@ pub struct Transfer {
     pub download: Vec<f64>,
 }
 
+/// What the units of a plane are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// So many bytes each.
+    Elements(u8),
+    Pixels(PixelOrder),
+}
+
 /// Elements on the device, maybe more than once: repetitions go from copy to copy, so that caches which are smaller than
 /// all of them together do not help.
-pub struct Plane {}
+pub struct Plane {
+    pub(super) kind: Kind,
+    pub(super) size: (u32, u32),
+    pub(super) bins: u32,
+    pub(super) copies: Vec<CudaSlice<u8>>,
+}
+
+impl Plane {
+    /// How many bins its elements belong to.
+    pub fn bins(&self) -> u32 {
+        self.bins
+    }
+
+    /// How many elements it has.
+    pub fn elements(&self) -> u32 {
+        self.size.0 * self.size.1
+    }
+
+    /// Bytes of one copy.
+    pub fn bytes(&self) -> usize {
+        self.copies[0].len()
+    }
+
+    fn area(&self) -> Area {
+        Area::tight(self.size, self.bins - 1)
+    }
+
+    /// The copy for this launch.
+    fn copy(&self, launch: usize) -> &CudaSlice<u8> {
+        &self.copies[launch % self.copies.len()]
+    }
+}
 
 /// A GPU and the kernels of the documents.
-pub struct Lab {}
+pub struct Lab {
+    gpu: Arc<Gpu>,
+    stream: Arc<CudaStream>,
+    variety: Variety,
+}
+
+/// The most elements of a plane.
+const MOST_ELEMENTS: usize = 1 << 31;
+
+const ALLOCATING: &str = "allocating memory on the device";
+const UPLOADING: &str = "copying to the device";
+const DOWNLOADING: &str = "copying from the device";
+const CLEARING: &str = "clearing memory on the device";
 
 impl Lab {
     /// A lab on this GPU. The kernels that are asked for are loaded then; the first time takes some tenths of a second.
@@ -141,12 +243,13 @@ impl Lab {
     /// # Errors
     /// When a stream cannot be made.
     pub fn new(gpu: &Arc<Gpu>) -> Result<Self, Error> {
-        todo!("{}", gpu.name())
+        let stream = gpu.context.new_stream().doing("making a stream")?;
+        Ok(Lab { gpu: gpu.clone(), stream, variety: Variety::of(gpu)? })
     }
 
     /// The GPU.
     pub fn gpu(&self) -> &Arc<Gpu> {
-        todo!()
+        &self.gpu
     }
 
     /// Puts a picture of `size` (columns and rows) on the device, `copies` times (at least once). Its elements belong to
@@ -159,7 +262,13 @@ impl Lab {
     /// # Panics
     /// When there are more or fewer elements than pixels.
     pub fn put(&self, elements: Elements, size: (usize, usize), bins: u32, copies: usize) -> Result<Plane, Error> {
-        todo!("{elements:?} {size:?} {bins} {copies}")
+        if !(2..=65536).contains(&bins) {
+            return Err(refused(format!("there are 2 to 65,536 bins, not {bins}")));
+        }
+        if elements.element_bytes() == 1 && bins > 256 {
+            return Err(refused(format!("elements of one byte have 256 bins at most, not {bins}")));
+        }
+        self.put_bytes(elements.bytes(), Kind::Elements(elements.element_bytes()), size, bins, copies)
     }
 
     /// Puts colour pixels of 8 bits on the device. Their luminance belongs to 256 bins; there is no map for them.
@@ -176,16 +285,53 @@ impl Lab {
         size: (usize, usize),
         copies: usize,
     ) -> Result<Plane, Error> {
-        todo!("{bytes:?} {order:?} {size:?} {copies}")
+        self.put_bytes(bytes, Kind::Pixels(order), size, 256, copies)
     }
 
-    /// Copies the plane's bytes down and up again.
+    fn put_bytes(
+        &self,
+        bytes: &[u8],
+        kind: Kind,
+        (width, height): (usize, usize),
+        bins: u32,
+        copies: usize,
+    ) -> Result<Plane, Error> {
+        let unit = match kind {
+            Kind::Elements(bytes) => usize::from(bytes),
+            Kind::Pixels(order) => order.bytes(),
+        };
+        let elements = width.saturating_mul(height);
+        if !(1..=MOST_ELEMENTS).contains(&elements) {
+            return Err(refused(format!("a picture of {width}x{height} pixels: there are 1 to 2^31")));
+        }
+        assert_eq!(bytes.len(), elements * unit);
+        let copy = |_| self.stream.clone_htod(bytes).doing(UPLOADING);
+        let copies = (0..copies.max(1)).map(copy).collect::<Result<_, _>>()?;
+        self.stream.synchronize().doing(UPLOADING)?;
+        Ok(Plane { kind, size: (width as u32, height as u32), bins, copies })
+    }
+
+    /// Copies as many bytes as the plane has up and down, one after the other.
     ///
     /// # Errors
-    /// When a copy fails.
+    /// When a copy fails, or the system has no more memory to pin.
     pub fn transfer(&self, plane: &Plane, memory: Memory, repeats: Repeats) -> Result<Transfer, Error> {
-        let _ = plane;
-        todo!("{memory:?} {repeats:?}")
+        let bytes = plane.bytes();
+        match memory {
+            Memory::Pageable => self.transfer_through(&mut vec![0; bytes], repeats),
+            Memory::Pinned => {
+                let mut pinned = PinnedPool::new(&self.gpu.context).take(bytes)?;
+                self.transfer_through(&mut pinned, repeats)
+            }
+        }
+    }
+
+    fn transfer_through(&self, host: &mut [u8], repeats: Repeats) -> Result<Transfer, Error> {
+        let mut device = self.stream.alloc_zeros(host.len()).doing(ALLOCATING)?;
+        let upload =
+            measured(&self.stream, repeats, |_| self.stream.memcpy_htod(&*host, &mut device).doing(UPLOADING))?;
+        let download = measured(&self.stream, repeats, |_| self.stream.memcpy_dtoh(&device, host).doing(DOWNLOADING))?;
+        Ok(Transfer { upload, download })
     }
 
     /// Counts the elements of a plane, or the luminance of its pixels. Making the counts zero before is not in the times.
@@ -198,8 +344,8 @@ impl Lab {
         experiment: &Experiment,
         repeats: Repeats,
     ) -> Result<Measured<Vec<u32>>, Error> {
-        let _ = plane;
-        todo!("{experiment:?} {repeats:?}")
+        let counts = self.zeros(plane.bins)?;
+        self.measure(repeats, |launch| self.count(plane, launch, &counts, experiment), || self.down(&counts))
     }
 
     /// Cuts counts off at `most`.
@@ -207,7 +353,9 @@ impl Lab {
     /// # Errors
     /// As for [`histogram`](Lab::histogram).
     pub fn saturation(&self, counts: &[u32], most: u32, repeats: Repeats) -> Result<Measured<Vec<u32>>, Error> {
-        todo!("{counts:?} {most} {repeats:?}")
+        let counts = self.up(counts)?;
+        let saturate = |_| kernels::saturation(&self.variety, &self.stream, &counts, most);
+        self.measure(repeats, saturate, || self.down(&counts))
     }
 
     /// Sums counts up.
@@ -215,7 +363,9 @@ impl Lab {
     /// # Errors
     /// As for [`histogram`](Lab::histogram).
     pub fn scan(&self, counts: &[u32], experiment: &Experiment, repeats: Repeats) -> Result<Measured<Vec<u32>>, Error> {
-        todo!("{counts:?} {experiment:?} {repeats:?}")
+        let (scan, cdf) = (self.scan_of(counts.len() as u32, experiment)?, self.zeros(counts.len() as u32)?);
+        let counts = self.up(counts)?;
+        self.measure(repeats, |_| kernels::scan(&self.stream, &scan, &counts, &cdf), || self.down(&cdf))
     }
 
     /// Finds the cumulative count of the first occupied bin.
@@ -223,13 +373,18 @@ impl Lab {
     /// # Errors
     /// As for [`histogram`](Lab::histogram).
     pub fn cdf_min(&self, cdf: &[u32], experiment: &Experiment, repeats: Repeats) -> Result<Measured<u32>, Error> {
-        todo!("{cdf:?} {experiment:?} {repeats:?}")
+        let (cdf, least) = (self.up(cdf)?, self.zeros(1)?);
+        self.measure(repeats, |_| self.find_least(&cdf, &least, experiment), || Ok(self.down(&least)?[0]))
     }
 
-    /// Makes the curve of cumulative counts, the first of which above 0 is `cdf_min`.
+    /// Makes the curve of cumulative counts, the last of which is the number of samples, and the first of which above 0 is
+    /// `cdf_min`.
     ///
     /// # Errors
     /// As for [`histogram`](Lab::histogram).
+    ///
+    /// # Panics
+    /// When there are no counts.
     pub fn curve(
         &self,
         cdf: &[u32],
@@ -237,13 +392,20 @@ impl Lab {
         experiment: &Experiment,
         repeats: Repeats,
     ) -> Result<Measured<Vec<u16>>, Error> {
-        todo!("{cdf:?} {cdf_min} {experiment:?} {repeats:?}")
+        let total = *cdf.last().expect("a bin at least");
+        let (cdf, least) = (self.up(cdf)?, self.up(&[cdf_min])?);
+        let curve = self.curve_room(cdf.len())?;
+        let make = |_| self.make_curve((&cdf, &least, total), experiment, &curve);
+        self.measure(repeats, make, || self.down(&curve))
     }
 
     /// Sends the elements of a plane through a curve; what they become has their width and this machine's byte order.
     ///
     /// # Errors
     /// As for [`histogram`](Lab::histogram). Colour pixels are refused.
+    ///
+    /// # Panics
+    /// When the curve has not an entry for each bin.
     pub fn map(
         &self,
         plane: &Plane,
@@ -251,8 +413,10 @@ impl Lab {
         experiment: &Experiment,
         repeats: Repeats,
     ) -> Result<Measured<Vec<u8>>, Error> {
-        let _ = plane;
-        todo!("{curve:?} {experiment:?} {repeats:?}")
+        assert_eq!(curve.len(), plane.bins as usize);
+        let curve = self.up(curve)?;
+        let mapped = self.stream.alloc_zeros(plane.bytes()).doing(ALLOCATING)?;
+        self.measure(repeats, |launch| self.send(plane, launch, &mapped, &curve, experiment), || self.down(&mapped))
     }
 
     /// Everything from elements to elements: histogram, saturation if asked for, scan, cdf-min, curve, map. Of colour
@@ -261,16 +425,145 @@ impl Lab {
     /// # Errors
     /// As for [`histogram`](Lab::histogram).
     pub fn equalize(&self, plane: &Plane, experiment: &Experiment, repeats: Repeats) -> Result<Run, Error> {
-        let _ = plane;
-        todo!("{experiment:?} {repeats:?}")
+        if experiment.saturated_at.is_some() && experiment.formula.is_some_and(|formula| formula.makes_curves()) {
+            return Err(refused("no document makes a picture of saturated counts"));
+        }
+        let bins = plane.bins;
+        let mut counts = self.zeros(bins)?;
+        let (cdf, least) = (self.zeros(bins)?, self.zeros(1)?);
+        let curve = self.curve_room(bins as usize)?;
+        let is_mapped = matches!(plane.kind, Kind::Elements(_));
+        let mapped = self.stream.alloc_zeros(if is_mapped { plane.bytes() } else { 1 }).doing(ALLOCATING)?;
+        let scan = self.scan_of(bins, experiment)?;
+        let step = |step: Step, launch: usize, counts: &CudaSlice<u32>| match step {
+            Step::Histogram => self.count(plane, launch, counts, experiment),
+            Step::Saturation => {
+                let most = experiment.saturated_at.unwrap_or(u32::MAX);
+                kernels::saturation(&self.variety, &self.stream, counts, most)
+            }
+            Step::Scan => kernels::scan(&self.stream, &scan, counts, &cdf),
+            Step::CdfMin => self.find_least(&cdf, &least, experiment),
+            Step::Curve => self.make_curve((&cdf, &least, plane.elements()), experiment, &curve),
+            Step::Map => self.send(plane, launch, &mapped, &curve, experiment),
+        };
+        let steps: Vec<Step> = Step::ALL
+            .into_iter()
+            .filter(|&step| step != Step::Saturation || experiment.saturated_at.is_some())
+            .filter(|&step| step != Step::Map || is_mapped)
+            .collect();
+
+        once(&self.stream, || steps.iter().try_for_each(|&one| step(one, 0, &counts)))?;
+        let (found, sums, codes) = (self.down(&counts)?, self.down(&cdf)?, self.down(&curve)?);
+        let picture = if is_mapped { self.down(&mapped)? } else { Vec::new() };
+
+        let total = measured(&self.stream, repeats, |launch| {
+            self.stream.memset_zeros(&mut counts).doing(CLEARING)?;
+            steps.iter().try_for_each(|&one| step(one, launch, &counts))
+        })?;
+        let time = |one: Step| {
+            let times = measured(&self.stream, repeats, |launch| step(one, launch, &counts))?;
+            Ok(StepTimes { step: one, times })
+        };
+        let steps = steps.iter().map(|&one| time(one)).collect::<Result<_, Error>>()?;
+        Ok(Run { steps, total, counts: found, cdf: sums, curve: codes, picture })
     }
 
-    /// The same with the tuned kernels, those of normal runs.
+    /// The same with the tuned kernels, those of normal runs. The elements are mapped in place.
     ///
     /// # Errors
-    /// [`Error::Refused`] unless elements have 1 or 2 bytes and 256, 512, 1,024, 4,096, 16,384 or 65,536 bins.
+    /// [`Error::Refused`] unless elements have 1 byte and 256 bins, or 2 bytes and 512, 1,024, 4,096, 16,384 or 65,536.
     pub fn tuned(&self, plane: &Plane, repeats: Repeats) -> Result<Run, Error> {
-        let _ = plane;
-        todo!("{repeats:?}")
+        tuned::run(&self.gpu, plane, repeats)
+    }
+
+    fn count(
+        &self,
+        plane: &Plane,
+        launch: usize,
+        counts: &CudaSlice<u32>,
+        experiment: &Experiment,
+    ) -> Result<(), Error> {
+        let Experiment { variants, shape, formula, .. } = experiment;
+        let (copy, area) = (plane.copy(launch), plane.area());
+        match plane.kind {
+            Kind::Elements(element_bytes) => {
+                let (levels, codes) = (Levels::of_bins(plane.bins), plane.bins);
+                let counted = Counted { plane: copy, element_bytes, area, levels, counts, codes };
+                kernels::histogram(&self.variety, &self.stream, &counted, variants, shape)
+            }
+            Kind::Pixels(order) => {
+                let pixels = (copy, order, area);
+                kernels::luminance_histogram(&self.variety, &self.stream, pixels, counts, (variants, shape), *formula)
+            }
+        }
+    }
+
+    fn scan_of(&self, bins: u32, experiment: &Experiment) -> Result<Scan, Error> {
+        let Experiment { variants, shape, formula, .. } = experiment;
+        Scan::new(&self.variety, &self.stream, bins, variants, shape, *formula)
+    }
+
+    fn find_least(&self, cdf: &CudaSlice<u32>, least: &CudaSlice<u32>, experiment: &Experiment) -> Result<(), Error> {
+        let Experiment { variants, formula, .. } = experiment;
+        kernels::cdf_min(&self.variety, &self.stream, cdf, least, variants, *formula)
+    }
+
+    fn make_curve(
+        &self,
+        sums: (&CudaSlice<u32>, &CudaSlice<u32>, u32),
+        experiment: &Experiment,
+        curve: &CudaSlice<u16>,
+    ) -> Result<(), Error> {
+        let levels = Levels::of_bins(sums.0.len() as u32);
+        kernels::curve(&self.variety, &self.stream, sums, &levels, experiment.formula, curve)
+    }
+
+    fn send(
+        &self,
+        plane: &Plane,
+        launch: usize,
+        mapped: &CudaSlice<u8>,
+        curve: &CudaSlice<u16>,
+        experiment: &Experiment,
+    ) -> Result<(), Error> {
+        let Kind::Elements(element_bytes) = plane.kind else {
+            return Err(refused("colour pixels are counted, not mapped"));
+        };
+        let Experiment { variants, shape, .. } = experiment;
+        let (planes, lies) = ((plane.copy(launch), mapped), (element_bytes, plane.area()));
+        kernels::map(&self.variety, &self.stream, planes, lies, curve, (variants, shape))
+    }
+
+    /// Does a step once for its result, then as often as it is to be timed. A step that adds to what is there goes on
+    /// adding, which takes no other time.
+    fn measure<T>(
+        &self,
+        repeats: Repeats,
+        mut step: impl FnMut(usize) -> Result<(), Error>,
+        result: impl Fn() -> Result<T, Error>,
+    ) -> Result<Measured<T>, Error> {
+        once(&self.stream, || step(0))?;
+        let result = result()?;
+        Ok(Measured { result, times: measured(&self.stream, repeats, step)? })
+    }
+
+    fn zeros(&self, entries: u32) -> Result<CudaSlice<u32>, Error> {
+        self.stream.alloc_zeros(entries as usize).doing(ALLOCATING)
+    }
+
+    fn curve_room(&self, entries: usize) -> Result<CudaSlice<u16>, Error> {
+        self.stream.alloc_zeros(entries).doing(ALLOCATING)
+    }
+
+    fn up<T: cudarc::driver::DeviceRepr>(&self, values: &[T]) -> Result<CudaSlice<T>, Error> {
+        let device = self.stream.clone_htod(values).doing(UPLOADING)?;
+        self.stream.synchronize().doing(UPLOADING)?;
+        Ok(device)
+    }
+
+    fn down<T: cudarc::driver::DeviceRepr>(&self, device: &CudaSlice<T>) -> Result<Vec<T>, Error> {
+        let values = self.stream.clone_dtoh(device).doing(DOWNLOADING)?;
+        self.stream.synchronize().doing(DOWNLOADING)?;
+        Ok(values)
     }
 }

@@ -7,13 +7,23 @@
 //! | `shape` | how many threads, and which elements each of them gets |
 //! | `formula` | the documents' own arithmetic, and where it goes wrong |
 //! | `setups` | the five documents, as choices |
+//! | `arguments` | the structures that the kernels take, as in `kernels/variants/elements.cuh` |
+//! | `kernels` | a launcher for each family of files in `kernels/variants/` |
+//! | `study` | the hook of normal runs |
+//! | `timing` | times by the device's own clock |
 //! | `lab` | elements on the device, and steps on them, timed one by one |
+//! | `tuned` | the same of our own kernels |
 
+mod arguments;
 mod choice;
 mod formula;
+mod kernels;
 mod lab;
 mod setups;
 mod shape;
+mod study;
+mod timing;
+mod tuned;
 
 pub use choice::{CdfMin, HistogramVariant, MapVariant, ScanVariant, UnknownName, Variants};
 pub use formula::Formula;
@@ -22,3 +32,4 @@ pub use lab::{
 };
 pub use setups::{SETUPS, Setup};
 pub use shape::{Shape, Walk};
+pub(super) use study::{ScanRoom, Study};

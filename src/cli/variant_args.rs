@@ -1,0 +1,89 @@
+//! What was typed of kernel variants, and what it means: the same for files and cameras.
+
+use super::job::usage;
+use super::{BackendArg, Wishes};
+use crate::cuda::variants::{HistogramVariant, ScanVariant, Variants};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use std::str::FromStr;
+
+/// Which CUDA kernels equalize.
+#[derive(Args, Debug)]
+pub struct VariantArgs {
+    /// CUDA kernel that counts; all of them give the same bytes [default: tuned for the GPU]
+    #[arg(long, value_name = "KERNEL", value_parser = named::<HistogramVariant>(HistogramVariant::names()))]
+    #[arg(help_heading = "Kernels, for study")]
+    pub histogram: Option<HistogramVariant>,
+
+    /// CUDA kernel that sums up, with --exact; all of them give the same bytes [default: tuned for the GPU]
+    #[arg(long, value_name = "KERNEL", value_parser = named::<ScanVariant>(ScanVariant::names()))]
+    #[arg(help_heading = "Kernels, for study")]
+    pub scan: Option<ScanVariant>,
+
+    /// Threads of a block of these kernels; without them, of --histogram coarsened [default: by kernel]
+    #[arg(long, value_name = "N", value_parser = named::<u32>(["64", "128", "256", "512", "1024"].into_iter()))]
+    #[arg(help_heading = "Kernels, for study")]
+    pub block_size: Option<u32>,
+
+    /// Pixels that a thread counts, 1 to 256; without --histogram, of coarsened [default: by kernel]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(help_heading = "Kernels, for study")]
+    pub pixels_per_thread: Option<u32>,
+}
+
+/// Takes these names, and says them where help is asked for.
+fn named<T>(names: impl Iterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err: std::error::Error + Send + Sync> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
+}
+
+impl VariantArgs {
+    /// Which kernels were asked for.
+    pub fn chosen(&self) -> Variants {
+        Variants {
+            histogram: self.histogram,
+            scan: self.scan,
+            block_size: self.block_size,
+            pixels_per_thread: self.pixels_per_thread,
+            ..Variants::default()
+        }
+    }
+
+    /// The kernels of a run.
+    ///
+    /// # Errors
+    /// When they do not go with how it is to be equalized, or where: a usage error for clap to print.
+    pub fn settle(&self, backend: BackendArg, wishes: &Wishes, curves_given: bool) -> Result<Variants, clap::Error> {
+        let variants = self.chosen();
+        let Some(option) = self.first_given() else { return Ok(variants) };
+        let conflict = |why: &str| Err(usage(ErrorKind::ArgumentConflict, &format!("{option} {why}")));
+        if backend == BackendArg::Cpu {
+            return conflict("is about CUDA kernels, and does not go with --backend cpu");
+        }
+        if curves_given {
+            return conflict("does not go with --load-curves, which counts nothing");
+        }
+        if wishes.is_clahe() {
+            return conflict("does not go with --method clahe, whose kernels have no variants");
+        }
+        if self.scan.is_some() && !wishes.is_textbook() {
+            let message = "--scan takes --exact: with a temporal window, a plateau, bins or a contrast limit, the kernel \
+                           that does these sums up too";
+            return Err(usage(ErrorKind::ArgumentConflict, message));
+        }
+        Ok(variants)
+    }
+
+    fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            (self.histogram.is_some(), "--histogram"),
+            (self.scan.is_some(), "--scan"),
+            (self.block_size.is_some(), "--block-size"),
+            (self.pixels_per_thread.is_some(), "--pixels-per-thread"),
+        ];
+        given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
+    }
+}

@@ -1,0 +1,95 @@
+//! The structures that the variants take by value, field for field as `kernels/variants/elements.cuh` declares them.
+#![allow(unsafe_code, reason = "promises the bindings that these structures are plain bytes")]
+
+use crate::cuda::arguments::Samples;
+use crate::cuda::layout::{Arrangement, Layout};
+use crate::spec::Rect;
+use cudarc::driver::DeviceRepr;
+
+/// Where elements lie, all counted in samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub(super) struct Area {
+    pub first: u32,
+    pub width: u32,
+    pub height: u32,
+    pub pitch: u32,
+    pub step: u32,
+    pub shift: u32,
+    pub swapped: u32,
+    pub max: u32,
+}
+
+impl Area {
+    /// A picture whose rows follow each other, of elements that are their own codes.
+    pub fn tight((width, height): (u32, u32), max: u32) -> Self {
+        Area { first: 0, width, height, pitch: width, step: 1, shift: 0, swapped: 0, max }
+    }
+
+    /// The part of a picture that is counted: of the luma that it stores, or of the luminance that was made of it.
+    pub fn counted(layout: &Layout, counted: Rect, is_made: bool) -> Self {
+        let samples = if is_made { Samples::of_luminance(layout) } else { Samples::of(layout) };
+        let step = match layout.arrangement() {
+            Arrangement::Pairs { .. } if !is_made => 2,
+            _ => 1,
+        };
+        let pitch = layout.row_pixels() * step;
+        let Rect { x, y, width, height } = counted;
+        Area {
+            first: y as u32 * pitch + x as u32 * step + samples.offset,
+            width: width as u32,
+            height: height as u32,
+            pitch,
+            step,
+            shift: samples.shift,
+            swapped: samples.swapped,
+            max: samples.max,
+        }
+    }
+
+    /// Columns and rows.
+    pub fn size(&self) -> (u32, u32) {
+        (self.width, self.height)
+    }
+
+    /// The same as one row, if its rows follow each other: no element has to be told which row it is in.
+    pub fn in_one_row(self) -> Self {
+        if u64::from(self.pitch) != u64::from(self.width) * u64::from(self.step) {
+            return self;
+        }
+        Area { width: self.width * self.height, height: 1, ..self }
+    }
+
+    /// Whether whole vectors hold its elements and nothing else.
+    pub fn is_plain(&self) -> bool {
+        self.first == 0 && self.height == 1 && self.step == 1
+    }
+}
+
+/// How to count.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Counting {
+    pub codes: u32,
+    pub window: u32,
+    pub log2_copies: u32,
+    pub run: u32,
+}
+
+// SAFETY: `repr(C)`, fields of 32 bits only: the bytes that the kernel's structure has.
+unsafe impl DeviceRepr for Area {}
+// SAFETY: as above.
+unsafe impl DeviceRepr for Counting {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_follow_each_other_are_one_row() {
+        let whole = Area::tight((15, 4), 255).in_one_row();
+        assert_eq!((whole.size(), whole.is_plain()), ((60, 1), true));
+        let part = Area { first: 3, width: 9, ..Area::tight((15, 4), 255) };
+        assert_eq!((part.in_one_row(), part.is_plain()), (part, false));
+    }
+}

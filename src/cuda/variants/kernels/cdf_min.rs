@@ -1,0 +1,49 @@
+//! Launches `kernels/variants/cdf_min.cu`: the cumulative count of the first occupied bin.
+#![allow(unsafe_code, reason = "launches kernels")]
+
+use super::{Variety, each};
+use crate::cuda::error::{Doing, Error};
+use crate::cuda::variants::shape;
+use crate::cuda::variants::{CdfMin, Formula, Variants};
+use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
+use std::sync::Arc;
+
+const CDF_MIN: &str = include_str!("../../../../kernels/variants/cdf_min.ptx");
+
+/// Threads of a block unless the caller says otherwise.
+const THREADS: u32 = 256;
+
+/// Enqueues the search in `cdf` for what is written to `least`, which is 0 before.
+///
+/// # Errors
+/// When the launch fails.
+pub(in crate::cuda::variants) fn launch(
+    variety: &Variety,
+    stream: &Arc<CudaStream>,
+    cdf: &CudaSlice<u32>,
+    least: &CudaSlice<u32>,
+    variants: &Variants,
+    formula: Option<Formula>,
+) -> Result<(), Error> {
+    shape::check(variants)?;
+    let threads = variants.block_size.unwrap_or(THREADS);
+    let count = cdf.len() as u32;
+    let is_wrong = formula == Some(Formula::WrongMin);
+    let from = u32::from(is_wrong);
+    let by_reduction = variants.cdf_min == Some(CdfMin::Reduction) && !is_wrong;
+    let kernel = if by_reduction { "cdf_min_reduction" } else { "cdf_min_first_nonzero" };
+    let function = variety.kernel(CDF_MIN, kernel, 0)?;
+    let mut builder = stream.launch_builder(&function);
+    builder.arg(cdf).arg(&count);
+    let config = if by_reduction {
+        LaunchConfig { grid_dim: (1, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
+    } else {
+        builder.arg(&from);
+        each(count, threads, 0)
+    };
+    builder.arg(least);
+    // SAFETY: the arguments are those of the kernel. `cdf` has `count` entries and `least` has one; blocks have a power of
+    // two threads, at most 1024. Both buffers belong to this stream.
+    unsafe { builder.launch(config) }.doing("launching cdf_min")?;
+    Ok(())
+}

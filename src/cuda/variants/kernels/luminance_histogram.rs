@@ -1,0 +1,54 @@
+//! Launches `kernels/variants/luminance_histogram.cu`: the histogram of the luminance of colour pixels.
+#![allow(unsafe_code, reason = "launches kernels")]
+
+use super::Variety;
+use crate::cuda::arguments::Weights;
+use crate::cuda::error::{Doing, Error};
+use crate::cuda::variants::arguments::Area;
+use crate::cuda::variants::shape::{self, Usual, refused};
+use crate::cuda::variants::{Formula, HistogramVariant, PixelOrder, Shape, Variants, Walk};
+use crate::spec;
+use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
+use std::sync::Arc;
+
+const LUMINANCE_HISTOGRAM: &str = include_str!("../../../../kernels/variants/luminance_histogram.ptx");
+
+/// Enqueues the counting of a picture's luminance in 256 bins, which are zero before.
+///
+/// # Errors
+/// When there is no such launch, or it fails.
+pub(in crate::cuda::variants) fn launch(
+    variety: &Variety,
+    stream: &Arc<CudaStream>,
+    (pixels, order, area): (&CudaSlice<u8>, PixelOrder, Area),
+    counts: &CudaSlice<u32>,
+    (variants, shape): (&Variants, &Shape),
+    formula: Option<Formula>,
+) -> Result<(), Error> {
+    if !matches!(variants.histogram, None | Some(HistogramVariant::Privatized | HistogramVariant::Coarsened)) {
+        return Err(refused("luminance is counted into private counters, privatized or coarsened"));
+    }
+    let area = if shape.walk == Walk::Tiles { area } else { area.in_one_row() };
+    let bytes = area.width as usize * area.height as usize * order.bytes();
+    assert!(pixels.len() >= bytes && counts.len() >= 256);
+    let variant = variants.histogram.unwrap_or(HistogramVariant::Coarsened);
+    let usual = Usual::of_histogram(variant, variety.multiprocessors());
+    let launch = shape::over(area.size(), variants, shape, usual, 1)?;
+    let kernel = match (order, formula) {
+        (PixelOrder::Bgra, Some(Formula::TruncatedLuminance)) => "luminance_histogram_bgra_truncated",
+        (PixelOrder::Rgb, Some(Formula::TruncatedLuminance)) => "luminance_histogram_rgb_truncated",
+        (PixelOrder::Bgra, _) => "luminance_histogram_bgra",
+        (PixelOrder::Rgb, _) => "luminance_histogram_rgb",
+    };
+    let function = variety.kernel(LUMINANCE_HISTOGRAM, kernel, 0)?;
+    let spec::Weights { r, g, b } = spec::Weights::BT601;
+    let weights = Weights([r, g, b, 0]);
+    let config = LaunchConfig { grid_dim: launch.grid, block_dim: launch.block, shared_mem_bytes: 0 };
+    let mut builder = stream.launch_builder(&function);
+    builder.arg(pixels).arg(&area).arg(&weights).arg(counts).arg(&launch.run);
+    // SAFETY: the arguments are those of the kernel. The plane has the area's pixels, words of them beginning at multiples
+    // of their size; weights add up to 65536, so that the luminance is below 256, and there is a count for each. Both
+    // buffers belong to this stream.
+    unsafe { builder.launch(config) }.doing("launching luminance_histogram")?;
+    Ok(())
+}

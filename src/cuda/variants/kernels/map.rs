@@ -1,0 +1,54 @@
+//! Launches `kernels/variants/map_*.cu`: elements through the curve.
+#![allow(unsafe_code, reason = "launches kernels")]
+
+use super::{Variety, suffix};
+use crate::cuda::error::{Doing, Error};
+use crate::cuda::variants::arguments::Area;
+use crate::cuda::variants::shape::{self, Usual, refused};
+use crate::cuda::variants::{MapVariant, Shape, Variants, Walk};
+use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
+use std::sync::Arc;
+
+const BYTES: &str = include_str!("../../../../kernels/variants/map_bytes.ptx");
+const SHARED_LUT: &str = include_str!("../../../../kernels/variants/map_shared_lut.ptx");
+const WIDE: &str = include_str!("../../../../kernels/variants/map_wide.ptx");
+
+/// Enqueues the mapping of elements of so many bytes, which lie tight in `from`, to `to`.
+///
+/// # Errors
+/// When there is no such launch, or it fails.
+pub(in crate::cuda::variants) fn launch(
+    variety: &Variety,
+    stream: &Arc<CudaStream>,
+    (from, to): (&CudaSlice<u8>, &CudaSlice<u8>),
+    (element_bytes, area): (u8, Area),
+    curve: &CudaSlice<u16>,
+    (variants, shape): (&Variants, &Shape),
+) -> Result<(), Error> {
+    let variant = variants.map.unwrap_or(MapVariant::Wide);
+    let area = if shape.walk == Walk::Tiles { area } else { area.in_one_row() };
+    let bytes = area.width as usize * area.height as usize * usize::from(element_bytes);
+    assert!(from.len() >= bytes && to.len() >= bytes && curve.len() > area.max as usize);
+    let is_wide = variant == MapVariant::Wide;
+    if is_wide && shape.walk == Walk::Tiles {
+        return Err(refused("loads of 16 bytes go over rows, not over tiles"));
+    }
+    let at_once = if is_wide { 16 / u32::from(element_bytes) } else { 1 };
+    let usual = Usual::of_map(variant, variety.multiprocessors());
+    let launch = shape::over(area.size(), variants, shape, usual, at_once)?;
+    let lut = 2 * (area.max + 1);
+    let (ptx, kernel, shared) = match variant {
+        MapVariant::Bytes | MapVariant::Coarsened => (BYTES, "map_bytes", 0),
+        MapVariant::SharedLut => (SHARED_LUT, "map_shared_lut", lut),
+        MapVariant::Wide => (WIDE, "map_wide", lut),
+    };
+    let function = variety.kernel(ptx, &format!("{kernel}_{}", suffix(element_bytes)), shared)?;
+    let config = LaunchConfig { grid_dim: launch.grid, block_dim: launch.block, shared_mem_bytes: shared };
+    let mut builder = stream.launch_builder(&function);
+    builder.arg(from).arg(to).arg(&area).arg(curve).arg(&launch.run);
+    // SAFETY: the arguments are those of the kernel. Both planes have the area's elements, beginning at whole vectors; the
+    // curve has an entry for each code up to `area.max`, and shared memory holds it if it goes there. All buffers belong
+    // to this stream.
+    unsafe { builder.launch(config) }.doing("launching a map variant")?;
+    Ok(())
+}

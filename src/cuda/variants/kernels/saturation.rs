@@ -1,0 +1,31 @@
+//! Launches `kernels/variants/saturation.cu`: counts cut off at a value.
+#![allow(unsafe_code, reason = "launches kernels")]
+
+use super::Variety;
+use crate::cuda::error::{Doing, Error};
+use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
+use std::sync::Arc;
+
+const SATURATION: &str = include_str!("../../../../kernels/variants/saturation.ptx");
+
+/// The launch of the document.
+const CONFIG: LaunchConfig = LaunchConfig { grid_dim: (8, 1, 1), block_dim: (512, 1, 1), shared_mem_bytes: 0 };
+
+/// Enqueues the cutting off of `counts` at `most`.
+///
+/// # Errors
+/// When the launch fails.
+pub(in crate::cuda::variants) fn launch(
+    variety: &Variety,
+    stream: &Arc<CudaStream>,
+    counts: &CudaSlice<u32>,
+    most: u32,
+) -> Result<(), Error> {
+    let function = variety.kernel(SATURATION, "saturation", 0)?;
+    let bins = counts.len() as u32;
+    let mut builder = stream.launch_builder(&function);
+    builder.arg(counts).arg(&bins).arg(&most);
+    // SAFETY: the arguments are those of the kernel; it touches `bins` counts, which belong to this stream.
+    unsafe { builder.launch(CONFIG) }.doing("launching saturation")?;
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! Launches `kernels/variants/scan_*.cu`: inclusive prefix sums, in one block where they fit, else in segments.
+#![allow(unsafe_code, reason = "launches kernels")]
+
+use super::{NOTHING, Variety, each};
+use crate::cuda::error::{Doing, Error};
+use crate::cuda::variants::shape::{self, refused};
+use crate::cuda::variants::{Formula, ScanVariant, Shape, Variants};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
+use std::sync::Arc;
+
+const HILLIS_STEELE: &str = include_str!("../../../../kernels/variants/scan_hillis_steele.ptx");
+const KOGGE_STONE: &str = include_str!("../../../../kernels/variants/scan_kogge_stone.ptx");
+const KOGGE_STONE_DOUBLE: &str = include_str!("../../../../kernels/variants/scan_kogge_stone_double.ptx");
+const BRENT_KUNG: &str = include_str!("../../../../kernels/variants/scan_brent_kung.ptx");
+const BLELLOCH: &str = include_str!("../../../../kernels/variants/scan_blelloch.ptx");
+const WARP_SHUFFLE: &str = include_str!("../../../../kernels/variants/scan_warp_shuffle.ptx");
+const ADD_SUMS: &str = include_str!("../../../../kernels/variants/scan_add_sums.ptx");
+
+const ALLOCATING: &str = "allocating memory on the device";
+const LAUNCHING: &str = "launching a scan variant";
+
+/// A scan of so many entries, and what it needs besides.
+pub(in crate::cuda::variants) struct Scan {
+    variant: ScanVariant,
+    threads: u32,
+    /// Entries that a block scans.
+    width: u32,
+    count: u32,
+    function: CudaFunction,
+    add_sums: CudaFunction,
+    shared: u32,
+    /// The other buffer of Hillis and Steele; one entry elsewhere.
+    other: CudaSlice<u32>,
+    /// The sums of segments, those of segments of them, and so on.
+    sums: Vec<CudaSlice<u32>>,
+}
+
+impl Scan {
+    /// The scan that was chosen, of `count` entries, by a formula that has a scan of its own instead if there is one.
+    ///
+    /// # Errors
+    /// When there is no such scan, or the GPU has no memory left.
+    pub fn new(
+        variety: &Variety,
+        stream: &Arc<CudaStream>,
+        count: u32,
+        variants: &Variants,
+        shape: &Shape,
+        formula: Option<Formula>,
+    ) -> Result<Self, Error> {
+        let variant = variants.scan.unwrap_or(ScanVariant::WarpShuffle);
+        let chosen = Variants { block_size: shape.scan_block_size.or(variants.block_size), ..*variants };
+        let (threads, width) = shape::scan_block(variant, &chosen, count)?;
+        let (variant, threads, width) = match formula {
+            Some(Formula::FloatScan) => whole(ScanVariant::Blelloch, count, 2)?,
+            Some(Formula::StaleBuffer) => whole(ScanVariant::KoggeStoneDouble, count, 1)?,
+            _ => (variant, threads, width),
+        };
+        // One entry for each thread or element, but for the shuffles, which have one a warp.
+        let (ptx, kernel, shared) = match variant {
+            ScanVariant::HillisSteele => (HILLIS_STEELE, "scan_hillis_steele", 0),
+            ScanVariant::KoggeStone => (KOGGE_STONE, "scan_kogge_stone", width),
+            ScanVariant::KoggeStoneDouble if formula == Some(Formula::StaleBuffer) => {
+                (KOGGE_STONE_DOUBLE, "scan_kogge_stone_stale", 2 * width)
+            }
+            ScanVariant::KoggeStoneDouble => (KOGGE_STONE_DOUBLE, "scan_kogge_stone_double", 2 * width),
+            ScanVariant::BrentKung => (BRENT_KUNG, "scan_brent_kung", width),
+            ScanVariant::Blelloch if formula == Some(Formula::FloatScan) => {
+                (BLELLOCH, "scan_blelloch_float", width + 1)
+            }
+            ScanVariant::Blelloch => (BLELLOCH, "scan_blelloch", width + 1),
+            ScanVariant::WarpShuffle => (WARP_SHUFFLE, "scan_warp_shuffle", 32),
+        };
+        let by_steps = variant == ScanVariant::HillisSteele;
+        let mut sums = Vec::new();
+        let mut segments = count.div_ceil(width);
+        while segments > 1 && !by_steps {
+            sums.push(stream.alloc_zeros(segments as usize).doing(ALLOCATING)?);
+            segments = segments.div_ceil(width);
+        }
+        Ok(Scan {
+            variant,
+            threads,
+            width,
+            count,
+            function: variety.kernel(ptx, kernel, 4 * shared)?,
+            add_sums: variety.kernel(ADD_SUMS, "scan_add_sums", 0)?,
+            shared: 4 * shared,
+            other: stream.alloc_zeros(if by_steps { count as usize } else { 1 }).doing(ALLOCATING)?,
+            sums,
+        })
+    }
+}
+
+/// A block that scans everything at once, as the program of a document does.
+fn whole(variant: ScanVariant, count: u32, each: u32) -> Result<(ScanVariant, u32, u32), Error> {
+    let width = count.next_power_of_two();
+    let threads = width / each;
+    if !(32..=1024).contains(&threads) {
+        return Err(refused(format!("the document's scan is one block: {count} bins do not suit it")));
+    }
+    Ok((variant, threads, width))
+}
+
+/// Enqueues the scan from one buffer to another, both of as many entries as it was made for.
+///
+/// # Errors
+/// When a launch fails.
+///
+/// # Panics
+/// When a buffer is too short.
+pub(in crate::cuda::variants) fn launch(
+    stream: &Arc<CudaStream>,
+    scan: &Scan,
+    from: &CudaSlice<u32>,
+    to: &CudaSlice<u32>,
+) -> Result<(), Error> {
+    assert!(from.len() >= scan.count as usize && to.len() >= scan.count as usize);
+    match scan.variant {
+        ScanVariant::HillisSteele => by_steps(stream, scan, from, to),
+        _ => in_segments(stream, scan, (from, to), scan.count, &scan.sums),
+    }
+}
+
+/// One launch for each doubling of the distance, so that the last one writes to `to`.
+fn by_steps(stream: &Arc<CudaStream>, scan: &Scan, from: &CudaSlice<u32>, to: &CudaSlice<u32>) -> Result<(), Error> {
+    let steps = scan.count.next_power_of_two().ilog2().max(1);
+    let mut read = from;
+    for step in 0..steps {
+        let write = if (steps - step) % 2 == 1 { to } else { &scan.other };
+        let distance = 1u32 << step;
+        let mut builder = stream.launch_builder(&scan.function);
+        builder.arg(read).arg(write).arg(&distance).arg(&scan.count);
+        // SAFETY: the arguments are those of the kernel. All three buffers have `count` entries and belong to this
+        // stream, and what is read is not what is written.
+        unsafe { builder.launch(each(scan.count, scan.threads, 0)) }.doing(LAUNCHING)?;
+        read = write;
+    }
+    Ok(())
+}
+
+/// A block for each segment; then the sums of the segments in the same way, in place; then these are added.
+fn in_segments(
+    stream: &Arc<CudaStream>,
+    scan: &Scan,
+    (from, to): (&CudaSlice<u32>, &CudaSlice<u32>),
+    count: u32,
+    sums: &[CudaSlice<u32>],
+) -> Result<(), Error> {
+    let config = LaunchConfig {
+        grid_dim: (count.div_ceil(scan.width), 1, 1),
+        block_dim: (scan.threads, 1, 1),
+        shared_mem_bytes: scan.shared,
+    };
+    let mut builder = stream.launch_builder(&scan.function);
+    builder.arg(from).arg(to);
+    match sums.first() {
+        Some(sums) => builder.arg(sums),
+        None => builder.arg(&NOTHING),
+    };
+    builder.arg(&count);
+    // SAFETY: the arguments are those of the kernel. Both buffers have `count` entries; where they are one, each block
+    // has read its segment before it writes any of it. There is a sum for each block if there are several, and shared
+    // memory for a block's segment. All belongs to this stream.
+    unsafe { builder.launch(config) }.doing(LAUNCHING)?;
+    let Some((own, others)) = sums.split_first() else { return Ok(()) };
+    in_segments(stream, scan, (own, own), count.div_ceil(scan.width), others)?;
+
+    let mut builder = stream.launch_builder(&scan.add_sums);
+    builder.arg(to).arg(own).arg(&scan.width).arg(&count);
+    // SAFETY: the arguments are those of the kernel. `to` has `count` entries and there is a sum for each segment of
+    // `width` of them; both belong to this stream.
+    unsafe { builder.launch(each(count, 256, 0)) }.doing(LAUNCHING)?;
+    Ok(())
+}

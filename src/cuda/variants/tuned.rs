@@ -1,0 +1,91 @@
+//! The kernels of normal runs, measured as the variants are.
+
+use super::lab::{Kind, Plane};
+use super::shape::refused;
+use super::timing::{measured, once};
+use super::{Repeats, Run, Step, StepTimes};
+use crate::cuda::error::{Doing, Error};
+use crate::cuda::{Gpu, History, Layout, Picture, Task};
+use crate::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+use crate::spec::{Levels, Rect, Settings, Strength, Weights};
+use cudarc::driver::{CudaSlice, DeviceRepr};
+use std::sync::Arc;
+
+const COPYING: &str = "copying on the device";
+const DOWNLOADING: &str = "copying from the device";
+
+/// Gray pictures of these elements.
+fn format(plane: &Plane) -> Result<PixelFormat, Error> {
+    match (plane.kind, plane.bins) {
+        (Kind::Elements(1), 256) => Ok(PixelFormat::Gray),
+        (Kind::Elements(2), 512) => Ok(PixelFormat::Gray9le),
+        (Kind::Elements(2), 1024) => Ok(PixelFormat::Gray10le),
+        (Kind::Elements(2), 4096) => Ok(PixelFormat::Gray12le),
+        (Kind::Elements(2), 16384) => Ok(PixelFormat::Gray14le),
+        (Kind::Elements(2), 65536) => Ok(PixelFormat::Gray16le),
+        _ => Err(refused("the tuned kernels are for samples of 8, 9, 10, 12, 14 and 16 bits with a bin for each code")),
+    }
+}
+
+/// A picture for each copy of the plane, as it is there.
+fn pictures(gpu: &Arc<Gpu>, plane: &Plane) -> Result<Vec<Picture>, Error> {
+    let format = format(plane)?;
+    let size = (plane.size.0 as usize, plane.size.1 as usize);
+    let host = HostPool::default().plane(format.row_bytes(0, size.0), format.rows(0, size.1)).freeze();
+    let frame = Frame::new(format, size, Range::Full, Matrix::Bt601, vec![host]).expect("a plane of this format");
+    let mut pictures = Picture::several(gpu, &Layout::of(&frame, false)?, plane.copies.len())?;
+    refill(&mut pictures, plane)?;
+    Ok(pictures)
+}
+
+fn refill(pictures: &mut [Picture], plane: &Plane) -> Result<(), Error> {
+    for (picture, copy) in pictures.iter_mut().zip(&plane.copies) {
+        let stream = picture.stream().clone();
+        stream.memcpy_dtod(copy, &mut picture.pixels.slice_mut(..copy.len())).doing(COPYING)?;
+    }
+    Ok(())
+}
+
+fn down<T: DeviceRepr>(picture: &Picture, device: &CudaSlice<T>, len: usize) -> Result<Vec<T>, Error> {
+    let values = picture.stream().clone_dtoh(&device.slice(..len)).doing(DOWNLOADING)?;
+    picture.stream().synchronize().doing(DOWNLOADING)?;
+    Ok(values)
+}
+
+/// Measures histogram, curve and map, and all three together.
+pub(super) fn run(gpu: &Arc<Gpu>, plane: &Plane, repeats: Repeats) -> Result<Run, Error> {
+    let mut pictures = pictures(gpu, plane)?;
+    let stream = pictures[0].stream().clone();
+    let history = &mut History::on(&stream)?;
+    let levels = Levels::full(plane.bins.ilog2() as u8);
+    let counted = Rect::whole((plane.size.0 as usize, plane.size.1 as usize));
+    let full = Task { levels, weights: Weights::BT601, settings: Settings::default(), counted };
+
+    let first = &mut pictures[0];
+    once(&stream, || first.count(&full))?;
+    let counts = down(first, &first.counts, plane.bins as usize)?;
+    once(&stream, || first.make_curve(history, &full))?;
+    let curve = down(first, &first.curve, plane.bins as usize)?;
+    once(&stream, || first.map(&full))?;
+    let picture = down(first, &first.pixels, plane.bytes())?;
+    refill(&mut pictures, plane)?;
+
+    // Strength 0 does all the work and leaves the picture as it is, so that it can be worked on again and again.
+    let strength = Strength::from_share(0.0).unwrap_or_default();
+    let task = &Task { settings: Settings { strength, ..full.settings }, ..full };
+    let copies = pictures.len();
+    let total = measured(&stream, repeats, |launch| pictures[launch % copies].equalize(history, task))?;
+    let mut time = |step: Step| {
+        let times = measured(&stream, repeats, |launch| {
+            let picture = &mut pictures[launch % copies];
+            match step {
+                Step::Histogram => picture.count(task),
+                Step::Curve => picture.make_curve(history, task),
+                _ => picture.map(task),
+            }
+        })?;
+        Ok(StepTimes { step, times })
+    };
+    let steps = [Step::Histogram, Step::Curve, Step::Map].into_iter().map(&mut time).collect::<Result<_, Error>>()?;
+    Ok(Run { steps, total, counts, cdf: Vec::new(), curve, picture })
+}
