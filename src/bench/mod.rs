@@ -51,7 +51,7 @@ pub use comparison::compare;
 pub use data::{csv, json};
 pub use markdown::markdown;
 pub use plot::svg;
-pub use references::{DOCUMENTS, Document, Figure, figures};
+pub use references::{DOCUMENTS, Document, Figure, Here, figures};
 pub use report::Report;
 pub use setup::{Setup, Steps};
 pub use suite::{Suite, run};

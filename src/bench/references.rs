@@ -71,7 +71,16 @@ pub struct Figure {
     pub unit: Unit,
     /// The suite that measures the same.
     pub suite: Suite,
-    /// The table and the row of that suite.
+    /// Where ours is, by the kernels of the document or as close as there are.
+    pub here: Here,
+    /// Where that of our own kernels is, those of normal runs, if it is another one.
+    pub tuned: Option<Here>,
+}
+
+/// A place in a report.
+#[derive(Clone, Debug)]
+pub struct Here {
+    /// The table.
     pub table: &'static str,
     /// The keys of the row.
     pub keys: Vec<String>,
@@ -79,6 +88,18 @@ pub struct Figure {
     pub alone: Option<&'static str>,
     /// The measure with the copies that it takes, if there is one.
     pub with_copies: Option<&'static str>,
+}
+
+impl Here {
+    fn new(
+        table: &'static str,
+        keys: &[&str],
+        alone: impl Into<Option<&'static str>>,
+        with_copies: impl Into<Option<&'static str>>,
+    ) -> Self {
+        let keys = keys.iter().map(|key| (*key).to_owned()).collect();
+        Here { table, keys, alone: alone.into(), with_copies: with_copies.into() }
+    }
 }
 
 /// The rows that our CPU's times are in.
@@ -123,8 +144,12 @@ const SCAN_COLUMNS: [(&str, &str); 6] = [
     ("brent-kung", "512"),
 ];
 
+/// A row of its tables, and a table: its place, the language of the program, its rows.
+type ScanRow = [&'static str; 6];
+type ScanTable<Row> = (&'static str, &'static str, [Row; 4]);
+
 /// Tables 1 and 3: the sequential program, then each scan.
-const SCAN_TIMES: [(&str, &str, [(&str, &str, [&str; 6]); 4]); 2] = [
+const SCAN_TIMES: [ScanTable<(&str, &str, ScanRow)>; 2] = [
     (
         "table 1",
         "C++",
@@ -148,7 +173,7 @@ const SCAN_TIMES: [(&str, &str, [(&str, &str, [&str; 6]); 4]); 2] = [
 ];
 
 /// Tables 2 and 4.
-const SCAN_SPEEDUPS: [(&str, &str, [(&str, [&str; 6]); 4]); 2] = [
+const SCAN_SPEEDUPS: [ScanTable<(&str, ScanRow)>; 2] = [
     (
         "table 2",
         "C++",
@@ -176,99 +201,95 @@ pub fn figures() -> Vec<Figure> {
     [stages(), opencl(), scan_times(), scan_speedups(), bins(), luminance()].concat()
 }
 
-fn owned(keys: &[&str]) -> Vec<String> {
-    keys.iter().map(|key| (*key).to_owned()).collect()
-}
-
 fn stages() -> Vec<Figure> {
-    let figure = |place, case: String, stated, table, keys: &[&str], alone, with_copies| Figure {
+    let figure = |place, case: String, stated, here, tuned| Figure {
         document: NAIVE.name,
         place,
         case,
         stated,
         unit: Unit::Microseconds,
         suite: Suite::Stages,
-        table,
-        keys: owned(keys),
-        alone,
-        with_copies,
+        here,
+        tuned,
     };
+    let of = |keys: [&str; 2], alone: Option<&'static str>, with_copies| Here::new("stages", &keys, alone, with_copies);
+    let tuned = |size, with_copies: Option<&'static str>| Some(of([size, "tuned"], Some("equalize"), with_copies));
+    let (equalize, total) = (Some("equalize"), Some("total"));
     let mut found = Vec::new();
-    for (size, [cpu, upload, equalize, download, total]) in STAGES {
-        let place = "table, config 1";
-        let naive = &[size, "naive"];
+    for (size, [cpu, up, equalized, down, whole]) in STAGES {
+        let (place, row) = ("table, config 1", [size, "naive"]);
+        let on_cpu = Here::new("cpu", &[size, BEST], "time", None);
         found.extend([
-            figure(place, format!("CPU total, {size}"), cpu, "cpu", &[size, BEST], Some("time"), None),
-            figure(place, format!("upload, {size}"), upload, "stages", naive, None, Some("upload")),
-            figure(place, format!("equalize, {size}"), equalize, "stages", naive, Some("equalize"), None),
-            figure(place, format!("download, {size}"), download, "stages", naive, None, Some("download")),
-            figure(place, format!("GPU total, {size}"), total, "stages", naive, Some("equalize"), Some("total")),
+            figure(place, format!("CPU total, {size}"), cpu, on_cpu, None),
+            figure(place, format!("upload, {size}"), up, of(row, None, Some("upload")), None),
+            figure(place, format!("equalize, {size}"), equalized, of(row, equalize, None), tuned(size, None)),
+            figure(place, format!("download, {size}"), down, of(row, None, Some("download")), None),
+            figure(place, format!("GPU total, {size}"), whole, of(row, equalize, total), tuned(size, total)),
         ]);
     }
-    let large = "5120x2880";
-    for (kernels, [upload, histogram, equalize, download, total]) in CONFIG_2 {
-        let place = "screenshots, config 2";
-        let row = &[large, kernels];
+    let size = "5120x2880";
+    for (kernels, [up, counted, equalized, down, whole]) in CONFIG_2 {
+        let (place, row) = ("screenshots, config 2", [size, kernels]);
         found.extend([
-            figure(place, format!("upload, {kernels}"), upload, "stages", row, None, Some("upload")),
-            figure(place, format!("histogram, {kernels}"), histogram, "stages", row, Some("histogram"), None),
-            figure(place, format!("equalize, {kernels}"), equalize, "stages", row, Some("equalize"), None),
-            figure(place, format!("download, {kernels}"), download, "stages", row, None, Some("download")),
-            figure(place, format!("total, {kernels}"), total, "stages", row, Some("equalize"), Some("total")),
+            figure(place, format!("upload, {kernels}"), up, of(row, None, Some("upload")), None),
+            figure(place, format!("histogram, {kernels}"), counted, of(row, Some("histogram"), None), None),
+            figure(place, format!("equalize, {kernels}"), equalized, of(row, equalize, None), tuned(size, None)),
+            figure(place, format!("download, {kernels}"), down, of(row, None, Some("download")), None),
+            figure(place, format!("total, {kernels}"), whole, of(row, equalize, total), tuned(size, total)),
         ]);
     }
-    for (case, stated, table, keys, alone, with_copies) in [
-        ("CPU", "22", "cpu", [large, BEST], "time", None),
-        ("naive", "110", "stages", [large, "naive"], "equalize", Some("total")),
-        ("optimized", "15", "stages", [large, "optimized"], "equalize", Some("total")),
-        ("histogram kernel, naive", "9", "stages", [large, "naive"], "histogram", None),
-        ("histogram kernel, improved", "5", "stages", [large, "optimized"], "histogram", None),
+    let counted = |kernels| of([size, kernels], Some("histogram"), None);
+    for (case, stated, here, tuned) in [
+        ("CPU", "22", Here::new("cpu", &[size, BEST], "time", None), None),
+        ("naive", "110", of([size, "naive"], equalize, total), tuned(size, total)),
+        ("optimized", "15", of([size, "optimized"], equalize, total), tuned(size, total)),
+        ("histogram kernel, naive", "9", counted("naive"), None),
+        ("histogram kernel, improved", "5", counted("optimized"), None),
     ] {
-        let found_here = figure("text, config 2", case.to_owned(), stated, table, &keys, Some(alone), with_copies);
-        found.push(Figure { unit: Unit::Milliseconds, ..found_here });
+        let in_text = figure("text, config 2", case.to_owned(), stated, here, tuned);
+        found.push(Figure { unit: Unit::Milliseconds, ..in_text });
     }
     found
 }
 
 fn opencl() -> Vec<Figure> {
-    let columns = [
-        ("CPU", "sequential", "sequential"),
-        ("GPU, reduction", "kernels, reduction", "with copies, reduction"),
-        ("GPU, min", "kernels, first-nonzero", "with copies, first-nonzero"),
-    ];
-    let row = |(picture, size, stated): (&str, &'static str, [&'static str; 3])| {
-        columns
-            .into_iter()
-            .zip(stated)
-            .map(move |((column, alone, with_copies), stated)| Figure {
-                document: OPENCL.name,
-                place: "tables of large and small images",
-                case: format!("{column}, {picture} {size}"),
-                stated,
-                unit: Unit::Seconds,
-                suite: Suite::CdfMin,
-                table: "cdf-min",
-                keys: owned(&[size]),
-                alone: Some(alone),
-                with_copies: (column != "CPU").then_some(with_copies),
-            })
-            .collect::<Vec<_>>()
-    };
-    OPENCL_TIMES.into_iter().flat_map(row).collect()
+    let mut found = Vec::new();
+    for (picture, size, [cpu, reduction, min]) in OPENCL_TIMES {
+        let here = |alone, with_copies| Here::new("cdf-min", &[size], alone, with_copies);
+        let figure = |column: &str, stated, here, tuned| Figure {
+            document: OPENCL.name,
+            place: "tables of large and small images",
+            case: format!("{column}, {picture} {size}"),
+            stated,
+            unit: Unit::Seconds,
+            suite: Suite::CdfMin,
+            here,
+            tuned,
+        };
+        let tuned = || Some(here("kernels, tuned", Some("with copies, tuned")));
+        let by_reduction = here("kernels, reduction", Some("with copies, reduction"));
+        let by_first = here("kernels, first-nonzero", Some("with copies, first-nonzero"));
+        found.extend([
+            figure("CPU", cpu, here("sequential", None), None),
+            figure("GPU, reduction", reduction, by_reduction, tuned()),
+            figure("GPU, min", min, by_first, tuned()),
+        ]);
+    }
+    found
 }
 
-fn scans_figure(place: &'static str, case: String, stated: &'static str, keys: &[&str]) -> Figure {
+fn scans_figure(place: &'static str, case: String, stated: &'static str, unit: Unit, keys: [&str; 3]) -> Figure {
+    let [alone, with_copies] =
+        if unit == Unit::Times { ["speed-up of kernels", "speed-up"] } else { ["kernels", "with copies"] };
     Figure {
         document: SCANS.name,
         place,
         case,
         stated,
-        unit: Unit::Milliseconds,
+        unit,
         suite: Suite::Scans,
-        table: "scans",
-        keys: owned(keys),
-        alone: Some("kernels"),
-        with_copies: Some("with copies"),
+        here: Here::new("scans", &keys, alone, with_copies),
+        tuned: Some(Here::new("scans", &[keys[0], "tuned", "-"], alone, with_copies)),
     }
 }
 
@@ -276,12 +297,20 @@ fn scan_times() -> Vec<Figure> {
     let mut found = Vec::new();
     for (place, language, rows) in SCAN_TIMES {
         for (size, sequential, stated) in rows {
-            let case = format!("{language}, sequential, {size}");
-            let sequential = scans_figure(place, case, sequential, &[size, SEQUENTIAL]);
-            found.push(Figure { table: "cpu", alone: Some("time"), with_copies: None, ..sequential });
+            found.push(Figure {
+                here: Here::new("cpu", &[size, SEQUENTIAL], "time", None),
+                tuned: Some(Here::new("cpu", &[size, BEST], "time", None)),
+                ..scans_figure(
+                    place,
+                    format!("{language}, sequential, {size}"),
+                    sequential,
+                    Unit::Milliseconds,
+                    [size; 3],
+                )
+            });
             for ((scan, block), stated) in SCAN_COLUMNS.into_iter().zip(stated) {
                 let case = format!("{language}, {scan} {block}, {size}");
-                found.push(scans_figure(place, case, stated, &[size, scan, block]));
+                found.push(scans_figure(place, case, stated, Unit::Milliseconds, [size, scan, block]));
             }
         }
     }
@@ -294,9 +323,7 @@ fn scan_speedups() -> Vec<Figure> {
         for (size, stated) in rows {
             for ((scan, block), stated) in SCAN_COLUMNS.into_iter().zip(stated) {
                 let case = format!("{language}, speed-up, {scan} {block}, {size}");
-                let figure = scans_figure(place, case, stated, &[size, scan, block]);
-                let (alone, with_copies) = (Some("speed-up of kernels"), Some("speed-up"));
-                found.push(Figure { unit: Unit::Times, alone, with_copies, ..figure });
+                found.push(scans_figure(place, case, stated, Unit::Times, [size, scan, block]));
             }
         }
     }
@@ -311,31 +338,29 @@ fn bins() -> Vec<Figure> {
         stated: "4",
         unit: Unit::Milliseconds,
         suite: Suite::Bins,
-        table: "cpu",
-        keys: owned(&["6220800", "4096"]),
-        alone: Some("sequential"),
-        with_copies: None,
+        here: Here::new("cpu", &["6220800", "4096"], "sequential", None),
+        tuned: None,
     }]
 }
 
 fn luminance() -> Vec<Figure> {
     let size = "1280x1024";
-    let figure = |case: &str, stated, unit, table, keys: &[&str], alone, with_copies| Figure {
+    let figure = |case: &str, stated, unit, here, tuned| Figure {
         document: LUMINANCE.name,
         place: "text",
         case: case.to_owned(),
         stated,
         unit,
         suite: Suite::Luminance,
-        table,
-        keys: owned(keys),
-        alone: Some(alone),
-        with_copies,
+        here,
+        tuned,
     };
-    let gpu = &[size, "document's"];
+    let on_cpu = |path| Here::new("cpu", &[size, path], "time", None);
+    let on_gpu = |alone, with_copies| Here::new("luminance", &[size, "document's"], alone, with_copies);
+    let speed_up = on_gpu("speed-up", "speed-up with upload");
     vec![
-        figure("CPU, 1280x1024", "17.5", Unit::Milliseconds, "cpu", &[size, SEQUENTIAL], "time", None),
-        figure("GPU, 1280x1024", "0.54", Unit::Milliseconds, "luminance", gpu, "kernel", Some("with upload")),
-        figure("speed-up (about)", "30", Unit::Times, "luminance", gpu, "speed-up", Some("speed-up with upload")),
+        figure("CPU, 1280x1024", "17.5", Unit::Milliseconds, on_cpu(SEQUENTIAL), Some(on_cpu(BEST))),
+        figure("GPU, 1280x1024", "0.54", Unit::Milliseconds, on_gpu("kernel", "with upload"), None),
+        figure("speed-up (about)", "30", Unit::Times, speed_up, None),
     ]
 }

@@ -3,7 +3,7 @@
 use super::in_lab::{document_setup, experiment, repeats, with_choice};
 use crate::bench::expected::check_values;
 use crate::bench::{Row, Setup, Table, Unit, Value, sequential};
-use crate::cuda::variants::{Elements, Experiment, HistogramVariant, Lab, Memory, Variants};
+use crate::cuda::variants::{Elements, Experiment, HistogramVariant, Lab, Memory, Plane, Variants};
 use anyhow::Result;
 use std::hint::black_box;
 
@@ -40,9 +40,10 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
             cpu.push(row);
         }
         let Some(lab) = &lab else { continue };
+        let on_gpu = OnGpu::put(setup, lab, &case)?;
         for (name, experiment) in ways(setup) {
             let place = if over == 0 { elements as f64 } else { f64::from(bins) };
-            tables[over].push(case.on_gpu(setup, lab, name, &experiment)?.at(place));
+            tables[over].push(on_gpu.row(setup, lab, name, &experiment)?.at(place));
         }
     }
     let [elements, bins] = tables;
@@ -125,23 +126,38 @@ impl Case {
         let keys = [self.elements.len().to_string(), self.bins.to_string()];
         Row::new(keys.into_iter().chain(more.iter().map(|key| (*key).to_owned())))
     }
+}
 
-    fn on_gpu(&self, setup: &Setup, lab: &Lab, name: &str, experiment: &Experiment) -> Result<Row> {
-        let plane = lab.put(Elements::U32(&self.elements), (self.elements.len(), 1), self.bins, 1)?;
-        let counted = lab.histogram(&plane, experiment, repeats(setup))?;
-        let cut = lab.saturation(&counted.result, setup.saturate, repeats(setup))?;
-        check_values("the saturated histogram", &self.counts, &cut.result)?;
+/// The elements on the GPU, and what their way there takes.
+struct OnGpu<'a> {
+    case: &'a Case,
+    plane: Plane,
+    upload: Vec<f64>,
+}
+
+impl<'a> OnGpu<'a> {
+    fn put(setup: &Setup, lab: &Lab, case: &'a Case) -> Result<Self> {
+        let plane = lab.put(Elements::U32(&case.elements), (case.elements.len(), 1), case.bins, 1)?;
         let upload = lab.transfer(&plane, Memory::Pageable, repeats(setup))?.upload;
-        let kernels: Vec<f64> = counted.times.iter().zip(&cut.times).map(|(count, cut)| count + cut).collect();
-        let with_upload: Vec<f64> = kernels.iter().zip(&upload).map(|(kernels, upload)| kernels + upload).collect();
-        let speed_up = self.on_cpu.median / Value::of(&kernels).median;
+        Ok(OnGpu { case, plane, upload })
+    }
+
+    fn row(&self, setup: &Setup, lab: &Lab, name: &str, experiment: &Experiment) -> Result<Row> {
+        let counted = lab.histogram(&self.plane, experiment, repeats(setup))?;
+        let cut = lab.saturation(&counted.result, setup.saturate, repeats(setup))?;
+        check_values("the saturated histogram", &self.case.counts, &cut.result)?;
+        let sums = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + b).collect::<Vec<f64>>();
+        let kernels = sums(&counted.times, &cut.times);
+        let with_upload = Value::of(&sums(&kernels, &self.upload));
+        let kernels = Value::of(&kernels);
         Ok(self
+            .case
             .row(&[name])
-            .with("kernels", Value::of(&kernels))
+            .with("kernels", kernels)
             .with("histogram", Value::of(&counted.times))
             .with("saturation", Value::of(&cut.times))
-            .with("upload", Value::of(&upload))
-            .with("with upload", Value::of(&with_upload))
-            .with("speed-up", Value::derived(speed_up)))
+            .with("upload", Value::of(&self.upload))
+            .with("with upload", with_upload)
+            .with("speed-up", Value::derived(self.case.on_cpu.median / kernels.median)))
     }
 }

@@ -7,7 +7,7 @@ use crate::bench::expected::check_values;
 use crate::bench::references::{BEST, SEQUENTIAL};
 use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value, sequential};
-use crate::cuda::variants::{Experiment, Formula, Lab, Memory, PixelOrder, Variants};
+use crate::cuda::variants::{Experiment, Formula, HistogramVariant, Lab, Memory, PixelOrder, Variants};
 use crate::equalize::cpu::{Engine, Isa};
 use crate::equalize::whole;
 use crate::frame::{Frame, HostPool, PixelFormat};
@@ -39,13 +39,17 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     Ok(vec![cpu, kernels])
 }
 
-/// What is run: the document's kernel, ours, and what was chosen.
+/// What is run: the document's kernel, one whose threads read neighbours together, and what was chosen.
 fn ways(setup: &Setup) -> Vec<(&'static str, Experiment)> {
     let document = experiment(setup, &document_setup("luminance"));
-    let ours = Experiment { formula: document.formula, ..Experiment::default() };
-    let mut ways = vec![("document's", document), ("replicated", ours)];
-    if setup.chosen != Variants::default() {
-        ways.push(("chosen", with_choice(document, &setup.chosen)));
+    let coarsened = Experiment { formula: document.formula, ..Experiment::default() };
+    let mut ways = vec![("document's", document), ("coarsened", coarsened)];
+    // Luminance is only ever counted into counters of a block's own.
+    let private =
+        |histogram: &HistogramVariant| matches!(histogram, HistogramVariant::Privatized | HistogramVariant::Coarsened);
+    let chosen = Variants { histogram: setup.chosen.histogram.filter(private), scan: None, ..setup.chosen };
+    if !chosen.is_default() {
+        ways.push(("chosen", with_choice(document, &chosen)));
     }
     ways
 }
@@ -61,7 +65,7 @@ fn kernels_table(setup: &Setup) -> Table {
     let mut table = Table::new("luminance", "On the GPU", &["size", "kernels"])
         .note(
             "From BGRA to counts in one kernel. The document's has 128 threads a block, each of which goes through 64 \
-             neighbours; replicated is the algorithm of normal runs. Speed-ups are over the sequential loop, in the same \
+             neighbours; coarsened has 1024, each of which goes through every so many-th pixel, 128 in all. Speed-ups are over the sequential loop, in the same \
              run.",
         )
         .measure("kernel", Unit::Microseconds)

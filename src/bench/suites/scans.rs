@@ -3,8 +3,8 @@
 use super::in_lab::{OnGpu, Timed, document_setup, experiment, note, with_choice};
 use super::on_cpu::{self, Image, OnCpu, area};
 use crate::bench::setup::size_name;
-use crate::bench::{Row, Setup, Table, Unit, Value};
-use crate::cuda::variants::{Experiment, Lab, ScanVariant, Step, Variants};
+use crate::bench::{Arithmetic, Row, Setup, Table, Unit, Value};
+use crate::cuda::variants::{self, Experiment, Formula, Lab, SETUPS, ScanVariant, Step, Variants};
 use anyhow::Result;
 
 const SIZES: [(usize, usize); 4] = [(1024, 1024), (2048, 2048), (4096, 4096), (8192, 8192)];
@@ -35,15 +35,31 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
 
 /// Every scan in blocks of both sizes, but for what was chosen.
 fn ways(setup: &Setup) -> Vec<(ScanVariant, u32, Experiment)> {
-    let document = experiment(setup, &document_setup("Kogge-Stone 256"));
-    let scans = setup.chosen.scan.map_or(ScanVariant::ALL.to_vec(), |scan| vec![scan]);
+    let scans = match (setup.arithmetic, setup.chosen.scan) {
+        // What is wrong about these is one scan.
+        (Arithmetic::One(Formula::StaleBuffer), _) => vec![ScanVariant::KoggeStoneDouble],
+        (Arithmetic::One(Formula::FloatScan), _) => vec![ScanVariant::Blelloch],
+        (_, Some(scan)) => vec![scan],
+        (_, None) => ScanVariant::ALL.to_vec(),
+    };
     let blocks = setup.chosen.block_size.map_or(BLOCKS.to_vec(), |threads| vec![threads]);
     let pairs = scans.into_iter().flat_map(|scan| blocks.iter().map(move |&threads| (scan, threads)));
     let ways = pairs.map(|(scan, threads)| {
+        let document = experiment(setup, &document_of(scan, threads));
         let chosen = Variants { scan: Some(scan), block_size: Some(threads), ..setup.chosen };
         (scan, threads, with_choice(document, &chosen))
     });
     ways.collect()
+}
+
+/// What the document runs, or with scans and blocks that it does not have, what it would.
+fn document_of(scan: ScanVariant, threads: u32) -> variants::Setup {
+    let other = document_setup("Kogge-Stone 256");
+    let is_it = |setup: &&variants::Setup| {
+        let Variants { scan: its, block_size, .. } = setup.variants;
+        setup.document == other.document && (its, block_size) == (Some(scan), Some(threads))
+    };
+    SETUPS.iter().find(is_it).copied().unwrap_or(other)
 }
 
 fn scans_table(setup: &Setup) -> Table {
