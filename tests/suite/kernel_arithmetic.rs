@@ -1,62 +1,19 @@
 //! The arithmetic that the CUDA kernels are made of (`kernels/spec.cuh`), compiled for the host and compared with the
 //! specification value by value: what a machine without a GPU can say about them.
 
-use crate::skip::skip;
+use crate::host_program::{Numbers, Program};
 use histeq_video::frame::{Endian, Sample};
 use histeq_video::spec::chroma::{Colours, Covered, rescaled};
 use histeq_video::spec::modifiers::{in_bins, limited};
 use histeq_video::spec::{self, Curve, Gain, Histogram, Levels, Strength, Weights, moved};
-use std::io::Write;
-use std::process::{Command, Stdio};
 
 const ARITHMETIC: &str = include_str!("../../kernels/spec.cuh");
 const PROGRAM: &str = include_str!("kernel_arithmetic.cpp");
 
-/// Puts the questions to the compiled program; `None`, and said so, where there is no C++ compiler.
+/// The program's answers; `None`, and said so, where there is no C++ compiler.
 fn answers(questions: &[String]) -> Option<Vec<Vec<u32>>> {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("spec.cuh"), ARITHMETIC).unwrap();
-    std::fs::write(folder.path().join("main.cpp"), PROGRAM).unwrap();
-    let compiler = std::env::var("CXX").unwrap_or_else(|_| "g++".to_owned());
-    let mut command = Command::new(&compiler);
-    command.args(["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "main.cpp", "-o", "main"]);
-    let compiled = match command.current_dir(folder.path()).output() {
-        Ok(compiled) => compiled,
-        Err(error) => {
-            skip("c++", &format!("{compiler}: {error}"));
-            return None;
-        }
-    };
-    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-    let mut program = Command::new(folder.path().join("main"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the program that was just compiled");
-    let mut stdin = program.stdin.take().unwrap();
-    let text = questions.join("\n");
-    let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()).unwrap());
-    let output = program.wait_with_output().unwrap();
-    writer.join().unwrap();
-    let lines = String::from_utf8(output.stdout).unwrap();
-    let answers: Vec<Vec<u32>> =
-        lines.lines().map(|line| line.split_whitespace().map(|number| number.parse().unwrap()).collect()).collect();
-    assert_eq!(answers.len(), questions.len());
-    Some(answers)
-}
-
-/// The same numbers in every run: a linear congruential generator, its upper half.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 32) as u32
-    }
-
-    fn below(&mut self, bound: u32) -> u32 {
-        ((u64::from(self.next()) * u64::from(bound)) >> 32) as u32
-    }
+    let program = Program::of(&[("spec.cuh", ARITHMETIC), ("main.cpp", PROGRAM)], &["-O2"])?;
+    Some(program.answers(questions))
 }
 
 /// Counts of `codes` codes that are hard in some way; their sum stays below 2^32.

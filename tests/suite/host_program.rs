@@ -1,0 +1,70 @@
+//! C++ programs that answer questions about the kernels, compiled on the spot: what a machine without a GPU can say about
+//! them.
+
+use crate::skip::skip;
+use std::io::Write;
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// A compiled program.
+pub struct Program {
+    folder: TempDir,
+}
+
+impl Program {
+    /// Compiles `main.cpp`, which has to be among the files. `None`, and said so, where there is no C++ compiler.
+    pub fn of(files: &[(&str, &str)], options: &[&str]) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let compiler = std::env::var("CXX").unwrap_or_else(|_| "g++".to_owned());
+        let mut command = Command::new(&compiler);
+        command.args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "main.cpp", "-o", "main"]).args(options);
+        match command.current_dir(folder.path()).output() {
+            Ok(compiled) => {
+                assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+                Some(Program { folder })
+            }
+            Err(error) => {
+                skip("c++", &format!("{compiler}: {error}"));
+                None
+            }
+        }
+    }
+
+    /// Its answers to these questions: each is a line, and so is each answer.
+    pub fn answers(&self, questions: &[String]) -> Vec<Vec<u32>> {
+        let mut program = Command::new(self.folder.path().join("main"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program that was just compiled");
+        let mut stdin = program.stdin.take().unwrap();
+        let text = questions.join("\n");
+        // A program that gives up early says so itself.
+        let writer = std::thread::spawn(move || drop(stdin.write_all(text.as_bytes())));
+        let output = program.wait_with_output().unwrap();
+        writer.join().unwrap();
+        assert!(output.status.success(), "the program has failed");
+        let lines = String::from_utf8(output.stdout).unwrap();
+        let answers: Vec<Vec<u32>> =
+            lines.lines().map(|line| line.split_whitespace().map(|number| number.parse().unwrap()).collect()).collect();
+        assert_eq!(answers.len(), questions.len());
+        answers
+    }
+}
+
+/// The same numbers in every run: a linear congruential generator, its upper half.
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    pub fn next(&mut self) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 32) as u32
+    }
+
+    pub fn below(&mut self, bound: u32) -> u32 {
+        ((u64::from(self.next()) * u64::from(bound)) >> 32) as u32
+    }
+}
