@@ -9,7 +9,7 @@ pub fn compare(report: &Report) -> String {
     let figures: Vec<Figure> = figures().into_iter().filter(|figure| figure.suite == report.suite).collect();
     let mut parts = vec![
         format!("# histeq-video bench {} beside the documents", report.suite.name()),
-        format!("Here: {}; medians of {} runs.", report.machine.line(), report.repeats.counted),
+        format!("Here: {}; {}.", report.machine.line(), report.repeats),
         "The same way is by the document's own kernels, or on the CPU by its loop; our way is by those of normal runs. With \
          copies is from and to memory as the allocator gives it."
             .to_owned(),

@@ -8,14 +8,11 @@ pub fn markdown(report: &Report) -> String {
         format!("# histeq-video bench {}", report.suite.name()),
         format!("{}; histeq-video {}", report.machine.line(), env!("CARGO_PKG_VERSION")),
     ];
-    let runs = report.repeats.counted;
-    if runs > 1 {
-        parts.push(format!(
-            "Medians of {runs} runs after {} that do not count; ± is half the distance between the quartiles, where it \
-             is 1 % or more.",
-            report.repeats.warm_up
-        ));
-    }
+    let spread = "± is half the distance between the quartiles, where it is 1 % or more";
+    parts.push(match report.repeats.counted {
+        0 | 1 => format!("Figures are of {}.", report.repeats),
+        _ => format!("Figures are {}; {spread}.", report.repeats),
+    });
     parts.extend(report.notes.iter().cloned());
     parts.extend(report.tables.iter().map(of_table));
     parts.join("\n\n") + "\n"

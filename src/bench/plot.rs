@@ -102,11 +102,14 @@ fn name(table: &Table, unit: Unit, keys: &[&str], measure: &str) -> String {
 }
 
 fn lines(table: &Table, unit: Unit, axis: usize) -> Vec<Line> {
+    let drawn = || table.rows().iter().filter_map(|row| Some((row, row.at?)));
+    // A key that is the same in every row tells no line from another.
+    let varies =
+        |key: usize| drawn().any(|(row, _)| drawn().next().is_some_and(|(first, _)| first.keys[key] != row.keys[key]));
+    let telling: Vec<usize> = (0..table.keys.len()).filter(|&key| key != axis && varies(key)).collect();
     let mut lines: Vec<Line> = Vec::new();
-    for row in table.rows() {
-        let Some(at) = row.at else { continue };
-        let keys = row.keys.iter().enumerate().filter(|(index, _)| *index != axis).map(|(_, key)| key.as_str());
-        let keys: Vec<&str> = keys.collect();
+    for (row, at) in drawn() {
+        let keys: Vec<&str> = telling.iter().map(|&key| row.keys[key].as_str()).collect();
         for measure in table.measures.iter().filter(|measure| measure.drawn && measure.unit == unit) {
             // What is 0 has no logarithm.
             let Some(value) = row.get(&measure.name).filter(|value| value.low > 0.0) else { continue };

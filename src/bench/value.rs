@@ -11,6 +11,15 @@ pub struct Repeats {
     pub warm_up: usize,
 }
 
+impl std::fmt::Display for Repeats {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.counted {
+            0 | 1 => f.write_str("one run of each"),
+            runs => write!(f, "medians of {runs} runs after {} that do not count", self.warm_up),
+        }
+    }
+}
+
 impl Repeats {
     /// The results of `run` that count.
     ///

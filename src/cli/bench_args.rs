@@ -1,7 +1,6 @@
 //! What was typed after `bench`.
 
 use super::args::PlaceArgs;
-use super::variant_args::VariantArgs;
 use crate::bench::{Arithmetic, Suite};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -51,11 +50,7 @@ pub struct BenchArgs {
     #[arg(long, default_value = "specification", value_parser = formulas())]
     pub formula: Arithmetic,
 
-    /// Kernels in place of a document's, or beside them, in the suites that follow one.
-    #[command(flatten)]
-    pub variants: VariantArgs,
-
-    /// Where to measure.
+    /// Where to measure, and which kernels in place of a document's, or beside them, in the suites that follow one.
     #[command(flatten)]
     pub place: PlaceArgs,
 

@@ -60,7 +60,7 @@ impl BenchJob {
             quick: args.quick,
             gpu_index: (args.place.backend != BackendArg::Cpu).then_some(args.place.gpu),
             arithmetic: args.formula,
-            chosen: args.variants.chosen(),
+            chosen: args.place.kernels.chosen(),
             saturate: args.saturate,
             file: args.file,
             steps: Steps::new(std::io::stderr().is_terminal() && !args.quiet),

@@ -76,7 +76,7 @@ fn plots_are_well_formed_and_need_no_other_file() {
             }
         }
         assert_eq!(open, 0);
-        assert!(lines > 3, "{suite} draws {lines} lines");
+        assert!(lines >= 3, "{suite} draws {lines} lines");
         assert!(!text.contains("@import") && !text.contains("url("), "{suite}");
         assert!(!text.contains("NaN") && !text.contains("inf"), "{suite}");
     }
@@ -91,7 +91,7 @@ fn tables_on_stdout_have_as_many_cells_in_every_row_as_in_their_head() {
     let cells: BTreeSet<usize> =
         text.lines().filter(|line| line.starts_with('|')).map(|line| line.matches('|').count()).collect();
     assert_eq!(cells.into_iter().collect::<Vec<_>>(), [4], "{text}");
-    assert!(text.contains("Medians of 3 runs after 1"), "{text}");
+    assert!(text.contains("medians of 3 runs after 1"), "{text}");
     assert!(text.contains("| sequential |") || text.contains("| sequential "), "{text}");
 }
 
