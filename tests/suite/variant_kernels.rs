@@ -12,7 +12,7 @@ macro_rules! kernels {
     };
 }
 
-const KERNELS: [(&str, &str); 20] = kernels![
+const KERNELS: [(&str, &str); 21] = kernels![
     "elements.cuh",
     "formulas.cuh",
     "histogram_global.cu",
@@ -29,6 +29,7 @@ const KERNELS: [(&str, &str); 20] = kernels![
     "scan_add_sums.cu",
     "cdf_min.cu",
     "curve.cu",
+    "map_computed.cu",
     "map_bytes.cu",
     "map_shared_lut.cu",
     "map_wide.cu",
@@ -364,6 +365,40 @@ fn every_map_sends_every_element_through_the_curve() {
                     );
                     asked.push((question, expected.clone()));
                 }
+            }
+        }
+    }
+    compare(asked);
+}
+
+#[test]
+fn maps_without_a_curve_are_those_of_the_formulas() {
+    let mut numbers = Numbers(14);
+    let mut asked = Vec::new();
+    for (bytes, codes) in [(1, 256), (2, 1000), (2, 4096), (4, 256)] {
+        let size = (61, 17);
+        let samples = samples(size.0 * size.1, bytes, codes, &mut numbers);
+        let elements = || samples.iter().map(|&sample| sample.min(codes - 1) as usize);
+        let mut counts = vec![0; codes as usize];
+        elements().for_each(|element| counts[element] += 1);
+        for (letter, formula) in [
+            ('x', None),
+            ('n', Some(Formula::FloorNoMin)),
+            ('r', Some(Formula::FloatRound)),
+            ('q', Some(Formula::EquationFloor)),
+            ('p', Some(Formula::Product32)),
+        ] {
+            let cdf = prefix_sums(&counts);
+            let least = Formula::FloatRound.cdf_min(&cdf);
+            let curve = formula.map_or_else(|| Formula::exact(&counts), |formula| formula.curve(&counts));
+            let expected: Vec<u32> = elements().map(|element| u32::from(curve[element])).collect();
+            for (index, Launch { grid, block, run }) in launches(size, 64, 5).into_iter().enumerate() {
+                let area = Area::tight(if index == 3 { size } else { (size.0 * size.1, 1) }, codes - 1);
+                let launch = format!("{} {} 1 {} {} 1 {}", grid.0, grid.1, block.0, block.1, area.text());
+                let sums = format!("{least} {} {}", samples.len(), joined(&cdf));
+                let question =
+                    format!("n {letter} {bytes} {launch} {run} {sums} {} {}", samples.len(), joined(&samples));
+                asked.push((question, expected.clone()));
             }
         }
     }

@@ -111,6 +111,8 @@ named! {
 named! {
     /// How elements go through the curve.
     MapVariant {
+        /// Each element computes what it becomes from the cumulative counts: there is no curve. One element a thread.
+        Computed = "computed",
         /// One element a thread, the curve in global memory.
         Bytes = "bytes",
         /// The same with many elements a thread, 32 unless told otherwise.

@@ -10,13 +10,13 @@ use std::str::FromStr;
 named! {
     /// The arithmetic of a document where it is not that of the specification.
     Formula {
-        /// `floor(c * ((L - 1) / N))` in float (cuda-naive-vs-optimized). The first occupied level does not become
-        /// black, for cmin is missing; all others come out up to one level too dark; and where the float factor was
-        /// rounded down, white becomes L - 2.
+        /// `floor(c * ((L - 1) / N))` in float (cuda-naive-vs-optimized). Without cmin the first occupied level does not
+        /// become black, and the ones above it are brighter by a part of its share; the floor makes all of them up to one
+        /// darker. For one number of samples in eight the float factor is rounded down so far that white becomes L - 2.
         FloorNoMin = "floor-no-min",
-        /// `round((c - cmin) / (N - cmin) * (L - 1))` in float (opencl-blelloch-scan). Halves mostly round as they
-        /// should, but a quotient near a half can land on its other side; from 2^24 samples on the counts themselves
-        /// lose bits. One occupied level divides 0 by 0, and becomes black.
+        /// `round((c - cmin) / (N - cmin) * (L - 1))` in float (opencl-blelloch-scan). Of large pictures a quotient next
+        /// to a half can land on its other side: 4 of 100 do, and half of them from 2^24 samples on, where the counts
+        /// themselves lose bits. One occupied level divides 0 by 0, which NVIDIA's GPUs turn into black.
         FloatRound = "float-round",
         /// The same with the cmin of that document's faster way, which looks for an occupied level behind an empty one.
         /// If level 0 is occupied there is none, and cmin stays unset: taken as 0 here, it could be anything.
@@ -31,11 +31,11 @@ named! {
         /// last bits.
         FloatScan = "float-scan",
         /// The scan of cuda-three-scans with two buffers, which swaps them once more before it writes the result: what
-        /// comes out is the step before the last, sums over half of the bins at most. Right in blocks of more than a
-        /// thread a bin, which in turn write beyond their arrays.
+        /// comes out is the step before the last, sums over half of the bins at most. (In blocks of 512 threads, which
+        /// the document has too, its scans write beyond their arrays of 256.)
         StaleBuffer = "stale-buffer",
-        /// `(unsigned char)(0.299f * r + 0.587f * g + 0.114f * b)` (cuda-rgb-luminance-histogram). Half of all pixels
-        /// come out one too dark, some greys among them.
+        /// `(unsigned char)(0.299f * r + 0.587f * g + 0.114f * b)` (cuda-rgb-luminance-histogram). Half of all colours come
+        /// out one too dark, and so do 13 of the 256 greys.
         TruncatedLuminance = "truncated-luminance",
     }
 }

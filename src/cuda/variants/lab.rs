@@ -4,8 +4,8 @@
 use super::arguments::Area;
 use super::kernels::{self, Counted, Scan, Variety};
 use super::shape::refused;
-use super::timing::{measured, once};
-use super::{Formula, Shape, Variants, tuned};
+use super::timing::{copied, measured, once};
+use super::{Formula, MapVariant, Shape, Variants, tuned};
 use crate::cuda::arguments::Levels;
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::{Gpu, PinnedPool};
@@ -67,8 +67,9 @@ pub struct Repeats {
     pub warm_up: u32,
     /// Timed: so many times come back.
     pub measured: u32,
-    /// Launches between the events of one time, which is divided by them; at least 1. With 1 the time has the way of the
-    /// events in it, 1 to 2 µs; with many it is what a launch takes that follows another one.
+    /// Launches between the events of one time, which is divided by them; at least 1. With 1 the time has the way from
+    /// event to kernel to event in it, a µs or two; with many it is what a launch takes that follows another one. Either
+    /// way everything is enqueued before the device begins with it.
     pub launches: u32,
 }
 
@@ -328,9 +329,8 @@ impl Lab {
 
     fn transfer_through(&self, host: &mut [u8], repeats: Repeats) -> Result<Transfer, Error> {
         let mut device = self.stream.alloc_zeros(host.len()).doing(ALLOCATING)?;
-        let upload =
-            measured(&self.stream, repeats, |_| self.stream.memcpy_htod(&*host, &mut device).doing(UPLOADING))?;
-        let download = measured(&self.stream, repeats, |_| self.stream.memcpy_dtoh(&device, host).doing(DOWNLOADING))?;
+        let upload = copied(&self.stream, repeats, |_| self.stream.memcpy_htod(&*host, &mut device).doing(UPLOADING))?;
+        let download = copied(&self.stream, repeats, |_| self.stream.memcpy_dtoh(&device, host).doing(DOWNLOADING))?;
         Ok(Transfer { upload, download })
     }
 
@@ -402,7 +402,7 @@ impl Lab {
     /// Sends the elements of a plane through a curve; what they become has their width and this machine's byte order.
     ///
     /// # Errors
-    /// As for [`histogram`](Lab::histogram). Colour pixels are refused.
+    /// As for [`histogram`](Lab::histogram). Colour pixels are refused, and so is a computed map, which has no curve.
     ///
     /// # Panics
     /// When the curve has not an entry for each bin.
@@ -420,7 +420,7 @@ impl Lab {
     }
 
     /// Everything from elements to elements: histogram, saturation if asked for, scan, cdf-min, curve, map. Of colour
-    /// pixels, which have no map, all but the map.
+    /// pixels, which have no map, all but the map. Where the map is computed, the curve is in no time.
     ///
     /// # Errors
     /// As for [`histogram`](Lab::histogram).
@@ -433,6 +433,7 @@ impl Lab {
         let (cdf, least) = (self.zeros(bins)?, self.zeros(1)?);
         let curve = self.curve_room(bins as usize)?;
         let is_mapped = matches!(plane.kind, Kind::Elements(_));
+        let is_computed = experiment.variants.map == Some(MapVariant::Computed);
         let mapped = self.stream.alloc_zeros(if is_mapped { plane.bytes() } else { 1 }).doing(ALLOCATING)?;
         let scan = self.scan_of(bins, experiment)?;
         let step = |step: Step, launch: usize, counts: &CudaSlice<u32>| match step {
@@ -444,6 +445,7 @@ impl Lab {
             Step::Scan => kernels::scan(&self.stream, &scan, counts, &cdf),
             Step::CdfMin => self.find_least(&cdf, &least, experiment),
             Step::Curve => self.make_curve((&cdf, &least, plane.elements()), experiment, &curve),
+            Step::Map if is_computed => self.compute(plane, launch, &mapped, (&cdf, &least), experiment),
             Step::Map => self.send(plane, launch, &mapped, &curve, experiment),
         };
         let steps: Vec<Step> = Step::ALL
@@ -456,12 +458,13 @@ impl Lab {
         let (found, sums, codes) = (self.down(&counts)?, self.down(&cdf)?, self.down(&curve)?);
         let picture = if is_mapped { self.down(&mapped)? } else { Vec::new() };
 
-        let total = measured(&self.stream, repeats, |launch| {
+        let steps: Vec<Step> = steps.into_iter().filter(|&step| step != Step::Curve || !is_computed).collect();
+        let total = measured(&self.variety, &self.stream, repeats, |launch| {
             self.stream.memset_zeros(&mut counts).doing(CLEARING)?;
             steps.iter().try_for_each(|&one| step(one, launch, &counts))
         })?;
         let time = |one: Step| {
-            let times = measured(&self.stream, repeats, |launch| step(one, launch, &counts))?;
+            let times = measured(&self.variety, &self.stream, repeats, |launch| step(one, launch, &counts))?;
             Ok(StepTimes { step: one, times })
         };
         let steps = steps.iter().map(|&one| time(one)).collect::<Result<_, Error>>()?;
@@ -473,7 +476,7 @@ impl Lab {
     /// # Errors
     /// [`Error::Refused`] unless elements have 1 byte and 256 bins, or 2 bytes and 512, 1,024, 4,096, 16,384 or 65,536.
     pub fn tuned(&self, plane: &Plane, repeats: Repeats) -> Result<Run, Error> {
-        tuned::run(&self.gpu, plane, repeats)
+        tuned::run(&self.gpu, &self.variety, plane, repeats)
     }
 
     fn count(
@@ -534,6 +537,27 @@ impl Lab {
         kernels::map(&self.variety, &self.stream, planes, lies, curve, (variants, shape))
     }
 
+    /// Maps a plane by its cumulative counts alone.
+    fn compute(
+        &self,
+        plane: &Plane,
+        launch: usize,
+        mapped: &CudaSlice<u8>,
+        (cdf, least): (&CudaSlice<u32>, &CudaSlice<u32>),
+        experiment: &Experiment,
+    ) -> Result<(), Error> {
+        let Kind::Elements(element_bytes) = plane.kind else {
+            return Err(refused("colour pixels are counted, not mapped"));
+        };
+        if experiment.saturated_at.is_some() {
+            return Err(refused("saturated counts are mapped through a curve"));
+        }
+        let Experiment { variants, shape, formula, .. } = experiment;
+        let (planes, lies) = ((plane.copy(launch), mapped), (element_bytes, plane.area()));
+        let sums = (cdf, least, plane.elements());
+        kernels::map_computed(&self.variety, &self.stream, planes, lies, sums, (variants, shape), *formula)
+    }
+
     /// Does a step once for its result, then as often as it is to be timed. A step that adds to what is there goes on
     /// adding, which takes no other time.
     fn measure<T>(
@@ -544,7 +568,7 @@ impl Lab {
     ) -> Result<Measured<T>, Error> {
         once(&self.stream, || step(0))?;
         let result = result()?;
-        Ok(Measured { result, times: measured(&self.stream, repeats, step)? })
+        Ok(Measured { result, times: measured(&self.variety, &self.stream, repeats, step)? })
     }
 
     fn zeros(&self, entries: u32) -> Result<CudaSlice<u32>, Error> {

@@ -32,7 +32,7 @@ const PLAIN: Setup = Setup {
         histogram: Some(HistogramVariant::Global),
         scan: Some(ScanVariant::HillisSteele),
         cdf_min: Some(CdfMin::FirstNonzero),
-        map: Some(MapVariant::Bytes),
+        map: Some(MapVariant::Computed),
         block_size: Some(1024),
         pixels_per_thread: None,
     },
@@ -68,7 +68,12 @@ const fn saturated(name: &'static str, histogram: HistogramVariant) -> Setup {
     Setup {
         name,
         document: SATURATED,
-        variants: Variants { histogram: Some(histogram), block_size: Some(512), ..PLAIN.variants },
+        variants: Variants {
+            histogram: Some(histogram),
+            map: Some(MapVariant::Bytes),
+            block_size: Some(512),
+            ..PLAIN.variants
+        },
         shape: Shape { blocks: Some(120), ..Shape::USUAL },
         element_bytes: 4,
         bins: 4096,
@@ -95,11 +100,7 @@ pub const SETUPS: [Setup; 13] = [
     Setup {
         name: "optimized",
         document: NAIVE,
-        variants: Variants {
-            histogram: Some(HistogramVariant::Coarsened),
-            map: Some(MapVariant::Coarsened),
-            ..PLAIN.variants
-        },
+        variants: Variants { histogram: Some(HistogramVariant::Coarsened), ..PLAIN.variants },
         formula: Some(Formula::FloorNoMin),
         ..PLAIN
     },

@@ -80,7 +80,7 @@ impl Usual {
     /// What suits a map on a GPU of so many multiprocessors.
     pub fn of_map(variant: MapVariant, multiprocessors: u32) -> Self {
         let (block_size, pixels_per_thread) = match variant {
-            MapVariant::Bytes => (1024, 1),
+            MapVariant::Computed | MapVariant::Bytes => (1024, 1),
             MapVariant::Coarsened => (1024, 32),
             MapVariant::SharedLut => (512, 4),
             MapVariant::Wide => (256, 1),

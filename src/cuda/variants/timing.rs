@@ -1,43 +1,69 @@
 //! Times by the device's own clock.
 
 use super::Repeats;
+use super::kernels::{self, Variety};
 use crate::cuda::error::{Doing, Error};
+use cudarc::driver::CudaStream;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
-use cudarc::driver::{CudaEvent, CudaStream};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-const FAILED: &str = "running kernel variants";
+const RUNNING: &str = "running kernel variants";
+
+/// What a pause lasts beyond twice the time that enqueueing took the last time.
+const SPARE: Duration = Duration::from_micros(20);
 
 /// Does it once and waits until it is done.
 pub(super) fn once(stream: &Arc<CudaStream>, work: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
     work()?;
-    stream.synchronize().doing(FAILED)
+    stream.synchronize().doing(RUNNING)
 }
 
-/// What each repetition took, in µs a launch. `work` is told the number of the launch.
+/// What each repetition of kernels took, in µs a launch. `work` is told the number of the launch. The device pauses until
+/// all of a repetition is enqueued: small kernels do not wait for the CPU.
 pub(super) fn measured(
+    variety: &Variety,
     stream: &Arc<CudaStream>,
     repeats: Repeats,
+    work: impl FnMut(usize) -> Result<(), Error>,
+) -> Result<Vec<f64>, Error> {
+    times(stream, repeats, |length| kernels::pause(variety, stream, length + SPARE), work)
+}
+
+/// What each repetition of copies took, which the CPU may have a part in.
+pub(super) fn copied(
+    stream: &Arc<CudaStream>,
+    repeats: Repeats,
+    work: impl FnMut(usize) -> Result<(), Error>,
+) -> Result<Vec<f64>, Error> {
+    times(stream, repeats, |_| Ok(()), work)
+}
+
+/// `before` is told how long the device should have something else to do.
+fn times(
+    stream: &Arc<CudaStream>,
+    repeats: Repeats,
+    before: impl Fn(Duration) -> Result<(), Error>,
     mut work: impl FnMut(usize) -> Result<(), Error>,
 ) -> Result<Vec<f64>, Error> {
     let event = || stream.context().new_event(Some(CU_EVENT_DEFAULT)).doing("making an event");
     let (begin, end) = (event()?, event()?);
-    (0..repeats.warm_up as usize).try_for_each(&mut work)?;
     let launches = repeats.launches.max(1) as usize;
+    let clock = Instant::now();
+    (0..repeats.warm_up as usize).try_for_each(&mut work)?;
+    let mut enqueueing = clock.elapsed() / repeats.warm_up.max(1) * launches as u32;
     let mut times = Vec::with_capacity(repeats.measured as usize);
     for repeat in 0..repeats.measured as usize {
-        // The launches come to a device that has nothing else to do.
-        stream.synchronize().doing(FAILED)?;
-        record(&begin, stream)?;
+        stream.synchronize().doing(RUNNING)?;
+        before(2 * enqueueing)?;
+        let clock = Instant::now();
+        begin.record(stream).doing("recording an event")?;
         (repeat * launches..(repeat + 1) * launches).try_for_each(&mut work)?;
-        record(&end, stream)?;
+        end.record(stream).doing("recording an event")?;
+        enqueueing = clock.elapsed();
         let milliseconds = begin.elapsed_ms(&end).doing("reading an event's time")?;
         times.push(f64::from(milliseconds) * 1e3 / launches as f64);
     }
-    stream.synchronize().doing(FAILED)?;
+    stream.synchronize().doing(RUNNING)?;
     Ok(times)
-}
-
-fn record(event: &CudaEvent, stream: &CudaStream) -> Result<(), Error> {
-    event.record(stream).doing("recording an event")
 }

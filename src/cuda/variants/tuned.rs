@@ -1,5 +1,6 @@
 //! The kernels of normal runs, measured as the variants are.
 
+use super::kernels::Variety;
 use super::lab::{Kind, Plane};
 use super::shape::refused;
 use super::timing::{measured, once};
@@ -53,7 +54,7 @@ fn down<T: DeviceRepr>(picture: &Picture, device: &CudaSlice<T>, len: usize) -> 
 }
 
 /// Measures histogram, curve and map, and all three together.
-pub(super) fn run(gpu: &Arc<Gpu>, plane: &Plane, repeats: Repeats) -> Result<Run, Error> {
+pub(super) fn run(gpu: &Arc<Gpu>, variety: &Variety, plane: &Plane, repeats: Repeats) -> Result<Run, Error> {
     let mut pictures = pictures(gpu, plane)?;
     let stream = pictures[0].stream().clone();
     let history = &mut History::on(&stream)?;
@@ -74,9 +75,9 @@ pub(super) fn run(gpu: &Arc<Gpu>, plane: &Plane, repeats: Repeats) -> Result<Run
     let strength = Strength::from_share(0.0).unwrap_or_default();
     let task = &Task { settings: Settings { strength, ..full.settings }, ..full };
     let copies = pictures.len();
-    let total = measured(&stream, repeats, |launch| pictures[launch % copies].equalize(history, task))?;
+    let total = measured(variety, &stream, repeats, |launch| pictures[launch % copies].equalize(history, task))?;
     let mut time = |step: Step| {
-        let times = measured(&stream, repeats, |launch| {
+        let times = measured(variety, &stream, repeats, |launch| {
             let picture = &mut pictures[launch % copies];
             match step {
                 Step::Histogram => picture.count(task),

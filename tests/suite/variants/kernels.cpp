@@ -63,6 +63,10 @@ namespace least {
 namespace curves {
 #include "curve.cu"
 }
+namespace computed {
+#include "map_computed.cu"
+#undef MAP
+}
 namespace bytes {
 #include "map_bytes.cu"
 #undef MAP
@@ -265,6 +269,30 @@ static void map(char variant) {
     answer(std::vector<S>(mapped.memory, mapped.memory + samples));
 }
 
+#define COMPUTE_WITH(KERNEL)                                                                                       \
+    run(grid, block, nothing, 0, [&] {                                                                             \
+        if constexpr (sizeof(S) == 1) computed::map_computed_##KERNEL##_u8((unsigned char*)plane.memory, (unsigned char*)mapped.memory, where, cdf.data(), &first, total, run_length); \
+        if constexpr (sizeof(S) == 2) computed::map_computed_##KERNEL##_u16((unsigned short*)plane.memory, (unsigned short*)mapped.memory, where, cdf.data(), &first, total, run_length); \
+        if constexpr (sizeof(S) == 4) computed::map_computed_##KERNEL##_u32((unsigned*)plane.memory, (unsigned*)mapped.memory, where, cdf.data(), &first, total, run_length); \
+    })
+
+// n FORMULA BYTES grid block area run least total cdf... samples...
+template <typename S>
+static void without_curve(char formula) {
+    Dim grid = dim(), block = dim();
+    Area where = area();
+    unsigned run_length = number(), first = number(), total = number();
+    std::vector<unsigned> cdf = numbers<unsigned>(where.max + 1);
+    unsigned samples = number();
+    Aligned<S> plane(numbers<S>(samples)), mapped{std::vector<S>(samples)};
+    if (formula == 'x') COMPUTE_WITH(exact);
+    if (formula == 'n') COMPUTE_WITH(floor_no_min);
+    if (formula == 'r') COMPUTE_WITH(float_round);
+    if (formula == 'q') COMPUTE_WITH(equation_floor);
+    if (formula == 'p') COMPUTE_WITH(product_32);
+    answer(std::vector<S>(mapped.memory, mapped.memory + samples));
+}
+
 // y KIND grid block area run pixels... : b and r for BGRA and RGB, B and R the document's way.
 static void luminances() {
     char kind;
@@ -301,13 +329,16 @@ int main() {
         if (question == 'c') curve();
         if (question == 'y') luminances();
         if (question == 'o') cut_off();
-        if (question != 'h' && question != 'm') continue;
+        if (question != 'h' && question != 'm' && question != 'n') continue;
         char variant;
         if (std::scanf(" %c", &variant) != 1) fail("a variant is missing");
         unsigned width = number();
         if (question == 'h' && width == 1) histogram<unsigned char>(variant);
         if (question == 'h' && width == 2) histogram<unsigned short>(variant);
         if (question == 'h' && width == 4) histogram<unsigned>(variant);
+        if (question == 'n' && width == 1) without_curve<unsigned char>(variant);
+        if (question == 'n' && width == 2) without_curve<unsigned short>(variant);
+        if (question == 'n' && width == 4) without_curve<unsigned>(variant);
         if (question == 'm' && width == 1) map<unsigned char>(variant);
         if (question == 'm' && width == 2) map<unsigned short>(variant);
         if (question == 'm' && width == 4) map<unsigned>(variant);

@@ -5,12 +5,13 @@ use super::{Variety, suffix};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::variants::arguments::Area;
 use crate::cuda::variants::shape::{self, Usual, refused};
-use crate::cuda::variants::{MapVariant, Shape, Variants, Walk};
+use crate::cuda::variants::{Formula, MapVariant, Shape, Variants, Walk};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
 use std::sync::Arc;
 
 const BYTES: &str = include_str!("../../../../kernels/variants/map_bytes.ptx");
 const SHARED_LUT: &str = include_str!("../../../../kernels/variants/map_shared_lut.ptx");
+const COMPUTED: &str = include_str!("../../../../kernels/variants/map_computed.ptx");
 const WIDE: &str = include_str!("../../../../kernels/variants/map_wide.ptx");
 
 /// Enqueues the mapping of elements of so many bytes, which lie tight in `from`, to `to`.
@@ -38,6 +39,7 @@ pub(in crate::cuda::variants) fn launch(
     let launch = shape::over(area.size(), variants, shape, usual, at_once)?;
     let lut = 2 * (area.max + 1);
     let (ptx, kernel, shared) = match variant {
+        MapVariant::Computed => return Err(refused("a computed map has no curve: it takes cumulative counts")),
         MapVariant::Bytes | MapVariant::Coarsened => (BYTES, "map_bytes", 0),
         MapVariant::SharedLut => (SHARED_LUT, "map_shared_lut", lut),
         MapVariant::Wide => (WIDE, "map_wide", lut),
@@ -50,5 +52,40 @@ pub(in crate::cuda::variants) fn launch(
     // curve has an entry for each code up to `area.max`, and shared memory holds it if it goes there. All buffers belong
     // to this stream.
     unsafe { builder.launch(config) }.doing("launching a map variant")?;
+    Ok(())
+}
+
+/// Enqueues the same straight from cumulative counts of `total` samples, the first of which above 0 is `least`.
+///
+/// # Errors
+/// When there is no such launch, or it fails.
+pub(in crate::cuda::variants) fn launch_computed(
+    variety: &Variety,
+    stream: &Arc<CudaStream>,
+    (from, to): (&CudaSlice<u8>, &CudaSlice<u8>),
+    (element_bytes, area): (u8, Area),
+    (cdf, least, total): (&CudaSlice<u32>, &CudaSlice<u32>, u32),
+    (variants, shape): (&Variants, &Shape),
+    formula: Option<Formula>,
+) -> Result<(), Error> {
+    let area = if shape.walk == Walk::Tiles { area } else { area.in_one_row() };
+    let bytes = area.width as usize * area.height as usize * usize::from(element_bytes);
+    assert!(from.len() >= bytes && to.len() >= bytes && cdf.len() > area.max as usize);
+    let usual = Usual::of_map(MapVariant::Computed, variety.multiprocessors());
+    let launch = shape::over(area.size(), variants, shape, usual, 1)?;
+    let kernel = match formula {
+        Some(Formula::FloorNoMin) => "floor_no_min",
+        Some(Formula::FloatRound | Formula::WrongMin) => "float_round",
+        Some(Formula::EquationFloor) => "equation_floor",
+        Some(Formula::Product32) => "product_32",
+        None | Some(Formula::FloatScan | Formula::StaleBuffer | Formula::TruncatedLuminance) => "exact",
+    };
+    let function = variety.kernel(COMPUTED, &format!("map_computed_{kernel}_{}", suffix(element_bytes)), 0)?;
+    let config = LaunchConfig { grid_dim: launch.grid, block_dim: launch.block, shared_mem_bytes: 0 };
+    let mut builder = stream.launch_builder(&function);
+    builder.arg(from).arg(to).arg(&area).arg(cdf).arg(least).arg(&total).arg(&launch.run);
+    // SAFETY: the arguments are those of the kernel. Both planes have the area's elements; there is a sum for each code up
+    // to `area.max`, and one `least`. All buffers belong to this stream.
+    unsafe { builder.launch(config) }.doing("launching map_computed")?;
     Ok(())
 }

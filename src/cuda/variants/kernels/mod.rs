@@ -6,6 +6,7 @@ mod curve;
 mod histogram;
 mod luminance_histogram;
 mod map;
+mod pause;
 mod saturation;
 mod scan;
 
@@ -13,7 +14,8 @@ pub(super) use cdf_min::launch as cdf_min;
 pub(super) use curve::launch as curve;
 pub(super) use histogram::{Counted, launch as histogram};
 pub(super) use luminance_histogram::launch as luminance_histogram;
-pub(super) use map::launch as map;
+pub(super) use map::{launch as map, launch_computed as map_computed};
+pub(super) use pause::launch as pause;
 pub(super) use saturation::launch as saturation;
 pub(super) use scan::{Scan, launch as scan};
 
