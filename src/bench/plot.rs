@@ -47,7 +47,7 @@ struct Line {
 
 /// What is drawn of a table, in one unit.
 enum Panel<'a> {
-    Lines { table: &'a Table, unit: Unit, lines: Vec<Line>, ticks: Vec<(f64, String)> },
+    Lines { table: &'a Table, unit: Unit, lines: Vec<Line>, ticks: Vec<(f64, String)>, axis: &'static str },
     Bars { table: &'a Table, unit: Unit, bars: Vec<(String, Value)> },
 }
 
@@ -88,7 +88,7 @@ fn panel(table: &Table, unit: Unit) -> Option<Panel<'_>> {
     ticks.sort_by(|a, b| a.0.total_cmp(&b.0));
     ticks.dedup_by(|a, b| a.0 == b.0);
     let lines = lines(table, unit, axis);
-    (!lines.is_empty()).then_some(Panel::Lines { table, unit, lines, ticks })
+    (!lines.is_empty()).then_some(Panel::Lines { table, unit, lines, ticks, axis: table.keys[axis] })
 }
 
 /// What a row is called beside the axis, and one of its measures where there are several.
@@ -151,7 +151,10 @@ impl Panel<'_> {
         let title = format!("{} ({})", table.title, unit.symbol());
         drawing.text((16.0, top - 16.0), Anchor::Start, "title", &title);
         match self {
-            Panel::Lines { lines, ticks, .. } => draw_lines(drawing, lines, ticks, top),
+            Panel::Lines { lines, ticks, axis, .. } => {
+                draw_lines(drawing, lines, ticks, top);
+                drawing.text((LEGEND, top + HEIGHT + 18.0), Anchor::Start, "", axis);
+            }
             Panel::Bars { bars, .. } => draw_bars(drawing, bars, top),
         }
     }

@@ -1,7 +1,8 @@
 //! `bench scans`: the squares of cuda-three-scans, by its kernels with each of six scans, in blocks of 256 and 512.
 
-use super::in_lab::{OnGpu, Timed, document_setup, experiment, note, with_choice};
+use super::in_lab::{OnGpu, Timed, document_setup, experiment, note, repeats, with_choice};
 use super::on_cpu::{self, Image, OnCpu, area};
+use crate::bench::expected::check_values;
 use crate::bench::setup::size_name;
 use crate::bench::{Arithmetic, Row, Setup, Table, Unit, Value};
 use crate::cuda::variants::{self, Experiment, Formula, Lab, SETUPS, ScanVariant, Step, Variants};
@@ -11,7 +12,10 @@ const SIZES: [(usize, usize); 4] = [(1024, 1024), (2048, 2048), (4096, 4096), (8
 
 const BLOCKS: [u32; 2] = [256, 512];
 
-/// Tables of the CPU and of the scans.
+/// Bins of scans by themselves: those of 8 bits to 16.
+const BINS: [u32; 5] = [256, 1024, 4096, 16384, 65536];
+
+/// Tables of the CPU, of the scans in an equalization, and of the scans by themselves.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let (mut cpu, mut scans) = (on_cpu::table(), scans_table(setup));
     let lab = setup.gpu().ok().map(Lab::new).transpose()?;
@@ -30,7 +34,11 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         }
         scans.push(row(size, ["tuned", "-"], &on_gpu.tuned(setup, lab)?, &times));
     }
-    Ok(vec![cpu, scans])
+    let mut alone = alone_table();
+    if let Some(lab) = &lab {
+        BINS.into_iter().try_for_each(|bins| scan_alone(setup, lab, bins, &mut alone))?;
+    }
+    Ok(vec![cpu, scans, alone])
 }
 
 /// Every scan in blocks of both sizes, but for what was chosen.
@@ -94,4 +102,32 @@ fn row(size: (usize, usize), [scan, threads]: [&str; 2], timed: &Timed, on_cpu: 
         .with("speed-up", speed_up(with_copies))
         .with("speed-up of kernels", speed_up(kernels))
         .with("differing", timed.differing)
+}
+
+fn alone_table() -> Table {
+    Table::new("alone", "Scans by themselves", &["bins", "scan", "block"])
+        .note(
+            "More bins than a block takes are scanned in segments, then their sums are, and added. hillis-steele is a \
+             launch for each doubling of the distance, whatever the block.",
+        )
+        .measure("time", Unit::Microseconds)
+        .over("bins")
+}
+
+fn scan_alone(setup: &Setup, lab: &Lab, bins: u32, table: &mut Table) -> Result<()> {
+    let counts: Vec<u32> = (0..bins).map(|bin| bin.wrapping_mul(2_654_435_761) >> 20).collect();
+    let mut sum = 0;
+    let sums = counts.iter().map(|count| {
+        sum += count;
+        sum
+    });
+    let expected: Vec<u32> = sums.collect();
+    for (scan, threads, experiment) in ways(setup) {
+        let experiment = Experiment { formula: None, ..experiment };
+        let found = lab.scan(&counts, &experiment, repeats(setup))?;
+        check_values(scan.name(), &expected, &found.result)?;
+        let row = Row::new([&bins.to_string(), scan.name(), &threads.to_string()]).at(f64::from(bins));
+        table.push(row.with("time", Value::of(&found.times)));
+    }
+    Ok(())
 }

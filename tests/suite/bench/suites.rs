@@ -78,6 +78,8 @@ fn with_a_gpu_every_suite_measures_and_verifies_it() {
     for (suite, table, measures) in [
         ("stages", "stages", &["upload", "histogram", "map", "equalize", "download", "total"][..]),
         ("stages", "sweep", &["histogram", "map"]),
+        ("stages", "kernels", &["time"]),
+        ("scans", "alone", &["time"]),
         ("cdf-min", "cdf-min", &["kernels, reduction", "with copies, first-nonzero", "kernels, tuned"]),
         ("scans", "scans", &["kernels", "with copies", "speed-up", "speed-up of kernels"]),
         ("bins", "elements", &["kernels", "histogram", "saturation", "with upload"]),
