@@ -1,5 +1,6 @@
 //! `histeq-video bench`: runs suites and writes what they found.
 
+use crate::signals;
 use anyhow::{Context, Result, bail};
 use histeq_video::bench::{self, Report, Suite};
 use histeq_video::cli::BenchJob;
@@ -9,22 +10,29 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// What a first Ctrl-C is answered with.
+const ENDING: &str = "interrupted, ending after this step";
+
 /// Runs what was asked for; tables go to stdout.
 pub fn main(job: BenchJob) -> ExitCode {
-    match run(&job) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
+    let console = Console::new(job.verbosity());
+    console.share_with(job.setup.steps.bar());
+    run(&job, &console).map_or_else(
+        |error| {
             job.setup.steps.finish();
-            Console::new(job.verbosity()).error(&error);
-            ExitCode::FAILURE
-        }
-    }
+            console.error(&error);
+            let interrupted = job.setup.steps.cancel().is_cancelled();
+            if interrupted { ExitCode::from(signals::INTERRUPTED) } else { ExitCode::FAILURE }
+        },
+        |()| ExitCode::SUCCESS,
+    )
 }
 
-fn run(job: &BenchJob) -> Result<()> {
+fn run(job: &BenchJob, console: &Console) -> Result<()> {
     if job.suites.is_empty() {
         return print(&list());
     }
+    signals::listen(job.setup.steps.cancel().clone(), console.clone(), Vec::new(), ENDING)?;
     if job.needs_gpu
         && let Err(reason) = job.setup.gpu()
     {

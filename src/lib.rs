@@ -25,7 +25,7 @@
 //! | [`comparison`] | two videos in one | pipeline, chart, equalize, ffmpeg, frame, spec |
 //! | [`window`] | the preview: picture, overlays, keys | pipeline, sink, chart, equalize, ffmpeg, frame, spec |
 //! | [`report`] | progress, notes, the line at the end | pipeline |
-//! | [`bench`] | measuring this machine: suites, tables, plots, the figures of others | equalize, cuda, svg, ffmpeg, frame, spec |
+//! | [`bench`] | measuring this machine: suites, tables, plots, the figures of others | pipeline, equalize, cuda, svg, ffmpeg, frame, spec |
 //! | [`cli`] | what was typed, what it means | everything |
 
 pub mod bench;

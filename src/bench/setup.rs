@@ -3,6 +3,8 @@
 use super::{Arithmetic, Repeats};
 use crate::cuda::Gpu;
 use crate::cuda::variants::Variants;
+use crate::pipeline::Cancel;
+use anyhow::{Result, ensure};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::OnceCell;
 use std::path::PathBuf;
@@ -54,11 +56,14 @@ impl Setup {
 }
 
 /// The steps of a suite, on a bar that is there only while somebody looks on.
-pub struct Steps(ProgressBar);
+pub struct Steps {
+    bar: ProgressBar,
+    cancel: Cancel,
+}
 
 impl Steps {
-    /// On a terminal's stderr, or nowhere.
-    pub fn new(shown: bool) -> Self {
+    /// On a terminal's stderr, or nowhere; there are no more steps once `cancel` says so.
+    pub fn new(shown: bool, cancel: Cancel) -> Self {
         let bar = match shown {
             true => ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10)),
             false => ProgressBar::hidden(),
@@ -66,23 +71,38 @@ impl Steps {
         let template = ProgressStyle::with_template("{percent:>3}% {wide_bar} {msg} {elapsed}");
         // The template is a constant, and valid.
         bar.set_style(template.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Steps(bar)
+        Steps { bar, cancel }
     }
 
     /// Says that there will be so many more steps.
     pub fn expect(&self, steps: usize) {
-        self.0.inc_length(steps as u64);
+        self.bar.inc_length(steps as u64);
     }
 
     /// Says what the next step is.
-    pub fn next(&self, what: impl Into<String>) {
-        self.0.inc(1);
-        self.0.set_message(what.into());
+    ///
+    /// # Errors
+    /// When there is to be none.
+    pub fn next(&self, what: impl Into<String>) -> Result<()> {
+        ensure!(!self.cancel.is_cancelled(), "interrupted");
+        self.bar.inc(1);
+        self.bar.set_message(what.into());
+        Ok(())
+    }
+
+    /// The bar, for whoever prints beside it.
+    pub fn bar(&self) -> ProgressBar {
+        self.bar.clone()
+    }
+
+    /// What ends the suite before its end.
+    pub fn cancel(&self) -> &Cancel {
+        &self.cancel
     }
 
     /// Takes the bar away.
     pub fn finish(&self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
 

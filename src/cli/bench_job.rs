@@ -3,6 +3,7 @@
 use super::job::{usage, verbosity};
 use super::{BackendArg, BenchArgs};
 use crate::bench::{Repeats, Setup, Steps, Suite};
+use crate::pipeline::Cancel;
 use crate::report::Verbosity;
 use clap::error::ErrorKind;
 use std::cell::OnceCell;
@@ -63,7 +64,7 @@ impl BenchJob {
             chosen: args.place.kernels.chosen(),
             saturate: args.saturate,
             file: args.file,
-            steps: Steps::new(std::io::stderr().is_terminal() && !args.quiet),
+            steps: Steps::new(std::io::stderr().is_terminal() && !args.quiet, Cancel::default()),
             opened: OnceCell::new(),
         };
         Ok(BenchJob {

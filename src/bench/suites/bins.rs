@@ -30,7 +30,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let cases = cases(setup);
     setup.steps.expect(cases.len());
     for (elements, bins, over) in cases {
-        setup.steps.next(format!("{elements} elements, {bins} bins"));
+        setup.steps.next(format!("{elements} elements, {bins} bins"))?;
         let case = Case::new(setup, elements, bins);
         let row = case.row(&[]).with("sequential", case.on_cpu);
         // Both tables have one case in common. Other numbers of bins are no line over elements.

@@ -30,7 +30,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let sizes = setup.sizes(&SIZES);
     setup.steps.expect(sizes.len());
     for size in sizes {
-        setup.steps.next(size_name(size));
+        setup.steps.next(size_name(size))?;
         let image = Image::new(size);
         let on_cpu = image.on_cpu(setup)?;
         let mut row = Row::new([size_name(size)])

@@ -54,7 +54,7 @@ fn frames(setup: &Setup) -> Result<Table> {
             let frames = several(&picture(gray(depth), size, Content::Photo), FRAMES);
             let mut expected = ways().map(|(_, settings)| Expected::of(&frames[0], settings));
             for &(isa, threads) in &paths {
-                setup.steps.next(format!("{} {depth} bits {isa} {threads}", size_name(size)));
+                setup.steps.next(format!("{} {depth} bits {isa} {threads}", size_name(size)))?;
                 let mut row = Row::new([size_name(size), depth.to_string(), isa.to_string(), threads.to_string()]);
                 row.at = (isa == Isa::best()).then_some(threads as f64);
                 let copy = memcpy(&frames, threads, 8, setup.repeats);
@@ -147,7 +147,7 @@ fn passes(setup: &Setup) -> Result<Table> {
     for (format, content) in passed {
         let frame = picture(format, size, content);
         for isa in Isa::available() {
-            setup.steps.next(format!("{format} {} {isa}", content.name()));
+            setup.steps.next(format!("{format} {} {isa}", content.name()))?;
             let row = Row::new([format.to_string(), content.name().to_owned(), isa.to_string()]);
             table.push(pass_by_pass(setup, &frame, isa, row)?);
         }

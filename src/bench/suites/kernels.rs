@@ -56,11 +56,11 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let (cases, formats) = (cases(setup), formats());
     setup.steps.expect(cases.len() + formats.len());
     for (size, depth, content) in cases {
-        setup.steps.next(format!("{} {depth} bits {}", size_name(size), content.name()));
+        setup.steps.next(format!("{} {depth} bits {}", size_name(size), content.name()))?;
         frames.push(frame_row(setup, gpu, &mut copies, (size, depth, content))?);
     }
     for format in formats {
-        setup.steps.next(format.to_string());
+        setup.steps.next(format.to_string())?;
         kernels.push(kernel_row(setup, gpu, format)?);
     }
     Ok(vec![frames, kernels])

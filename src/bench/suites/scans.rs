@@ -22,7 +22,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let sizes = setup.sizes(&SIZES);
     setup.steps.expect(sizes.len());
     for size in sizes {
-        setup.steps.next(size_name(size));
+        setup.steps.next(size_name(size))?;
         let image = Image::new(size);
         let times = image.on_cpu(setup)?;
         on_cpu::rows(size, &times).into_iter().for_each(|row| cpu.push(row));

@@ -19,7 +19,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let sizes = setup.sizes(&SIZES);
     setup.steps.expect(sizes.len());
     for (index, &size) in sizes.iter().enumerate() {
-        setup.steps.next(size_name(size));
+        setup.steps.next(size_name(size))?;
         let image = Image::new(size);
         on_cpu::rows(size, &image.on_cpu(setup)?).into_iter().for_each(|row| cpu.push(row));
         let Some(lab) = &lab else { continue };

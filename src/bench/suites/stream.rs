@@ -54,7 +54,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     for size in sizes {
         let frame = picture(PixelFormat::Gray, size, Content::Photo);
         for depth in DEPTHS {
-            setup.steps.next(format!("{}, ring of {depth}", size_name(size)));
+            setup.steps.next(format!("{}, ring of {depth}", size_name(size)))?;
             table.push(row(setup, gpu, &frame, depth)?);
         }
     }

@@ -36,7 +36,7 @@ pub fn run(setup: &Setup, notes: &mut Vec<String>) -> Result<Vec<Table>> {
     let mut pictures = None;
     for round in 0..rounds {
         for contender in &mut contenders {
-            setup.steps.next(&contender.name);
+            setup.steps.next(&contender.name)?;
             let out = folder.0.join("out.mp4");
             let used = contender.run(&out)?;
             let found = count_pictures(&out)?;
@@ -94,16 +94,18 @@ const PLAIN: &str = "ffmpeg, no filter";
 fn contenders(setup: &Setup, file: &Path, folder: &Folder, notes: &mut Vec<String>) -> Result<Vec<Contender>> {
     let ours = std::env::current_exe().context("asking for the path of this program")?;
     let mut found = vec![Contender::ours(&ours, file, "cpu", &[])];
-    if let Some(gpu) = setup.gpu_index {
-        let gpu = gpu.to_string();
-        let cuda = Contender::ours(&ours, file, "cuda", &["--gpu", &gpu]);
-        // A GPU that is opened here would count as memory of every child.
-        match cuda.trial(folder) {
-            Ok(()) => found.push(cuda),
-            Err(error) => notes.push(format!("No GPU is measured: {error:#}.")),
+    match setup.gpu_index.map(|gpu| gpu.to_string()) {
+        None => notes.push("No GPU is measured: --backend cpu asks for the CPU alone.".to_owned()),
+        Some(gpu) => {
+            for more in [&["--gpu", &gpu][..], &["--gpu", &gpu, "--decoder", "nvdec"]] {
+                let cuda = Contender::ours(&ours, file, "cuda", more);
+                // A GPU that is opened here would count as memory of every child.
+                match cuda.trial(folder) {
+                    Ok(()) => found.push(cuda),
+                    Err(error) => notes.push(format!("{} is left out: {error:#}.", cuda.name)),
+                }
+            }
         }
-    } else {
-        notes.push("No GPU is measured: --backend cpu asks for the CPU alone.".to_owned());
     }
     match Command::new("ffmpeg").arg("-version").output() {
         Ok(output) if output.status.success() => {
@@ -121,7 +123,7 @@ impl Contender {
         let encoding = ["--encoder", "libx264", "--preset", "veryfast", "--crf", "18"];
         let arguments = given.iter().chain(more).chain(&encoding).map(|word| (*word).to_owned());
         Contender {
-            name: format!("histeq-video --backend {backend}"),
+            name: ["histeq-video --backend", backend].iter().chain(more).copied().collect::<Vec<_>>().join(" "),
             program: program.to_owned(),
             arguments: arguments.chain([file.to_string_lossy().into_owned()]).collect(),
             runs: Vec::new(),

@@ -1,6 +1,10 @@
 //! The command line of `bench`.
 
 use crate::program::Dir;
+use crate::running::Running;
+use rustix::process::Signal;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 #[test]
 fn without_a_suite_they_are_listed() {
@@ -32,6 +36,23 @@ fn what_makes_no_sense_is_a_usage_error() {
         dir.run(line).exits_with(2).says(&[says]);
     }
     assert!(dir.names().is_empty());
+}
+
+#[test]
+fn an_interrupted_suite_leaves_nothing_behind() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 50 -c:v ffv1 in.mkv");
+    let mut command = dir.command("bench transcode in.mkv --backend cpu --repeat 1000");
+    let mut running = Running::start(command.env("TMPDIR", dir.path("")).stdout(Stdio::null()).stderr(Stdio::null()));
+    running.wait_until_it_listens();
+    let begin = Instant::now();
+    while dir.names().len() < 2 {
+        assert!(begin.elapsed() < Duration::from_secs(20), "it writes nothing");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    running.signal(Signal::INT);
+    assert_eq!(running.ends_within(Duration::from_secs(20)), Some(130));
+    assert_eq!(dir.names(), ["in.mkv"]);
 }
 
 #[test]
