@@ -11,11 +11,13 @@
 //! | `kernels` | a launcher for each family of files in `kernels/variants/` |
 //! | `study` | the hook of normal runs |
 //! | `timing` | times by the device's own clock |
+//! | `experiment` | what a measurement is asked for, and what it gives |
 //! | `lab` | elements on the device, and steps on them, timed one by one |
 //! | `tuned` | the same of our own kernels |
 
 mod arguments;
 mod choice;
+mod experiment;
 mod formula;
 mod kernels;
 mod lab;
@@ -26,10 +28,9 @@ mod timing;
 mod tuned;
 
 pub use choice::{CdfMin, HistogramVariant, MapVariant, ScanVariant, UnknownName, Variants};
+pub use experiment::{Elements, Experiment, Measured, Memory, PixelOrder, Repeats, Run, Step, StepTimes, Transfer};
 pub use formula::Formula;
-pub use lab::{
-    Elements, Experiment, Lab, Measured, Memory, PixelOrder, Plane, Repeats, Run, Step, StepTimes, Transfer,
-};
+pub use lab::{Lab, Plane};
 pub use setups::{SETUPS, Setup};
 pub use shape::{Shape, Walk};
 pub(super) use study::{ScanRoom, Study};
