@@ -6,8 +6,9 @@
 //!                                                                 \-> comparison with the documents' figures
 //! ```
 //!
-//! A figure is the median of repeated runs, with its quartiles. Every timed result is held against the reference, and
-//! one that differs fails the run: a wrong result has no speed.
+//! A figure is the median of repeated runs, with its quartiles. Results are held against the reference, and one that
+//! differs fails the run: a wrong result has no speed. (`kernels` times runs that leave pictures as they are, so that they
+//! can be worked on again; there it is what the same kernels make of the picture at full strength that is held against it.)
 //!
 //! | file | what it is |
 //! |---|---|
@@ -16,7 +17,7 @@
 //! | `setup` | what a suite is told, and its progress |
 //! | `value` | repeated runs, median, quartiles |
 //! | `table` | rows with units |
-//! | `report` | the tables of a suite, and the machine that they are of |
+//! | `report`, `machine` | the tables of a suite, and what they were measured on |
 //! | `markdown`, `data`, `plot` | what a report is written as |
 //! | `references` | the figures in the documents |
 //! | `comparison` | ours beside them |
