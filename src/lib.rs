@@ -12,6 +12,7 @@
 //! | [`io`] | pipes with large buffers, reads that can be interrupted | frame |
 //! | [`ffmpeg`] | what the safe bindings lack: contexts, pictures by reference, side data | frame |
 //! | [`rawvideo`] | what raw frames are, and y4m headers | ffmpeg, frame |
+//! | [`svg`] | drawings and axes of plots | |
 //! | [`cuda`] | a GPU: memory, streams, kernels | frame, spec |
 //! | [`chart`] | histograms, curves, labels, drawn over pictures | frame, spec |
 //! | [`equalize`] | the backends: reference, CPU, CUDA | spec, frame, cuda |
@@ -20,12 +21,14 @@
 //! | [`source`] | files, URLs, images, raw frames, cameras | pipeline, rawvideo, camera, ffmpeg, io, frame |
 //! | [`sink`] | encoders, containers, temporary names, raw frames | pipeline, rawvideo, ffmpeg, io, frame |
 //! | [`curves`] | curves kept in files, and given to frames | pipeline, sink, equalize, frame, spec |
-//! | [`stats`] | what was done to each frame, measured and plotted | curves, pipeline, sink, equalize, frame, spec |
+//! | [`stats`] | what was done to each frame, measured and plotted | curves, pipeline, sink, equalize, frame, svg, spec |
 //! | [`comparison`] | two videos in one | pipeline, chart, equalize, ffmpeg, frame, spec |
 //! | [`window`] | the preview: picture, overlays, keys | pipeline, sink, chart, equalize, ffmpeg, frame, spec |
 //! | [`report`] | progress, notes, the line at the end | pipeline |
+//! | [`bench`] | measuring this machine: suites, tables, plots, the figures of others | pipeline, equalize, cuda, svg, ffmpeg, frame, spec |
 //! | [`cli`] | what was typed, what it means | everything |
 
+pub mod bench;
 pub mod camera;
 pub mod chart;
 pub mod cli;
@@ -43,4 +46,5 @@ pub mod sink;
 pub mod source;
 pub mod spec;
 pub mod stats;
+pub mod svg;
 pub mod window;

@@ -1,5 +1,6 @@
 //! The program: arguments become a job, a job becomes source, equalizer and sink, and the pipeline runs them.
 
+mod benchmark;
 mod compare;
 mod devices;
 mod live;
@@ -9,7 +10,7 @@ mod signals;
 use anyhow::{Result, anyhow};
 use clap::Parser;
 use histeq_video::cli::{
-    Args, Command, CompareJob, Job, LiveJob, Opening, check_region, completions, man_page, man_pages,
+    Args, BenchJob, Command, CompareJob, Job, LiveJob, Opening, check_region, completions, man_page, man_pages,
 };
 use histeq_video::curves::{Given, KeptCurves};
 use histeq_video::equalize::gray::Gray;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Some(Command::Compare(args)) => {
             compare::main(CompareJob::from_args(*args).unwrap_or_else(|error| error.exit()))
         }
+        Some(Command::Bench(args)) => benchmark::main(BenchJob::from_args(*args).unwrap_or_else(|error| error.exit())),
         Some(Command::Devices) => devices::main(),
         Some(Command::Completions { shell }) => {
             completions(shell, &mut stdout());

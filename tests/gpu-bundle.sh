@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # tests/gpu-bundle.sh OUT [FFMPEG]
 #
-# Packs the release builds of the program, the integration tests and the GPU benchmark into the folder OUT, with the
-# libraries that they need, for a machine that has an NVIDIA driver and neither FFmpeg nor Rust:
+# Packs the release builds of the program and the integration tests into the folder OUT, with the libraries that they
+# need, for a machine that has an NVIDIA driver and neither FFmpeg nor Rust:
 #
 #   OUT/gpu-suite             the integration tests; a missing GPU is a failure. Takes a test's name, or any other
 #                             argument of a Rust test binary
-#   OUT/run PROGRAM ARGS...   any of the programs: histeq-video, suite, cuda-bench
+#   OUT/run PROGRAM ARGS...   any of the programs: histeq-video, suite
 #
 # FFMPEG is a folder or a tarball whose lib/ (or first level's lib/) holds FFmpeg's shared libraries; by default they
 # are this system's. glibc and the driver are the other machine's: it has to have at least this system's glibc.
@@ -39,8 +39,7 @@ target=$(cargo metadata --format-version 1 --no-deps --manifest-path "$repositor
     python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')
 install -m 755 "$target/release/histeq-video" "$out/bin/histeq-video"
 install -m 755 "$(built suite test --release --test suite)" "$out/bin/suite"
-install -m 755 "$(built cuda bench --bench cuda)" "$out/bin/cuda-bench"
-strip --strip-unneeded "$out"/bin/{histeq-video,suite,cuda-bench}
+strip --strip-unneeded "$out"/bin/{histeq-video,suite}
 
 # Every library that they need, and that a bare system with a driver does not have.
 theirs='^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|libpthread|librt|libresolv|libutil|libstdc\+\+|libgcc_s|libcuda|libnvidia.*|libnvcuvid)\.so'

@@ -3,7 +3,7 @@
 use super::equalize_args::EqualizeArgs;
 use super::output_args::OutputArgs;
 use super::variant_args::VariantArgs;
-use super::{CompareArgs, LiveArgs};
+use super::{BenchArgs, CompareArgs, LiveArgs};
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -147,6 +147,8 @@ pub enum Command {
     Live(Box<LiveArgs>),
     /// Show two videos or images in one, with their histograms and the curve between them
     Compare(Box<CompareArgs>),
+    /// Measure this machine: kernels, scans, streams, whole files, and the figures of others beside them
+    Bench(Box<BenchArgs>),
     /// List the GPUs, cameras and video encoders that are here
     Devices,
     /// Print completions for a shell

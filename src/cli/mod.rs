@@ -2,6 +2,8 @@
 
 mod args;
 mod backend;
+mod bench_args;
+mod bench_job;
 mod compare_args;
 mod compare_job;
 mod equalize_args;
@@ -16,6 +18,8 @@ mod variant_args;
 
 pub use args::{Args, BackendArg, Command, DecoderArg, ProgressArg};
 pub use backend::{Backend, BackendChoice, Opening};
+pub use bench_args::{BenchArgs, CompareWith};
+pub use bench_job::BenchJob;
 pub use compare_args::CompareArgs;
 pub use compare_job::CompareJob;
 pub use job::Job;

@@ -41,18 +41,23 @@ where
 }
 
 impl VariantArgs {
-    /// The kernels of a run.
-    ///
-    /// # Errors
-    /// When they do not go with how it is to be equalized, or where: a usage error for clap to print.
-    pub fn settle(&self, backend: BackendArg, wishes: &Wishes, curves_given: bool) -> Result<Variants, clap::Error> {
-        let variants = Variants {
+    /// Which kernels were asked for.
+    pub fn chosen(&self) -> Variants {
+        Variants {
             histogram: self.histogram,
             scan: self.scan,
             block_size: self.block_size,
             pixels_per_thread: self.pixels_per_thread,
             ..Variants::default()
-        };
+        }
+    }
+
+    /// The kernels of a run.
+    ///
+    /// # Errors
+    /// When they do not go with how it is to be equalized, or where: a usage error for clap to print.
+    pub fn settle(&self, backend: BackendArg, wishes: &Wishes, curves_given: bool) -> Result<Variants, clap::Error> {
+        let variants = self.chosen();
         let Some(option) = self.first_given() else { return Ok(variants) };
         let conflict = |why: &str| Err(usage(ErrorKind::ArgumentConflict, &format!("{option} {why}")));
         if backend == BackendArg::Cpu {

@@ -1,7 +1,7 @@
 //! Launch shapes as data, so that a measurement changes a row and nothing else.
 //!
 //! The figures beside the rows are µs for one 3840x2160 plane of photo-like content on an NVIDIA H200, launched back to
-//! back, by `cargo bench --bench cuda` with other rows in the table.
+//! back, by `histeq-video bench kernels` with other rows in the table.
 
 /// How a plane of samples of up to `depth` bits is counted.
 #[derive(Clone, Copy, Debug)]

@@ -2,6 +2,7 @@
 
 use super::plot::{Panel, svg};
 use super::series::{Figure, Series};
+use crate::svg::escaped;
 
 const PANELS: &[Panel] = &[
     Panel {
@@ -96,9 +97,4 @@ fn table(series: &Series) -> String {
         format!("<tr><td>{name}</td>{}{}</tr>\n", cell(before, decimals), cell(after, decimals))
     });
     format!("<table>\n<tr><th>mean over all frames</th><th>before</th><th>after</th></tr>\n{}</table>\n", rows.concat())
-}
-
-/// Text that HTML takes for text.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -2,6 +2,7 @@
 
 mod backends;
 mod bad_input;
+mod bench;
 mod chroma;
 mod clahe;
 mod command_line;

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# benches/suites.sh OUT [FILE...]
+#
+# Runs every suite of `histeq-video bench` and keeps its tables in the folder OUT: SUITE.md (Markdown), SUITE.csv and
+# SUITE.svg, and comparison.md with the figures of the five documents beside this machine's. Each FILE is a video for
+# `transcode`. HISTEQ_BIN names the program (and may hold more words: "./run histeq-video"); default is this tree's
+# release build. About four minutes on 16 cores with a GPU.
+set -euo pipefail
+out=${1:?usage: benches/suites.sh OUT [FILE...]}
+shift
+here=$(dirname -- "${BASH_SOURCE[0]}")
+read -ra program <<< "${HISTEQ_BIN:-${CARGO_TARGET_DIR:-$here/../target}/release/histeq-video}"
+mkdir -p "$out"
+
+# suite NAME OPTIONS...: one suite under its own name, or under $as.
+suite() {
+    local name=${as:-$1} begin=$SECONDS
+    "${program[@]}" bench "$@" --csv "$out/$name.csv" --plot "$out/$name.svg" > "$out/$name.md"
+    echo "$name: $((SECONDS - begin)) s"
+}
+
+for name in stages cdf-min scans luminance; do
+    suite "$name" --repeat 21 --warmup 3
+done
+# What the documents' own arithmetic makes of the same images, and how many samples come out otherwise.
+for name in stages cdf-min scans luminance; do
+    as=$name-own suite "$name" --formula own --repeat 3 --warmup 1
+done
+suite bins --repeat 7 --warmup 1
+suite kernels --repeat 11 --warmup 2
+suite stream --repeat 5 --warmup 1
+suite cpu --repeat 5 --warmup 1
+number=0
+for file in "$@"; do
+    number=$((number + 1))
+    as=transcode-$number suite transcode "$file" --repeat 5 --warmup 1
+done
+"${program[@]}" bench --compare references --repeat 5 --warmup 1 > "$out/comparison.md"
+echo "all: $SECONDS s, in $out"

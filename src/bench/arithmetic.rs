@@ -1,0 +1,60 @@
+//! The documents' own arithmetic (`--formula`): a word on each, and what results have to be by it.
+
+use crate::cuda::variants::Formula;
+
+/// What the kernels of a document compute by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// The specification.
+    #[default]
+    Specification,
+    /// Each document's own.
+    Own,
+    /// This one, wherever it makes sense.
+    One(Formula),
+}
+
+impl Arithmetic {
+    /// What is typed: each name, and a word on it.
+    pub fn names() -> Vec<(&'static str, &'static str)> {
+        let fixed = [("specification", "what frames become everywhere else"), ("own", "each document's own")];
+        fixed.into_iter().chain(Formula::ALL.into_iter().map(|formula| (formula.name(), about(formula)))).collect()
+    }
+
+    /// The arithmetic of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "specification" => Some(Arithmetic::Specification),
+            "own" => Some(Arithmetic::Own),
+            name => name.parse().ok().map(Arithmetic::One),
+        }
+    }
+
+    /// The formula that a document's kernels are run with.
+    pub fn of(self, own: Option<Formula>) -> Option<Formula> {
+        match self {
+            Arithmetic::Specification => None,
+            Arithmetic::Own => own,
+            Arithmetic::One(formula) => Some(formula),
+        }
+    }
+}
+
+/// How a formula differs from the specification, and where it goes wrong.
+fn about(formula: Formula) -> &'static str {
+    match formula {
+        Formula::FloorNoMin => "the share of N rounded down, cmin left out: black is not black, white may not be white",
+        Formula::FloatRound => "in float: quotients near a half round either way; wrong above 2^24 samples",
+        Formula::WrongMin => "float-round whose cmin is 0 where level 0 is occupied: black is not black",
+        Formula::EquationFloor => "rounded down in place of to the nearest: half of the levels one too dark",
+        Formula::Product32 => "products of 32 bits: right up to 16.8 million samples, garbage above",
+        Formula::FloatScan => "cumulative counts in float: wrong above 2^24 samples",
+        Formula::StaleBuffer => "the step before the last one of the scan: sums over half of the levels",
+        Formula::TruncatedLuminance => "luminance rounded down: half of all pixels one too dark",
+    }
+}
+
+/// The curve by this formula, or by the specification.
+pub fn curve(formula: Option<Formula>, counts: &[u32]) -> Vec<u16> {
+    formula.map_or_else(|| Formula::exact(counts), |formula| formula.curve(counts))
+}

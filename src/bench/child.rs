@@ -1,0 +1,63 @@
+//! Another program, run to its end, with what it has used.
+#![allow(unsafe_code, reason = "wait4 is the call that says what one child has used")]
+
+use anyhow::{Context, Result, bail};
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// A run that succeeded.
+pub struct Used {
+    /// Seconds from start to end.
+    pub wall: f64,
+    /// Seconds of all processors.
+    pub cpu: f64,
+    /// Most memory at any time, MiB.
+    pub memory: f64,
+    /// What it said on stderr.
+    pub said: String,
+}
+
+/// Runs `command`.
+///
+/// # Errors
+/// When it cannot be run, or fails: with the last line that it said.
+pub fn run(command: &mut Command) -> Result<Used> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let begin = Instant::now();
+    let mut child = command.spawn().with_context(|| format!("{name} cannot be run"))?;
+    let mut said = Vec::new();
+    if let Some(stderr) = &mut child.stderr {
+        stderr.read_to_end(&mut said).with_context(|| format!("reading what {name} says"))?;
+    }
+    let (status, usage) = wait(child.id() as libc::pid_t).with_context(|| format!("waiting for {name}"))?;
+    let wall = begin.elapsed().as_secs_f64();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    if !libc::WIFEXITED(status) || libc::WEXITSTATUS(status) != 0 {
+        let last = said.trim_end().lines().last().unwrap_or("it said nothing");
+        bail!("{}", last.strip_prefix("histeq-video: error: ").unwrap_or(last));
+    }
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    let cpu = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    // Linux counts in KiB.
+    Ok(Used { wall, cpu, memory: usage.ru_maxrss as f64 / 1024.0, said })
+}
+
+/// Waits for a child that nobody else waits for.
+fn wait(id: libc::pid_t) -> std::io::Result<(libc::c_int, libc::rusage)> {
+    let mut status = 0;
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    loop {
+        // SAFETY: both pointers are to memory of ours that outlives the call, and `id` is a child of this process that
+        // has not been waited for.
+        if unsafe { libc::wait4(id, &mut status, 0, usage.as_mut_ptr()) } == id {
+            // SAFETY: all of its fields are numbers, for which zero is a value; wait4 has filled them in.
+            return Ok((status, unsafe { usage.assume_init() }));
+        }
+        let error = std::io::Error::last_os_error();
+        if error.kind() != std::io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}

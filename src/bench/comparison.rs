@@ -1,0 +1,93 @@
+//! The documents' figures beside ours (`--compare references`).
+
+use super::markdown::{grid, significant};
+use super::references::{DOCUMENTS, Document, Figure, Here, figures};
+use super::{Report, Unit};
+
+/// The figures of every document that has any of what this report is of.
+pub fn compare(report: &Report) -> String {
+    let figures: Vec<Figure> = figures().into_iter().filter(|figure| figure.suite == report.suite).collect();
+    let mut parts = vec![
+        format!("# histeq-video bench {} beside the documents", report.suite.name()),
+        format!("Here: {}; {}.", report.machine.line(), report.repeats),
+        "The same way is by the document's own kernels, or on the CPU by its loop; our way is by those of normal runs. With \
+         copies is from and to memory as the allocator gives it."
+            .to_owned(),
+    ];
+    parts.extend(report.notes.iter().cloned());
+    for document in &DOCUMENTS {
+        let of_document: Vec<&Figure> = figures.iter().filter(|figure| figure.document == document.name).collect();
+        if !of_document.is_empty() {
+            parts.extend(section(document, &of_document, report));
+        }
+    }
+    parts.join("\n\n") + "\n"
+}
+
+/// What the columns of a section are.
+const HEADS: [&str; 9] = [
+    "where",
+    "what",
+    "there",
+    "same way here",
+    "with copies",
+    "our way",
+    "with copies",
+    "there / same way",
+    "there / our way",
+];
+
+fn section(document: &Document, figures: &[&Figure], report: &Report) -> [String; 4] {
+    let mut rows = vec![HEADS.map(str::to_owned).to_vec()];
+    rows.extend(figures.iter().map(|figure| row(figure, report)));
+    [
+        format!("## {}", document.name),
+        format!("There: {}.", document.hardware),
+        document.includes.to_owned(),
+        grid(&rows, 2),
+    ]
+}
+
+fn row(figure: &Figure, report: &Report) -> Vec<String> {
+    let both = |here: Option<&Here>| {
+        let here = |measure: fn(&Here) -> Option<&'static str>| ours(figure, report, here?, measure(here?)?);
+        [here(|here| here.alone), here(|here| here.with_copies)]
+    };
+    let (same, tuned) = (both(Some(&figure.here)), both(figure.tuned.as_ref()));
+    let unit = figure.unit.symbol();
+    let shown = |ours: Option<f64>| ours.map_or(String::new(), |ours| format!("{} {unit}", significant(ours)));
+    let ratio = |[alone, with_copies]: [Option<f64>; 2]| {
+        // Copies belong to it, unless only computing is measured.
+        let ours = with_copies.or(alone);
+        ours.map_or(String::new(), |ours| format!("{}x", significant(times_better(figure, ours))))
+    };
+    vec![
+        figure.place.to_owned(),
+        figure.case.clone(),
+        format!("{} {unit}", figure.stated),
+        shown(same[0]),
+        shown(same[1]),
+        shown(tuned[0]),
+        shown(tuned[1]),
+        ratio(same),
+        ratio(tuned),
+    ]
+}
+
+/// How many times as fast, or how many times the speed-up.
+fn times_better(figure: &Figure, ours: f64) -> f64 {
+    let stated: f64 = figure.stated.parse().unwrap_or(f64::NAN);
+    if figure.unit == Unit::Times { ours / stated } else { stated / ours }
+}
+
+/// Our figure, in the document's unit.
+fn ours(figure: &Figure, report: &Report, here: &Here, measure: &str) -> Option<f64> {
+    let table = report.table(here.table)?;
+    let keys: Vec<&str> = here.keys.iter().map(String::as_str).collect();
+    let median = table.row(&keys)?.get(measure)?.median;
+    let factor = match (table.unit(measure)?.in_microseconds(), figure.unit.in_microseconds()) {
+        (Some(ours), Some(theirs)) => ours / theirs,
+        _ => 1.0,
+    };
+    Some(median * factor)
+}

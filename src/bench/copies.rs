@@ -1,0 +1,129 @@
+//! What memory and bus can do, measured in the same run: no equalizer is faster than a copy.
+#![allow(unsafe_code, reason = "copies between plain pinned buffers need some, and device memory is not set first")]
+
+use super::value::microseconds;
+use super::{Repeats, Value};
+use crate::frame::Frame;
+use anyhow::Result;
+use cudarc::driver::sys::CU_MEMHOSTALLOC_PORTABLE;
+use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
+use cudarc::driver::{CudaContext, CudaStream};
+use std::hint::black_box;
+use std::sync::{Arc, Barrier};
+use std::time::Instant;
+
+/// Microseconds that a frame's luma takes to be copied by so many threads, each with frames of its own; `rounds` copies
+/// each.
+pub fn memcpy(frames: &[Frame], threads: usize, rounds: usize, repeats: Repeats) -> Value {
+    let sources: Vec<Vec<u8>> = frames.iter().map(super::content::first_plane).collect();
+    // Two a thread, so that none is still in a near cache when it is written again.
+    let mut targets: Vec<[Vec<u8>; 2]> = (0..threads).map(|_| [(); 2].map(|()| vec![0; sources[0].len()])).collect();
+    let Ok(value) = repeats.of(|| Ok::<f64, std::convert::Infallible>(copied_once(&sources, &mut targets, rounds)));
+    value.times(1.0 / (threads * rounds) as f64)
+}
+
+/// Microseconds from the first thread's beginning to the last one's end; starting them is not in it.
+fn copied_once(sources: &[Vec<u8>], targets: &mut [[Vec<u8>; 2]], rounds: usize) -> f64 {
+    let start = Barrier::new(targets.len());
+    let work = |thread: usize, targets: &mut [Vec<u8>; 2]| {
+        start.wait();
+        let begin = Instant::now();
+        for round in 0..rounds {
+            let source = &sources[(thread + round * 3) % sources.len()];
+            black_box(&mut targets[round % 2]).copy_from_slice(black_box(source));
+        }
+        (begin, Instant::now())
+    };
+    std::thread::scope(|scope| {
+        let work = &work;
+        let threads: Vec<_> = targets
+            .iter_mut()
+            .enumerate()
+            .map(|(thread, targets)| scope.spawn(move || work(thread, targets)))
+            .collect();
+        let times = threads.into_iter().map(|thread| thread.join().expect("a copy does not panic"));
+        let (begin, end) = times.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).expect("at least one thread");
+        (end - begin).as_secs_f64() * 1e6
+    })
+}
+
+/// Microseconds between two events on `stream`, with `work` enqueued between them.
+///
+/// # Errors
+/// When a call fails.
+pub fn on_device(stream: &Arc<CudaStream>, work: impl FnOnce() -> Result<()>) -> Result<f64> {
+    let event = || stream.context().new_event(Some(CU_EVENT_DEFAULT));
+    let (begin, end) = (event()?, event()?);
+    begin.record(stream)?;
+    work()?;
+    end.record(stream)?;
+    Ok(f64::from(begin.elapsed_ms(&end)?) * 1e3)
+}
+
+/// What the device's memory can do: GB/s read and written, of one copy of `bytes` bytes, and microseconds a copy of
+/// each of `sizes` bytes, launched back to back over the same memory.
+///
+/// # Errors
+/// When the device has no memory left or a copy fails.
+pub fn within_device(stream: &Arc<CudaStream>, bytes: usize, repeats: Repeats) -> Result<DeviceCopies> {
+    // SAFETY: nobody reads what is in there but copies, which take any bytes.
+    let (from, to) = unsafe { (stream.alloc::<u8>(bytes)?, stream.alloc::<u8>(bytes)?) };
+    let mut copies = DeviceCopies { stream: stream.clone(), from, to, repeats, bandwidth: Value::derived(1.0) };
+    let time = copies.time_of(bytes)?;
+    copies.bandwidth = time.into_rate(2.0 * bytes as f64 / 1e3);
+    Ok(copies)
+}
+
+/// Copies within the device.
+pub struct DeviceCopies {
+    stream: Arc<CudaStream>,
+    from: cudarc::driver::CudaSlice<u8>,
+    to: cudarc::driver::CudaSlice<u8>,
+    repeats: Repeats,
+    /// GB/s read and written by one large copy.
+    pub bandwidth: Value,
+}
+
+impl DeviceCopies {
+    /// Microseconds that a copy of so many bytes takes, launched back to back over all of the memory.
+    ///
+    /// # Errors
+    /// When a copy fails.
+    pub fn time_of(&mut self, bytes: usize) -> Result<Value> {
+        let DeviceCopies { stream, from, to, repeats, .. } = self;
+        let copies = (from.len() / bytes).max(1);
+        let value = repeats.of(|| {
+            on_device(stream, || {
+                for copy in 0..copies {
+                    let part = copy * bytes..(copy + 1) * bytes;
+                    stream.memcpy_dtod(&from.slice(part.clone()), &mut to.slice_mut(part))?;
+                }
+                Ok(())
+            })
+        })?;
+        Ok(value.times(1.0 / copies as f64))
+    }
+}
+
+/// Microseconds for so many bytes up and down at once, on two streams that wait for nobody, `rounds` times.
+///
+/// # Errors
+/// When memory is short or a copy fails.
+pub fn both_ways(context: &Arc<CudaContext>, bytes: usize, rounds: usize, repeats: Repeats) -> Result<Value> {
+    let (up, down) = (context.new_stream()?, context.new_stream()?);
+    // SAFETY: nobody reads what is in there.
+    let pinned = || unsafe { context.alloc_pinned_with_flags::<u8>(bytes, CU_MEMHOSTALLOC_PORTABLE) };
+    let (from, mut to) = (pinned()?, pinned()?);
+    let (mut above, below) = (up.alloc_zeros::<u8>(bytes)?, down.alloc_zeros::<u8>(bytes)?);
+    let value = repeats.of(|| {
+        context.synchronize()?;
+        let begin = Instant::now();
+        for _ in 0..rounds {
+            up.memcpy_htod(&from, &mut above)?;
+            down.memcpy_dtoh(&below, &mut to)?;
+        }
+        context.synchronize()?;
+        Ok::<f64, anyhow::Error>(microseconds(begin))
+    })?;
+    Ok(value.times(1.0 / rounds as f64))
+}

@@ -1,0 +1,86 @@
+//! A report for programs: CSV with a line a figure, and JSON.
+
+use super::{Report, Row, Table};
+use anyhow::Result;
+use serde_json::{Value as Json, json};
+
+/// A line a figure: suite, table, every key of any table (empty where a table has no such key), measure, unit, median,
+/// quartiles, runs.
+///
+/// # Errors
+/// When there is no memory left for it.
+pub fn csv(report: &Report) -> Result<String> {
+    let mut keys: Vec<&str> = Vec::new();
+    for key in report.tables.iter().flat_map(|table| &table.keys) {
+        if !keys.contains(key) {
+            keys.push(key);
+        }
+    }
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let ends = ["measure", "unit", "median", "quartile_1", "quartile_3", "runs"];
+    writer.write_record(["suite", "table"].iter().chain(&keys).chain(&ends))?;
+    for table in &report.tables {
+        for row in table.rows() {
+            for measure in &table.measures {
+                let Some(value) = row.get(&measure.name) else { continue };
+                let mut record = vec![report.suite.name().to_owned(), table.name.to_owned()];
+                record.extend(keys.iter().map(|key| key_of(table, row, key)));
+                record.extend([measure.name.clone(), measure.unit.symbol().to_owned()]);
+                record.extend([value.median, value.low, value.high].map(|figure| rounded(figure).to_string()));
+                record.push(value.runs.to_string());
+                writer.write_record(&record)?;
+            }
+        }
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+fn key_of(table: &Table, row: &Row, key: &str) -> String {
+    let place = table.keys.iter().position(|name| *name == key);
+    place.map_or(String::new(), |place| row.keys[place].clone())
+}
+
+/// Everything in one object.
+///
+/// # Errors
+/// Never, in practice: text and finite numbers can all be written.
+pub fn json(report: &Report) -> Result<String> {
+    let tables: Vec<Json> = report.tables.iter().map(of_table).collect();
+    let whole = json!({
+        "suite": report.suite.name(),
+        "version": env!("CARGO_PKG_VERSION"),
+        "machine": { "cpu": report.machine.cpu, "threads": report.machine.threads, "gpu": report.machine.gpu },
+        "repeat": report.repeats.counted,
+        "warmup": report.repeats.warm_up,
+        "notes": report.notes,
+        "tables": tables,
+    });
+    Ok(serde_json::to_string_pretty(&whole)? + "\n")
+}
+
+fn of_table(table: &Table) -> Json {
+    let rows: Vec<Json> = table.rows().iter().map(|row| of_row(table, row)).collect();
+    json!({ "name": table.name, "title": table.title, "notes": table.notes, "rows": rows })
+}
+
+fn of_row(table: &Table, row: &Row) -> Json {
+    let keys: serde_json::Map<String, Json> =
+        table.keys.iter().zip(&row.keys).map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
+    let figures = table.measures.iter().filter_map(|measure| {
+        let value = row.get(&measure.name)?;
+        let figure = json!({
+            "unit": measure.unit.symbol(),
+            "median": rounded(value.median),
+            "quartile_1": rounded(value.low),
+            "quartile_3": rounded(value.high),
+            "runs": value.runs,
+        });
+        Some((measure.name.clone(), figure))
+    });
+    json!({ "keys": keys, "figures": figures.collect::<serde_json::Map<String, Json>>() })
+}
+
+/// To seven digits, which is more than any clock here knows.
+fn rounded(figure: f64) -> f64 {
+    format!("{figure:.6e}").parse().unwrap_or(figure)
+}

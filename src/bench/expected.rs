@@ -1,0 +1,133 @@
+//! What timed frames have to be: the reference's answer for a still picture, frame after frame.
+//!
+//! The reference takes a second for a large picture; but a still picture has the same histogram in every frame, and soon
+//! the same curve. So it is counted once, and mapped once for each curve that comes up.
+
+use crate::equalize::reference::{histogram, map, tile_histograms};
+use crate::equalize::{levels, tiles, whole};
+use crate::frame::{Frame, HostPool};
+use crate::spec::clahe::{TileBins, TileCurves, TileHistograms};
+use crate::spec::{Curve, Equalization, Gain, Histogram, Method, Plateau, Settings, Smoothing, Threshold};
+use anyhow::{Result, bail};
+
+/// What a still picture becomes, frame by frame.
+pub struct Expected<'a> {
+    frame: &'a Frame,
+    settings: Settings,
+    equalization: Equalization,
+    counts: Histogram,
+    tile_counts: Option<TileHistograms>,
+    mapped: Vec<(Mapping, Frame)>,
+}
+
+/// What a frame is sent through.
+#[derive(PartialEq)]
+enum Mapping {
+    Curve(Curve),
+    Tiles(TileCurves),
+}
+
+impl<'a> Expected<'a> {
+    /// Before the first frame.
+    pub fn of(frame: &'a Frame, settings: Settings) -> Self {
+        let bins = TileBins::new(levels(frame), settings.bins);
+        Expected {
+            frame,
+            settings,
+            equalization: Equalization::new(settings),
+            counts: histogram(frame, whole(frame)),
+            tile_counts: tiles(frame, settings.method).map(|tiles| tile_histograms(frame, tiles, bins)),
+            mapped: Vec::new(),
+        }
+    }
+
+    /// Everything begins anew, for another run.
+    pub fn begin(&mut self) {
+        self.equalization = Equalization::new(self.settings);
+    }
+
+    /// Lets so many frames go by.
+    pub fn skip(&mut self, frames: usize) {
+        (0..frames).for_each(|_| drop(self.next()));
+    }
+
+    /// What the last of so many more frames becomes.
+    ///
+    /// # Panics
+    /// When there are none.
+    pub fn after(&mut self, frames: usize) -> &Frame {
+        let mapping = (0..frames).map(|_| self.next()).last().expect("at least one frame");
+        let found = self.mapped.iter().position(|(known, _)| *known == mapping);
+        let place = found.unwrap_or_else(|| {
+            let (pool, chroma) = (HostPool::default(), self.settings.chroma);
+            let frame = match &mapping {
+                Mapping::Curve(curve) => map(self.frame, chroma, &pool, |_, _, code| curve.apply(code)),
+                Mapping::Tiles(curves) => map(self.frame, chroma, &pool, |x, y, code| curves.value(x, y, code)),
+            };
+            self.mapped.push((mapping, frame));
+            self.mapped.len() - 1
+        });
+        &self.mapped[place].1
+    }
+
+    fn next(&mut self) -> Mapping {
+        match &self.tile_counts {
+            None => {
+                let size = (self.frame.width(), self.frame.height());
+                Mapping::Curve(self.equalization.next(&self.counts, size).curve)
+            }
+            Some(tiles) => {
+                let step = self.equalization.next_tiles(&self.counts, tiles);
+                Mapping::Tiles(TileCurves::equalizing(&step.window, &self.settings))
+            }
+        }
+    }
+}
+
+/// Holds `found` against what it should be.
+///
+/// # Errors
+/// When a byte differs: says where the first one is.
+pub fn check(what: &str, expected: &Frame, found: &Frame) -> Result<()> {
+    for (index, (expected, found)) in expected.planes().iter().zip(found.planes()).enumerate() {
+        for y in 0..expected.rows() {
+            if expected.row(y) != found.row(y) {
+                let pairs = expected.row(y).iter().zip(found.row(y));
+                let x = pairs.take_while(|(expected, found)| expected == found).count();
+                bail!("{what}: byte {x} of row {y} of plane {index} is not what the reference says");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Holds `found` against what it should be.
+///
+/// # Errors
+/// When a value differs: says where the first one is.
+pub fn check_values<T: PartialEq + std::fmt::Display>(what: &str, expected: &[T], found: &[T]) -> Result<()> {
+    if expected.len() != found.len() {
+        bail!("{what}: {} values, not {}", found.len(), expected.len());
+    }
+    match expected.iter().zip(found).position(|(expected, found)| expected != found) {
+        None => Ok(()),
+        Some(at) => bail!("{what}: value {at} is {}, and {} by the reference", found[at], expected[at]),
+    }
+}
+
+/// Everything that makes a curve from more than the plain histogram: the window of a second at 25 frames a second, scene
+/// cuts, plateau and contrast limit.
+pub fn modified() -> Settings {
+    Settings {
+        smoothing: Smoothing::of_seconds(1.0, 25.0),
+        scene_threshold: Threshold::from_share(0.2).expect("a share"),
+        plateau: Plateau::Millionths(50_000),
+        max_gain: Gain::from_slope(3.0).expect("a slope"),
+        ..Settings::default()
+    }
+}
+
+/// Local equalization, with the same window.
+pub fn local() -> Settings {
+    Settings { method: Method::Clahe { columns: 8, rows: 8 }, plateau: Plateau::Off, ..modified() }
+}

@@ -1,0 +1,90 @@
+//! A report as text: Markdown, with its columns aligned so that a terminal shows it well too.
+
+use super::{Report, Table, Value};
+
+/// All tables of a report, or several.
+pub fn markdown(report: &Report) -> String {
+    let mut parts = vec![
+        format!("# histeq-video bench {}", report.suite.name()),
+        format!("{}; histeq-video {}", report.machine.line(), env!("CARGO_PKG_VERSION")),
+    ];
+    let spread = "± is half the distance between the quartiles, where it is 1 % or more";
+    parts.push(match report.repeats.counted {
+        0 | 1 => format!("Figures are of {}.", report.repeats),
+        _ => format!("Figures are {}; {spread}.", report.repeats),
+    });
+    parts.extend(report.notes.iter().cloned());
+    parts.extend(report.tables.iter().map(of_table));
+    parts.join("\n\n") + "\n"
+}
+
+fn of_table(table: &Table) -> String {
+    let mut parts = vec![format!("## {}", table.title)];
+    parts.extend(table.notes.iter().cloned());
+    if table.rows().is_empty() {
+        parts.push("Nothing has been measured.".to_owned());
+        return parts.join("\n\n");
+    }
+    let measures: Vec<_> = table.measured().collect();
+    let heads = table.keys.iter().map(|key| (*key).to_owned());
+    let heads = heads.chain(measures.iter().map(|measure| format!("{} ({})", measure.name, measure.unit.symbol())));
+    let mut rows = vec![heads.collect::<Vec<_>>()];
+    rows.extend(table.rows().iter().map(|row| {
+        let figures = measures.iter().map(|measure| row.get(&measure.name).map_or(String::new(), figure));
+        row.keys.iter().cloned().chain(figures).collect()
+    }));
+    parts.push(grid(&rows, table.keys.len()));
+    parts.join("\n\n")
+}
+
+/// A Markdown table whose first row is its head. Beyond the first `left` columns everything is flush right.
+pub fn grid(rows: &[Vec<String>], left: usize) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(3);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+            if column < left { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        });
+        format!("| {} |", cells.collect::<Vec<_>>().join(" | "))
+    };
+    let rule = widths.iter().enumerate().map(|(column, &width)| {
+        if column < left { "-".repeat(width + 2) } else { format!("{}:", "-".repeat(width + 1)) }
+    });
+    let rule = format!("|{}|", rule.collect::<Vec<_>>().join("|"));
+    let mut lines: Vec<String> = rows.iter().map(line).collect();
+    lines.insert(1.min(lines.len()), rule);
+    lines.join("\n")
+}
+
+fn figure(value: Value) -> String {
+    let spread = value.spread() * 100.0;
+    let number = significant(value.median);
+    if value.runs > 1 && spread >= 0.995 { format!("{number} ±{spread:.0} %") } else { number }
+}
+
+/// With as many digits as mean something.
+pub fn significant(figure: f64) -> String {
+    if figure == 0.0 {
+        return "0".to_owned();
+    }
+    let decimals = (2.0 - figure.abs().log10().floor()).clamp(0.0, 6.0) as usize;
+    format!("{figure:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_three_digits_or_all_before_the_point() {
+        let shown = [0.012_345, 1.234_56, 12.345, 123.45, 12345.6, 0.0].map(significant);
+        assert_eq!(shown, ["0.0123", "1.23", "12.3", "123", "12346", "0"]);
+    }
+
+    #[test]
+    fn columns_are_aligned() {
+        let rows = [vec!["size".to_owned(), "µs".to_owned()], vec!["1x1".to_owned(), "12345".to_owned()]];
+        assert_eq!(grid(&rows, 1), "| size |    µs |\n|------|------:|\n| 1x1  | 12345 |");
+    }
+}

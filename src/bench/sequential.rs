@@ -1,0 +1,86 @@
+//! The documents' programs for one thread of a CPU: the loops that can be read aloud, over bytes, as a compiler makes them.
+//! They are the columns that GPUs are compared with, and what their results are held against.
+
+use crate::spec::Weights;
+
+/// How often each of `bins` values occurs.
+pub fn histogram(elements: &[u8]) -> [u32; 256] {
+    let mut counts = [0; 256];
+    for &element in elements {
+        counts[usize::from(element)] += 1;
+    }
+    counts
+}
+
+/// `to` becomes `from`, equalized, by the specification: `from` is full-range 8-bit gray.
+pub fn equalize(from: &[u8], to: &mut [u8]) {
+    let mut cumulative = histogram(from);
+    let (mut sum, mut first) = (0, 0);
+    for entry in &mut cumulative {
+        sum += *entry;
+        *entry = sum;
+        if first == 0 {
+            first = sum;
+        }
+    }
+    let spread = u64::from(sum - first);
+    if spread == 0 {
+        return to.copy_from_slice(from);
+    }
+    let lut = cumulative.map(|count| (u64::from(count.saturating_sub(first)) * 255 + spread / 2) / spread);
+    for (to, &from) in to.iter_mut().zip(from) {
+        *to = lut[usize::from(from)] as u8;
+    }
+}
+
+/// How often each of `bins` values occurs, but at most `most` times; no element is as large as `bins`.
+pub fn saturated(elements: &[u32], bins: usize, most: u32) -> Vec<u32> {
+    let mut counts = vec![0; bins];
+    for &element in elements {
+        let count = &mut counts[element as usize];
+        if *count < most {
+            *count += 1;
+        }
+    }
+    counts
+}
+
+/// The histogram of the luminance of BGRA pixels.
+pub fn luminance(pixels: &[u8], weights: Weights) -> [u32; 256] {
+    let mut counts = [0; 256];
+    for pixel in pixels.chunks_exact(4) {
+        let rgb = [pixel[2], pixel[1], pixel[0]].map(u16::from);
+        counts[usize::from(weights.luminance(rgb))] += 1;
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Curve, Histogram, Levels};
+
+    #[test]
+    fn the_program_for_one_thread_is_the_specification() {
+        let pictures: [Vec<u8>; 3] =
+            [(0..5000u32).map(|x| (x * x / 7 % 90 + 40) as u8).collect(), vec![7; 64], vec![3, 3, 9]];
+        for from in pictures {
+            let curve = Curve::equalizing(&Histogram::from_codes(Levels::full(8), &histogram(&from)));
+            let mut to = vec![0; from.len()];
+            equalize(&from, &mut to);
+            let expected: Vec<u8> = from.iter().map(|&code| curve.apply(code.into()) as u8).collect();
+            assert_eq!(to, expected);
+        }
+    }
+
+    #[test]
+    fn bins_stop_where_they_are_full() {
+        assert_eq!(saturated(&[0, 2, 2, 2, 1, 2], 4, 3), [1, 1, 3, 0]);
+    }
+
+    #[test]
+    fn luminance_is_that_of_red_green_and_blue_in_the_order_of_bgra() {
+        let counts = luminance(&[0, 0, 255, 0, 255, 255, 255, 9], Weights::BT601);
+        assert_eq!((counts[76], counts[255]), (1, 1));
+    }
+}

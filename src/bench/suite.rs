@@ -1,0 +1,119 @@
+//! The suites by name: what each of them measures, and whose tables it fills.
+
+use super::machine::Machine;
+use super::{Report, Setup, Table, figures, suites};
+use anyhow::Result;
+
+/// A suite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Suite {
+    /// One image through every stage.
+    Stages,
+    /// The first value of the cumulative histogram, found in two ways.
+    CdfMin,
+    /// Scans, one against the other.
+    Scans,
+    /// Histograms of many bins.
+    Bins,
+    /// Luminance histograms of BGRA.
+    Luminance,
+    /// Frames that are on the device already.
+    Kernels,
+    /// Frames through pinned memory.
+    Stream,
+    /// The whole program on a file.
+    Transcode,
+    /// The CPU's paths.
+    Cpu,
+}
+
+impl Suite {
+    /// All of them, the documents' first.
+    pub const ALL: [Suite; 9] = [
+        Suite::Stages,
+        Suite::CdfMin,
+        Suite::Scans,
+        Suite::Bins,
+        Suite::Luminance,
+        Suite::Kernels,
+        Suite::Stream,
+        Suite::Transcode,
+        Suite::Cpu,
+    ];
+
+    /// The suite of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Suite::ALL.into_iter().find(|suite| suite.name() == name)
+    }
+
+    /// Whether a document has figures of what it measures.
+    pub fn has_references(self) -> bool {
+        figures().iter().any(|figure| figure.suite == self)
+    }
+
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Suite::Stages => "stages",
+            Suite::CdfMin => "cdf-min",
+            Suite::Scans => "scans",
+            Suite::Bins => "bins",
+            Suite::Luminance => "luminance",
+            Suite::Kernels => "kernels",
+            Suite::Stream => "stream",
+            Suite::Transcode => "transcode",
+            Suite::Cpu => "cpu",
+        }
+    }
+
+    /// In a line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Suite::Stages => "an image up, equalized, down; plain kernels against coarsened ones; pixels a thread",
+            Suite::CdfMin => "equalization with the first occupied level found by a reduction, or by its own thread",
+            Suite::Scans => "six scans for the cumulative histogram, in blocks of 256 and 512 threads",
+            Suite::Bins => "saturated histograms of up to 65,536 bins, in shared memory and not",
+            Suite::Luminance => "the luminance histogram of a BGRA image",
+            Suite::Kernels => "frames that are on the GPU already, beside what its memory can do",
+            Suite::Stream => "frames through pinned memory and the GPU, beside what the bus can do",
+            Suite::Transcode => "the whole program on a file, beside ffmpeg without a filter and with its histeq",
+            Suite::Cpu => "the CPU's paths, on one thread to all, beside a copy",
+        }
+    }
+}
+
+/// Runs a suite.
+///
+/// # Errors
+/// When something that is here fails, or a result is not what the reference says. What is not here is left out, with a
+/// note.
+pub fn run(suite: Suite, setup: &Setup) -> Result<Report> {
+    let mut notes = Vec::new();
+    let tables = match suite {
+        Suite::Cpu => suites::cpu::run(setup)?,
+        Suite::Transcode => suites::transcode::run(setup, &mut notes)?,
+        other => {
+            if let Err(reason) = setup.gpu() {
+                notes.push(format!("No GPU is measured: {reason}."));
+            }
+            on_gpu(other, setup)?
+        }
+    };
+    let gpu = setup.opened.get().and_then(|gpu| gpu.as_deref().ok());
+    let report = Report { suite, machine: Machine::here(gpu), repeats: setup.repeats, notes, tables };
+    setup.steps.finish();
+    Ok(report)
+}
+
+fn on_gpu(suite: Suite, setup: &Setup) -> Result<Vec<Table>> {
+    match suite {
+        Suite::Stages => suites::stages::run(setup),
+        Suite::CdfMin => suites::cdf_min::run(setup),
+        Suite::Scans => suites::scans::run(setup),
+        Suite::Bins => suites::bins::run(setup),
+        Suite::Luminance => suites::luminance::run(setup),
+        Suite::Kernels => suites::kernels::run(setup),
+        Suite::Stream => suites::stream::run(setup),
+        Suite::Transcode | Suite::Cpu => unreachable!("{} is run by itself", suite.name()),
+    }
+}

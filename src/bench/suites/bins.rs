@@ -1,0 +1,163 @@
+//! `bench bins`: histograms of many bins over 32-bit elements, saturated, as in cuda-4096-bins-saturated.
+
+use super::in_lab::{document_setup, experiment, repeats, with_choice};
+use crate::bench::expected::check_values;
+use crate::bench::{Row, Setup, Table, Unit, Value, sequential};
+use crate::cuda::variants::{Elements, Experiment, HistogramVariant, Lab, Memory, Plane, Variants};
+use anyhow::Result;
+use std::hint::black_box;
+
+/// Elements, at 4,096 bins; the second is the document's, three for each pixel of 1920x1080.
+const ELEMENTS: [usize; 5] = [1 << 20, 1920 * 1080 * 3, 1 << 24, 1 << 26, 1 << 27];
+
+/// Bins, at one number of elements. The document stops at 4,096.
+const BINS: [u32; 9] = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536];
+
+/// What the document's bins are.
+const MOST_BINS: u32 = 4096;
+
+/// The elements of the second table.
+const TYPICAL: usize = 1 << 24;
+
+/// Over elements, and over bins; of the CPU both.
+pub fn run(setup: &Setup) -> Result<Vec<Table>> {
+    let mut cpu = cpu_table(setup);
+    let mut tables = [
+        gpu_table(setup, "elements", "Over the number of elements", "elements"),
+        gpu_table(setup, "bins", "Over the number of bins", "bins"),
+    ];
+    let lab = setup.gpu().ok().map(Lab::new).transpose()?;
+    let cases = cases(setup);
+    setup.steps.expect(cases.len());
+    for (elements, bins, over) in cases {
+        setup.steps.next(format!("{elements} elements, {bins} bins"))?;
+        let case = Case::new(setup, elements, bins);
+        let row = case.row(&[]).with("sequential", case.on_cpu);
+        // Both tables have one case in common. Other numbers of bins are no line over elements.
+        if over == 0 {
+            cpu.push(row.at(elements as f64));
+        } else if !cpu.rows().iter().any(|known| known.keys == row.keys) {
+            cpu.push(row);
+        }
+        let Some(lab) = &lab else { continue };
+        let on_gpu = OnGpu::put(setup, lab, &case)?;
+        for (name, experiment) in ways(setup) {
+            let place = if over == 0 { elements as f64 } else { f64::from(bins) };
+            tables[over].push(on_gpu.row(setup, lab, name, &experiment)?.at(place));
+        }
+    }
+    let [elements, bins] = tables;
+    Ok(vec![cpu, elements, bins])
+}
+
+/// Elements, bins, and the table that they belong to.
+fn cases(setup: &Setup) -> Vec<(usize, u32, usize)> {
+    let elements = |elements: usize| if setup.quick { elements >> 12 } else { elements };
+    let over_elements = ELEMENTS.map(|count| (elements(count), MOST_BINS, 0));
+    let over_bins = BINS.map(|bins| (elements(TYPICAL), bins, 1));
+    over_elements.into_iter().chain(over_bins).collect()
+}
+
+/// What is run: the document's two kernels and ours, or what was chosen.
+fn ways(setup: &Setup) -> Vec<(&'static str, Experiment)> {
+    let document = experiment(setup, &document_setup("4096 bins, privatized"));
+    let chosen = |histogram| Variants { histogram: Some(histogram), ..setup.chosen };
+    let all = [HistogramVariant::Global, HistogramVariant::Privatized, HistogramVariant::Replicated];
+    let histograms = setup.chosen.histogram.map_or(all.to_vec(), |histogram| vec![histogram]);
+    histograms
+        .into_iter()
+        .map(|histogram| {
+            let experiment = Experiment { formula: None, ..with_choice(document, &chosen(histogram)) };
+            (histogram.name(), Experiment { saturated_at: Some(setup.saturate), ..experiment })
+        })
+        .collect()
+}
+
+fn cpu_table(setup: &Setup) -> Table {
+    Table::new("cpu", "On the CPU, one thread", &["elements", "bins"])
+        .note(format!("The plain loop of the document; a bin holds {} at most. Elements are random.", setup.saturate))
+        .measure("sequential", Unit::Microseconds)
+        .over("elements")
+}
+
+fn gpu_table(setup: &Setup, name: &'static str, title: &str, axis: &'static str) -> Table {
+    Table::new(name, title, &["elements", "bins", "kernel"])
+        .note(format!(
+            "Elements of 32 bits, which are on the GPU already, as in the document; 120 blocks of 512 threads; then a \
+             second kernel cuts bins off at {}. global counts in global memory, privatized in shared memory first, \
+             replicated in several copies there. Bins that do not fit in there are counted in several passes.",
+            setup.saturate
+        ))
+        .measure("kernels", Unit::Microseconds)
+        .undrawn("histogram", Unit::Microseconds)
+        .undrawn("saturation", Unit::Microseconds)
+        .undrawn("upload", Unit::Microseconds)
+        .undrawn("with upload", Unit::Microseconds)
+        .undrawn("speed-up", Unit::Times)
+        .over(axis)
+}
+
+/// Random elements, and what the CPU makes of them.
+struct Case {
+    elements: Vec<u32>,
+    bins: u32,
+    counts: Vec<u32>,
+    on_cpu: Value,
+}
+
+impl Case {
+    fn new(setup: &Setup, elements: usize, bins: u32) -> Self {
+        let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+        let next = || {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            (random >> 20) as u32 % bins
+        };
+        let elements: Vec<u32> = std::iter::repeat_with(next).take(elements).collect();
+        let mut counts = Vec::new();
+        let on_cpu = setup.repeats.time(|| {
+            counts = sequential::saturated(black_box(&elements), bins as usize, setup.saturate);
+        });
+        Case { elements, bins, counts, on_cpu }
+    }
+
+    fn row(&self, more: &[&str]) -> Row {
+        let keys = [self.elements.len().to_string(), self.bins.to_string()];
+        Row::new(keys.into_iter().chain(more.iter().map(|key| (*key).to_owned())))
+    }
+}
+
+/// The elements on the GPU, and what their way there takes.
+struct OnGpu<'a> {
+    case: &'a Case,
+    plane: Plane,
+    upload: Vec<f64>,
+}
+
+impl<'a> OnGpu<'a> {
+    fn put(setup: &Setup, lab: &Lab, case: &'a Case) -> Result<Self> {
+        let plane = lab.put(Elements::U32(&case.elements), (case.elements.len(), 1), case.bins, 1)?;
+        let upload = lab.transfer(&plane, Memory::Pageable, repeats(setup))?.upload;
+        Ok(OnGpu { case, plane, upload })
+    }
+
+    fn row(&self, setup: &Setup, lab: &Lab, name: &str, experiment: &Experiment) -> Result<Row> {
+        let counted = lab.histogram(&self.plane, experiment, repeats(setup))?;
+        let cut = lab.saturation(&counted.result, setup.saturate, repeats(setup))?;
+        check_values("the saturated histogram", &self.case.counts, &cut.result)?;
+        let sums = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + b).collect::<Vec<f64>>();
+        let kernels = sums(&counted.times, &cut.times);
+        let with_upload = Value::of(&sums(&kernels, &self.upload));
+        let kernels = Value::of(&kernels);
+        Ok(self
+            .case
+            .row(&[name])
+            .with("kernels", kernels)
+            .with("histogram", Value::of(&counted.times))
+            .with("saturation", Value::of(&cut.times))
+            .with("upload", Value::of(&self.upload))
+            .with("with upload", with_upload)
+            .with("speed-up", Value::derived(self.case.on_cpu.median / kernels.median)))
+    }
+}

@@ -1,0 +1,78 @@
+//! `bench cdf-min`: the images of opencl-blelloch-scan, by its kernels, with either way to the first occupied level.
+
+use super::in_lab::{OnGpu, document_setup, experiment, note, with_choice};
+use super::on_cpu::{Image, area};
+use crate::bench::setup::size_name;
+use crate::bench::{Row, Setup, Table, Unit};
+use crate::cuda::variants::{Lab, Step};
+use anyhow::Result;
+
+const SIZES: [(usize, usize); 10] = [
+    (3072, 2048),
+    (2736, 1824),
+    (2560, 1920),
+    (1920, 1080),
+    (1024, 768),
+    (1024, 683),
+    (800, 600),
+    (874, 544),
+    (512, 512),
+    (600, 338),
+];
+
+/// The ways: as columns name them, and the document's setup.
+const WAYS: [(&str, &str); 2] = [("reduction", "OpenCL, reduction"), ("first-nonzero", "OpenCL, min")];
+
+/// One table over the sizes.
+pub fn run(setup: &Setup) -> Result<Vec<Table>> {
+    let mut table = empty(setup);
+    let lab = setup.gpu().ok().map(Lab::new).transpose()?;
+    let sizes = setup.sizes(&SIZES);
+    setup.steps.expect(sizes.len());
+    for size in sizes {
+        setup.steps.next(size_name(size))?;
+        let image = Image::new(size);
+        let on_cpu = image.on_cpu(setup)?;
+        let mut row = Row::new([size_name(size)])
+            .at(area(size))
+            .with("sequential", on_cpu.sequential)
+            .with("this program, CPU", on_cpu.best);
+        if let Some(lab) = &lab {
+            let on_gpu = OnGpu::put(setup, lab, &image)?;
+            for (name, document) in WAYS {
+                let experiment = with_choice(experiment(setup, &document_setup(document)), &setup.chosen);
+                let timed = on_gpu.equalize(setup, lab, &experiment)?;
+                row.set(&format!("{name} alone"), timed.step(Step::CdfMin));
+                row.set(&format!("kernels, {name}"), timed.kernels());
+                row.set(&format!("with copies, {name}"), timed.with_copies());
+                row.set(&format!("differing, {name}"), timed.differing);
+            }
+            let tuned = on_gpu.tuned(setup, lab)?;
+            row.set("kernels, tuned", tuned.kernels());
+            row.set("with copies, tuned", tuned.with_copies());
+        }
+        table.push(row);
+    }
+    Ok(vec![table])
+}
+
+fn empty(setup: &Setup) -> Table {
+    let mut table = Table::new("cdf-min", "The first occupied level, found in two ways", &["size"])
+        .note(
+            "reduction looks for the smallest cumulative count above 0 by a tree; first-nonzero is the thread whose \
+             predecessor's is 0, or that has none (the document's own has no such thread where level 0 is occupied: \
+             --formula wrong-min). Both with the document's kernels, a pixel a thread in tiles of 32x32 and Blelloch's scan. \
+             tuned are the kernels of normal runs. sequential is the plain loop on the CPU.",
+        )
+        .measure("sequential", Unit::Microseconds)
+        .measure("this program, CPU", Unit::Microseconds);
+    for (name, _) in WAYS {
+        table = table
+            .undrawn(format!("{name} alone"), Unit::Microseconds)
+            .measure(format!("kernels, {name}"), Unit::Microseconds)
+            .measure(format!("with copies, {name}"), Unit::Microseconds)
+            .undrawn(format!("differing, {name}"), Unit::Percent);
+    }
+    table.notes.extend(note(setup.arithmetic));
+    table.measure("kernels, tuned", Unit::Microseconds).measure("with copies, tuned", Unit::Microseconds).over("size")
+}

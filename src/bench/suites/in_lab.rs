@@ -1,0 +1,161 @@
+//! What the documents' suites have in common on a GPU: kernels of the documents on an image, timed one by one, and every
+//! result held against what it should be.
+
+use super::on_cpu::Image;
+use crate::bench::arithmetic::{self, Arithmetic};
+use crate::bench::expected::check_values;
+use crate::bench::{Setup, Value};
+use crate::cuda::variants::{
+    self, Elements, Experiment, Formula, Lab, Memory, Plane, Repeats, Run, SETUPS, Step, Transfer, Variants,
+};
+use anyhow::Result;
+
+/// The setup of a document with this name.
+///
+/// # Panics
+/// When there is none: a bug of a suite.
+pub fn document_setup(name: &str) -> variants::Setup {
+    *SETUPS.iter().find(|setup| setup.name == name).unwrap_or_else(|| panic!("no setup {name}"))
+}
+
+/// What to run of a document, with the arithmetic that was asked for.
+pub fn experiment(setup: &Setup, document: &variants::Setup) -> Experiment {
+    Experiment {
+        variants: document.variants,
+        shape: document.shape,
+        saturated_at: document.saturated_at,
+        formula: setup.arithmetic.of(document.formula),
+    }
+}
+
+/// The same with whatever was chosen on the command line in place of the document's.
+pub fn with_choice(experiment: Experiment, chosen: &Variants) -> Experiment {
+    let own = experiment.variants;
+    let variants = Variants {
+        histogram: chosen.histogram.or(own.histogram),
+        scan: chosen.scan.or(own.scan),
+        block_size: chosen.block_size.or(own.block_size),
+        pixels_per_thread: chosen.pixels_per_thread.or(own.pixels_per_thread),
+        ..own
+    };
+    Experiment { variants, ..experiment }
+}
+
+/// How often a step is done.
+pub fn repeats(setup: &Setup) -> Repeats {
+    Repeats { warm_up: setup.repeats.warm_up as u32, measured: setup.repeats.counted as u32, launches: 1 }
+}
+
+/// An image on the GPU, and what its way there and back takes.
+pub struct OnGpu<'a> {
+    image: &'a Image,
+    plane: Plane,
+    pageable: Transfer,
+    pinned: Transfer,
+}
+
+/// A run that gave what it should, with its ways up and down.
+pub struct Timed {
+    run: Run,
+    /// Copies from and to memory as it comes from the allocator, as in the documents.
+    pageable: Transfer,
+    /// Copies from and to pinned memory.
+    pinned: Transfer,
+    /// Hundredths of samples that come out otherwise than the specification has them, by the formula that was asked for.
+    pub differing: Option<Value>,
+}
+
+impl<'a> OnGpu<'a> {
+    /// Puts an image there.
+    ///
+    /// # Errors
+    /// When the GPU fails.
+    pub fn put(setup: &Setup, lab: &Lab, image: &'a Image) -> Result<Self> {
+        let plane = lab.put(Elements::U8(&image.pixels), image.size, 256, 1)?;
+        let transfer = |memory| lab.transfer(&plane, memory, repeats(setup));
+        let (pageable, pinned) = (transfer(Memory::Pageable)?, transfer(Memory::Pinned)?);
+        Ok(OnGpu { image, plane, pageable, pinned })
+    }
+
+    /// The image there.
+    pub fn plane(&self) -> &Plane {
+        &self.plane
+    }
+
+    /// Equalizes it.
+    ///
+    /// # Errors
+    /// When the GPU fails, or the result is not what the formula says.
+    pub fn equalize(&self, setup: &Setup, lab: &Lab, experiment: &Experiment) -> Result<Timed> {
+        let run = lab.equalize(&self.plane, experiment, repeats(setup))?;
+        self.check(run, experiment.formula)
+    }
+
+    /// Equalizes it with the kernels of normal runs.
+    ///
+    /// # Errors
+    /// When the GPU fails, or the result is not what the specification says.
+    pub fn tuned(&self, setup: &Setup, lab: &Lab) -> Result<Timed> {
+        self.check(lab.tuned(&self.plane, repeats(setup))?, None)
+    }
+
+    fn check(&self, run: Run, formula: Option<Formula>) -> Result<Timed> {
+        let counts = &self.image.counts;
+        check_values("the histogram", counts, &run.counts)?;
+        let curve = arithmetic::curve(formula, counts);
+        check_values("the curve", &curve, &run.curve)?;
+        check_values("the picture", &self.image.through(&curve), &run.picture)?;
+        let share = |formula: Formula| formula.differing(counts) as f64 / self.image.pixels.len() as f64 * 100.0;
+        let differing = formula.map(|formula| Value::derived(share(formula)));
+        Ok(Timed { run, pageable: self.pageable.clone(), pinned: self.pinned.clone(), differing })
+    }
+}
+
+impl Timed {
+    /// Microseconds of a step, if the run has it.
+    pub fn step(&self, step: Step) -> Option<Value> {
+        self.run.steps.iter().find(|found| found.step == step).map(|found| Value::of(&found.times))
+    }
+
+    /// Microseconds of all kernels.
+    pub fn kernels(&self) -> Value {
+        Value::of(&self.run.total)
+    }
+
+    /// Microseconds up.
+    pub fn upload(&self) -> Value {
+        Value::of(&self.pageable.upload)
+    }
+
+    /// Microseconds down.
+    pub fn download(&self) -> Value {
+        Value::of(&self.pageable.download)
+    }
+
+    /// Microseconds up, through the kernels and down.
+    pub fn with_copies(&self) -> Value {
+        self.total(&self.pageable)
+    }
+
+    /// The same from and to pinned memory.
+    pub fn with_pinned_copies(&self) -> Value {
+        self.total(&self.pinned)
+    }
+
+    fn total(&self, Transfer { upload, download }: &Transfer) -> Value {
+        let sums = self.run.total.iter().zip(upload).zip(download).map(|((kernels, up), down)| kernels + up + down);
+        Value::of(&sums.collect::<Vec<_>>())
+    }
+}
+
+/// What tables say of a run by another arithmetic.
+pub fn note(arithmetic: Arithmetic) -> Option<String> {
+    let which = match arithmetic {
+        Arithmetic::Specification => return None,
+        Arithmetic::Own => "its document's own arithmetic".to_owned(),
+        Arithmetic::One(formula) => format!("the formula {formula}"),
+    };
+    Some(format!(
+        "Computed by {which}; differing is the share of samples that come out otherwise by the specification."
+    ))
+}

@@ -1,0 +1,194 @@
+//! `bench kernels`: frames that are on the GPU already, beside what its memory can do.
+
+use crate::bench::content::{Content, gray, picture};
+use crate::bench::copies::{DeviceCopies, on_device, within_device};
+use crate::bench::expected::{Expected, check, local, modified};
+use crate::bench::setup::size_name;
+use crate::bench::{Row, Setup, Table, Unit, Value};
+use crate::cuda::{Gpu, History, Layout, Picture, Ring, Task};
+use crate::equalize::{levels, weights, whole};
+use crate::frame::{Frame, Model, PixelFormat};
+use crate::spec::{Settings, Strength};
+use anyhow::{Result, anyhow};
+use std::sync::Arc;
+
+/// Video, and the squares of the documents.
+const SIZES: [(usize, usize); 8] =
+    [(1280, 720), (1920, 1080), (3840, 2160), (7680, 4320), (1024, 1024), (2048, 2048), (4096, 4096), (8192, 8192)];
+
+/// The size at which depths, contents and formats are compared.
+const TYPICAL: (usize, usize) = (3840, 2160);
+
+/// What the pictures of one measurement take together: more than any GPU's cache.
+const SPREAD: usize = 400 << 20;
+
+/// The columns: a name, and what is done to a frame.
+fn ways() -> [(&'static str, Settings); 3] {
+    [("exact", Settings::default()), ("modified", modified()), ("clahe", local())]
+}
+
+/// Sizes, depths and contents; then formats, kernel by kernel.
+pub fn run(setup: &Setup) -> Result<Vec<Table>> {
+    let mut frames = Table::new("frames", "Frames on the device, one after the other", &["size", "bits", "content"])
+        .note(
+            "Time a frame, launched back to back, pictures in turns that take more memory than the cache. Copy is a copy \
+             of the frame within the device; share is how much of the memory's bandwidth, measured by one large copy, \
+             exact makes use of, if the frame is read and written once. modified has a window of 25 frames, scene cuts, \
+             plateau and contrast limit, clahe 8x8 tiles and the same window. What is timed has strength 0, which does all \
+             the work and leaves pictures as they are; the same kernels are verified at full strength.",
+        )
+        .measure("copy", Unit::Microseconds)
+        .measure("exact", Unit::Microseconds)
+        .undrawn("share of bandwidth", Unit::Percent)
+        .measure("modified", Unit::Microseconds)
+        .measure("clahe", Unit::Microseconds)
+        .over("size");
+    let mut kernels = Table::new("kernels", "Kernel by kernel", &["format", "size", "content"])
+        .note("Time a frame of each kernel by itself, launched back to back.")
+        .measure("luminance", Unit::Microseconds)
+        .measure("histogram", Unit::Microseconds)
+        .measure("histogram and curve", Unit::Microseconds)
+        .measure("map", Unit::Microseconds)
+        .measure("exact", Unit::Microseconds);
+    let Ok(gpu) = setup.gpu() else { return Ok(vec![frames, kernels]) };
+    let stream = one_stream(gpu)?;
+    let mut copies = within_device(&stream, spread(setup), setup.repeats)?;
+    frames.notes.push(format!("One large copy: {:.0} GB/s read and written.", copies.bandwidth.median));
+    let (cases, formats) = (cases(setup), formats());
+    setup.steps.expect(cases.len() + formats.len());
+    for (size, depth, content) in cases {
+        setup.steps.next(format!("{} {depth} bits {}", size_name(size), content.name()))?;
+        frames.push(frame_row(setup, gpu, &mut copies, (size, depth, content))?);
+    }
+    for format in formats {
+        setup.steps.next(format.to_string())?;
+        kernels.push(kernel_row(setup, gpu, format)?);
+    }
+    Ok(vec![frames, kernels])
+}
+
+type Case = ((usize, usize), u8, Content);
+
+/// Every size at 8 bits; every depth and every content at one size.
+fn cases(setup: &Setup) -> Vec<Case> {
+    let typical = if setup.quick { (96, 64) } else { TYPICAL };
+    let sizes = setup.sizes(&SIZES).into_iter().map(|size| (size, 8, Content::Photo));
+    let contents = [8, 10, 12, 16].into_iter().flat_map(|depth| Content::ALL.map(|content| (typical, depth, content)));
+    let mut cases: Vec<Case> = sizes.collect();
+    cases.extend(contents.filter(|case| case.1 != 8 || case.2 != Content::Photo));
+    cases
+}
+
+fn formats() -> [PixelFormat; 8] {
+    [
+        PixelFormat::Gray,
+        PixelFormat::Gray10le,
+        PixelFormat::Gray16le,
+        PixelFormat::P010le,
+        PixelFormat::Yuyv422,
+        PixelFormat::Rgb24,
+        PixelFormat::Bgra,
+        PixelFormat::Gbrp10le,
+    ]
+}
+
+fn spread(setup: &Setup) -> usize {
+    if setup.quick { 4 << 20 } else { SPREAD }
+}
+
+/// A stream for copies, which a picture brings with it.
+fn one_stream(gpu: &Arc<Gpu>) -> Result<Arc<cudarc::driver::CudaStream>> {
+    let frame = picture(PixelFormat::Gray, (16, 16), Content::Flat);
+    let pictures = Picture::several(gpu, &Layout::of(&frame, false)?, 1)?;
+    Ok(pictures[0].stream().clone())
+}
+
+/// Strength 0 does all the work and leaves the picture as it is, so that it can be worked on again and again.
+fn task(frame: &Frame, settings: Settings) -> Task {
+    let strength = Strength::from_share(0.0).expect("a share");
+    let settings = Settings { strength, ..settings };
+    Task { levels: levels(frame), weights: weights(frame), settings, counted: whole(frame) }
+}
+
+/// Pictures of this frame that take more memory than the cache.
+fn pictures(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame) -> Result<Vec<Picture>> {
+    let layout = Layout::of(frame, false)?;
+    let mut pictures = Picture::several(gpu, &layout, spread(setup).div_ceil(layout.bytes()))?;
+    // The planes of these formats follow each other without a gap at these sizes, but for planar RGB.
+    let bytes: Vec<u8> = frame.planes()[frame.rewritten_planes(false)]
+        .iter()
+        .flat_map(|plane| (0..plane.rows()).flat_map(|y| plane.row(y).iter().copied()))
+        .collect();
+    pictures.iter_mut().try_for_each(|picture| picture.fill(&bytes))?;
+    Ok(pictures)
+}
+
+/// Microseconds that `work` takes on one of the pictures, all of which are gone through before one comes again.
+fn each(
+    setup: &Setup,
+    pictures: &mut [Picture],
+    mut work: impl FnMut(&mut Picture) -> Result<(), crate::cuda::Error>,
+) -> Result<Value> {
+    let stream = pictures[0].stream().clone();
+    let count = pictures.len() as f64;
+    let value = setup.repeats.of(|| on_device(&stream, || Ok(pictures.iter_mut().try_for_each(&mut work)?)))?;
+    Ok(value.times(1.0 / count))
+}
+
+fn frame_row(setup: &Setup, gpu: &Arc<Gpu>, copies: &mut DeviceCopies, (size, depth, content): Case) -> Result<Row> {
+    let frame = picture(gray(depth), size, content);
+    let mut row = Row::new([size_name(size), depth.to_string(), content.name().to_owned()]);
+    // Contents and depths at one size are no line over sizes.
+    row.at = (depth == 8 && content == Content::Photo).then_some((size.0 * size.1) as f64);
+    let bytes = size.0 * size.1 * if depth == 8 { 1 } else { 2 };
+    row.set("copy", copies.time_of(bytes)?);
+    let mut pictures = pictures(setup, gpu, &frame)?;
+    for (name, settings) in ways() {
+        verify(gpu, &frame, settings)?;
+        let mut history = History::on(pictures[0].stream())?;
+        let task = task(&frame, settings);
+        let time = each(setup, &mut pictures, |picture| picture.equalize(&mut history, &task))?;
+        row.set(name, time);
+        if name == "exact" {
+            let limit = 2.0 * bytes as f64 / 1e3 / copies.bandwidth.median;
+            row.set("share of bandwidth", Value::derived(limit / time.median * 100.0));
+        }
+    }
+    Ok(row)
+}
+
+fn kernel_row(setup: &Setup, gpu: &Arc<Gpu>, format: PixelFormat) -> Result<Row> {
+    let size = if setup.quick { (96, 64) } else { TYPICAL };
+    let frame = picture(format, size, Content::Photo);
+    verify(gpu, &frame, Settings::default())?;
+    let task = task(&frame, Settings::default());
+    let mut pictures = pictures(setup, gpu, &frame)?;
+    let mut history = History::on(pictures[0].stream())?;
+    let mut row = Row::new([format.to_string(), size_name(size), Content::Photo.name().to_owned()]);
+    row.set("exact", each(setup, &mut pictures, |picture| picture.equalize(&mut history, &task))?);
+    if format.descriptor().model == Model::Rgb {
+        row.set("luminance", each(setup, &mut pictures, |picture| picture.make_luminance(&task))?);
+    }
+    row.set("histogram", each(setup, &mut pictures, |picture| picture.count(&task))?);
+    let with_curve = each(setup, &mut pictures, |picture| {
+        picture.count(&task)?;
+        picture.make_curve(&mut history, &task)
+    })?;
+    row.set("histogram and curve", with_curve);
+    row.set("map", each(setup, &mut pictures, |picture| picture.map(&task))?);
+    Ok(row)
+}
+
+/// Holds what the same kernels make of the frame, at full strength, against the reference: two frames, of which the
+/// second knows of the first.
+fn verify(gpu: &Arc<Gpu>, frame: &Frame, settings: Settings) -> Result<()> {
+    let mut ring = Ring::new(gpu, 1)?;
+    let mut expected = Expected::of(frame, settings);
+    for _ in 0..2 {
+        let task = Task { levels: levels(frame), weights: weights(frame), settings, counted: whole(frame) };
+        ring.submit(frame.clone(), task)?;
+        let found = ring.collect()?.ok_or_else(|| anyhow!("no frame came back"))?;
+        check(&format!("{} on the GPU", frame.format()), expected.after(1), &found)?;
+    }
+    Ok(())
+}

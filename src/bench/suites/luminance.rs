@@ -1,0 +1,148 @@
+//! `bench luminance`: the luminance histogram of BGRA pixels, as in cuda-rgb-luminance-histogram.
+
+use super::in_lab::{document_setup, experiment, note, repeats, with_choice};
+use super::on_cpu::area;
+use crate::bench::content::{Content, first_plane, picture};
+use crate::bench::expected::check_values;
+use crate::bench::references::{BEST, SEQUENTIAL};
+use crate::bench::setup::size_name;
+use crate::bench::{Row, Setup, Table, Unit, Value, sequential};
+use crate::cuda::variants::{Experiment, Formula, HistogramVariant, Lab, Memory, PixelOrder, Variants};
+use crate::equalize::cpu::{Engine, Isa};
+use crate::equalize::whole;
+use crate::frame::{Frame, HostPool, PixelFormat};
+use crate::spec::Weights;
+use anyhow::Result;
+use std::hint::black_box;
+
+/// The document's, and video.
+const SIZES: [(usize, usize); 3] = [(1280, 1024), (1920, 1080), (3840, 2160)];
+
+/// Tables of the CPU and of the kernels.
+pub fn run(setup: &Setup) -> Result<Vec<Table>> {
+    let (mut cpu, mut kernels) = (cpu_table(), kernels_table(setup));
+    let lab = setup.gpu().ok().map(Lab::new).transpose()?;
+    let sizes = setup.sizes(&SIZES);
+    setup.steps.expect(sizes.len());
+    for size in sizes {
+        setup.steps.next(size_name(size))?;
+        let image = Image::new(size);
+        let times = image.on_cpu(setup)?;
+        for (path, time) in [(SEQUENTIAL, times[0]), (BEST, times[1])] {
+            cpu.push(Row::new([size_name(size), path.to_owned()]).at(area(size)).with("time", time));
+        }
+        let Some(lab) = &lab else { continue };
+        for (name, experiment) in ways(setup) {
+            kernels.push(image.on_gpu(setup, lab, (name, &experiment), times[0])?);
+        }
+    }
+    Ok(vec![cpu, kernels])
+}
+
+/// What is run: the document's kernel, one whose threads read neighbours together, and what was chosen.
+fn ways(setup: &Setup) -> Vec<(&'static str, Experiment)> {
+    let document = experiment(setup, &document_setup("luminance"));
+    let coarsened = Experiment { formula: document.formula, ..Experiment::default() };
+    let mut ways = vec![("document's", document), ("coarsened", coarsened)];
+    // Luminance is only ever counted into counters of a block's own.
+    let private =
+        |histogram: &HistogramVariant| matches!(histogram, HistogramVariant::Privatized | HistogramVariant::Coarsened);
+    let chosen = Variants { histogram: setup.chosen.histogram.filter(private), scan: None, ..setup.chosen };
+    if !chosen.is_default() {
+        ways.push(("chosen", with_choice(document, &chosen)));
+    }
+    ways
+}
+
+fn cpu_table() -> Table {
+    Table::new("cpu", "On the CPU, one thread", &["size", "path"])
+        .note(format!("{SEQUENTIAL} is the plain loop; {BEST} is the CPU backend with {}.", Isa::best()))
+        .measure("time", Unit::Microseconds)
+        .over("size")
+}
+
+fn kernels_table(setup: &Setup) -> Table {
+    let mut table = Table::new("luminance", "On the GPU", &["size", "kernels"])
+        .note(
+            "From BGRA to counts in one kernel. The document's has 128 threads a block, each of which goes through 64 \
+             neighbours; coarsened has 1024, each of which goes through every so many-th pixel, 128 in all. Speed-ups are over the sequential loop, in the same \
+             run.",
+        )
+        .measure("kernel", Unit::Microseconds)
+        .undrawn("upload", Unit::Microseconds)
+        .measure("with upload", Unit::Microseconds)
+        .undrawn("speed-up", Unit::Times)
+        .undrawn("speed-up with upload", Unit::Times)
+        .undrawn("differing", Unit::Percent)
+        .over("size");
+    table.notes.extend(note(setup.arithmetic));
+    table
+}
+
+/// BGRA pixels whose components differ.
+struct Image {
+    size: (usize, usize),
+    pixels: Vec<u8>,
+    frame: Frame,
+    counts: [u32; 256],
+}
+
+impl Image {
+    fn new(size: (usize, usize)) -> Self {
+        let frame = picture(PixelFormat::Bgra, size, Content::Photo);
+        let pixels = first_plane(&frame);
+        let counts = sequential::luminance(&pixels, Weights::BT601);
+        Image { size, pixels, frame, counts }
+    }
+
+    /// The loop, and this program.
+    fn on_cpu(&self, setup: &Setup) -> Result<[Value; 2]> {
+        let mut counts = [0; 256];
+        let sequential = setup.repeats.time(|| {
+            counts = black_box(sequential::luminance(black_box(&self.pixels), Weights::BT601));
+        });
+        let mut engine = Engine::new(Isa::best(), HostPool::default()).expect("the best is available");
+        let mut found = None;
+        let best = setup.repeats.time(|| found = Some(engine.histogram(&self.frame, whole(&self.frame))));
+        let found = found.map(|found| found.counts().to_vec()).unwrap_or_default();
+        check_values("luminance on the CPU", &counts.map(u64::from), &found)?;
+        Ok([sequential, best])
+    }
+
+    fn on_gpu(&self, setup: &Setup, lab: &Lab, (name, experiment): (&str, &Experiment), on_cpu: Value) -> Result<Row> {
+        let plane = lab.put_pixels(&self.pixels, PixelOrder::Bgra, self.size, 1)?;
+        let counted = lab.histogram(&plane, experiment, repeats(setup))?;
+        check_values("the luminance histogram", &self.expected(experiment.formula), &counted.result)?;
+        let upload = lab.transfer(&plane, Memory::Pageable, repeats(setup))?.upload;
+        let with_upload: Vec<f64> = counted.times.iter().zip(&upload).map(|(kernel, upload)| kernel + upload).collect();
+        let (kernel, with_upload) = (Value::of(&counted.times), Value::of(&with_upload));
+        let speed_up = |time: Value| Value::derived(on_cpu.median / time.median);
+        Ok(Row::new([size_name(self.size), name.to_owned()])
+            .at(area(self.size))
+            .with("kernel", kernel)
+            .with("upload", Value::of(&upload))
+            .with("with upload", with_upload)
+            .with("speed-up", speed_up(kernel))
+            .with("speed-up with upload", speed_up(with_upload))
+            .with("differing", experiment.formula.map(|formula| self.differing(formula))))
+    }
+
+    fn colours(&self) -> impl Iterator<Item = [u8; 3]> {
+        self.pixels.chunks_exact(4).map(|pixel| [pixel[2], pixel[1], pixel[0]])
+    }
+
+    /// The counts by a formula, or by the specification.
+    fn expected(&self, formula: Option<Formula>) -> Vec<u32> {
+        let Some(formula) = formula else { return self.counts.to_vec() };
+        let mut counts = vec![0; 256];
+        self.colours().for_each(|rgb| counts[usize::from(formula.luminance(rgb))] += 1);
+        counts
+    }
+
+    /// Hundredths of pixels whose luminance is another one by this formula.
+    fn differing(&self, formula: Formula) -> Value {
+        let exact = |rgb: [u8; 3]| Weights::BT601.luminance(rgb.map(u16::from));
+        let differing = self.colours().filter(|&rgb| u16::from(formula.luminance(rgb)) != exact(rgb)).count();
+        Value::derived(differing as f64 / area(self.size) * 100.0)
+    }
+}

@@ -1,0 +1,90 @@
+//! The CPU's columns of the documents' suites: the loop that can be read aloud, and this program on one thread.
+
+use crate::bench::content::{Content, first_plane, picture};
+use crate::bench::expected::check_values;
+use crate::bench::references::{BEST, SEQUENTIAL};
+use crate::bench::sequential;
+use crate::bench::setup::size_name;
+use crate::bench::{Row, Setup, Table, Unit, Value};
+use crate::equalize::cpu::{Engine, Isa};
+use crate::equalize::whole;
+use crate::frame::{Frame, HostPool, PixelFormat};
+use crate::spec::{Chroma, Curve};
+use anyhow::Result;
+use std::hint::black_box;
+
+/// An image to equalize, and what becomes of it.
+pub struct Image {
+    /// Columns and rows.
+    pub size: (usize, usize),
+    /// 8-bit gray of full range, rows without padding.
+    pub pixels: Vec<u8>,
+    /// How often each level occurs.
+    pub counts: Vec<u32>,
+    /// The same as a frame.
+    pub frame: Frame,
+}
+
+/// What the CPU takes for an image.
+pub struct OnCpu {
+    /// The sequential loop.
+    pub sequential: Value,
+    /// This program, on one thread.
+    pub best: Value,
+}
+
+impl Image {
+    /// A photo-like one.
+    pub fn new(size: (usize, usize)) -> Self {
+        let frame = picture(PixelFormat::Gray, size, Content::Photo);
+        let pixels = first_plane(&frame);
+        Image { size, counts: sequential::histogram(&pixels).to_vec(), pixels, frame }
+    }
+
+    /// What a curve makes of it.
+    pub fn through(&self, curve: &[u16]) -> Vec<u8> {
+        self.pixels.iter().map(|&code| curve[usize::from(code)] as u8).collect()
+    }
+
+    /// Equalizes it on the CPU.
+    ///
+    /// # Errors
+    /// When both ways do not give the same.
+    pub fn on_cpu(&self, setup: &Setup) -> Result<OnCpu> {
+        let mut to = vec![0; self.pixels.len()];
+        let sequential = setup.repeats.time(|| sequential::equalize(black_box(&self.pixels), black_box(&mut to)));
+        let mut engine = Engine::new(Isa::best(), HostPool::default()).expect("the best is available");
+        let mut found = None;
+        let best = setup.repeats.time(|| {
+            // Its memory goes back to the pool first.
+            drop(found.take());
+            let histogram = engine.histogram(&self.frame, whole(&self.frame));
+            found = Some(engine.map(&self.frame, &Curve::equalizing(&histogram), Chroma::Keep));
+        });
+        let found = found.map(|frame| first_plane(&frame)).unwrap_or_default();
+        check_values("equalization on the CPU", &to, &found)?;
+        Ok(OnCpu { sequential, best })
+    }
+}
+
+/// The table of the CPU's times.
+pub fn table() -> Table {
+    Table::new("cpu", "On the CPU, one thread", &["size", "path"])
+        .note(format!(
+            "{SEQUENTIAL} is the plain loop of the documents, as the compiler makes it; {BEST} is the CPU backend with {}.",
+            Isa::best()
+        ))
+        .measure("time", Unit::Microseconds)
+        .over("size")
+}
+
+/// The rows of an image in that table.
+pub fn rows(size: (usize, usize), times: &OnCpu) -> [Row; 2] {
+    [(SEQUENTIAL, times.sequential), (BEST, times.best)]
+        .map(|(path, time)| Row::new([size_name(size), path.to_owned()]).at(area(size)).with("time", time))
+}
+
+/// Pixels: where a size lies on an axis.
+pub fn area(size: (usize, usize)) -> f64 {
+    (size.0 * size.1) as f64
+}

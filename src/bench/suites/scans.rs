@@ -1,0 +1,133 @@
+//! `bench scans`: the squares of cuda-three-scans, by its kernels with each of six scans, in blocks of 256 and 512.
+
+use super::in_lab::{OnGpu, Timed, document_setup, experiment, note, repeats, with_choice};
+use super::on_cpu::{self, Image, OnCpu, area};
+use crate::bench::expected::check_values;
+use crate::bench::setup::size_name;
+use crate::bench::{Arithmetic, Row, Setup, Table, Unit, Value};
+use crate::cuda::variants::{self, Experiment, Formula, Lab, SETUPS, ScanVariant, Step, Variants};
+use anyhow::Result;
+
+const SIZES: [(usize, usize); 4] = [(1024, 1024), (2048, 2048), (4096, 4096), (8192, 8192)];
+
+const BLOCKS: [u32; 2] = [256, 512];
+
+/// Bins of scans by themselves: those of 8 bits to 16.
+const BINS: [u32; 5] = [256, 1024, 4096, 16384, 65536];
+
+/// Tables of the CPU, of the scans in an equalization, and of the scans by themselves.
+pub fn run(setup: &Setup) -> Result<Vec<Table>> {
+    let (mut cpu, mut scans) = (on_cpu::table(), scans_table(setup));
+    let lab = setup.gpu().ok().map(Lab::new).transpose()?;
+    let sizes = setup.sizes(&SIZES);
+    setup.steps.expect(sizes.len());
+    for size in sizes {
+        setup.steps.next(size_name(size))?;
+        let image = Image::new(size);
+        let times = image.on_cpu(setup)?;
+        on_cpu::rows(size, &times).into_iter().for_each(|row| cpu.push(row));
+        let Some(lab) = &lab else { continue };
+        let on_gpu = OnGpu::put(setup, lab, &image)?;
+        for (scan, threads, experiment) in ways(setup) {
+            let timed = on_gpu.equalize(setup, lab, &experiment)?;
+            scans.push(row(size, [scan.name(), &threads.to_string()], &timed, &times));
+        }
+        scans.push(row(size, ["tuned", "-"], &on_gpu.tuned(setup, lab)?, &times));
+    }
+    let mut alone = alone_table();
+    if let Some(lab) = &lab {
+        BINS.into_iter().try_for_each(|bins| scan_alone(setup, lab, bins, &mut alone))?;
+    }
+    Ok(vec![cpu, scans, alone])
+}
+
+/// Every scan in blocks of both sizes, but for what was chosen.
+fn ways(setup: &Setup) -> Vec<(ScanVariant, u32, Experiment)> {
+    let scans = match (setup.arithmetic, setup.chosen.scan) {
+        // What is wrong about these is one scan.
+        (Arithmetic::One(Formula::StaleBuffer), _) => vec![ScanVariant::KoggeStoneDouble],
+        (Arithmetic::One(Formula::FloatScan), _) => vec![ScanVariant::Blelloch],
+        (_, Some(scan)) => vec![scan],
+        (_, None) => ScanVariant::ALL.to_vec(),
+    };
+    let blocks = setup.chosen.block_size.map_or(BLOCKS.to_vec(), |threads| vec![threads]);
+    let pairs = scans.into_iter().flat_map(|scan| blocks.iter().map(move |&threads| (scan, threads)));
+    let ways = pairs.map(|(scan, threads)| {
+        let document = experiment(setup, &document_of(scan, threads));
+        let chosen = Variants { scan: Some(scan), block_size: Some(threads), ..setup.chosen };
+        (scan, threads, with_choice(document, &chosen))
+    });
+    ways.collect()
+}
+
+/// What the document runs, or with scans and blocks that it does not have, what it would.
+fn document_of(scan: ScanVariant, threads: u32) -> variants::Setup {
+    let other = document_setup("Kogge-Stone 256");
+    let is_it = |setup: &&variants::Setup| {
+        let Variants { scan: its, block_size, .. } = setup.variants;
+        setup.document == other.document && (its, block_size) == (Some(scan), Some(threads))
+    };
+    SETUPS.iter().find(is_it).copied().unwrap_or(other)
+}
+
+fn scans_table(setup: &Setup) -> Table {
+    let mut table = Table::new("scans", "Scans, with the document's other kernels", &["size", "scan", "block"])
+        .note(
+            "scan alone is that kernel; kernels are all of them: aggregated histogram, scan, curve, map through shared \
+             memory, 4 pixels a thread; with copies is up, through the kernels and down, from and to memory as the \
+             allocator gives it. Speed-ups are over the sequential loop, in the same run. tuned are the kernels of normal \
+             runs, which sum up in the histogram's last block.",
+        )
+        .undrawn("scan alone", Unit::Microseconds)
+        .undrawn("kernels", Unit::Microseconds)
+        .measure("with copies", Unit::Microseconds)
+        .undrawn("with pinned copies", Unit::Microseconds)
+        .undrawn("speed-up", Unit::Times)
+        .measure("speed-up of kernels", Unit::Times)
+        .undrawn("differing", Unit::Percent)
+        .over("size");
+    table.notes.extend(note(setup.arithmetic));
+    table
+}
+
+fn row(size: (usize, usize), [scan, threads]: [&str; 2], timed: &Timed, on_cpu: &OnCpu) -> Row {
+    let (kernels, with_copies) = (timed.kernels(), timed.with_copies());
+    let speed_up = |time: Value| Value::derived(on_cpu.sequential.median / time.median);
+    Row::new([&size_name(size), scan, threads])
+        .at(area(size))
+        .with("scan alone", timed.step(Step::Scan))
+        .with("kernels", kernels)
+        .with("with copies", with_copies)
+        .with("with pinned copies", timed.with_pinned_copies())
+        .with("speed-up", speed_up(with_copies))
+        .with("speed-up of kernels", speed_up(kernels))
+        .with("differing", timed.differing)
+}
+
+fn alone_table() -> Table {
+    Table::new("alone", "Scans by themselves", &["bins", "scan", "block"])
+        .note(
+            "More bins than a block takes are scanned in segments, then their sums are, and added. hillis-steele is a \
+             launch for each doubling of the distance, whatever the block.",
+        )
+        .measure("time", Unit::Microseconds)
+        .over("bins")
+}
+
+fn scan_alone(setup: &Setup, lab: &Lab, bins: u32, table: &mut Table) -> Result<()> {
+    let counts: Vec<u32> = (0..bins).map(|bin| bin.wrapping_mul(2_654_435_761) >> 20).collect();
+    let mut sum = 0;
+    let sums = counts.iter().map(|count| {
+        sum += count;
+        sum
+    });
+    let expected: Vec<u32> = sums.collect();
+    for (scan, threads, experiment) in ways(setup) {
+        let experiment = Experiment { formula: None, ..experiment };
+        let found = lab.scan(&counts, &experiment, repeats(setup))?;
+        check_values(scan.name(), &expected, &found.result)?;
+        let row = Row::new([&bins.to_string(), scan.name(), &threads.to_string()]).at(f64::from(bins));
+        table.push(row.with("time", Value::of(&found.times)));
+    }
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! `bench stages`: an image up, equalized and down, as cuda-naive-vs-optimized times it, by its naive kernels, by its
+//! optimized ones and by those of normal runs; and how many pixels a thread should have.
+
+use super::in_lab::{OnGpu, Timed, document_setup, experiment, note, repeats, with_choice};
+use super::on_cpu::{self, Image, area};
+use crate::bench::expected::check_values;
+use crate::bench::setup::size_name;
+use crate::bench::{Row, Setup, Table, Unit, Value};
+use crate::cuda::variants::{Experiment, Formula, HistogramVariant, Lab, MapVariant, Step, Variants};
+use anyhow::Result;
+
+const SIZES: [(usize, usize); 5] = [(512, 384), (910, 682), (1000, 667), (1920, 1080), (5120, 2880)];
+
+/// Tables of the CPU, of the stages, of pixels a thread, and of every kernel that counts or maps.
+pub fn run(setup: &Setup) -> Result<Vec<Table>> {
+    let (mut cpu, mut stages) = (on_cpu::table(), stages_table(setup));
+    let (mut sweep, mut kernels) = (sweep_table(), kernels_table());
+    let lab = setup.gpu().ok().map(Lab::new).transpose()?;
+    let sizes = setup.sizes(&SIZES);
+    setup.steps.expect(sizes.len());
+    for (index, &size) in sizes.iter().enumerate() {
+        setup.steps.next(size_name(size))?;
+        let image = Image::new(size);
+        on_cpu::rows(size, &image.on_cpu(setup)?).into_iter().for_each(|row| cpu.push(row));
+        let Some(lab) = &lab else { continue };
+        let on_gpu = OnGpu::put(setup, lab, &image)?;
+        for (name, experiment) in ways(setup) {
+            stages.push(row(size, name, &on_gpu.equalize(setup, lab, &experiment)?));
+        }
+        stages.push(row(size, "tuned", &on_gpu.tuned(setup, lab)?));
+        // The two largest.
+        if index + 2 >= sizes.len() {
+            pixels_a_thread(setup, lab, (&image, &on_gpu), &mut sweep)?;
+            kernel_by_kernel(setup, lab, (&image, &on_gpu), &mut kernels)?;
+        }
+    }
+    Ok(vec![cpu, stages, sweep, kernels])
+}
+
+/// What is run: the document's, and what was chosen.
+fn ways(setup: &Setup) -> Vec<(&'static str, Experiment)> {
+    let named = |name| experiment(setup, &document_setup(name));
+    let mut ways = vec![("naive", named("naive")), ("optimized", named("optimized"))];
+    if !setup.chosen.is_default() {
+        ways.push(("chosen", with_choice(named("optimized"), &setup.chosen)));
+    }
+    ways
+}
+
+fn stages_table(setup: &Setup) -> Table {
+    let mut table = Table::new("stages", "Up, equalized, down on the GPU", &["size", "kernels"])
+        .note(
+            "naive counts with an atomic addition in global memory a pixel; optimized has 128 pixels a thread, counted in \
+             shared memory. Both map without a curve: each pixel computes what it becomes from the cumulative counts. tuned \
+             are the kernels of normal runs, which have no scan of their own. Copies are from and to memory as the allocator gives it, as in the document, but \
+             for total, pinned.",
+        )
+        .undrawn("upload", Unit::Microseconds)
+        .undrawn("histogram", Unit::Microseconds)
+        .undrawn("scan", Unit::Microseconds)
+        .undrawn("cdf-min", Unit::Microseconds)
+        .undrawn("curve", Unit::Microseconds)
+        .undrawn("map", Unit::Microseconds)
+        .measure("equalize", Unit::Microseconds)
+        .undrawn("download", Unit::Microseconds)
+        .measure("total", Unit::Microseconds)
+        .undrawn("total, pinned", Unit::Microseconds)
+        .undrawn("differing", Unit::Percent)
+        .over("size");
+    table.notes.extend(note(setup.arithmetic));
+    table
+}
+
+fn row(size: (usize, usize), name: &str, timed: &Timed) -> Row {
+    Row::new([size_name(size), name.to_owned()])
+        .at(area(size))
+        .with("upload", timed.upload())
+        .with("histogram", timed.step(Step::Histogram))
+        .with("scan", timed.step(Step::Scan))
+        .with("cdf-min", timed.step(Step::CdfMin))
+        .with("curve", timed.step(Step::Curve))
+        .with("map", timed.step(Step::Map))
+        .with("equalize", timed.kernels())
+        .with("download", timed.download())
+        .with("total", timed.with_copies())
+        .with("total, pinned", timed.with_pinned_copies())
+        .with("differing", timed.differing)
+}
+
+fn sweep_table() -> Table {
+    Table::new("sweep", "Pixels a thread", &["size", "pixels a thread"])
+        .note("The coarsened histogram, and the map through a curve, in blocks of 1024 threads.")
+        .measure("histogram", Unit::Microseconds)
+        .measure("map", Unit::Microseconds)
+        .over("pixels a thread")
+}
+
+fn pixels_a_thread(setup: &Setup, lab: &Lab, (image, on_gpu): (&Image, &OnGpu), table: &mut Table) -> Result<()> {
+    let document = experiment(setup, &document_setup("optimized"));
+    // What is swept is the map, whatever it is made of.
+    let variants = Variants { map: Some(MapVariant::Coarsened), ..document.variants };
+    let optimized = Experiment { variants, formula: None, ..document };
+    let curve = Formula::exact(&image.counts);
+    let expected = image.through(&curve);
+    for pixels in (0..=8).map(|power| 1 << power) {
+        let chosen = Variants { pixels_per_thread: Some(pixels), ..setup.chosen };
+        let experiment = with_choice(optimized, &chosen);
+        let counted = lab.histogram(on_gpu.plane(), &experiment, repeats(setup))?;
+        check_values("the histogram", &image.counts, &counted.result)?;
+        let mapped = lab.map(on_gpu.plane(), &curve, &experiment, repeats(setup))?;
+        check_values("the map", &expected, &mapped.result)?;
+        let row = Row::new([size_name(image.size), pixels.to_string()])
+            .at(f64::from(pixels))
+            .with("histogram", Value::of(&counted.times))
+            .with("map", Value::of(&mapped.times));
+        table.push(row);
+    }
+    Ok(())
+}
+
+fn kernels_table() -> Table {
+    Table::new("kernels", "Every kernel that counts or maps", &["size", "step", "kernel"])
+        .note("With the block size and the pixels a thread that suit each, or those that were chosen.")
+        .measure("time", Unit::Microseconds)
+}
+
+fn kernel_by_kernel(setup: &Setup, lab: &Lab, (image, on_gpu): (&Image, &OnGpu), table: &mut Table) -> Result<()> {
+    let row = |step: &str, kernel: &str, times: &[f64]| {
+        Row::new([&size_name(image.size), step, kernel]).with("time", Value::of(times))
+    };
+    let shape = Variants { histogram: None, scan: None, ..setup.chosen };
+    for histogram in HistogramVariant::ALL {
+        let variants = Variants { histogram: Some(histogram), ..shape };
+        let counted =
+            lab.histogram(on_gpu.plane(), &Experiment { variants, ..Experiment::default() }, repeats(setup))?;
+        check_values("the histogram", &image.counts, &counted.result)?;
+        table.push(row("histogram", histogram.name(), &counted.times));
+    }
+    let curve = Formula::exact(&image.counts);
+    let expected = image.through(&curve);
+    // What is computed has no curve.
+    for map in MapVariant::ALL.into_iter().filter(|map| *map != MapVariant::Computed) {
+        let variants = Variants { map: Some(map), ..shape };
+        let mapped =
+            lab.map(on_gpu.plane(), &curve, &Experiment { variants, ..Experiment::default() }, repeats(setup))?;
+        check_values("the map", &expected, &mapped.result)?;
+        table.push(row("map", map.name(), &mapped.times));
+    }
+    Ok(())
+}

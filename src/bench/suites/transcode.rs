@@ -1,0 +1,185 @@
+//! `bench transcode FILE`: the whole program on a file, beside the `ffmpeg` program, in turns.
+//!
+//! Both encode the same picture: `--strength 0.004` does all the work of equalizing and moves nothing by more than a
+//! level. Equalized for good, a picture takes an encoder longer, and nobody could tell what took the time.
+
+use crate::bench::child::{self, Used};
+use crate::bench::{Row, Setup, Table, Unit, Value};
+use crate::ffmpeg::Demuxer;
+use anyhow::{Context, Result, anyhow, ensure};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// How both encode.
+const ENCODING: [&str; 6] = ["-c:v", "libx264", "-preset", "veryfast", "-crf", "18"];
+
+/// Who transcodes.
+struct Contender {
+    name: String,
+    /// All of its command line but the name of what it writes.
+    program: PathBuf,
+    arguments: Vec<String>,
+    runs: Vec<Used>,
+}
+
+/// Runs them all, one after the other, and again.
+pub fn run(setup: &Setup, notes: &mut Vec<String>) -> Result<Vec<Table>> {
+    let file =
+        setup.file.as_deref().ok_or_else(|| anyhow!("transcode takes a file: histeq-video bench transcode FILE"))?;
+    std::fs::metadata(file).with_context(|| file.display().to_string())?;
+    let folder = Folder::new()?;
+    let mut contenders = contenders(setup, file, &folder, notes)?;
+    let rounds = setup.repeats.warm_up + setup.repeats.counted;
+    setup.steps.expect(rounds * contenders.len());
+    let mut pictures = None;
+    for round in 0..rounds {
+        for contender in &mut contenders {
+            setup.steps.next(&contender.name)?;
+            let out = folder.0.join("out.mp4");
+            let used = contender.run(&out)?;
+            let found = count_pictures(&out)?;
+            let expected = *pictures.get_or_insert(found);
+            ensure!(found == expected, "{} wrote {found} pictures, not {expected}", contender.name);
+            if round >= setup.repeats.warm_up {
+                contender.runs.push(used);
+            }
+        }
+    }
+    let pictures = pictures.unwrap_or(0);
+    let name = file.file_name().map_or_else(|| file.to_string_lossy(), |name| name.to_string_lossy());
+    Ok(vec![table(&contenders, format!("{name}, {pictures} pictures, to H.264 (x264 veryfast, CRF 18)"))])
+}
+
+fn table(contenders: &[Contender], title: String) -> Table {
+    let mut table = Table::new("programs", title, &["program"])
+        .note(
+            "In turns. CPU is of all threads, memory the most at any time. Stages run side by side: what each has worked. \
+             histeq-video runs with --strength 0.004, so that it encodes the same picture; the histeq filter cannot.",
+        )
+        .measure("wall", Unit::Seconds)
+        .undrawn("over ffmpeg", Unit::Times)
+        .undrawn("CPU", Unit::Seconds)
+        .undrawn("memory", Unit::Mebibytes)
+        .undrawn("decode", Unit::Seconds)
+        .undrawn("equalize", Unit::Seconds)
+        .undrawn("encode", Unit::Seconds);
+    let median = |runs: &[Used], of: fn(&Used) -> f64| Value::of(&runs.iter().map(of).collect::<Vec<_>>());
+    let plain = contenders.iter().find(|one| one.name == PLAIN).map(|one| median(&one.runs, |used| used.wall));
+    for Contender { name, runs, .. } in contenders {
+        let wall = median(runs, |used| used.wall);
+        let mut row = Row::new([name.clone()])
+            .with("wall", wall)
+            .with("CPU", median(runs, |used| used.cpu))
+            .with("memory", median(runs, |used| used.memory));
+        row.set("over ffmpeg", plain.map(|plain| Value::derived(wall.median / plain.median)));
+        for stage in ["decode", "equalize", "encode"] {
+            let seconds: Option<Vec<f64>> = runs.iter().map(|used| stage_seconds(&used.said, stage)).collect();
+            row.set(stage, seconds.map(|seconds| Value::of(&seconds)));
+        }
+        table.push(row);
+    }
+    table
+}
+
+/// What the line at the end of a run says of a stage: `decode 1.25 s, ...`.
+fn stage_seconds(said: &str, stage: &str) -> Option<f64> {
+    said.rsplit_once(&format!("{stage} "))?.1.split_once(" s")?.0.parse().ok()
+}
+
+const PLAIN: &str = "ffmpeg, no filter";
+
+/// Those that are here.
+fn contenders(setup: &Setup, file: &Path, folder: &Folder, notes: &mut Vec<String>) -> Result<Vec<Contender>> {
+    let ours = std::env::current_exe().context("asking for the path of this program")?;
+    let mut found = vec![Contender::ours(&ours, file, "cpu", &[])];
+    match setup.gpu_index.map(|gpu| gpu.to_string()) {
+        None => notes.push("No GPU is measured: --backend cpu asks for the CPU alone.".to_owned()),
+        Some(gpu) => {
+            for more in [&["--gpu", &gpu][..], &["--gpu", &gpu, "--decoder", "nvdec"]] {
+                let cuda = Contender::ours(&ours, file, "cuda", more);
+                // A GPU that is opened here would count as memory of every child.
+                match cuda.trial(folder) {
+                    Ok(()) => found.push(cuda),
+                    Err(error) => notes.push(format!("{} is left out: {error:#}.", cuda.name)),
+                }
+            }
+        }
+    }
+    match Command::new("ffmpeg").arg("-version").output() {
+        Ok(output) if output.status.success() => {
+            found.push(Contender::theirs(PLAIN, file, &[]));
+            found.push(Contender::theirs("ffmpeg -vf histeq", file, &["-vf", "histeq"]));
+        }
+        _ => notes.push("The ffmpeg program is not here, so there is nothing beside histeq-video.".to_owned()),
+    }
+    Ok(found)
+}
+
+impl Contender {
+    fn ours(program: &Path, file: &Path, backend: &str, more: &[&str]) -> Self {
+        let given = ["-y", "--progress", "none", "--strength", "0.004", "--backend", backend];
+        let encoding = ["--encoder", "libx264", "--preset", "veryfast", "--crf", "18"];
+        let arguments = given.iter().chain(more).chain(&encoding).map(|word| (*word).to_owned());
+        Contender {
+            name: ["histeq-video --backend", backend].iter().chain(more).copied().collect::<Vec<_>>().join(" "),
+            program: program.to_owned(),
+            arguments: arguments.chain([file.to_string_lossy().into_owned()]).collect(),
+            runs: Vec::new(),
+        }
+    }
+
+    fn theirs(name: &str, file: &Path, filter: &[&str]) -> Self {
+        let input = file.to_string_lossy();
+        let read = ["-nostdin", "-v", "error", "-y", "-i", &input];
+        let arguments = read.iter().chain(filter).chain(&ENCODING).chain(&["-c:a", "copy"]);
+        Contender {
+            name: name.to_owned(),
+            program: "ffmpeg".into(),
+            arguments: arguments.map(|word| (*word).to_owned()).collect(),
+            runs: Vec::new(),
+        }
+    }
+
+    fn run(&self, out: &Path) -> Result<Used> {
+        child::run(Command::new(&self.program).args(&self.arguments).arg(out))
+    }
+
+    /// Whether it can do one frame.
+    fn trial(&self, folder: &Folder) -> Result<()> {
+        let mut command = Command::new(&self.program);
+        child::run(command.args(["--frames", "1"]).args(&self.arguments).arg(folder.0.join("trial.mp4"))).map(drop)
+    }
+}
+
+/// Pictures in the video of a file.
+fn count_pictures(file: &Path) -> Result<u64> {
+    let name = file.to_string_lossy();
+    let mut demuxer =
+        Demuxer::open(&name, None, None, &[], Arc::new(AtomicBool::new(false))).with_context(|| name.to_string())?;
+    let video = demuxer.best_video();
+    let mut pictures = 0;
+    while let Some(packet) = demuxer.read()? {
+        pictures += u64::from(Some(packet.stream()) == video);
+    }
+    Ok(pictures)
+}
+
+/// A folder for what is written, which goes away with the suite.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Result<Self> {
+        let path = std::env::temp_dir().join(format!("histeq-video-bench-{}", std::process::id()));
+        std::fs::create_dir(&path).with_context(|| path.display().to_string())?;
+        Ok(Folder(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What cannot be removed is left to whoever cleans the folder of temporary files.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

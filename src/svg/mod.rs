@@ -1,0 +1,8 @@
+//! Plots as SVG: a drawing that escapes its text, and axes with round ticks. What is plotted is the business of the rooms
+//! that plot.
+
+mod axis;
+mod drawing;
+
+pub use axis::Axis;
+pub use drawing::{Anchor, Drawing, escaped, path};
