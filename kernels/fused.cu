@@ -371,8 +371,9 @@ __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels le
         });
 }
 
-// With PER codes a thread and so many WARPS in the crew.
-#define FUSED(NAME, S, LOG2_COPIES, PER, WARPS)                                                                     \
+// With PER codes a thread and so many WARPS in the crew, for the textbook's curve and for the other one, which is quicker
+// where a warp is left to be the judge.
+#define FUSED(NAME, S, LOG2_COPIES, PER, WARPS, MODIFIED_PER, MODIFIED_WARPS)                                       \
     extern "C" __global__ __launch_bounds__(1024) void fused_##NAME(Plane plane, Samples samples, Levels levels,    \
                                                                     unsigned* totals, unsigned* emptied) {          \
         plain<S, LOG2_COPIES, PER, Crew<WARPS>>(plane, samples, levels, totals, emptied);                           \
@@ -381,12 +382,13 @@ __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels le
         Plane plane, Samples samples, Levels levels, Modifiers m, unsigned* totals, unsigned* emptied,              \
         unsigned* slots, Sum* sums, Scenes* states, unsigned* marks) {                                              \
         History history = {slots, sums, states, marks};                                                             \
-        modified<S, LOG2_COPIES, PER, Crew<WARPS>>(plane, samples, levels, m, totals, emptied, history);            \
+        modified<S, LOG2_COPIES, MODIFIED_PER, Crew<MODIFIED_WARPS>>(plane, samples, levels, m, totals, emptied,    \
+                                                                     history);                                      \
     }
 
-FUSED(u8, unsigned char, 5u, 1u, 8u)
-FUSED(u10, unsigned short, 3u, 2u, 16u)
-FUSED(u12, unsigned short, 2u, 4u, 32u)
+FUSED(u8, unsigned char, 5u, 1u, 8u, 1u, 8u)
+FUSED(u10, unsigned short, 3u, 1u, 32u, 2u, 16u)
+FUSED(u12, unsigned short, 2u, 4u, 32u, 4u, 32u)
 
 // The planes of a batch.
 constexpr unsigned MOST_PLANES = 64u;
