@@ -29,7 +29,7 @@ done
 suite bins --repeat 7 --warmup 1
 suite kernels --repeat 11 --warmup 2
 suite stream --repeat 5 --warmup 1
-suite cpu --repeat 5 --warmup 1
+suite cpu --repeat 3 --warmup 1
 number=0
 for file in "$@"; do
     number=$((number + 1))

@@ -27,6 +27,8 @@
 //! | [`report`] | progress, notes, the line at the end | pipeline |
 //! | [`bench`] | measuring this machine: suites, tables, plots, the figures of others | pipeline, equalize, cuda, svg, ffmpeg, frame, spec |
 //! | [`cli`] | what was typed, what it means | everything |
+//!
+//! [`bench`]: mod@bench
 
 pub mod bench;
 pub mod camera;
