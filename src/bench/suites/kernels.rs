@@ -1,8 +1,8 @@
 //! `bench kernels`: frames that are on the GPU already, beside what its memory can do.
 
-use crate::bench::content::{Content, gray, picture};
+use crate::bench::content::{Content, first_plane, gray, picture};
 use crate::bench::copies::{DeviceCopies, on_device, within_device};
-use crate::bench::expected::{Expected, check, local, modified};
+use crate::bench::expected::{Expected, check, check_values, local, modified};
 use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value};
 use crate::cuda::{Gpu, History, Layout, Picture, Ring, Task};
@@ -33,15 +33,20 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         .note(
             "Time a frame, launched back to back, pictures in turns that take more memory than the cache. Copy is a copy \
              of the frame within the device; share is how much of the memory's bandwidth, measured by one large copy, \
-             exact makes use of, if the frame is read and written once. modified has a window of 25 frames, scene cuts, \
-             plateau and contrast limit, clahe 8x8 tiles and the same window. What is timed has strength 0, which does all \
-             the work and leaves pictures as they are; the same kernels are verified at full strength.",
+             exact makes use of, if the frame is read and written once. batch is exact with as many frames in one launch \
+             as it takes, 64 at most. modified has a window of 25 frames, scene cuts, plateau and contrast limit, clahe \
+             8x8 tiles and the same window; what follows them is how many times exact they take, in turns with it. What is \
+             timed has strength 0, which does all the work and leaves pictures as they are, and is read back; the same \
+             kernels are verified at full strength.",
         )
         .measure("copy", Unit::Microseconds)
         .measure("exact", Unit::Microseconds)
         .undrawn("share of bandwidth", Unit::Percent)
+        .measure("batch", Unit::Microseconds)
         .measure("modified", Unit::Microseconds)
+        .undrawn("modified / exact", Unit::Times)
         .measure("clahe", Unit::Microseconds)
+        .undrawn("clahe / exact", Unit::Times)
         .over("size");
     let mut kernels = Table::new("kernels", "Kernel by kernel", &["format", "size", "content"])
         .note("Time a frame of each kernel by itself, launched back to back.")
@@ -69,14 +74,13 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
 
 type Case = ((usize, usize), u8, Content);
 
-/// Every size at 8 bits; every depth and every content at one size.
+/// Every size at 8 bits, those of video with every content; every depth with every content at one size.
 fn cases(setup: &Setup) -> Vec<Case> {
     let typical = if setup.quick { (96, 64) } else { TYPICAL };
-    let sizes = setup.sizes(&SIZES).into_iter().map(|size| (size, 8, Content::Photo));
-    let contents = [8, 10, 12, 16].into_iter().flat_map(|depth| Content::ALL.map(|content| (typical, depth, content)));
-    let mut cases: Vec<Case> = sizes.collect();
-    cases.extend(contents.filter(|case| case.1 != 8 || case.2 != Content::Photo));
-    cases
+    let contents = |size: (usize, usize)| if size.0 == size.1 { &Content::ALL[..1] } else { &Content::ALL[..] };
+    let sizes = setup.sizes(&SIZES).into_iter().flat_map(|size| contents(size).iter().map(move |&all| (size, 8, all)));
+    let depths = [10, 12, 14, 16].into_iter().flat_map(|depth| Content::ALL.map(|content| (typical, depth, content)));
+    sizes.chain(depths).collect()
 }
 
 fn formats() -> [PixelFormat; 8] {
@@ -143,18 +147,51 @@ fn frame_row(setup: &Setup, gpu: &Arc<Gpu>, copies: &mut DeviceCopies, (size, de
     let bytes = size.0 * size.1 * if depth == 8 { 1 } else { 2 };
     row.set("copy", copies.time_of(bytes)?);
     let mut pictures = pictures(setup, gpu, &frame)?;
-    for (name, settings) in ways() {
+    let mut history = History::on(pictures[0].stream())?;
+    for (_, settings) in ways() {
         verify(gpu, &frame, settings)?;
-        let mut history = History::on(pictures[0].stream())?;
+    }
+    let exact = task(&frame, Settings::default());
+    for (name, settings) in ways() {
         let task = task(&frame, settings);
+        // In turns, so that both see the same clocks.
         let time = each(setup, &mut pictures, |picture| picture.equalize(&mut history, &task))?;
-        row.set(name, time);
         if name == "exact" {
             let limit = 2.0 * bytes as f64 / 1e3 / copies.bandwidth.median;
             row.set("share of bandwidth", Value::derived(limit / time.median * 100.0));
+        } else {
+            let beside = each(setup, &mut pictures, |picture| picture.equalize(&mut history, &exact))?;
+            row.set(&format!("{name} / exact"), Value::derived(time.median / beside.median));
         }
+        row.set(name, time);
+    }
+    if let Some(time) = batch(setup, &mut pictures, &mut history, &frame)? {
+        row.set("batch", time);
+    }
+    for picture in &pictures {
+        let mut found = vec![0; bytes];
+        picture.read(&mut found)?;
+        check_values("a frame that was timed", &first_plane(&frame), &found)?;
     }
     Ok(row)
+}
+
+/// Microseconds a frame where one launch does many; `None` where there is no such kernel. Verified at full strength first.
+fn batch(setup: &Setup, pictures: &mut [Picture], history: &mut History, frame: &Frame) -> Result<Option<Value>> {
+    let full = Task { settings: Settings::default(), ..task(frame, Settings::default()) };
+    if !Picture::equalize_batch(pictures, history, &full)? {
+        return Ok(None);
+    }
+    let (before, expected) = (first_plane(frame), first_plane(Expected::of(frame, Settings::default()).after(1)));
+    for picture in pictures.iter_mut() {
+        let mut found = vec![0; expected.len()];
+        picture.read(&mut found)?;
+        check_values("a frame of a batch", &expected, &found)?;
+        picture.fill(&before)?;
+    }
+    let (stream, count, task) = (pictures[0].stream().clone(), pictures.len() as f64, task(frame, Settings::default()));
+    let mut work = || Ok(Picture::equalize_batch(pictures, history, &task).map(drop)?);
+    Ok(Some(setup.repeats.of(|| on_device(&stream, &mut work))?.times(1.0 / count)))
 }
 
 fn kernel_row(setup: &Setup, gpu: &Arc<Gpu>, format: PixelFormat) -> Result<Row> {
