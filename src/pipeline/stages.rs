@@ -13,10 +13,27 @@ pub struct Delivery {
     pub packets: Vec<Packet>,
     /// The next frame of the video.
     pub frame: Option<Frame>,
-    /// A frame from before the part that was asked for: the equalizer is to see it, and nobody else. It comes alone.
-    pub before: Option<Frame>,
-    /// A frame from behind that part, for the sake of those before it: likewise.
-    pub behind: Option<Frame>,
+    /// Where the frame lies.
+    pub place: Place,
+}
+
+/// Where a frame lies, beside the part of the video that was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// In it.
+    #[default]
+    Within,
+    /// Before it: the equalizer is to see the frame, and nobody else. It comes without packets.
+    Before,
+    /// Behind it, for the sake of frames in it: likewise.
+    Behind,
+}
+
+impl Delivery {
+    /// A frame for the equalizer alone.
+    pub fn beside(place: Place, frame: Frame) -> Self {
+        Delivery { packets: Vec::new(), frame: Some(frame), place }
+    }
 }
 
 /// Where frames come from.

@@ -8,7 +8,7 @@ use crate::ffmpeg::{
 };
 use crate::frame::Pool;
 use crate::io::Reader;
-use crate::pipeline::{Cancel, Delivery, Input, Notices, Progress, Source};
+use crate::pipeline::{Cancel, Delivery, Input, Notices, Place, Progress, Source};
 use anyhow::{Context, Result, bail, ensure};
 use std::io::Read;
 use std::sync::Arc;
@@ -366,7 +366,7 @@ impl FileSource {
                 .to_native
                 .frame(&picture)
                 .with_context(|| format!("{}: a frame before --start", self.input.name))?;
-            return Ok(Some(Delivery { before: Some(before), ..Delivery::default() }));
+            return Ok(Some(Delivery::beside(Place::Before, before)));
         }
         if self.end.is_some_and(|end| moment >= end)
             || self.options.part.frames.is_some_and(|most| self.delivered >= most)
@@ -396,7 +396,7 @@ impl FileSource {
             .to_native
             .frame(picture)
             .with_context(|| format!("{}: a frame behind the last one", self.input.name))?;
-        Ok(Some(Delivery { behind: Some(behind), ..Delivery::default() }))
+        Ok(Some(Delivery::beside(Place::Behind, behind)))
     }
 
     /// The time of a frame that carries none: right after the one before it.
