@@ -1,5 +1,5 @@
-// What CUB makes of the frames of `histeq-video bench kernels`: DeviceHistogram::HistogramEven, one block for the curve,
-// and a map of 16 bytes a thread. The curve is ours (kernels/spec.cuh), and so are the bytes, which are compared.
+// What CUB makes of the frames of `histeq-video bench kernels`: DeviceHistogram::HistogramEven, DeviceScan::InclusiveSum, a
+// curve of a code a thread, and a map of 16 bytes a thread. The curve is ours (kernels/spec.cuh), and so are the bytes, which are compared.
 //
 // benches/cub.sh compiles it. Prints Markdown.
 #include <cub/cub.cuh>
@@ -25,28 +25,26 @@ struct Samples16 {
     static constexpr int PER_VECTOR = 16 / sizeof(S);
 };
 
-// The curve of full range, by one block.
-__global__ void curve_of(const unsigned* counts, unsigned codes, Levels levels, unsigned short* curve) {
-    using Scan = cub::BlockScan<unsigned, 1024>;
-    __shared__ typename Scan::TempStorage storage;
+// How often the first code occurs that does, by one block.
+__global__ void first_of(const unsigned* counts, unsigned codes, unsigned* first) {
     __shared__ unsigned first_code;
-    __shared__ unsigned first;
     if (threadIdx.x == 0) first_code = ~0u;
     __syncthreads();
-    for (unsigned code = threadIdx.x; code < codes; code += 1024) {
-        if (counts[code] != 0) atomicMin(&first_code, code);
+    for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) {
+        if (counts[code] != 0) {
+            atomicMin(&first_code, code);
+            break;
+        }
     }
     __syncthreads();
-    if (threadIdx.x == 0) first = counts[first_code];
-    unsigned run = (codes + 1023) / 1024, begin = threadIdx.x * run, own = 0, before, all;
-    for (unsigned i = begin; i < begin + run && i < codes; ++i) own += counts[i];
-    Scan(storage).ExclusiveSum(own, before, all);
-    __syncthreads();
-    Spread spread = spread_of(first, all);
-    for (unsigned i = begin; i < begin + run && i < codes; ++i) {
-        before += counts[i];
-        curve[i] = (unsigned short)curve_at(i, before, spread, levels);
-    }
+    if (threadIdx.x == 0) *first = counts[first_code];
+}
+
+// The curve of full range, a code a thread.
+__global__ void curve_of(const unsigned* cumulative, const unsigned* first, unsigned codes, Levels levels,
+                         unsigned short* curve) {
+    unsigned code = blockIdx.x * blockDim.x + threadIdx.x;
+    curve[code] = (unsigned short)curve_at(code, cumulative[code], spread_of(*first, cumulative[codes - 1]), levels);
 }
 
 template <typename S>
@@ -105,24 +103,32 @@ static void row(const char* name, unsigned width, unsigned height, unsigned dept
     std::vector<S> samples = content<S>(width, height, depth, kind);
     int frames = (int)std::max<size_t>(8, (400u << 20) / bytes);
     char* all;
-    unsigned* counts;
+    unsigned *counts, *cumulative, *first;
     unsigned short* curve;
     CHECK(cudaMalloc(&all, frames * bytes));
     CHECK(cudaMalloc(&counts, codes * sizeof(unsigned)));
+    CHECK(cudaMalloc(&cumulative, codes * sizeof(unsigned)));
+    CHECK(cudaMalloc(&first, sizeof(unsigned)));
     CHECK(cudaMalloc(&curve, codes * sizeof(unsigned short)));
     for (int i = 0; i < frames; ++i) CHECK(cudaMemcpy(all + i * bytes, samples.data(), bytes, cudaMemcpyHostToDevice));
-    size_t room = 0;
+    size_t room = 0, scan_room = 0;
     auto histogram = [&](void* storage, S* plane) {
         return cub::DeviceHistogram::HistogramEven(storage, room, plane, (int*)counts, (int)codes + 1, 0, (int)codes,
                                                    (int)pixels);
     };
+    auto scan = [&](void* storage) { return cub::DeviceScan::InclusiveSum(storage, scan_room, counts, cumulative, (int)codes); };
     CHECK(histogram(nullptr, (S*)all));
+    CHECK(scan(nullptr));
+    room = std::max(room, scan_room);
+    scan_room = room;
     void* storage;
     CHECK(cudaMalloc(&storage, room));
     auto equalize = [&](int frame, unsigned strength) {
         S* plane = (S*)(all + frame * bytes);
         CHECK(histogram(storage, plane));
-        curve_of<<<1, 1024>>>(counts, codes, Levels{0, codes - 1, strength}, curve);
+        first_of<<<1, 1024>>>(counts, codes, first);
+        CHECK(scan(storage));
+        curve_of<<<codes / 256, 256>>>(cumulative, first, codes, Levels{0, codes - 1, strength}, curve);
         map<S><<<132 * 16, 256>>>((uint4*)plane, vectors, curve);
     };
     equalize(0, 256);
@@ -155,6 +161,8 @@ static void row(const char* name, unsigned width, unsigned height, unsigned dept
     std::fflush(stdout);
     CHECK(cudaFree(all));
     CHECK(cudaFree(counts));
+    CHECK(cudaFree(cumulative));
+    CHECK(cudaFree(first));
     CHECK(cudaFree(curve));
     CHECK(cudaFree(storage));
 }

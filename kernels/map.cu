@@ -2,7 +2,7 @@
 // `to` may be one and the same plane: a thread reads a vector before it writes it, and no other thread touches it.
 #include "components.cuh"
 
-extern __shared__ unsigned char shared_curve[];
+extern __shared__ __align__(16) unsigned char shared_curve[];
 
 // The curve as a kernel looks it up: in shared memory while it is small (narrowed to bytes for one-byte samples), else
 // where the scan left it.
@@ -17,8 +17,13 @@ struct Curve {
 
 template <typename S>
 __device__ __forceinline__ void share(const unsigned short* curve, unsigned max) {
-    S* shared = reinterpret_cast<S*>(shared_curve);
-    for (unsigned code = threadIdx.x; code <= max; code += blockDim.x) shared[code] = (S)curve[code];
+    if (sizeof(S) == 2) {
+        // As it is: whole vectors, of which there are some, as depths begin at 9 bits.
+        const uint4* from = reinterpret_cast<const uint4*>(curve);
+        for (unsigned i = threadIdx.x; i <= max / 8u; i += blockDim.x) reinterpret_cast<uint4*>(shared_curve)[i] = from[i];
+    } else {
+        for (unsigned code = threadIdx.x; code <= max; code += blockDim.x) shared_curve[code] = (S)curve[code];
+    }
     __syncthreads();
 }
 

@@ -95,9 +95,13 @@ impl Totals {
             }
             self.codes = codes;
         }
-        self.buffers.swap(0, 1);
         let [zero, emptied] = &mut self.buffers;
         Ok((zero, emptied))
+    }
+
+    /// Says that a frame has been enqueued that works on them: the next one has them the other way around.
+    pub fn turn(&mut self) {
+        self.buffers.swap(0, 1);
     }
 
     /// So many entries, all of them zero once the stream gets there.

@@ -95,14 +95,19 @@ pub(super) struct Map {
 }
 
 /// Stored luma, by depth.
-const MAP: [Map; 3] = [
+const MAP: [Map; 4] = [
     // 7.45; on 4 blocks 8.1; not shared 8.1 to 8.4.
     Map { depth: 8, shared: true, threads: 256, blocks: 16 },
     // 12.0; with 256 threads 12.7 to 14.2; not shared 12.3 to 12.6.
     Map { depth: 10, shared: true, threads: 1024, blocks: 2 },
-    // 12 bits 12.8, shared 13.2 to 24.7; 14 bits 15.3, 16 bits 17.8, whatever the blocks.
-    Map { depth: 16, shared: false, threads: 256, blocks: 16 },
+    // 12 bits 11.8, not shared 12.2 (noise 14.5); 14 bits 12.2, not shared 13.0 (noise 16.4).
+    Map { depth: 14, shared: true, threads: 1024, blocks: 2 },
+    // 14.4, not shared 16.5 (noise 18.8).
+    Map { depth: 16, shared: true, threads: 1024, blocks: 1 },
 ];
+
+/// For GPUs whose shared memory is too small for the curve.
+pub(super) const MAP_THROUGH_CACHES: Map = Map { depth: 16, shared: false, threads: 256, blocks: 16 };
 
 /// RGB, by depth; at most 256 threads.
 const MAP_RGB: [Map; 2] = [

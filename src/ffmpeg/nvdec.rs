@@ -86,13 +86,20 @@ impl Nvdec {
         // Of an odd height, FFmpeg would leave out the last row of chroma; the surface has one row more.
         let even = height.next_multiple_of(2);
         let down = lender.picture(packed, (width, even)).ok_or(NO_MEMORY)?;
-        // SAFETY: both pictures are valid, and the one that is written has room for all rows of the other one.
+        let (from, to) = (surface.as_ptr(), down.as_ptr());
+        // SAFETY: both pictures are valid and have two planes, and the one that is written has room for all rows of the
+        // other one. The surface has that one row more before its chroma, too, where FFmpeg may have taken it to begin.
         unsafe {
-            (*surface.as_ptr()).height = even as c_int;
-            let copied = check(ffi::av_hwframe_transfer_data(down.as_ptr(), surface.as_ptr(), 0));
-            (*surface.as_ptr()).height = height as c_int;
+            let (chroma, pitch) = ((*from).data[1], (*from).linesize[0] as usize);
+            let begins = (chroma as usize).wrapping_sub((*from).data[0] as usize) / pitch.max(1);
+            if height % 2 == 1 && begins % 2 == 1 {
+                (*from).data[1] = chroma.wrapping_add(pitch);
+            }
+            (*from).height = even as c_int;
+            let copied = check(ffi::av_hwframe_transfer_data(to, from, 0));
+            ((*from).height, (*from).data[1]) = (height as c_int, chroma);
             copied?;
-            (*down.as_ptr()).height = height as c_int;
+            (*to).height = height as c_int;
         }
         let mut picture = unpacked(&down, format, samples, lender)?;
         describe(&mut picture, surface)?;

@@ -161,7 +161,10 @@ impl Fused {
         // shared memory holds the table and the rounds that stay; the totals have an entry for each code, and the first
         // ones are zero; the history has what `expect` gave it; all buffers belong to this stream, and a cooperative
         // launch has all blocks there at once.
-        unsafe { launch.launch_cooperative(config) }.map(drop).doing("launching fused")
+        unsafe { launch.launch_cooperative(config) }.map(drop).doing("launching fused")?;
+        // Not before it has been enqueued: what a refused launch would have emptied is not empty.
+        history.totals.turn();
+        Ok(())
     }
 
     /// How many rounds of a block's share stay in shared memory, and how much of it that takes with the table, for so many

@@ -7,18 +7,31 @@ use crate::cuda::error::{Doing, Error};
 use crate::cuda::picture::Picture;
 use crate::cuda::tuning;
 use crate::spec;
+use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 use std::sync::Arc;
 
 pub(in crate::cuda) struct Map {
     stored: LumaVariants,
     rgb: RgbVariants,
+    /// Shared memory that a block may have, in bytes.
+    most_shared: usize,
 }
 
 impl Map {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, include_str!("../../../kernels/map.ptx"))?;
-        Ok(Map { stored: LumaVariants::load(&module, "map")?, rgb: RgbVariants::load(&module, "map")? })
+        let (stored, rgb) = (LumaVariants::load(&module, "map")?, RgbVariants::load(&module, "map")?);
+        let most_shared = context
+            .attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+            .doing("asking for what the device can do")?;
+        for function in [&stored.plain.two, &stored.pairs.two] {
+            function
+                .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most_shared)
+                .doing("asking for shared memory")?;
+        }
+        Ok(Map { stored, rgb, most_shared: most_shared as usize })
     }
 
     /// Enqueues the mapping of `picture` through its curve, or with `locally` to the luminance that it has got.
@@ -33,8 +46,13 @@ impl Map {
         let layout = picture.layout();
         let rgb = self.rgb.of(layout);
         let depth = layout.sample().depth;
-        let row = if rgb.is_some() { tuning::map_rgb(depth) } else { tuning::map(depth) };
-        let shared = if row.shared { layout.codes() * usize::from(layout.sample().bytes) } else { 0 };
+        let curve_bytes = layout.codes() * usize::from(layout.sample().bytes);
+        let row = match rgb {
+            Some(_) => tuning::map_rgb(depth),
+            None if curve_bytes <= self.most_shared => tuning::map(depth),
+            None => &tuning::MAP_THROUGH_CACHES,
+        };
+        let shared = if row.shared { curve_bytes } else { 0 };
         let config = LaunchConfig {
             grid_dim: (luma_vectors(layout).div_ceil(row.threads).min(multiprocessors * row.blocks), 1, 1),
             block_dim: (row.threads, 1, 1),
