@@ -26,6 +26,8 @@ pub struct Setup {
     pub saturate: u32,
     /// The file of `transcode`.
     pub file: Option<PathBuf>,
+    /// The preset of x264 there.
+    pub preset: String,
     /// Says how far the suite is.
     pub steps: Steps,
     /// The GPU, once it has been asked for: what opens it takes memory, and not every suite needs it.

@@ -42,6 +42,10 @@ pub struct BenchArgs {
     #[arg(long, value_enum)]
     pub compare: Option<CompareWith>,
 
+    /// transcode: how x264 encodes, in all programs
+    #[arg(long, value_name = "NAME", default_value = "veryfast")]
+    pub preset: String,
+
     /// bins: what a bin holds at most
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
     pub saturate: u32,

@@ -64,6 +64,7 @@ impl BenchJob {
             chosen: args.place.kernels.chosen(),
             saturate: args.saturate,
             file: args.file,
+            preset: args.preset,
             steps: Steps::new(std::io::stderr().is_terminal() && !args.quiet, Cancel::default()),
             opened: OnceCell::new(),
         };

@@ -12,8 +12,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// How both encode.
-const ENCODING: [&str; 6] = ["-c:v", "libx264", "-preset", "veryfast", "-crf", "18"];
+/// The constant quality at which both encode.
+const CRF: &str = "18";
 
 /// Who transcodes.
 struct Contender {
@@ -21,6 +21,8 @@ struct Contender {
     /// All of its command line but the name of what it writes.
     program: PathBuf,
     arguments: Vec<String>,
+    /// Whether it runs in every round; else in the first one that counts.
+    every_round: bool,
     runs: Vec<Used>,
 }
 
@@ -37,6 +39,9 @@ pub fn run(setup: &Setup, notes: &mut Vec<String>) -> Result<Vec<Table>> {
     for round in 0..rounds {
         for contender in &mut contenders {
             setup.steps.next(&contender.name)?;
+            if !contender.every_round && round != setup.repeats.warm_up {
+                continue;
+            }
             let out = folder.0.join("out.mp4");
             let used = contender.run(&out)?;
             let found = count_pictures(&out)?;
@@ -49,31 +54,37 @@ pub fn run(setup: &Setup, notes: &mut Vec<String>) -> Result<Vec<Table>> {
     }
     let pictures = pictures.unwrap_or(0);
     let name = file.file_name().map_or_else(|| file.to_string_lossy(), |name| name.to_string_lossy());
-    Ok(vec![table(&contenders, format!("{name}, {pictures} pictures, to H.264 (x264 veryfast, CRF 18)"))])
+    Ok(vec![table(&contenders, format!("{name}, {pictures} pictures, to H.264 (x264 {}, CRF {CRF})", setup.preset))])
 }
 
 fn table(contenders: &[Contender], title: String) -> Table {
     let mut table = Table::new("programs", title, &["program"])
         .note(
             "In turns. CPU is of all threads, memory the most at any time. Stages run side by side: what each has worked. \
-             histeq-video runs with --strength 0.004, so that it encodes the same picture; the histeq filter cannot.",
+             histeq-video runs with --strength 0.004, so that it encodes the same picture; the histeq filter cannot, and \
+             runs once.",
         )
         .measure("wall", Unit::Seconds)
         .undrawn("over ffmpeg", Unit::Times)
         .undrawn("CPU", Unit::Seconds)
+        .undrawn("CPU over ffmpeg", Unit::Times)
         .undrawn("memory", Unit::Mebibytes)
         .undrawn("decode", Unit::Seconds)
         .undrawn("equalize", Unit::Seconds)
         .undrawn("encode", Unit::Seconds);
     let median = |runs: &[Used], of: fn(&Used) -> f64| Value::of(&runs.iter().map(of).collect::<Vec<_>>());
-    let plain = contenders.iter().find(|one| one.name == PLAIN).map(|one| median(&one.runs, |used| used.wall));
+    let plain = contenders.iter().find(|one| one.name == PLAIN);
+    let times = |value: Value, of: fn(&Used) -> f64| {
+        plain.map(|plain| Value::derived(value.median / median(&plain.runs, of).median))
+    };
     for Contender { name, runs, .. } in contenders {
-        let wall = median(runs, |used| used.wall);
+        let (wall, cpu) = (median(runs, |used| used.wall), median(runs, |used| used.cpu));
         let mut row = Row::new([name.clone()])
             .with("wall", wall)
-            .with("CPU", median(runs, |used| used.cpu))
+            .with("CPU", cpu)
             .with("memory", median(runs, |used| used.memory));
-        row.set("over ffmpeg", plain.map(|plain| Value::derived(wall.median / plain.median)));
+        row.set("over ffmpeg", times(wall, |used| used.wall));
+        row.set("CPU over ffmpeg", times(cpu, |used| used.cpu));
         for stage in ["decode", "equalize", "encode"] {
             let seconds: Option<Vec<f64>> = runs.iter().map(|used| stage_seconds(&used.said, stage)).collect();
             row.set(stage, seconds.map(|seconds| Value::of(&seconds)));
@@ -93,12 +104,13 @@ const PLAIN: &str = "ffmpeg, no filter";
 /// Those that are here.
 fn contenders(setup: &Setup, file: &Path, folder: &Folder, notes: &mut Vec<String>) -> Result<Vec<Contender>> {
     let ours = std::env::current_exe().context("asking for the path of this program")?;
-    let mut found = vec![Contender::ours(&ours, file, "cpu", &[])];
+    let preset = setup.preset.as_str();
+    let mut found = vec![Contender::ours(&ours, file, preset, "cpu", &[])];
     match setup.gpu_index.map(|gpu| gpu.to_string()) {
         None => notes.push("No GPU is measured: --backend cpu asks for the CPU alone.".to_owned()),
         Some(gpu) => {
             for more in [&["--gpu", &gpu][..], &["--gpu", &gpu, "--decoder", "nvdec"]] {
-                let cuda = Contender::ours(&ours, file, "cuda", more);
+                let cuda = Contender::ours(&ours, file, preset, "cuda", more);
                 // A GPU that is opened here would count as memory of every child.
                 match cuda.trial(folder) {
                     Ok(()) => found.push(cuda),
@@ -109,8 +121,9 @@ fn contenders(setup: &Setup, file: &Path, folder: &Folder, notes: &mut Vec<Strin
     }
     match Command::new("ffmpeg").arg("-version").output() {
         Ok(output) if output.status.success() => {
-            found.push(Contender::theirs(PLAIN, file, &[]));
-            found.push(Contender::theirs("ffmpeg -vf histeq", file, &["-vf", "histeq"]));
+            found.push(Contender::theirs(PLAIN, file, preset, &[]));
+            let filter = Contender::theirs("ffmpeg -vf histeq", file, preset, &["-vf", "histeq"]);
+            found.push(Contender { every_round: false, ..filter });
         }
         _ => notes.push("The ffmpeg program is not here, so there is nothing beside histeq-video.".to_owned()),
     }
@@ -118,26 +131,29 @@ fn contenders(setup: &Setup, file: &Path, folder: &Folder, notes: &mut Vec<Strin
 }
 
 impl Contender {
-    fn ours(program: &Path, file: &Path, backend: &str, more: &[&str]) -> Self {
+    fn ours(program: &Path, file: &Path, preset: &str, backend: &str, more: &[&str]) -> Self {
         let given = ["-y", "--progress", "none", "--strength", "0.004", "--backend", backend];
-        let encoding = ["--encoder", "libx264", "--preset", "veryfast", "--crf", "18"];
+        let encoding = ["--encoder", "libx264", "--preset", preset, "--crf", CRF];
         let arguments = given.iter().chain(more).chain(&encoding).map(|word| (*word).to_owned());
         Contender {
             name: ["histeq-video --backend", backend].iter().chain(more).copied().collect::<Vec<_>>().join(" "),
             program: program.to_owned(),
             arguments: arguments.chain([file.to_string_lossy().into_owned()]).collect(),
+            every_round: true,
             runs: Vec::new(),
         }
     }
 
-    fn theirs(name: &str, file: &Path, filter: &[&str]) -> Self {
+    fn theirs(name: &str, file: &Path, preset: &str, filter: &[&str]) -> Self {
         let input = file.to_string_lossy();
         let read = ["-nostdin", "-v", "error", "-y", "-i", &input];
-        let arguments = read.iter().chain(filter).chain(&ENCODING).chain(&["-c:a", "copy"]);
+        let encoding = ["-c:v", "libx264", "-preset", preset, "-crf", CRF, "-c:a", "copy"];
+        let arguments = read.iter().chain(filter).chain(&encoding);
         Contender {
             name: name.to_owned(),
             program: "ffmpeg".into(),
             arguments: arguments.map(|word| (*word).to_owned()).collect(),
+            every_round: true,
             runs: Vec::new(),
         }
     }
