@@ -254,11 +254,13 @@ __device__ __forceinline__ void on_chip(Plane plane, unsigned block, Samples sam
     Table<LOG2_COPIES> table;
     count_share<S, LOG2_COPIES>(share, stage, kept, samples, table);
     __syncthreads();
+    if (ORDERED) __threadfence();
     add_up<LOG2_COPIES>(codes, levels, totals);
     __syncthreads();
     if (threadIdx.x < Crew::warps() * LANES) {
         before_totals();
         Counted<PER> counted = whole_totals<PER, Crew>(totals, codes, samples.pixels, tally);
+        if (ORDERED) __threadfence();
         unsigned mapped[PER];
         make_curve(counted, mapped);
         constexpr unsigned QUADS = 1u << (LOG2_COPIES - 2u);

@@ -137,12 +137,13 @@ __device__ __forceinline__ bool differs(uint2 a, unsigned samples, uint2 b, unsi
         unsigned long long sum = samples <= ~0u / COARSE ? sum_of_warp((unsigned)(x + y)) : sum_of_warp(x + y);
         return 1000u * sum > most;
     }
-    // Multiplied out: the sums take up to 64 bits, and what is compared more than that.
+    // Multiplied out: what is compared takes more than 64 bits, and is in two parts, of which the lower one has 32.
     auto times = [](unsigned a, unsigned b) { return (unsigned long long)a * b; };
-    unsigned long long sum =
-        sum_of_warp(away(times(a.x, others), times(b.x, samples)) + away(times(a.y, others), times(b.y, samples)));
-    unsigned long long high = __umul64hi(sum, 1000u), most_high = __umul64hi(most, others);
-    return high != most_high ? high > most_high : sum * 1000u > most * others;
+    unsigned long long own = away(times(a.x, others), times(b.x, samples)) + away(times(a.y, others), times(b.y, samples));
+    unsigned long long low = 1000u * sum_of_warp(own & 0xffffffffull);
+    unsigned long long high = 1000u * sum_of_warp(own >> 32) + (low >> 32);
+    unsigned long long most_low = most * others, most_high = __umul64hi(most, others) << 32 | most_low >> 32;
+    return high != most_high ? high > most_high : (unsigned)low > (unsigned)most_low;
 }
 
 // What it means for the windows that there is a cut, or that one leads back to the scene before.

@@ -151,8 +151,8 @@ impl Modifiers {
             threshold: settings.scene_threshold.of_1000(),
             samples: task.samples() as u32,
             varies: (settings.region == spec::Region::Auto).into(),
-            // No bin has more samples than the frame.
-            cap: settings.plateau.cap(task.samples()).map_or(0, |cap| cap.min(task.samples()) as u32),
+            // No bin of a frame has more samples than that.
+            cap: settings.plateau.cap(task.samples()).map_or(0, |cap| cap.min(u32::MAX.into()) as u32),
             bins: if bins == count { 0 } else { bins as u32 },
             gain: settings.max_gain.of_256().unwrap_or(0),
             inverse: u64::MAX / count as u64,

@@ -26,14 +26,15 @@ struct Kind {
     smoothing: Smoothing,
     threshold: Threshold,
     region: Region,
-    /// The grid of local equalization, and the bins of a tile.
-    tiles: Option<(Tiles, usize)>,
+    /// The grid of local equalization, the bins of a tile, and those that were asked for.
+    tiles: Option<(Tiles, usize, Option<u32>)>,
 }
 
 impl Kind {
     fn of(layout: &Layout, task: &Task) -> Self {
         let Settings { smoothing, scene_threshold: threshold, region, .. } = task.settings;
-        Kind { levels: task.levels, size: layout.size(), smoothing, threshold, region, tiles: task.tiles(layout) }
+        let tiles = task.tiles(layout).map(|(tiles, bins)| (tiles, bins, task.settings.bins));
+        Kind { levels: task.levels, size: layout.size(), smoothing, threshold, region, tiles }
     }
 }
 
@@ -90,6 +91,7 @@ impl Totals {
     ) -> Result<(&mut CudaSlice<u32>, &mut CudaSlice<u32>), Error> {
         if self.codes != codes {
             // A frame empties no more than it has codes itself.
+            self.codes = 0;
             for buffer in &mut self.buffers {
                 *buffer = stream.alloc_zeros(Totals::entries(codes)).doing(ALLOCATING)?;
             }
@@ -151,15 +153,17 @@ impl History {
         let kind = Kind::of(layout, task);
         let tiles = kind.tiles;
         let codes = layout.codes();
-        let entries = tiles.map_or(codes, |(tiles, bins)| tiles.count() * bins);
+        let entries = tiles.map_or(codes, |(tiles, bins, _)| tiles.count() * bins);
         let stream = self.stream.clone();
         if self.kind != Some(kind) {
+            // Nothing fits any kind until all is done.
+            self.kind = None;
             let slots = History::slots_for(&task.settings) as usize;
             let (rows, turns) = if tiles.is_some() { (slots, 1) } else { (slots + 1, 2) };
             // One of each at least: an empty buffer has no address.
             resize(&stream, &mut self.slots, (rows * entries).max(1))?;
             resize(&stream, &mut self.sums, turns * 2 * entries)?;
-            let curves = tiles.map_or(1, |(tiles, _)| tiles.count());
+            let curves = tiles.map_or(1, |(tiles, ..)| tiles.count());
             let places = if kind.smoothing.ahead() > 0 { places(&kind.smoothing) } else { 0 };
             resize(&stream, &mut self.kept, (places * curves * codes).max(1))?;
             resize(&stream, &mut self.marks, (2 * slots).max(1))?;
@@ -176,6 +180,11 @@ impl History {
             self.asked_bins = bins;
         }
         Ok(())
+    }
+
+    /// Lets go of everything: the next frame that is remembered is the first one.
+    pub(super) fn forget(&mut self) {
+        self.kind = None;
     }
 
     /// Whether such a frame would begin everything anew, though there have been others.
@@ -200,9 +209,14 @@ impl History {
     }
 
     /// The number of the next frame, counted since everything began.
-    pub(super) fn next_number(&mut self) -> u64 {
+    pub(super) fn next_number(&self) -> u64 {
+        self.number
+    }
+
+    /// Says that the frame of this number has been enqueued. Not before: what a refused launch would have written is not
+    /// there for the next frame to read.
+    pub(super) fn advance(&mut self) {
         self.number += 1;
-        self.number - 1
     }
 }
 

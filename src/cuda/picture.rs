@@ -158,6 +158,7 @@ impl Picture {
         if !Fused::suits_in_batches(&pictures[0].layout, task) || !gpu.kernels.fused()?.is_there() {
             return Ok(false);
         }
+        history.forget();
         gpu.kernels.fused()?.launch_batch(pictures, history, task)?;
         Ok(true)
     }
@@ -165,6 +166,9 @@ impl Picture {
     /// Enqueues everything up to the curve, and further where one launch does it all. Gives the frame's number in
     /// `history`.
     pub(super) fn analyze(&mut self, history: &mut History, task: &Task) -> Result<u64, Error> {
+        if task.is_plain() && task.settings.method == Method::Global {
+            history.forget();
+        }
         let gpu = self.gpu.clone();
         if gpu.study.is_none() && Fused::suits(&self.layout, task) && gpu.kernels.fused()?.is_there() {
             self.keep_luma()?;

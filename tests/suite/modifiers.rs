@@ -4,7 +4,9 @@
 use crate::backends::available;
 use crate::grid::{LAYOUTS, check};
 use crate::pictures::{Content, Picture, Random, seed};
-use histeq_video::frame::{PixelFormat, Range};
+use histeq_video::equalize::Equalizer;
+use histeq_video::equalize::reference::Reference;
+use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use histeq_video::spec::modifiers::{cap, in_bins, limited};
 use histeq_video::spec::{
     Curve, Equalization, Gain, Histogram, Levels, Method, Plateau, Rect, Region, Settings, Smoothing, Strength,
@@ -199,8 +201,6 @@ fn every_backend_remembers_what_the_reference_remembers() {
 
 #[test]
 fn settings_that_change_on_the_way_reach_every_backend() {
-    use histeq_video::equalize::Equalizer;
-    use histeq_video::equalize::reference::Reference;
     for backend in available() {
         for format in [PixelFormat::Gray, PixelFormat::Gray16le] {
             let mut reference = Reference::new(Settings::default());
@@ -219,4 +219,59 @@ fn settings_that_change_on_the_way_reach_every_backend() {
             }
         }
     }
+}
+
+/// A gray picture of full range with these samples.
+fn gray((width, height): (usize, usize), at: impl Fn(usize, usize) -> u8) -> Frame {
+    let mut plane = HostPool::default().plane(width, height);
+    for y in 0..height {
+        (0..width).for_each(|x| plane.row_mut(y)[x] = at(x, y));
+    }
+    Frame::new(PixelFormat::Gray, (width, height), Range::Full, Matrix::Bt601, vec![plane.freeze()]).unwrap()
+}
+
+/// Requires that every backend makes of these frames, one after the other, what the reference makes of them.
+fn check_frames(frames: &[(Settings, Frame)]) {
+    for backend in available() {
+        let mut reference = Reference::new(frames[0].0);
+        let mut equalizer = backend.make(frames[0].0, 2);
+        for (number, (settings, frame)) in frames.iter().enumerate() {
+            reference.set(*settings);
+            equalizer.set(*settings);
+            equalizer.submit(frame.clone()).unwrap();
+            let found = equalizer.collect().unwrap().unwrap();
+            let difference = crate::pictures::difference(&reference.equalize(frame), &found);
+            assert_eq!(difference, None, "{} frame {number} {settings:?}", backend.name);
+        }
+    }
+}
+
+#[test]
+fn a_frame_by_itself_ends_the_window_on_every_backend() {
+    for settings in all_settings().into_iter().filter(|one| one.smoothing.ahead() == 0) {
+        let turns = [settings, settings, Settings::default(), settings, settings, settings];
+        let pictures = video(PixelFormat::Gray, (45, 7)).into_iter();
+        let frames = pictures.enumerate().map(|(number, picture)| (turns[number % turns.len()], picture.make()));
+        check_frames(&frames.collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn the_plateau_of_a_window_is_not_that_of_its_last_frame_alone() {
+    // Once the first picture without bars is forgotten, all but two pixels are bars.
+    let open = gray((20, 10), |x, y| (20 * x + y) as u8);
+    let barred = gray((20, 10), |x, y| match (x, y) {
+        (0, 0) => 0,
+        (9, 5) => 50,
+        (10, 5) => 60,
+        _ => 5,
+    });
+    let settings = Settings {
+        scene_threshold: Threshold::from_share(1.0).unwrap(),
+        region: Region::Auto,
+        plateau: Plateau::Count(1000),
+        smoothing: Smoothing::new(2, 0),
+        ..Settings::default()
+    };
+    check_frames(&[open, barred.clone(), barred.clone(), barred].map(|frame| (settings, frame)));
 }

@@ -45,6 +45,8 @@ impl Equalization {
             // One block waits for nobody, and plain launches are faster.
             if config.grid_dim.0 == 1 { launch.launch(config) } else { launch.launch_cooperative(config) }
         };
-        launched.map(drop).doing("launching equalization")
+        launched.map(drop).doing("launching equalization")?;
+        history.advance();
+        Ok(())
     }
 }

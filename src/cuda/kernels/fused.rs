@@ -164,6 +164,9 @@ impl Fused {
         unsafe { launch.launch_cooperative(config) }.map(drop).doing("launching fused")?;
         // Not before it has been enqueued: what a refused launch would have emptied is not empty.
         history.totals.turn();
+        if modifiers.is_some() {
+            history.advance();
+        }
         Ok(())
     }
 

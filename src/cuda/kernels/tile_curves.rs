@@ -44,6 +44,7 @@ impl TileCurves {
         // curves of the tiles one for each bin and each code of each tile, and the history has the sizes that `expect`
         // gave it; shared memory holds the bins of a tile; all buffers belong to this stream.
         unsafe { launch.launch(config) }.doing("launching tile_curves")?;
+        history.advance();
         if History::slots_for(&task.settings) > 0 {
             std::mem::swap(&mut picture.counts, &mut picture.emptied);
         }
