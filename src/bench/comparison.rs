@@ -11,7 +11,8 @@ pub fn compare(report: &Report) -> String {
         format!("# histeq-video bench {} beside the documents", report.suite.name()),
         format!("Here: {}; {}.", report.machine.line(), report.repeats),
         "The same way is by the document's own kernels, or on the CPU by its loop; our way is by those of normal runs. With \
-         copies is from and to memory as the allocator gives it."
+         copies is from and to memory as the allocator gives it, as in the documents; our way with copies is from and to \
+         pinned memory, as in normal runs."
             .to_owned(),
     ];
     parts.extend(report.notes.iter().cloned());
@@ -32,7 +33,7 @@ const HEADS: [&str; 9] = [
     "same way here",
     "with copies",
     "our way",
-    "with copies",
+    "with pinned copies",
     "there / same way",
     "there / our way",
 ];

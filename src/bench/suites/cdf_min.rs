@@ -49,7 +49,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
             }
             let tuned = on_gpu.tuned(setup, lab)?;
             row.set("kernels, tuned", tuned.kernels());
-            row.set("with copies, tuned", tuned.with_copies());
+            row.set("with pinned copies, tuned", tuned.with_pinned_copies());
         }
         table.push(row);
     }
@@ -74,5 +74,8 @@ fn empty(setup: &Setup) -> Table {
             .undrawn(format!("differing, {name}"), Unit::Percent);
     }
     table.notes.extend(note(setup.arithmetic));
-    table.measure("kernels, tuned", Unit::Microseconds).measure("with copies, tuned", Unit::Microseconds).over("size")
+    table
+        .measure("kernels, tuned", Unit::Microseconds)
+        .measure("with pinned copies, tuned", Unit::Microseconds)
+        .over("size")
 }

@@ -83,6 +83,7 @@ fn scans_table(setup: &Setup) -> Table {
         .measure("with copies", Unit::Microseconds)
         .undrawn("with pinned copies", Unit::Microseconds)
         .undrawn("speed-up", Unit::Times)
+        .undrawn("speed-up, pinned", Unit::Times)
         .measure("speed-up of kernels", Unit::Times)
         .undrawn("differing", Unit::Percent)
         .over("size");
@@ -100,6 +101,7 @@ fn row(size: (usize, usize), [scan, threads]: [&str; 2], timed: &Timed, on_cpu: 
         .with("with copies", with_copies)
         .with("with pinned copies", timed.with_pinned_copies())
         .with("speed-up", speed_up(with_copies))
+        .with("speed-up, pinned", speed_up(timed.with_pinned_copies()))
         .with("speed-up of kernels", speed_up(kernels))
         .with("differing", timed.differing)
 }
