@@ -6,11 +6,7 @@
 // no other barrier is needed. Then each block makes the whole curve for itself.
 #include "curve.cuh"
 #include "samples.cuh"
-
-// Eight neighbouring totals share a sector of the cache; sectors lie this many totals apart, so that different parts of
-// the cache add them up. (Side by side, one part would do it all: 3.5 us more at 1080p.)
-constexpr unsigned SECTOR = 8u;
-constexpr unsigned SECTOR_PITCH = 64u;
+#include "totals.cuh"
 
 // Vectors that a thread has on their way at once.
 constexpr unsigned AHEAD = 4u;
@@ -73,10 +69,6 @@ __device__ __forceinline__ void end_of_round() { asm volatile("cp.async.commit_g
 
 // Waits until all rounds but the last AHEAD have arrived.
 __device__ __forceinline__ void wait_for_round() { asm volatile("cp.async.wait_group %0;" ::"n"(AHEAD) : "memory"); }
-
-__device__ __forceinline__ unsigned* total_of(unsigned* totals, unsigned code) {
-    return totals + code / SECTOR * SECTOR_PITCH + code % SECTOR;
-}
 
 // Counts the samples of a vector.
 template <typename S, unsigned LOG2_COPIES>

@@ -1,133 +1,255 @@
 // From the counts of the tiles to their curves: temporal window, clip, prefix sum, normalization (src/spec/clahe). A block
 // makes the curve of one tile; all of them come by themselves to where in the video the frame belongs.
+//
+// A block is small and has little to do: what takes time is waiting, for memory and at barriers. So everything that may
+// be needed is asked for at the beginning, every warp finds out for itself what it can, and bins stay in registers.
 #include "scenes.cuh"
 #include "tiles.cuh"
+#include "totals.cuh"
 
 typedef unsigned long long Sum;
 
-// The frame's samples in coarse bins, for the whole block, out of the counts of all its codes.
-__device__ __forceinline__ void compare(const uint4* __restrict__ counts, unsigned codes, Levels levels, Divisor divisor,
-                                        unsigned* coarse) {
-    if (threadIdx.x < COARSE) coarse[threadIdx.x] = 0u;
+// What the warps of a block tell each other: each sum has a place of its own.
+struct Room {
+    __align__(8) unsigned coarse[COARSE];
+    Sum excess[LANES];
+    Sum sums[LANES];
+};
+
+// The counts of all codes of the frame: side by side, or in sectors as `totals.cuh` has them.
+struct FrameCounts {
+    const uint4* counts;
+    uint4* emptied;
+    unsigned codes;
+    bool in_sectors;
+
+    // Where four neighbouring codes are.
+    __device__ __forceinline__ unsigned place(unsigned code) const {
+        return in_sectors ? code / SECTOR * (SECTOR_PITCH / 4u) + code % SECTOR / 4u : code / 4u;
+    }
+
+    // The frame's samples in coarse bins, for the whole block; they are zero when it comes.
+    __device__ __forceinline__ void compare(Levels levels, Divisor divisor, unsigned* coarse) const {
+        unsigned code = 4u * threadIdx.x;
+        uint4 loaded = code < codes ? counts[place(code)] : make_uint4(0u, 0u, 0u, 0u);
+        __syncthreads();
+        for (;;) {
+            unsigned four[4] = {loaded.x, loaded.y, loaded.z, loaded.w};
+            add_coarse<4u>(four, code, levels, divisor, coarse);
+            code += 4u * blockDim.x;
+            if (code >= codes) break;
+            loaded = counts[place(code)];
+        }
+        __syncthreads();
+    }
+
+    // The counts themselves are still being read by other blocks; those of the frame before are not.
+    __device__ __forceinline__ void empty() const {
+        for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < codes / 4u; i += gridDim.x * blockDim.x) {
+            emptied[place(4u * i)] = make_uint4(0u, 0u, 0u, 0u);
+        }
+    }
+};
+
+// What is remembered of the frames before.
+struct History {
+    unsigned* slots;
+    Sum* sums;
+    Scenes* states;
+    unsigned* marks;
+};
+
+// What of it a bin may need.
+struct Past {
+    unsigned old;     // of the frame that is forgotten now
+    unsigned pushed;  // of the one that a full window pushes out
+    Sum windows[2];
+};
+
+__device__ __forceinline__ Past past_of(size_t at, size_t all_bins, unsigned pushed, Modifiers m, History history) {
+    Past past;
+    past.old = history.slots[m.slot * all_bins + at];
+    past.windows[0] = history.sums[at];
+    past.windows[1] = history.sums[all_bins + at];
+    past.pushed = pushed != NOWHERE ? history.slots[pushed * all_bins + at] : 0u;
+    return past;
+}
+
+// What a bin of the window holds with this frame; the history follows.
+__device__ __forceinline__ Sum held_with(unsigned count, const Past& past, Turn turn, size_t at, size_t all_bins,
+                                         Modifiers m, History history) {
+    Sum held = 0u;
+#pragma unroll
+    for (unsigned window = 0u; window < 2u; ++window) {
+        bool takes = turn.window == window;
+        bool leaves = turn.forgotten == window;
+        if (!takes && !leaves) continue;
+        Sum sum = past.windows[window];
+        if (leaves) sum -= past.old;
+        if (takes) {
+            sum = (turn.fresh ? 0u : sum - past.pushed) + count;
+            held = sum;
+        }
+        history.sums[window * all_bins + at] = sum;
+    }
+    history.slots[m.slot * all_bins + at] = count;
+    return held;
+}
+
+// The sum of what all warps have, and of those before this one.
+template <typename T>
+struct Told {
+    T all;
+    T before;
+};
+
+template <typename T>
+__device__ __forceinline__ Told<T> told_by_all(T value, T* room) {
+    unsigned lane = threadIdx.x % LANES, own = threadIdx.x / LANES;
+    if (lane == LANES - 1u) room[own] = value;
     __syncthreads();
-    for (unsigned code = 4u * threadIdx.x; code < codes; code += 4u * blockDim.x) {
-        uint4 loaded = counts[code / 4u];
-        unsigned four[4] = {loaded.x, loaded.y, loaded.z, loaded.w};
-        add_coarse<4u>(four, code, levels, divisor, coarse);
+    Told<T> told = {0u, 0u};
+#pragma unroll 8
+    for (unsigned warp = 0u; warp < blockDim.x / LANES; ++warp) {
+        T found = room[warp];
+        told.all += found;
+        if (warp < own) told.before += found;
+    }
+    return told;
+}
+
+// No bin keeps more than the contrast limit allows; all get what is cut off.
+template <typename T, unsigned PER>
+__device__ __forceinline__ void clip(T (&held)[PER], unsigned first, T total, Modifiers m, unsigned bins,
+                                     Divisor divisor, Room& room) {
+    T most = (T)(divided((Sum)m.gain * total, divisor).quotient / 256u);
+    if (most == 0u) most = 1u;
+    T excess = 0u;
+#pragma unroll
+    for (unsigned i = 0u; i < PER; ++i) {
+        if (held[i] > most) excess += held[i] - most;
+    }
+    excess = told_by_all(sum_of_warp(excess), reinterpret_cast<T*>(room.excess)).all;
+    Divided spread = divided(excess, divisor);
+    unsigned rest = spread.rest;
+    unsigned step = rest == 0u ? 1u : small_quotient(bins, rest, reciprocal_of((float)rest));
+    float reciprocal = reciprocal_of((float)step);
+#pragma unroll
+    for (unsigned i = 0u; i < PER; ++i) {
+        unsigned bin = first + i;
+        if (bin >= bins) continue;
+        unsigned steps = small_quotient(bin, step, reciprocal);
+        bool one_more = steps * step == bin && steps < rest;
+        held[i] = (held[i] < most ? held[i] : most) + (T)spread.quotient + one_more;
+    }
+}
+
+// From what the bins of a tile hold, PER neighbouring ones in each thread, to its curve. T is wide enough for `total`.
+template <typename T, unsigned PER>
+__device__ __forceinline__ void make_curve(const Sum (&sums)[PER], T total, Levels levels, Modifiers m, unsigned bins,
+                                           unsigned codes, Room& room, T* through_bins, unsigned short* curve) {
+    unsigned first = threadIdx.x * PER, count = levels.hi - levels.lo + 1u;
+    T held[PER];
+#pragma unroll
+    for (unsigned i = 0u; i < PER; ++i) held[i] = (T)sums[i];
+    if (m.gain != 0u) {
+        clip<T, PER>(held, first, total, m, bins, bins == count ? divisor_with(bins, m.inverse) : divisor_of(bins), room);
+    }
+
+    T sum = 0u;
+#pragma unroll
+    for (unsigned i = 0u; i < PER; ++i) sum += held[i];
+    T through = prefix_of_warp(sum, threadIdx.x % LANES);
+    T at = told_by_all(through, reinterpret_cast<T*>(room.sums)).before + through - sum;
+#pragma unroll
+    for (unsigned i = 0u; i < PER; ++i) {
+        at += held[i];
+        if (first + i < bins) through_bins[first + i] = at;
     }
     __syncthreads();
+
+    float reciprocal = reciprocal_of((float)total);
+    bool small = ((Sum)total * (count - 1u)) >> 31 == 0u;
+    for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) {
+        unsigned level = code < levels.lo ? 0u : code > levels.hi ? count - 1u : code - levels.lo;
+        Sum cumulative;
+        if (bins == count) {
+            cumulative = through_bins[level];
+        } else {
+            unsigned bin = bin_of(level, bins, count);
+            Sum below = bin == 0u ? 0u : through_bins[bin - 1u];
+            unsigned first_level = first_of_bin(bin, bins, count);
+            unsigned width = first_of_bin(bin + 1u, bins, count) - first_level;
+            cumulative = below + (through_bins[bin] - below) * (level - first_level + 1u) / width;
+        }
+        unsigned equalized = small ? half_even_small((unsigned)cumulative * (count - 1u), (unsigned)total, reciprocal)
+                                   : half_even(cumulative * (count - 1u), total, reciprocal);
+        curve[code] = levels.lo + equalized;
+    }
+}
+
+// With PER bins a thread.
+template <unsigned PER>
+__device__ __forceinline__ void tile_curves(FrameCounts frame, Levels levels, Modifiers m, Tiles tiles,
+                                            unsigned* tile_counts, History history, unsigned short* curves, Room& room,
+                                            Sum* through_bins) {
+    unsigned bins = tiles.bins;
+    size_t all_bins = (size_t)gridDim.x * bins;
+    unsigned bin = threadIdx.x * PER;
+    size_t first = (size_t)blockIdx.x * bins + bin;
+    unsigned count[PER];
+#pragma unroll
+    for (unsigned i = 0u; i < PER; ++i) {
+        count[i] = bin + i < bins ? tile_counts[first + i] : 0u;
+        if (bin + i < bins) tile_counts[first + i] = 0u;
+    }
+
+    Sum held[PER];
+    unsigned frames = 1u;
+    if (m.slots != 0u) {
+        Known known = known_before(m, scenes_before(m, history.states), marks_before(m, history.marks));
+        // Most frames belong to the scene of the one before.
+        unsigned likely = turn_of(false, false, m, known).pushed;
+        Past past = {};
+        if (PER == 1u && bin < bins) past = past_of(first, all_bins, likely, m, history);
+        if (threadIdx.x < COARSE) room.coarse[threadIdx.x] = 0u;
+        frame.compare(levels, divisor_with(levels.hi - levels.lo + 1u, m.inverse), room.coarse);
+        Turn turn = next_turn(room.coarse, m, known);
+        if (blockIdx.x == 0u && threadIdx.x < LANES) remember(turn, known, m, history.states, history.marks);
+        frames = turn.frames;
+#pragma unroll
+        for (unsigned i = 0u; i < PER; ++i) {
+            held[i] = 0u;
+            if (bin + i >= bins) continue;
+            if (PER > 1u || turn.pushed != likely) past = past_of(first + i, all_bins, turn.pushed, m, history);
+            held[i] = held_with(count[i], past, turn, first + i, all_bins, m, history);
+        }
+        frame.empty();
+    } else {
+#pragma unroll
+        for (unsigned i = 0u; i < PER; ++i) held[i] = count[i];
+    }
+
+    unsigned short* curve = curves + (size_t)blockIdx.x * frame.codes;
+    Sum total = (Sum)frames * tiles.width * tiles.height;
+    if (total >> 32 == 0u) {
+        make_curve<unsigned, PER>(held, (unsigned)total, levels, m, bins, frame.codes, room,
+                                  reinterpret_cast<unsigned*>(through_bins), curve);
+    } else {
+        make_curve<Sum, PER>(held, total, levels, m, bins, frame.codes, room, through_bins, curve);
+    }
 }
 
 extern "C" __global__ __launch_bounds__(1024) void tile_curves(
-    const uint4* __restrict__ counts, uint4* __restrict__ emptied, unsigned codes, Levels levels, Modifiers m,
-    Tiles tiles, unsigned* __restrict__ tile_counts, unsigned* __restrict__ slots, Sum* __restrict__ sums,
-    Scenes* states, unsigned* marks, unsigned short* __restrict__ curves) {
-    extern __shared__ Sum held[];  // one for each bin
-    __shared__ __align__(8) unsigned coarse[COARSE];
-    __shared__ Turn shared_turn;
-    __shared__ Sum room[LANES];
-
-    unsigned lane = threadIdx.x % LANES;
-    unsigned warp = threadIdx.x / LANES;
-    unsigned bins = tiles.bins;
-    size_t all_bins = (size_t)gridDim.x * bins;
-    size_t first = (size_t)blockIdx.x * bins;
-    unsigned frames = 1u;
-
-    if (m.slots != 0u) {
-        Known known;
-        if (warp == 0u) known = known_before(m, scenes_before(m, states), marks_before(m, marks));
-        compare(counts, codes, levels, divisor_with(levels.hi - levels.lo + 1u, m.inverse), coarse);
-        if (warp == 0u) {
-            Turn turn = next_turn(coarse, m, known);
-            if (lane == 0u) shared_turn = turn;
-            if (blockIdx.x == 0u) remember(turn, known, m, states, marks);
-        }
-        __syncthreads();
-        Turn turn = shared_turn;
-        frames = turn.frames;
-        for (unsigned bin = threadIdx.x; bin < bins; bin += blockDim.x) {
-            size_t at = first + bin;
-            unsigned count = tile_counts[at];
-            unsigned old = slots[m.slot * all_bins + at];
-            unsigned pushed = turn.pushed != NOWHERE ? slots[turn.pushed * all_bins + at] : 0u;
-#pragma unroll
-            for (unsigned window = 0u; window < 2u; ++window) {
-                bool takes = turn.window == window;
-                bool leaves = turn.forgotten == window;
-                if (!takes && !leaves) continue;
-                Sum sum = sums[window * all_bins + at];
-                if (leaves) sum -= old;
-                if (takes) {
-                    sum = (turn.fresh ? 0u : sum - pushed) + count;
-                    held[bin] = sum;
-                }
-                sums[window * all_bins + at] = sum;
-            }
-            slots[m.slot * all_bins + at] = count;
-            tile_counts[at] = 0u;
-        }
-        // The counts themselves are still being read by other blocks; those of the frame before are not.
-        for (unsigned code = blockIdx.x * blockDim.x + threadIdx.x; code < codes / 4u; code += gridDim.x * blockDim.x) {
-            emptied[code] = make_uint4(0u, 0u, 0u, 0u);
-        }
+    const uint4* counts, uint4* emptied, unsigned codes, unsigned in_sectors, Levels levels, Modifiers m, Tiles tiles,
+    unsigned* tile_counts, unsigned* slots, Sum* sums, Scenes* states, unsigned* marks, unsigned short* curves) {
+    extern __shared__ Sum through_bins[];  // one for each bin
+    __shared__ Room room;
+    FrameCounts frame = {counts, emptied, codes, in_sectors != 0u};
+    History history = {slots, sums, states, marks};
+    if (tiles.bins <= blockDim.x) {
+        tile_curves<1u>(frame, levels, m, tiles, tile_counts, history, curves, room, through_bins);
     } else {
-        for (unsigned bin = threadIdx.x; bin < bins; bin += blockDim.x) {
-            held[bin] = tile_counts[first + bin];
-            tile_counts[first + bin] = 0u;
-        }
-    }
-    __syncthreads();
-
-    Sum total = (Sum)frames * tiles.width * tiles.height;
-    if (m.gain != 0u) {
-        Divisor divisor = divisor_of(bins);
-        Sum most = m.gain * total / (256u * (Sum)bins);
-        if (most == 0u) most = 1u;
-        Sum excess = 0u;
-        for (unsigned bin = threadIdx.x; bin < bins; bin += blockDim.x) {
-            if (held[bin] > most) excess += held[bin] - most;
-        }
-        Divided spread = divided(sum_of_block(excess, room), divisor);
-        unsigned step = spread.rest == 0u ? 1u : bins / spread.rest;
-        for (unsigned bin = threadIdx.x; bin < bins; bin += blockDim.x) {
-            bool one_more = bin % step == 0u && bin / step < spread.rest;
-            held[bin] = (held[bin] < most ? held[bin] : most) + spread.quotient + one_more;
-        }
-        __syncthreads();
-    }
-
-    // Each thread has a run of bins; the sums through each bin replace what the bin holds.
-    unsigned run = (bins + blockDim.x - 1u) / blockDim.x;
-    unsigned begin = threadIdx.x * run < bins ? threadIdx.x * run : bins;
-    unsigned end = begin + run < bins ? begin + run : bins;
-    Sum sum = 0u;
-    for (unsigned bin = begin; bin < end; ++bin) sum += held[bin];
-    Sum through = prefix_of_warp(sum, lane);
-    __syncthreads();
-    if (lane == LANES - 1u) room[warp] = through;
-    __syncthreads();
-    Sum at = through - sum;
-    for (unsigned other = 0u; other < warp; ++other) at += room[other];
-    for (unsigned bin = begin; bin < end; ++bin) {
-        at += held[bin];
-        held[bin] = at;
-    }
-    __syncthreads();
-
-    unsigned count = levels.hi - levels.lo + 1u;
-    float reciprocal = 1.0f / (float)total;
-    unsigned short* curve = curves + (size_t)blockIdx.x * codes;
-    for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) {
-        unsigned level = code < levels.lo ? 0u : code > levels.hi ? count - 1u : code - levels.lo;
-        unsigned bin = bin_of(level, bins, count);
-        Sum cumulative = held[bin];
-        if (bins != count) {
-            Sum below = bin == 0u ? 0u : held[bin - 1u];
-            unsigned first_level = first_of_bin(bin, bins, count);
-            unsigned width = first_of_bin(bin + 1u, bins, count) - first_level;
-            cumulative = below + (cumulative - below) * (level - first_level + 1u) / width;
-        }
-        curve[code] = levels.lo + half_even(cumulative * (count - 1u), total, reciprocal);
+        tile_curves<4u>(frame, levels, m, tiles, tile_counts, history, curves, room, through_bins);
     }
 }

@@ -1,25 +1,51 @@
 // Counts the luma of each tile of a grid over a picture and its mirrored padding, in bins. A tile is counted by gridDim.y
-// blocks, each of which takes every so many rows into shared memory and adds its sums to those of the tile, and to those
-// of the whole frame on the way.
+// blocks, each of which takes every so many rows into shared memory and adds its sums to those of the tile, and to the
+// totals of the whole frame on the way.
 #include "samples.cuh"
 #include "tiles.cuh"
+#include "totals.cuh"
 
-extern __shared__ unsigned shared_counts[];
+constexpr unsigned ALL_LANES = 0xffffffffu;
 
-// How a block counts: a counter for each code where there are at most 2^12 of them, else one for each bin.
-struct Counters {
-    unsigned size;    // counters
-    unsigned copies;  // log2 of the copies of each
-    unsigned copy;    // which one this thread uses
-    bool of_bins;
-};
+// Samples of one byte have so many copies of each counter, as a power of two: one for each lane.
+constexpr unsigned LOG2_BYTE_COPIES = 5u;
 
+// Vectors that a thread has on their way at once.
+constexpr unsigned AHEAD = 4u;
+
+extern __shared__ __align__(128) unsigned shared_counts[];
+
+// How a block counts: a counter for each code where there are at most 2^12 of them, else one for each bin; each in
+// 2^log2_copies interleaved copies.
 template <typename S>
-__device__ __forceinline__ void count(unsigned code, Counters counters, Levels levels, Tiles tiles) {
-    unsigned slot = code;
-    if (sizeof(S) > 1 && counters.of_bins) slot = tile_bin(code, levels, tiles);
-    atomicAdd(&shared_counts[(slot << counters.copies) | counters.copy], 1u);
-}
+struct Counters {
+    unsigned size;         // counters
+    unsigned log2_copies;
+    unsigned start;        // shared address of this thread's copy
+    bool of_bins;
+
+    __device__ __forceinline__ Counters(Samples samples, Tiles tiles, unsigned asked_copies) {
+        of_bins = sizeof(S) > 1 && samples.max >= MOST_TILE_BINS;
+        size = of_bins ? tiles.bins : samples.max + 1u;
+        log2_copies = sizeof(S) == 1 ? LOG2_BYTE_COPIES : asked_copies;
+        start = (unsigned)__cvta_generic_to_shared(shared_counts) + 4u * (threadIdx.x & ((1u << log2_copies) - 1u));
+    }
+
+    // As an instruction of its own: what the compiler makes of atomicAdd takes twice as long.
+    __device__ __forceinline__ void count(unsigned code, Levels levels, Tiles tiles) const {
+        unsigned slot = code;
+        if (sizeof(S) > 1 && of_bins) slot = tile_bin(code, levels, tiles);
+        asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(start + (slot << (log2_copies + 2u))) : "memory");
+    }
+
+    __device__ __forceinline__ void begin() const {
+        uint4* quads = reinterpret_cast<uint4*>(shared_counts);
+        for (unsigned i = threadIdx.x; i < ((size << log2_copies) + 3u) / 4u; i += blockDim.x) {
+            quads[i] = make_uint4(0u, 0u, 0u, 0u);
+        }
+        __syncthreads();
+    }
+};
 
 template <typename S, int STEP>
 __device__ __forceinline__ unsigned code_at(const S* plane, size_t pixel, Samples samples) {
@@ -28,24 +54,49 @@ __device__ __forceinline__ unsigned code_at(const S* plane, size_t pixel, Sample
     return decoded<S>(sample, samples);
 }
 
-__device__ __forceinline__ void begin(Counters counters) {
-    for (unsigned i = threadIdx.x; i < counters.size << counters.copies; i += blockDim.x) shared_counts[i] = 0u;
-    __syncthreads();
+// Where sums go: to the counts of the tile, and to the totals of the whole frame unless they are null.
+struct Sums {
+    unsigned* tile;
+    unsigned* all;
+};
+
+__device__ __forceinline__ void add(unsigned slot, unsigned sum, bool of_bins, Levels levels, Tiles tiles, Sums sums) {
+    if (sum == 0u) return;
+    atomicAdd(&sums.tile[of_bins ? slot : tile_bin(slot, levels, tiles)], sum);
+    if (sums.all != nullptr) {
+        atomicAdd(total_of(sums.all, slot < levels.lo ? levels.lo : slot > levels.hi ? levels.hi : slot), sum);
+    }
 }
 
-// Adds what the block has counted to the counts of its tile, and to those of the whole frame if that is asked for.
-__device__ __forceinline__ void end(Counters counters, Levels levels, Tiles tiles, unsigned* counts, unsigned* all) {
+// Adds up what the block has counted.
+template <typename S>
+__device__ __forceinline__ void end(const Counters<S>& counters, Levels levels, Tiles tiles, Sums sums) {
     __syncthreads();
-    unsigned* of_tile = counts + (size_t)blockIdx.x * tiles.bins;
-    for (unsigned slot = threadIdx.x; slot < counters.size; slot += blockDim.x) {
-        unsigned sum = 0u;
-        for (unsigned copy = 0u; copy < 1u << counters.copies; ++copy) {
-            sum += shared_counts[(slot << counters.copies) | ((copy + slot) & ((1u << counters.copies) - 1u))];
+    if (sizeof(S) == 1) {
+        // Four threads share a counter. Neighbouring counters begin at different ends, or they would meet in the banks.
+        constexpr unsigned QUADS = 1u << (LOG2_BYTE_COPIES - 2u), PARTS = QUADS / 2u;
+        const uint4* quads = reinterpret_cast<const uint4*>(shared_counts);
+        for (unsigned i = threadIdx.x; i < counters.size * PARTS; i += blockDim.x) {
+            unsigned code = i / PARTS, part = i % PARTS, sum = 0u;
+#pragma unroll
+            for (unsigned j = 0u; j < 2u; ++j) {
+                uint4 four = quads[code * QUADS + part + PARTS * (j ^ (code & 1u))];
+                sum += four.x + four.y + four.z + four.w;
+            }
+#pragma unroll
+            for (unsigned distance = 1u; distance < PARTS; distance *= 2u) {
+                sum += __shfl_xor_sync(ALL_LANES, sum, distance);
+            }
+            if (part == 0u) add(code, sum, false, levels, tiles, sums);
         }
-        if (sum == 0u) continue;
-        atomicAdd(&of_tile[counters.of_bins ? slot : tile_bin(slot, levels, tiles)], sum);
-        if (all != nullptr) {
-            atomicAdd(&all[slot < levels.lo ? levels.lo : slot > levels.hi ? levels.hi : slot], sum);
+    } else {
+        unsigned copies = 1u << counters.log2_copies;
+        for (unsigned slot = threadIdx.x; slot < counters.size; slot += blockDim.x) {
+            unsigned sum = 0u;
+            for (unsigned copy = 0u; copy < copies; ++copy) {
+                sum += shared_counts[(slot << counters.log2_copies) | ((copy + slot) & (copies - 1u))];
+            }
+            add(slot, sum, counters.of_bins, levels, tiles, sums);
         }
     }
     __syncthreads();
@@ -61,57 +112,97 @@ __device__ __forceinline__ unsigned own_rows(unsigned rows) {
     return blockIdx.y < rows ? (rows - blockIdx.y - 1u) / gridDim.y + 1u : 0u;
 }
 
-template <typename S, int STEP>
-__device__ __forceinline__ void tile_histogram(const uint4* __restrict__ plane, Samples samples, Levels levels,
-                                               Tiles tiles, unsigned* counts, unsigned* all, unsigned log2_copies) {
-    Counters counters;
-    counters.of_bins = sizeof(S) > 1 && samples.max >= MOST_TILE_BINS;
-    counters.size = counters.of_bins ? tiles.bins : samples.max + 1u;
-    counters.copies = log2_copies;
-    counters.copy = threadIdx.x & ((1u << log2_copies) - 1u);
-    begin(counters);
+// A vector with pixels of the tile.
+struct Piece {
+    uint4 vector;
+    unsigned index;  // of the vector
+    unsigned first;  // pixel of the tile in its row
+    unsigned last;   // below `first` if there is nothing to count
+};
 
+// Counts those pixels of a vector that are in the tile.
+template <typename S, int STEP>
+__device__ __forceinline__ void count_piece(const Piece& piece, Samples samples, const Counters<S>& counters,
+                                            Levels levels, Tiles tiles) {
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
-    unsigned left = blockIdx.x % tiles.columns * tiles.width, top = blockIdx.x / tiles.columns * tiles.height;
-    unsigned columns = seen_of(left, tiles.width, tiles.picture_width);
-    unsigned rows = seen_of(top, tiles.height, tiles.picture_height);
-    unsigned vectors = columns == 0u ? 0u : (columns + PIXELS - 2u) / PIXELS + 1u;
-    for (unsigned i = threadIdx.x; i < own_rows(rows) * vectors; i += blockDim.x) {
-        unsigned row = i / vectors;
-        unsigned first = (top + blockIdx.y + row * gridDim.y) * tiles.pitch + left, last = first + columns - 1u;
-        unsigned index = first / PIXELS + (i - row * vectors);
-        if (index > last / PIXELS) continue;
-        bool whole = index * PIXELS >= first && (index + 1u) * PIXELS - 1u <= last;
-        Words from = words(plane[index]);
+    unsigned begin = piece.index * PIXELS;
+    bool whole = begin >= piece.first && begin + PIXELS - 1u <= piece.last;
+    Words from = words(piece.vector);
 #pragma unroll
-        for (int w = 0; w < 4; ++w) {
-            unsigned word = ordered<S>(from.of[w], samples);
-            if (STEP > 1) word >>= samples.offset * BITS<S>;
+    for (int w = 0; w < 4; ++w) {
+        unsigned word = ordered<S>(from.of[w], samples);
+        if (STEP > 1) word >>= samples.offset * BITS<S>;
 #pragma unroll
-            for (int j = 0; j < PER_WORD<S> / STEP; ++j) {
-                unsigned pixel = index * PIXELS + w * (PER_WORD<S> / STEP) + j;
-                if (whole || (pixel >= first && pixel <= last)) {
-                    count<S>(decoded<S>(sample_at<S>(word, j * STEP), samples), counters, levels, tiles);
-                }
+        for (int j = 0; j < PER_WORD<S> / STEP; ++j) {
+            unsigned pixel = begin + w * (PER_WORD<S> / STEP) + j;
+            if (whole || (pixel >= piece.first && pixel <= piece.last)) {
+                counters.count(decoded<S>(sample_at<S>(word, j * STEP), samples), levels, tiles);
             }
         }
     }
-    end(counters, levels, tiles, counts, all);
+}
+
+template <typename S, int STEP>
+__device__ __forceinline__ void tile_histogram(const uint4* __restrict__ plane, Samples samples, Levels levels,
+                                               Tiles tiles, unsigned* counts, unsigned* all, unsigned log2_copies) {
+    constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
+    Counters<S> counters(samples, tiles, log2_copies);
+    unsigned* of_tile = counts + (size_t)blockIdx.x * tiles.bins;
+    unsigned tile_row = blockIdx.x / tiles.columns;
+    unsigned left = (blockIdx.x - tile_row * tiles.columns) * tiles.width, top = tile_row * tiles.height;
+    unsigned columns = seen_of(left, tiles.width, tiles.picture_width);
+    unsigned rows = seen_of(top, tiles.height, tiles.picture_height);
+    unsigned own = columns == 0u ? 0u : own_rows(rows);
+    Walk walk = walk_of(threadIdx.x, blockDim.x, vectors_over(left, columns, tiles.pitch, PIXELS));
+    Piece pieces[AHEAD];
+    auto load = [&] {
+#pragma unroll
+        for (unsigned i = 0u; i < AHEAD; ++i) {
+            Piece& piece = pieces[i];
+            piece.first = 1u;
+            piece.last = 0u;
+            if (walk.row < own) {
+                unsigned first = (top + blockIdx.y + walk.row * gridDim.y) * tiles.pitch + left;
+                unsigned last = first + columns - 1u;
+                piece.index = first / PIXELS + walk.column;
+                if (piece.index <= last / PIXELS) {
+                    piece.vector = plane[piece.index];
+                    piece.first = first;
+                    piece.last = last;
+                }
+            }
+            step(walk);
+        }
+    };
+    load();
+    counters.begin();
+    for (;;) {
+        bool more = walk.row < own;
+#pragma unroll
+        for (unsigned i = 0u; i < AHEAD; ++i) {
+            if (pieces[i].first <= pieces[i].last) {
+                count_piece<S, STEP>(pieces[i], samples, counters, levels, tiles);
+            }
+        }
+        if (!more) break;
+        load();
+    }
+    end(counters, levels, tiles, Sums{of_tile, all});
     if (columns == tiles.width && rows == tiles.height) return;
 
     // What only mirrors the picture counts in the tile, but not in the frame.
-    begin(counters);
+    counters.begin();
     const S* stored = reinterpret_cast<const S*>(plane);
-    unsigned own = own_rows(tiles.height);
+    own = own_rows(tiles.height);
     for (unsigned i = threadIdx.x; i < own * tiles.width; i += blockDim.x) {
         unsigned row = i / tiles.width;
         unsigned x = i - row * tiles.width, y = blockIdx.y + row * gridDim.y;
         if (x < columns && y < rows) continue;
         size_t start = (size_t)mirrored(top + y, tiles.picture_height) * tiles.pitch;
         unsigned column = mirrored(left + x, tiles.picture_width);
-        count<S>(code_at<S, STEP>(stored, start + column, samples), counters, levels, tiles);
+        counters.count(code_at<S, STEP>(stored, start + column, samples), levels, tiles);
     }
-    end(counters, levels, tiles, counts, nullptr);
+    end(counters, levels, tiles, Sums{of_tile, nullptr});
 }
 
 #define TILE_HISTOGRAM(NAME, S, STEP)                                                                       \

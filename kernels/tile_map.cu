@@ -4,7 +4,11 @@
 #include "samples.cuh"
 #include "tiles.cuh"
 
-extern __shared__ uint4 shared_curves[];
+// Samples of one byte have so many copies of each entry in shared memory, as a power of two, so that lanes seldom meet in
+// a bank.
+constexpr unsigned LOG2_BYTE_COPIES = 3u;
+
+extern __shared__ __align__(128) uint4 shared_curves[];
 
 // The four curves of a cell, the upper two first.
 struct Four {
@@ -16,12 +20,19 @@ template <typename S>
 struct Curves {
     const unsigned short* of[4];
     bool in_shared;
+    unsigned start;  // shared address of this thread's copy
 
-    __device__ __forceinline__ void share(unsigned max) const {
+    __device__ __forceinline__ void share(unsigned max) {
+        constexpr unsigned COPIES = 1u << LOG2_BYTE_COPIES, QUADS = COPIES / 4u;
+        if (sizeof(S) == 1) start = (unsigned)__cvta_generic_to_shared(shared_curves) + threadIdx.x % COPIES * 4u;
         for (unsigned code = threadIdx.x; code <= max; code += blockDim.x) {
             if (sizeof(S) == 1) {
-                reinterpret_cast<unsigned*>(shared_curves)[code] =
-                    of[0][code] | of[1][code] << 8 | of[2][code] << 16 | (unsigned)of[3][code] << 24;
+                unsigned all = of[0][code] | of[1][code] << 8 | of[2][code] << 16 | (unsigned)of[3][code] << 24;
+#pragma unroll
+                for (unsigned quad = 0u; quad < QUADS; ++quad) {
+                    // Lanes begin at different copies, or they would meet in the banks.
+                    shared_curves[code * QUADS + (quad + threadIdx.x) % QUADS] = make_uint4(all, all, all, all);
+                }
             } else {
                 reinterpret_cast<uint2*>(shared_curves)[code] =
                     make_uint2(of[0][code] | (unsigned)of[1][code] << 16, of[2][code] | (unsigned)of[3][code] << 16);
@@ -30,9 +41,16 @@ struct Curves {
         __syncthreads();
     }
 
+    // All four, a byte each; for samples of one byte.
+    __device__ __forceinline__ unsigned bytes(unsigned code) const {
+        unsigned found;
+        asm volatile("ld.shared.u32 %0, [%1];" : "=r"(found) : "r"(start + (code << (LOG2_BYTE_COPIES + 2u))));
+        return found;
+    }
+
     __device__ __forceinline__ Four operator[](unsigned code) const {
         if (sizeof(S) == 1) {
-            unsigned all = reinterpret_cast<const unsigned*>(shared_curves)[code];
+            unsigned all = bytes(code);
             return Four{{all & 0xffu, all >> 8 & 0xffu, all >> 16 & 0xffu, all >> 24}};
         }
         if (in_shared) {
@@ -43,22 +61,43 @@ struct Curves {
     }
 };
 
-// What the code of a pixel becomes whose weights towards the right and the lower tiles are these, in parts of `across`
-// and `down`. SMALL promises that twice the largest code times `across * down` fits 32 bits.
+// Where a pixel counts how much: the weights towards the right and the lower tiles, in parts of `across` and `down`.
+struct Blend {
+    unsigned across;
+    unsigned down;
+    Inverse inverse;    // of their product, if 32 bits are enough
+    float reciprocal;
+};
+
+// What the code of a pixel becomes whose weights towards the right and the lower tiles are these. SMALL promises an
+// inverse.
 template <bool SMALL>
-__device__ __forceinline__ unsigned blended_tiles(unsigned code, Four four, unsigned right, unsigned across,
-                                                  unsigned lower, unsigned down, float reciprocal, Levels levels) {
-    unsigned left = across - right, upper = down - lower;
+__device__ __forceinline__ unsigned blended_tiles(unsigned code, Four four, unsigned right, unsigned lower, Blend blend,
+                                                  Levels levels) {
+    unsigned left = blend.across - right, upper = blend.down - lower;
     unsigned value;
     if (SMALL) {
+        unsigned whole = blend.across * blend.down;
         unsigned sum = (four.of[0] * left + four.of[1] * right) * upper + (four.of[2] * left + four.of[3] * right) * lower;
-        value = half_even_small(sum, across * down, reciprocal);
+        value = half_even_by(sum + whole / 2u, whole, blend.inverse);
     } else {
         unsigned long long above = four.of[0] * (unsigned long long)left + four.of[1] * (unsigned long long)right;
         unsigned long long below = four.of[2] * (unsigned long long)left + four.of[3] * (unsigned long long)right;
-        value = half_even(above * upper + below * lower, (unsigned long long)across * down, reciprocal);
+        value = half_even(above * upper + below * lower, (unsigned long long)blend.across * blend.down, blend.reciprocal);
     }
     return blended(code, value, levels.strength);
+}
+
+// Both halves of `weights` times two of four bytes, the lower ones and the upper ones.
+__device__ __forceinline__ unsigned weighed_low(unsigned weights, unsigned bytes) {
+    unsigned sum;
+    asm("dp2a.lo.u32.u32 %0, %1, %2, 0;" : "=r"(sum) : "r"(weights), "r"(bytes));
+    return sum;
+}
+__device__ __forceinline__ unsigned weighed_high(unsigned weights, unsigned bytes) {
+    unsigned sum;
+    asm("dp2a.hi.u32.u32 %0, %1, %2, 0;" : "=r"(sum) : "r"(weights), "r"(bytes));
+    return sum;
 }
 
 // The first pixel of cell `index` in a direction with tiles of `size` pixels.
@@ -66,56 +105,115 @@ __device__ __forceinline__ unsigned cell_start(unsigned index, unsigned size) {
     return index == 0u ? 0u : index * size - size / 2u;
 }
 
+// A block's part of a cell.
+struct Cell {
+    unsigned column;
+    unsigned row;
+    unsigned x_begin;
+    unsigned x_end;
+    unsigned y_begin;  // the block's first row
+    unsigned parts;    // blocks that share the cell; the next row of this one is so many rows further down
+    unsigned rows;     // of this block; 0 if there is nothing to do
+};
+
+__device__ __forceinline__ Cell cell_of(Tiles tiles) {
+    Cell cell;
+    cell.row = blockIdx.x / (tiles.columns + 1u);
+    cell.column = blockIdx.x - cell.row * (tiles.columns + 1u);
+    cell.x_begin = cell_start(cell.column, tiles.width);
+    cell.x_end = cell_start(cell.column + 1u, tiles.width);
+    cell.y_begin = cell_start(cell.row, tiles.height) + blockIdx.y;
+    unsigned y_end = cell_start(cell.row + 1u, tiles.height);
+    if (cell.x_end > tiles.picture_width || cell.column == tiles.columns) cell.x_end = tiles.picture_width;
+    if (y_end > tiles.picture_height || cell.row == tiles.rows) y_end = tiles.picture_height;
+    // A cell at the edge of the picture is half as large, one in a corner a quarter, and so is its number of blocks.
+    cell.parts = gridDim.y >> ((cell.column % tiles.columns == 0u) + (cell.row % tiles.rows == 0u));
+    if (cell.parts == 0u) cell.parts = 1u;
+    bool empty = blockIdx.y >= cell.parts || cell.x_begin >= cell.x_end || cell.y_begin >= y_end;
+    cell.rows = empty ? 0u : (y_end - cell.y_begin - 1u) / cell.parts + 1u;
+    return cell;
+}
+
+template <typename S>
+__device__ __forceinline__ Curves<S> curves_of(Cell cell, Tiles tiles, const unsigned short* curves, size_t codes,
+                                               unsigned in_shared) {
+    unsigned left = cell.column == 0u ? 0u : cell.column - 1u, upper = cell.row == 0u ? 0u : cell.row - 1u;
+    unsigned right = cell.column < tiles.columns ? cell.column : tiles.columns - 1u;
+    unsigned lower = cell.row < tiles.rows ? cell.row : tiles.rows - 1u;
+    return Curves<S>{{curves + (upper * tiles.columns + left) * codes, curves + (upper * tiles.columns + right) * codes,
+                      curves + (lower * tiles.columns + left) * codes, curves + (lower * tiles.columns + right) * codes},
+                     in_shared != 0u,
+                     0u};
+}
+
+// A vector with pixels of the cell.
+struct Piece {
+    unsigned y;
+    unsigned start;  // first pixel of the row
+    unsigned first;  // pixel of the cell in it
+    unsigned last;
+    unsigned index;  // of the vector
+};
+
+// The next one of this thread, or none.
+template <unsigned PIXELS>
+__device__ __forceinline__ bool next_piece(Walk& walk, Cell cell, unsigned pitch, Piece& piece) {
+    while (walk.row < cell.rows) {
+        piece.y = cell.y_begin + walk.row * cell.parts;
+        piece.start = piece.y * pitch;
+        piece.first = piece.start + cell.x_begin;
+        piece.last = piece.start + cell.x_end - 1u;
+        piece.index = piece.first / PIXELS + walk.column;
+        step(walk);
+        if (piece.index <= piece.last / PIXELS) return true;
+    }
+    return false;
+}
+
+template <unsigned PIXELS>
+__device__ __forceinline__ Walk walk_of(Cell cell, unsigned pitch) {
+    return walk_of(threadIdx.x, blockDim.x, vectors_over(cell.x_begin, cell.x_end - cell.x_begin, pitch, PIXELS));
+}
+
 template <typename S, int STEP, bool SMALL>
 __device__ __forceinline__ void tile_map(const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles,
-                                         const unsigned short* curves, unsigned in_shared) {
+                                         const unsigned short* curves, unsigned in_shared, Inverse inverse) {
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     constexpr unsigned MASK = (1u << BITS<S>) - 1u;
-    unsigned column = blockIdx.x % (tiles.columns + 1u), row = blockIdx.x / (tiles.columns + 1u);
-    unsigned x_begin = cell_start(column, tiles.width), x_end = cell_start(column + 1u, tiles.width);
-    unsigned y_begin = cell_start(row, tiles.height) + blockIdx.y, y_end = cell_start(row + 1u, tiles.height);
-    if (x_end > tiles.picture_width || column == tiles.columns) x_end = tiles.picture_width;
-    if (y_end > tiles.picture_height || row == tiles.rows) y_end = tiles.picture_height;
-    if (x_begin >= x_end || y_begin >= y_end) return;
-
-    unsigned left = column == 0u ? 0u : column - 1u, right = column < tiles.columns ? column : tiles.columns - 1u;
-    unsigned upper = row == 0u ? 0u : row - 1u, lower = row < tiles.rows ? row : tiles.rows - 1u;
-    size_t codes = samples.max + 1u;
-    Curves<S> four = {{curves + (upper * tiles.columns + left) * codes, curves + (upper * tiles.columns + right) * codes,
-                       curves + (lower * tiles.columns + left) * codes, curves + (lower * tiles.columns + right) * codes},
-                      in_shared != 0u};
+    Cell cell = cell_of(tiles);
+    if (cell.rows == 0u) return;
+    Walk walk = walk_of<PIXELS>(cell, tiles.pitch);
+    Piece next;
+    bool more = next_piece<PIXELS>(walk, cell, tiles.pitch, next);
+    // On its way while the curves are.
+    uint4 loaded = more ? from[next.index] : make_uint4(0u, 0u, 0u, 0u);
+    Curves<S> four = curves_of<S>(cell, tiles, curves, samples.max + 1u, in_shared);
     if (sizeof(S) == 1 || in_shared) four.share(samples.max);
 
-    unsigned across = 2u * tiles.width, down = 2u * tiles.height;
-    float reciprocal = 1.0f / ((float)across * (float)down);
-    unsigned vectors = (x_end - x_begin + PIXELS - 2u) / PIXELS + 1u;
-    unsigned rows = (y_end - y_begin - 1u) / gridDim.y + 1u;
-    for (unsigned i = threadIdx.x; i < rows * vectors; i += blockDim.x) {
-        unsigned of_row = i / vectors;
-        unsigned y = y_begin + of_row * gridDim.y;
-        unsigned start = y * tiles.pitch;
-        unsigned first = start + x_begin, last = start + x_end - 1u;
-        unsigned index = first / PIXELS + (i - of_row * vectors);
-        if (index > last / PIXELS) continue;
-        bool whole = index * PIXELS >= first && (index + 1u) * PIXELS - 1u <= last;
-        unsigned towards_lower = 2u * y + tiles.height - row * down;
+    Blend blend = {2u * tiles.width, 2u * tiles.height, inverse, 0.0f};
+    blend.reciprocal = 1.0f / ((float)blend.across * (float)blend.down);
+    while (more) {
+        Piece piece = next;
+        Words mapped = words(loaded);
+        more = next_piece<PIXELS>(walk, cell, tiles.pitch, next);
+        if (more) loaded = from[next.index];
+        bool whole = piece.index * PIXELS >= piece.first && (piece.index + 1u) * PIXELS - 1u <= piece.last;
+        unsigned towards_lower = 2u * piece.y + tiles.height - cell.row * blend.down;
         // Of pixel 0 of the row; what pixels before the cell would have is never used.
-        unsigned towards_right = tiles.width - column * across;
-        Words mapped = words(from[index]);
+        unsigned towards_right = tiles.width - cell.column * blend.across;
 #pragma unroll
         for (int w = 0; w < 4; ++w) {
             unsigned word = ordered<S>(mapped.of[w], samples);
             unsigned out = STEP > 1 ? word : 0u;
 #pragma unroll
             for (int j = 0; j < PER_WORD<S> / STEP; ++j) {
-                unsigned pixel = index * PIXELS + w * (PER_WORD<S> / STEP) + j;
-                bool own = whole || (pixel >= first && pixel <= last);
+                unsigned pixel = piece.index * PIXELS + w * (PER_WORD<S> / STEP) + j;
+                bool own = whole || (pixel >= piece.first && pixel <= piece.last);
                 unsigned at = j * STEP * BITS<S> + (STEP > 1 ? samples.offset * BITS<S> : 0u);
                 unsigned code = decoded<S>((word >> at) & MASK, samples);
-                unsigned weight = own ? 2u * (pixel - start) + towards_right : 0u;
-                unsigned value = encoded<S>(
-                    blended_tiles<SMALL>(code, four[code], weight, across, towards_lower, down, reciprocal, levels),
-                    samples);
+                unsigned weight = own ? 2u * (pixel - piece.start) + towards_right : 0u;
+                unsigned value =
+                    encoded<S>(blended_tiles<SMALL>(code, four[code], weight, towards_lower, blend, levels), samples);
                 if (whole) {
                     if (STEP > 1) out &= ~(MASK << at);
                     out |= value << at;
@@ -128,18 +226,87 @@ __device__ __forceinline__ void tile_map(const uint4* from, uint4* to, Samples s
             }
             mapped.of[w] = ordered<S>(out, samples);
         }
-        if (whole) to[index] = vector(mapped);
+        if (whole) to[piece.index] = vector(mapped);
+    }
+}
+
+// Stores those pixels of a vector of bytes that are in the cell; the others are another block's.
+__device__ __forceinline__ void store_part(uint4* to, Words mapped, const Piece& piece) {
+#pragma unroll
+    for (unsigned w = 0u; w < 4u; ++w) {
+        unsigned begin = 16u * piece.index + 4u * w;
+        if (begin >= piece.first && begin + 3u <= piece.last) {
+            reinterpret_cast<unsigned*>(to)[begin / 4u] = mapped.of[w];
+            continue;
+        }
+#pragma unroll
+        for (unsigned j = 0u; j < 4u; ++j) {
+            if (begin + j >= piece.first && begin + j <= piece.last) {
+                reinterpret_cast<unsigned char*>(to)[begin + j] = (unsigned char)(mapped.of[w] >> (8u * j));
+            }
+        }
+    }
+}
+
+// The same for samples of one byte without others in between, with few instructions: the weights to the left and to the right
+// share a word, and take two of the four curves at once. FULL promises full strength.
+template <bool FULL>
+__device__ __forceinline__ void tile_map_bytes(const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles,
+                                               const unsigned short* curves, Inverse inverse) {
+    Cell cell = cell_of(tiles);
+    if (cell.rows == 0u) return;
+    Walk walk = walk_of<16u>(cell, tiles.pitch);
+    Piece next;
+    bool more = next_piece<16u>(walk, cell, tiles.pitch, next);
+    // On its way while the curves are.
+    uint4 loaded = more ? from[next.index] : make_uint4(0u, 0u, 0u, 0u);
+    Curves<unsigned char> four = curves_of<unsigned char>(cell, tiles, curves, samples.max + 1u, 1u);
+    four.share(samples.max);
+
+    unsigned across = 2u * tiles.width, down = 2u * tiles.height, whole = across * down;
+    while (more) {
+        Piece piece = next;
+        Words mapped = words(loaded);
+        more = next_piece<16u>(walk, cell, tiles.pitch, next);
+        if (more) loaded = from[next.index];
+        unsigned lower = 2u * piece.y + tiles.height - cell.row * down, upper = down - lower;
+        // Of the first pixel of the vector. It may lie before the cell; what pixels there get is never stored.
+        unsigned right = 2u * (16u * piece.index - piece.start) + tiles.width - cell.column * across;
+        unsigned weights = (across - right) + (right << 16);
+#pragma unroll
+        for (int w = 0; w < 4; ++w) {
+            unsigned out[4];
+#pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                unsigned code = sample_at<unsigned char>(mapped.of[w], j);
+                unsigned found = four.bytes(code);
+                unsigned sum = weighed_low(weights, found) * upper + (weighed_high(weights, found) * lower + whole / 2u);
+                out[j] = half_even_by(sum, whole, inverse);
+                if (!FULL) out[j] = blended(code, out[j], levels.strength);
+                weights += (2u << 16) - 2u;
+            }
+            mapped.of[w] = __byte_perm(__byte_perm(out[0], out[1], 0x0040u), __byte_perm(out[2], out[3], 0x0040u), 0x5410u);
+        }
+        if (16u * piece.index >= piece.first && 16u * piece.index + 15u <= piece.last) {
+            to[piece.index] = vector(mapped);
+        } else {
+            store_part(to, mapped, piece);
+        }
     }
 }
 
 #define TILE_MAP(NAME, S, STEP)                                                                                  \
     extern "C" __global__ __launch_bounds__(512) void tile_map_##NAME(                                           \
         const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles, const unsigned short* curves, \
-        unsigned in_shared, unsigned small) {                                                                    \
-        if (small) {                                                                                             \
-            tile_map<S, STEP, true>(from, to, samples, levels, tiles, curves, in_shared);                        \
+        unsigned in_shared, Inverse inverse) {                                                                   \
+        if (inverse.multiplier == 0u) {                                                                          \
+            tile_map<S, STEP, false>(from, to, samples, levels, tiles, curves, in_shared, inverse);              \
+        } else if (sizeof(S) > 1 || STEP > 1) {                                                                  \
+            tile_map<S, STEP, true>(from, to, samples, levels, tiles, curves, in_shared, inverse);               \
+        } else if (levels.strength == 256u) {                                                                    \
+            tile_map_bytes<true>(from, to, samples, levels, tiles, curves, inverse);                             \
         } else {                                                                                                 \
-            tile_map<S, STEP, false>(from, to, samples, levels, tiles, curves, in_shared);                       \
+            tile_map_bytes<false>(from, to, samples, levels, tiles, curves, inverse);                            \
         }                                                                                                        \
     }
 

@@ -29,7 +29,40 @@ SPEC unsigned mirrored(unsigned at, unsigned length) {
 // The bin of a code.
 SPEC unsigned tile_bin(unsigned code, Levels levels, Tiles tiles) {
     unsigned level = code < levels.lo ? 0u : code > levels.hi ? levels.hi - levels.lo : code - levels.lo;
-    return bin_of(level, tiles.bins, levels.hi - levels.lo + 1u);
+    unsigned count = levels.hi - levels.lo + 1u;
+    return tiles.bins == count ? level : bin_of(level, tiles.bins, count);
+}
+
+// A place in rows of `width`, which threads take in turns: each goes on by as many places as there are threads, without a
+// division.
+struct Walk {
+    unsigned row;
+    unsigned column;
+    unsigned width;
+    unsigned rows_on;     // a step, in whole rows
+    unsigned columns_on;  // and what is left of it
+};
+
+SPEC void step(Walk& walk) {
+    walk.row += walk.rows_on;
+    walk.column += walk.columns_on;
+    if (walk.column >= walk.width) {
+        walk.column -= walk.width;
+        ++walk.row;
+    }
+}
+
+// The most vectors of `per` pixels that `length` pixels of a row reach into, from column `begin` on.
+SPEC unsigned vectors_over(unsigned begin, unsigned length, unsigned pitch, unsigned per) {
+    // Where all rows begin with a vector, they all are alike.
+    unsigned vectors = pitch % per == 0u ? (begin % per + length + per - 1u) / per : (length + per - 2u) / per + 1u;
+    return vectors > 1u ? vectors : 1u;
+}
+
+SPEC Walk walk_of(unsigned thread, unsigned threads, unsigned width) {
+    unsigned row = thread / width, rows_on = threads / width;
+    Walk walk = {row, thread - row * width, width, rows_on, threads - rows_on * width};
+    return walk;
 }
 
 // part / whole to the nearest, halves to the even one, for quotients below 2^17.
@@ -52,4 +85,22 @@ SPEC unsigned half_even_small(unsigned part, unsigned whole, float reciprocal) {
     }
     unsigned twice = 2u * (unsigned)rest;
     return down + (twice > whole || (twice == whole && (down & 1u) != 0u));
+}
+
+// A multiplication in place of the division by a whole, an even number W: ceil(2^(32 + shift) / W), which lies between
+// 2^31 and 2^32. For parts below 2^31 what it is too large by adds less than 1 / W to the quotient, so rounding down
+// gives the right one.
+struct Inverse {
+    unsigned multiplier;  // 0 where there is none: parts may be larger
+    unsigned shift;
+};
+
+// (part - W / 2) / W to the nearest, halves to the even one: parts come with half of the whole added.
+SPEC unsigned half_even_by(unsigned part, unsigned whole, Inverse inverse) {
+#ifdef __CUDACC__
+    unsigned up = __umulhi(part, inverse.multiplier) >> inverse.shift;
+#else
+    unsigned up = (unsigned)((unsigned long long)part * inverse.multiplier >> 32) >> inverse.shift;
+#endif
+    return part == up * whole ? up & ~1u : up;
 }

@@ -115,6 +115,31 @@ impl Tiles {
     }
 }
 
+/// By what sums of less than 2^31 are multiplied instead of being divided by a whole, an even number.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Inverse {
+    multiplier: u32,
+    shift: u32,
+}
+
+impl Inverse {
+    /// Where sums are too large for one.
+    const NONE: Inverse = Inverse { multiplier: 0, shift: 0 };
+
+    /// That of the four weights of a pixel between tiles, which blend curves of this many codes. The kernel has the weights
+    /// across in 16 bits.
+    pub fn of_blend(tiles: &spec::clahe::Tiles, codes: usize) -> Self {
+        let (across, down) = (2 * tiles.width as u64, 2 * tiles.height as u64);
+        let whole = across.saturating_mul(down);
+        if across > u16::MAX.into() || whole.saturating_mul(codes as u64) > 1 << 31 {
+            return Inverse::NONE;
+        }
+        let shift = (whole - 1).ilog2();
+        Inverse { multiplier: (1u64 << (32 + shift)).div_ceil(whole) as u32, shift }
+    }
+}
+
 /// What is asked of the histograms of a video, beside its levels.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -240,6 +265,8 @@ unsafe impl DeviceRepr for Weights {}
 unsafe impl DeviceRepr for Region {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for Tiles {}
+// SAFETY: as above.
+unsafe impl DeviceRepr for Inverse {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for Colours {}
 // SAFETY: `repr(C)`, integer fields only, aligned and padded as the kernel's structure is.

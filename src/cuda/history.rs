@@ -59,7 +59,7 @@ pub struct History {
     pub(super) totals: Totals,
 }
 
-/// Where the blocks of the fused kernel add up what they have counted. Frames take turns: one adds to the first buffer and
+/// Where the blocks of the fused kernel, and of `tile_histogram`, add up what they have counted. Frames take turns: one adds to the first buffer and
 /// empties the second one for the next.
 pub(super) struct Totals {
     codes: usize,
@@ -68,7 +68,7 @@ pub(super) struct Totals {
     batch: CudaSlice<u32>,
 }
 
-/// Totals lie in sectors of eight, this many of them apart, as in kernels/fused.cu.
+/// Totals lie in sectors of eight, this many of them apart, as in kernels/totals.cuh.
 const SECTOR: usize = 8;
 const SECTOR_PITCH: usize = 64;
 
@@ -104,6 +104,11 @@ impl Totals {
     /// Says that a frame has been enqueued that works on them: the next one has them the other way around.
     pub fn turn(&mut self) {
         self.buffers.swap(0, 1);
+    }
+
+    /// Says that a frame was given up half done: the next one gets others.
+    pub fn give_up(&mut self) {
+        self.codes = 0;
     }
 
     /// So many entries, all of them zero once the stream gets there.

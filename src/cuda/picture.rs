@@ -294,8 +294,13 @@ impl Picture {
         if codes && !on_the_way {
             self.count(task)?;
         }
-        gpu.kernels.tile_histogram()?.launch(self, task, on_the_way, gpu.multiprocessors())?;
-        gpu.kernels.tile_curves()?.launch(self, history, task)
+        let totals = if on_the_way { Some(&mut *history) } else { None };
+        gpu.kernels.tile_histogram()?.launch(self, task, totals, gpu.multiprocessors())?;
+        let made = gpu.kernels.tile_curves().and_then(|kernel| kernel.launch(self, history, task, on_the_way));
+        if made.is_err() {
+            history.totals.give_up();
+        }
+        made
     }
 
     /// Enqueues the luminance of RGB; nothing where luma is stored.

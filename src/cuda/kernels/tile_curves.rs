@@ -20,9 +20,15 @@ impl TileCurves {
         Ok(TileCurves { function: function(&module, "tile_curves")? })
     }
 
-    /// Enqueues the curves of the tiles of `picture`, which `history` remembers. The counts are then those of the next
-    /// frame.
-    pub fn launch(&self, picture: &mut Picture, history: &mut History, task: &Task) -> Result<(), Error> {
+    /// Enqueues the curves of the tiles of `picture`, which `history` remembers. With `in_totals` all
+    /// codes have been counted to the totals in there, else to the counts of the picture; the next frame has others.
+    pub fn launch(
+        &self,
+        picture: &mut Picture,
+        history: &mut History,
+        task: &Task,
+        in_totals: bool,
+    ) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();
         history.expect(&layout, task)?;
@@ -33,19 +39,29 @@ impl TileCurves {
             shared_mem_bytes: 8 * local.bins as u32,
         };
         let codes = layout.codes() as u32;
+        let in_sectors = u32::from(in_totals);
         let levels = Levels::new(task.levels, task.settings.strength);
         let modifiers = Modifiers::new(task, history.next_number());
         let tiles = Tiles::new(&local.tiles, local.bins, &layout);
         let mut launch = stream.launch_builder(&self.function);
-        launch.arg(&picture.counts).arg(&mut picture.emptied).arg(&codes).arg(&levels).arg(&modifiers).arg(&tiles);
+        if in_totals {
+            let (counts, emptied) = history.totals.next(&stream, layout.codes())?;
+            launch.arg(counts).arg(emptied);
+        } else {
+            launch.arg(&picture.counts).arg(&mut picture.emptied);
+        }
+        launch.arg(&codes).arg(&in_sectors).arg(&levels).arg(&modifiers).arg(&tiles);
         launch.arg(&mut local.counts).arg(&mut history.slots).arg(&mut history.sums);
         launch.arg(&mut history.scenes).arg(&mut history.marks).arg(&mut local.curves);
-        // SAFETY: the arguments are those of the kernel. Both counts have an entry for each code, the counts and the
-        // curves of the tiles one for each bin and each code of each tile, and the history has the sizes that `expect`
-        // gave it; shared memory holds the bins of a tile; all buffers belong to this stream.
+        // SAFETY: the arguments are those of the kernel. Both counts have an entry for each code, or are totals in sectors
+        // if that is said; the counts and the curves of the tiles have one for each bin and each code of each tile, and
+        // the history has the sizes that `expect` gave it; shared memory holds the bins of a tile; all buffers belong to
+        // this stream.
         unsafe { launch.launch(config) }.doing("launching tile_curves")?;
         history.advance();
-        if History::slots_for(&task.settings) > 0 {
+        if in_totals {
+            history.totals.turn();
+        } else if History::slots_for(&task.settings) > 0 {
             std::mem::swap(&mut picture.counts, &mut picture.emptied);
         }
         Ok(())

@@ -4,6 +4,7 @@
 use super::{LumaVariants, NOTHING, module};
 use crate::cuda::arguments::{Levels, Samples, Tiles};
 use crate::cuda::error::{Doing, Error};
+use crate::cuda::history::History;
 use crate::cuda::layout::Layout;
 use crate::cuda::picture::{Picture, Task};
 use crate::cuda::tuning;
@@ -28,8 +29,15 @@ impl TileHistogram {
         layout.codes() <= MOST_COUNTERS
     }
 
-    /// Enqueues the counting of the tiles of `picture`, whose counts have to be zero, and with `codes` that of all codes.
-    pub fn launch(&self, picture: &mut Picture, task: &Task, codes: bool, multiprocessors: u32) -> Result<(), Error> {
+    /// Enqueues the counting of the tiles of `picture`, whose counts have to be zero, and where `totals` is given that of
+    /// all codes, to the totals in there.
+    pub fn launch(
+        &self,
+        picture: &mut Picture,
+        task: &Task,
+        totals: Option<&mut History>,
+        multiprocessors: u32,
+    ) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();
         let log2_copies = tuning::tile_histogram(layout.sample().depth).log2_copies;
@@ -39,9 +47,10 @@ impl TileHistogram {
         };
         let local = picture.local.as_mut().expect("buffers for tiles");
         let count = local.tiles.count() as u32;
-        let blocks = (multiprocessors * tuning::TILE_HISTOGRAM_BLOCKS / count).clamp(1, local.tiles.height as u32);
+        let parts =
+            tuning::parts(count, multiprocessors * tuning::TILE_HISTOGRAM_BLOCKS).min(local.tiles.height as u32);
         let config = LaunchConfig {
-            grid_dim: (count, blocks.min(65_535), 1),
+            grid_dim: (count, parts.min(65_535), 1),
             block_dim: (tuning::TILE_HISTOGRAM_THREADS, 1, 1),
             shared_mem_bytes: (layout.codes().min(MOST_COUNTERS) as u32 * 4) << log2_copies,
         };
@@ -49,14 +58,15 @@ impl TileHistogram {
         let tiles = Tiles::new(&local.tiles, local.bins, &layout);
         let mut launch = stream.launch_builder(self.variants.of(&layout));
         launch.arg(plane).arg(&samples).arg(&levels).arg(&tiles).arg(&mut local.counts);
-        match codes {
-            true => launch.arg(&mut picture.counts),
-            false => launch.arg(&NOTHING),
+        match totals {
+            Some(history) => launch.arg(history.totals.next(&stream, layout.codes())?.0),
+            None => launch.arg(&NOTHING),
         };
         launch.arg(&log2_copies);
         // SAFETY: the arguments are those of the kernel. The grid is that of this picture, whose plane has room for whole
-        // vectors; there is a count for each bin of each tile, and for each code if they are counted; shared memory holds every copy of the counters, of which
-        // there are no more than codes or bins; and all buffers belong to this stream.
+        // vectors; there is a count for each bin of each tile, and a total for each code if they are counted; shared
+        // memory holds every copy of the counters, of which there are no more than codes or bins; and all buffers belong
+        // to this stream.
         unsafe { launch.launch(config) }.doing("launching tile_histogram")?;
         Ok(())
     }

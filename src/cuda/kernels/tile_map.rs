@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{LumaVariants, module};
-use crate::cuda::arguments::{Levels, Samples, Tiles};
+use crate::cuda::arguments::{Inverse, Levels, Samples, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::picture::{Picture, Task};
 use crate::cuda::tuning;
@@ -26,17 +26,17 @@ impl TileMap {
         let local = picture.local.as_mut().expect("buffers for tiles");
         let grid = &local.tiles;
         let cells = (grid.columns as u32 + 1) * (grid.rows as u32 + 1);
-        let blocks = (multiprocessors * tuning::TILE_MAP_BLOCKS / cells).clamp(1, grid.height as u32);
+        // Cells inside of the picture are as large as tiles, and all cells together are as many tiles.
+        let parts =
+            tuning::parts(grid.count() as u32, multiprocessors * tuning::TILE_MAP_BLOCKS).min(grid.height as u32);
         let in_shared = layout.codes() <= tuning::TILE_MAP_SHARED;
-        let entry = if layout.sample().bytes == 1 { 4 } else { 8 };
+        let entry = if layout.sample().bytes == 1 { 4 << tuning::TILE_MAP_LOG2_COPIES } else { 8 };
         let config = LaunchConfig {
-            grid_dim: (cells, blocks.min(65_535), 1),
+            grid_dim: (cells, parts.min(65_535), 1),
             block_dim: (tuning::TILE_MAP_THREADS, 1, 1),
             shared_mem_bytes: if in_shared { layout.codes() as u32 * entry } else { 0 },
         };
-        // Twice the largest sum of weighted codes fits 32 bits.
-        let weights = 4 * grid.width as u64 * grid.height as u64;
-        let small = u32::from(weights.saturating_mul(layout.sample().max().into()) < 1 << 31);
+        let inverse = Inverse::of_blend(grid, layout.codes());
         let in_shared = u32::from(in_shared);
         let levels = Levels::new(task.levels, task.settings.strength);
         let tiles = Tiles::new(grid, local.bins, &layout);
@@ -51,10 +51,11 @@ impl TileMap {
                 Samples::of(&layout)
             }
         };
-        launch.arg(&samples).arg(&levels).arg(&tiles).arg(&local.curves).arg(&in_shared).arg(&small);
+        launch.arg(&samples).arg(&levels).arg(&tiles).arg(&local.curves).arg(&in_shared).arg(&inverse);
         // SAFETY: the arguments are those of the kernel, which allows source and target to be one. The grid is that of
         // this picture, whose planes have room for whole vectors; there is a curve for each tile with an entry for each
-        // code up to `samples.max`; shared memory holds four of them if they go there; all buffers belong to this stream.
+        // code up to `samples.max`; shared memory holds all copies of four of them if they go there; all
+        // buffers belong to this stream.
         unsafe { launch.launch(config) }.doing("launching tile_map")?;
         Ok(())
     }
