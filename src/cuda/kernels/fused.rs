@@ -132,8 +132,10 @@ impl Fused {
         let codes = layout.codes();
         let threads = tuning::FUSED_THREADS;
         let vectors = luma_vectors(&layout);
-        let blocks = vectors.div_ceil(threads).min(self.multiprocessors);
-        let share = vectors.div_ceil(blocks);
+        let workers = vectors.div_ceil(threads).min(self.multiprocessors);
+        let share = vectors.div_ceil(workers);
+        // The last block writes the history; where there is room, one that has no samples to see to.
+        let blocks = workers + u32::from(!task.is_plain() && workers < self.multiprocessors);
         let table = (codes as u32 * 4) << variant.row.log2_copies;
         let function = if task.is_plain() { &variant.plain } else { &variant.modified };
         let (kept, bytes) = self.kept(function, share, threads, table, 1)?;
