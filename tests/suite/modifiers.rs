@@ -275,3 +275,15 @@ fn the_plateau_of_a_window_is_not_that_of_its_last_frame_alone() {
     };
     check_frames(&[open, barred.clone(), barred.clone(), barred].map(|frame| (settings, frame)));
 }
+
+#[test]
+fn methods_take_turns_on_every_backend() {
+    let window = Settings { smoothing: Smoothing::new(3, 1), max_gain: gain(3.0), ..Settings::default() };
+    let tiles = Settings { method: Method::Clahe { columns: 4, rows: 3 }, ..window };
+    let turns = [window, window, tiles, tiles, Settings::default(), tiles, window, tiles];
+    for format in [PixelFormat::Gray, PixelFormat::Gray10le, PixelFormat::Gray12le] {
+        let pictures = video(format, (333, 121)).into_iter();
+        let frames = pictures.enumerate().map(|(number, picture)| (turns[number % turns.len()], picture.make()));
+        check_frames(&frames.collect::<Vec<_>>());
+    }
+}

@@ -31,7 +31,8 @@ fn ctrl_c_finishes_a_recording_with_every_frame_in_it() {
         }
         let length = times.len() as f64 / 30.0;
         // Opening and finishing take their time on a busy machine; the film itself does not.
-        assert!(elapsed(&said) - length > -0.04 && elapsed(&said) - length < 2.0, "{length}: {said}");
+        // The first frames of a camera may come at once.
+        assert!(elapsed(&said) - length > -0.1 && elapsed(&said) - length < 2.0, "{length}: {said}");
     }
 }
 
