@@ -1,4 +1,4 @@
-// Sums over warps and blocks.
+// Sums over warps.
 #pragma once
 
 constexpr unsigned ALL = 0xffffffffu;
@@ -40,16 +40,4 @@ __device__ __forceinline__ T prefix_of_warp(T value, unsigned lane) {
         if (lane >= distance) value += before;
     }
     return value;
-}
-
-// The sum over a block of whole warps, for all of its threads. `room` is one value a warp, in shared memory.
-template <typename T>
-__device__ __forceinline__ T sum_of_block(T value, T* room) {
-    value = sum_of_warp(value);
-    __syncthreads();
-    if (threadIdx.x % LANES == 0u) room[threadIdx.x / LANES] = value;
-    __syncthreads();
-    T sum = 0;
-    for (unsigned warp = 0u; warp < blockDim.x / LANES; ++warp) sum += room[warp];
-    return sum;
 }

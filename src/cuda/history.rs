@@ -44,8 +44,8 @@ pub struct History {
     kind: Option<Kind>,
     asked_bins: Option<u32>,
     number: u64,
-    /// A histogram for each frame that is remembered; for one curve a frame one more, so that the frame at hand takes the
-    /// place of none of them.
+    /// A histogram for each frame that is remembered; for one curve a frame one more, so that the frame at hand takes
+    /// the place of none of them.
     pub(super) slots: CudaSlice<u32>,
     /// Those of the two windows; for one curve a frame twice, the frames taking turns at reading and writing them.
     pub(super) sums: CudaSlice<u64>,
@@ -59,8 +59,8 @@ pub struct History {
     pub(super) totals: Totals,
 }
 
-/// Where the blocks of the fused kernel, and of `tile_histogram`, add up what they have counted. Frames take turns: one adds to the first buffer and
-/// empties the second one for the next.
+/// Where the blocks of the fused kernel, and of `tile_histogram`, add up what they have counted. Frames take turns: one
+/// adds to the first buffer and empties the second one for the next.
 pub(super) struct Totals {
     codes: usize,
     buffers: [CudaSlice<u32>; 2],

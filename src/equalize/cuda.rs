@@ -2,7 +2,6 @@
 //! does it.
 
 use super::{Counted, Equalizer, levels, weights};
-use crate::cuda::variants::Variants;
 use crate::cuda::{Error, Gpu, Ring, Task};
 use crate::frame::{Frame, Pool};
 use crate::spec::{Curve, Settings};
@@ -31,22 +30,6 @@ impl Cuda {
     /// When `ring_depth` is 0.
     pub fn new(settings: Settings, gpu_index: usize, ring_depth: usize) -> Result<Self, Error> {
         Cuda::on(&Gpu::open(gpu_index)?, settings, ring_depth)
-    }
-
-    /// The same through these kernels.
-    ///
-    /// # Errors
-    /// As for [`new`](Cuda::new), and when there are no such variants.
-    ///
-    /// # Panics
-    /// When `ring_depth` is 0.
-    pub fn with_variants(
-        settings: Settings,
-        gpu_index: usize,
-        ring_depth: usize,
-        variants: &Variants,
-    ) -> Result<Self, Error> {
-        Cuda::on(&Gpu::with_variants(gpu_index, variants)?, settings, ring_depth)
     }
 
     /// A backend on a GPU that is open already.

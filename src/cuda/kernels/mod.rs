@@ -182,11 +182,12 @@ fn plane_vectors(layout: &Layout) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::cuda) mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
-    fn stems(folder: &str, extension: &str) -> BTreeSet<String> {
+    /// The names of the files in a folder that have this extension, without it.
+    pub(in crate::cuda) fn stems(folder: &str, extension: &str) -> BTreeSet<String> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         let matching = files.filter(|path| path.extension().is_some_and(|found| found == extension));

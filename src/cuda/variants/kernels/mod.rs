@@ -120,15 +120,8 @@ fn suffix(element_bytes: u8) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use crate::cuda::kernels::tests::stems;
     use std::collections::BTreeSet;
-    use std::path::Path;
-
-    fn stems(folder: &str, extension: &str) -> BTreeSet<String> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        let matching = files.filter(|path| path.extension().is_some_and(|found| found == extension));
-        matching.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect()
-    }
 
     #[test]
     fn every_variant_has_its_launcher_and_its_ptx() {
