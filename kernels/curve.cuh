@@ -15,7 +15,6 @@ typedef unsigned long long Sum;
 // The crew of a block: its first so many warps, all of them if that is 0. The others may be busy elsewhere.
 template <unsigned WARPS>
 struct Crew {
-    static constexpr bool IS_SMALL = WARPS != 0u && WARPS <= 8u;
     // Whether any warp of a block of 1024 threads is left to be its judge.
     static constexpr bool HAS_JUDGE = WARPS < 32u;
 
@@ -45,10 +44,18 @@ struct Grid {
     unsigned coarse[2][COARSE];  // of this frame, and zeros for the next
     unsigned flat[MOST_BLOCKS];  // 1 where one level holds all samples
     Sum totals[MOST_BLOCKS];     // of the window
-    Sum kept[MOST_BLOCKS];       // samples that the plateau leaves
-    Sum excess[MOST_BLOCKS];     // above the contrast limit
-    Sum sums[MOST_BLOCKS];       // in the end
-    Sum firsts[MOST_BLOCKS];     // of the first level that has any
+    Sum left[MOST_BLOCKS];       // samples that the plateau leaves
+    Sum sums[MOST_BLOCKS];       // as in `Tidings`
+    Sum firsts[MOST_BLOCKS];     // the lowest steps
+    Sum black;                   // what black holds
+    unsigned cuts[MOST_BLOCKS];  // as in `Tidings`
+};
+
+// What warps tell of their levels under the contrast limit.
+template <typename Count>
+struct Tidings {
+    Count sums[LANES];     // whole samples that they keep
+    unsigned cuts[LANES];  // how many of them have been cut
 };
 
 // What the threads of a crew tell each other, in shared memory. Each sum has a place of its own, so that none has to be
@@ -56,13 +63,17 @@ struct Grid {
 struct Room {
     __align__(8) unsigned coarse[COARSE];  // zero when a frame comes
     unsigned flat;                         // likewise
-    Turn turn;                             // as a judge finds it
-    // Read in pairs.
-    __align__(16) Sum totals[LANES];
-    Sum kept[LANES];
-    Sum excess[LANES];
-    Sum sums[LANES];
+    Turn turn;                             // as a judge finds it,
+    unsigned surprise;                     // and whether that was not to be expected
+    Sum black;                             // what black holds
+    Sum totals[LANES];
+    Sum left[LANES];
     Sum firsts[LANES];
+    Tidings<unsigned> narrow;
+    Tidings<Sum> wide;
+
+    __device__ __forceinline__ Tidings<unsigned>& tidings(unsigned) { return narrow; }
+    __device__ __forceinline__ Tidings<Sum>& tidings(Sum) { return wide; }
 };
 
 // What is remembered of the frames before. `sums` are twice those of the two windows, used in turns like `states`.
@@ -84,11 +95,15 @@ struct Past {
 
 template <unsigned PER>
 __device__ __forceinline__ void load(const unsigned* from, unsigned (&to)[PER]) {
-    if (PER == 4u) {
-        uint4 four = *reinterpret_cast<const uint4*>(from);
-        unsigned loaded[4] = {four.x, four.y, four.z, four.w};
+    if (PER % 4u == 0u) {
 #pragma unroll
-        for (unsigned i = 0u; i < PER; ++i) to[i] = loaded[i];
+        for (unsigned i = 0u; i < PER; i += 4u) {
+            uint4 four = *reinterpret_cast<const uint4*>(from + i);
+            to[i] = four.x;
+            to[(i + 1u) % PER] = four.y;
+            to[(i + 2u) % PER] = four.z;
+            to[(i + 3u) % PER] = four.w;
+        }
     } else {
 #pragma unroll
         for (unsigned i = 0u; i < PER; ++i) to[i] = from[i];
@@ -97,8 +112,12 @@ __device__ __forceinline__ void load(const unsigned* from, unsigned (&to)[PER]) 
 
 template <unsigned PER>
 __device__ __forceinline__ void store(const unsigned (&from)[PER], unsigned* to) {
-    if (PER == 4u) {
-        *reinterpret_cast<uint4*>(to) = make_uint4(from[0], from[1 % PER], from[2 % PER], from[3 % PER]);
+    if (PER % 4u == 0u) {
+#pragma unroll
+        for (unsigned i = 0u; i < PER; i += 4u) {
+            *reinterpret_cast<uint4*>(to + i) =
+                make_uint4(from[i], from[(i + 1u) % PER], from[(i + 2u) % PER], from[(i + 3u) % PER]);
+        }
     } else {
 #pragma unroll
         for (unsigned i = 0u; i < PER; ++i) to[i] = from[i];
@@ -167,35 +186,77 @@ __device__ __forceinline__ void meet(Grid* grid) {
     __syncthreads();
 }
 
-// What a warp learns of all warps of its crew.
-template <typename T>
+// The sum of what the warps of a crew have told, after they have met.
+template <typename Crew, typename T>
+__device__ __forceinline__ T sum_over_crew(const T* told) {
+    unsigned lane = threadIdx.x % LANES;
+    return sum_of_warp(lane < Crew::warps() ? told[lane] : (T)0);
+}
+
+// What a warp learns of the others.
+template <typename Count>
 struct Told {
-    T before;  // the sum of the warps before it
-    T all;     // and of all
-    T first;   // the first that is not zero
+    Count before;         // the sum of the warps before it
+    Count all;            // and of all
+    unsigned cut_before;  // levels that have been cut, likewise
+    unsigned cut;
 };
 
-// From what each warp has told, after they have met: a few values are read by everybody, many are shared out.
-template <typename Crew, typename T>
-__device__ __forceinline__ Told<T> told_by_all(const T* sums, const T* firsts) {
+// From what each warp of the crew has told, after they have met.
+template <typename Crew, typename Count>
+__device__ __forceinline__ Told<Count> told_by_all(const Tidings<Count>& tidings) {
     unsigned lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
-    Told<T> told = {0, 0, 0};
-    if (Crew::IS_SMALL) {
-#pragma unroll
-        for (unsigned other = 0u; other < Crew::warps(); ++other) {
-            T sum = sums[other], first = firsts[other];
-            if (other < warp) told.before += sum;
-            told.all += sum;
-            if (told.first == 0) told.first = first;
-        }
-        return told;
-    }
-    T sum = lane < Crew::warps() ? sums[lane] : 0, first = lane < Crew::warps() ? firsts[lane] : 0;
-    told.before = sum_of_warp(lane < warp ? sum : (T)0);
+    bool is_warp = lane < Crew::warps();
+    Count sum = is_warp ? tidings.sums[lane] : 0;
+    unsigned cut = is_warp ? tidings.cuts[lane] : 0u;
+    Told<Count> told;
+    told.before = sum_of_warp(lane < warp ? sum : (Count)0);
     told.all = sum_of_warp(sum);
-    unsigned occupied = __ballot_sync(ALL, first != 0);
-    told.first = __shfl_sync(ALL, first, occupied != 0u ? __ffs(occupied) - 1 : 0);
+    told.cut_before = sum_of_warp(lane < warp ? cut : 0u);
+    told.cut = sum_of_warp(cut);
     return told;
+}
+
+// The same over all blocks, of which each has told what its crew has.
+template <typename Count>
+__device__ __forceinline__ void add_other_blocks(Told<Count>& told, bool& flat, Grid* grid) {
+    if (threadIdx.x == 0u) {
+        grid->sums[blockIdx.x] = told.all;
+        grid->cuts[blockIdx.x] = told.cut;
+        grid->flat[blockIdx.x] = flat;
+    }
+    meet(grid);
+    told.all = 0u;
+    told.cut = 0u;
+    for (unsigned other = 0u; other < gridDim.x; ++other) {
+        Count sum = ((volatile Sum*)grid->sums)[other];
+        unsigned cut = ((volatile unsigned*)grid->cuts)[other];
+        if (other < blockIdx.x) {
+            told.before += sum;
+            told.cut_before += cut;
+        }
+        told.all += sum;
+        told.cut += cut;
+        flat |= ((volatile unsigned*)grid->flat)[other] != 0u;
+    }
+}
+
+// The lowest of what all threads have; `room` and `told` are where threads and blocks tell each other.
+template <bool MANY, typename Crew>
+__device__ __forceinline__ Sum lowest_of_all(Sum value, Sum* room, Sum* told, Grid* grid) {
+    unsigned lane = threadIdx.x % LANES;
+    value = lowest_of_warp(value);
+    if (lane == 0u) room[threadIdx.x / LANES] = value;
+    Crew::meet();
+    value = lowest_of_warp(lane < Crew::warps() ? room[lane] : ~0ull);
+    if (!MANY) return value;
+    if (threadIdx.x == 0u) told[blockIdx.x] = value;
+    meet(grid);
+    for (unsigned other = 0u; other < gridDim.x; ++other) {
+        Sum others = ((volatile Sum*)told)[other];
+        if (others < value) value = others;
+    }
+    return value;
 }
 
 // The sum over all crews of what each thread has; `room` and `told` are where threads and blocks tell each other.
@@ -204,14 +265,7 @@ __device__ __forceinline__ Sum sum_of_all(Sum value, Sum* room, Sum* told, Grid*
     value = sum_of_warp(value);
     if (threadIdx.x % LANES == 0u) room[threadIdx.x / LANES] = value;
     Crew::meet();
-    Sum sum = 0u;
-    if (Crew::IS_SMALL) {
-#pragma unroll
-        for (unsigned warp = 0u; warp < Crew::warps(); ++warp) sum += room[warp];
-    } else {
-        unsigned lane = threadIdx.x % LANES;
-        sum = sum_of_warp(lane < Crew::warps() ? room[lane] : (Sum)0u);
-    }
+    Sum sum = sum_over_crew<Crew>(room);
     if (!MANY) return sum;
     if (threadIdx.x == 0u) told[blockIdx.x] = sum;
     meet(grid);
@@ -220,11 +274,11 @@ __device__ __forceinline__ Sum sum_of_all(Sum value, Sum* room, Sum* told, Grid*
     return sum;
 }
 
-// The frame's samples in coarse bins, for the whole crew in `room.coarse`.
+// The frame's samples in coarse bins, for the whole crew in `room.coarse`; `bins` are those of the thread's codes.
 template <unsigned PER, bool MANY, typename Crew>
-__device__ __forceinline__ void compare(const unsigned (&count)[PER], unsigned code, Levels levels, const Modifiers& m,
-                                        Divisor divisor, Room& room, Grid* grid) {
-    add_coarse<PER>(count, code, levels, divisor, room.coarse);
+__device__ __forceinline__ void compare(const unsigned (&count)[PER], const unsigned (&bins)[PER], const Modifiers& m,
+                                        Room& room, Grid* grid) {
+    add_coarse<PER>(count, bins, room.coarse);
     Crew::meet();
     if (!MANY) return;
     unsigned* all = grid->coarse[m.number & 1u];
@@ -237,27 +291,26 @@ __device__ __forceinline__ void compare(const unsigned (&count)[PER], unsigned c
     __syncthreads();
 }
 
-// What a window holds of the thread's code number `i` after this turn.
+// What a window holds of the thread's code number `i` after this turn, without this frame.
 template <unsigned PER>
-__device__ __forceinline__ Sum sum_after(const Turn& turn, unsigned window, const Past<PER>& past,
-                                         const unsigned (&count)[PER], unsigned i) {
+__device__ __forceinline__ Sum others_after(const Turn& turn, unsigned window, const Past<PER>& past, unsigned i) {
     Sum sum = window == 0u ? past.windows[0][i] : past.windows[1][i];
     if (turn.forgotten == window) sum -= past.old[i];
     if (turn.window != window) return sum;
     if (turn.pushed != NOWHERE) sum -= past.pushed[i];
-    return (turn.fresh ? 0u : sum) + count[i];
+    return turn.fresh ? 0u : sum;
 }
 
-// The sums of the window that the frame belongs to.
-template <unsigned PER>
-__device__ __forceinline__ void hold(const Turn& turn, Past<PER>& past, const unsigned (&count)[PER], unsigned code,
-                                     unsigned codes, const Modifiers& m, const History& history, Sum (&held)[PER]) {
+// What the window that the frame belongs to holds without it.
+template <unsigned PER, typename Count>
+__device__ __forceinline__ void hold(const Turn& turn, Past<PER>& past, unsigned code, unsigned codes,
+                                     const Modifiers& m, const History& history, Count (&others)[PER]) {
     if (turn.pushed != NOWHERE && turn.pushed != past.likely) {
         past.likely = turn.pushed;
         load<PER>(history.slots + (size_t)row_of(turn.pushed, m) * codes + code, past.pushed);
     }
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) held[i] = sum_after<PER>(turn, turn.window, past, count, i);
+    for (unsigned i = 0u; i < PER; ++i) others[i] = (Count)others_after<PER>(turn, turn.window, past, i);
 }
 
 // Writes the sums of both windows and the frame's own counts for the next frame.
@@ -269,19 +322,22 @@ __device__ __forceinline__ void write_windows(const Turn& turn, const Past<PER>&
 #pragma unroll
     for (unsigned window = 0u; window < 2u; ++window) {
 #pragma unroll
-        for (unsigned i = 0u; i < PER; ++i) sums[window * codes + i] = sum_after<PER>(turn, window, past, count, i);
+        for (unsigned i = 0u; i < PER; ++i) {
+            Sum others = others_after<PER>(turn, window, past, i);
+            sums[window * codes + i] = others + (turn.window == window ? count[i] : 0u);
+        }
     }
     store<PER>(count, history.slots + (size_t)m.row * codes + code);
 }
 
 // Puts levels together into bins, and spreads what the cap leaves of them over the levels again.
-template <unsigned PER, bool MANY, typename Crew>
-__device__ __forceinline__ void in_bins(Sum (&held)[PER], unsigned code, Levels levels, unsigned asked, Sum cap,
+template <unsigned PER, bool MANY, typename Crew, typename Count>
+__device__ __forceinline__ void in_bins(Count (&held)[PER], unsigned code, Levels levels, unsigned asked, Sum cap,
                                         Sum* bins, Grid* grid) {
     unsigned count = levels.hi - levels.lo + 1u;
 #pragma unroll
     for (unsigned i = 0u; i < PER; ++i) {
-        if (held[i] != 0u) atomicAdd(&bins[bin_of(code + i - levels.lo, asked, count)], held[i]);
+        if (held[i] != 0u) atomicAdd(&bins[bin_of(code + i - levels.lo, asked, count)], (Sum)held[i]);
     }
     __threadfence();
     if (MANY) {
@@ -297,46 +353,75 @@ __device__ __forceinline__ void in_bins(Sum (&held)[PER], unsigned code, Levels 
         unsigned first = first_of_bin(bin, asked, count);
         Sum whole = ((volatile Sum*)bins)[bin];
         if (cap != 0u && whole > cap) whole = cap;
-        held[i] = part_of_bin(whole, level - first, first_of_bin(bin + 1u, asked, count) - first);
+        held[i] = (Count)part_of_bin(whole, level - first, first_of_bin(bin + 1u, asked, count) - first);
     }
 }
 
-// Cuts off what is above the contrast limit of a histogram of `total` samples, and spreads it evenly; all counts are
-// 256 times as many then.
-template <unsigned PER, bool MANY, typename Crew>
-__device__ __forceinline__ void limit(Sum (&held)[PER], unsigned code, Levels levels, unsigned gain, Sum total,
-                                      Divisor divisor, Room& room, Grid* grid) {
-    Sum most = kept_under(gain, total, divisor);
-    Sum excess = 0u;
-#pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) excess += cut_off(held[i], most);
-    excess = sum_of_all<MANY, Crew>(excess, room.excess, MANY ? grid->excess : nullptr, grid);
-    Divided spread = divided(excess, divisor);
-    unsigned level = code - levels.lo;
-    unsigned share = odd_share(level, spread, divisor);
+// How a histogram adds up under a contrast limit.
+template <typename Count, unsigned PER>
+struct Ladder {
+    Count whole[PER];      // whole samples that each level of a thread keeps,
+    bool cut[PER];         // and whether it has been cut
+    Count before;          // the sum of the levels below those,
+    unsigned cut_before;   // and how many of them have been cut
+    Count all;             // of all levels
+    unsigned cut_of_all;
+    Sum black;             // what black holds
+    bool flat;             // whether one level held everything
+};
+
+// That of levels that hold so much.
+template <typename Count, unsigned PER, bool MANY, typename Crew>
+__device__ __forceinline__ Ladder<Count, PER> ladder_of(const Count (&held)[PER], unsigned code, Levels levels,
+                                                        Limit limit, Room& room, Grid* grid) {
+    unsigned lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, below = (1u << lane) - 1u;
+    Count whole = limit.whole > (Count)~(Count)0 ? ~(Count)0 : (Count)limit.whole;
+    Ladder<Count, PER> ladder;
+    Count sum = 0;
+    unsigned cut = 0u, cut_before = 0u;
 #pragma unroll
     for (unsigned i = 0u; i < PER; ++i) {
-        unsigned next = odd_share(level + i + 1u, spread, divisor);
-        bool is_level = code + i >= levels.lo && code + i <= levels.hi;
-        Sum kept = 256u * held[i] < most ? 256u * held[i] : most;
-        // Before black the shares are those of no level, but the first one is right for black: it is 0.
-        unsigned odd = code + i == levels.lo ? next : next - share;
-        held[i] = is_level ? kept + spread.quotient + odd : 0u;
-        share = next;
+        ladder.cut[i] = held[i] > whole;
+        ladder.whole[i] = ladder.cut[i] ? whole : held[i];
+        sum += ladder.whole[i];
+        unsigned all_cut = __ballot_sync(ALL, ladder.cut[i]);
+        cut += __popc(all_cut);
+        cut_before += __popc(all_cut & below);
+        if (code + i == levels.lo) (MANY ? grid->black : room.black) = held[i];
     }
+    Count through = prefix_of_warp(sum, lane);
+    Tidings<Count>& tidings = room.tidings(Count());
+    if (lane == LANES - 1u) {
+        tidings.sums[warp] = through;
+        tidings.cuts[warp] = cut;
+    }
+    Crew::meet();
+    Told<Count> told = told_by_all<Crew>(tidings);
+    ladder.flat = room.flat != 0u;
+    if (MANY) add_other_blocks(told, ladder.flat, grid);
+    ladder.before = told.before + through - sum;
+    ladder.cut_before = told.cut_before + cut_before;
+    ladder.all = told.all;
+    ladder.cut_of_all = told.cut;
+    ladder.black = MANY ? *(volatile Sum*)&grid->black : room.black;
+    return ladder;
 }
 
+// What a window holds after the plateau, where that is known already.
+struct Left {
+    bool is_known;
+    Sum samples;
+};
+
 // What each code becomes that a thread has, from the histogram of the window: bins, plateau, contrast limit, prefix sum.
-// `bins` is room for the sums in bins, all zero; null if none are asked for. If the crew is `judged`, the verdict is there
-// when this returns.
-template <unsigned PER, bool MANY, typename Crew>
-__device__ __forceinline__ void equalize(Sum (&held)[PER], unsigned frames, unsigned code, Levels levels,
+// `bins` is room for the sums in bins, all zero; null if none are asked for. What a window holds fits a Count.
+template <typename Count, unsigned PER, bool MANY, typename Crew>
+__device__ __forceinline__ void equalize(Count (&held)[PER], unsigned frames, Left left, unsigned code, Levels levels,
                                          const Modifiers& m, Divisor divisor, Sum* bins, Room& room, Grid* grid,
-                                         bool judged, unsigned (&mapped)[PER]) {
-    unsigned lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
+                                         unsigned (&mapped)[PER]) {
     Sum total = (Sum)frames * m.samples;
-    Sum sum = 0u;
     if (m.varies) {
+        Sum sum = 0u;
 #pragma unroll
         for (unsigned i = 0u; i < PER; ++i) sum += held[i];
         total = sum_of_all<MANY, Crew>(sum, room.totals, MANY ? grid->totals : nullptr, grid);
@@ -352,64 +437,54 @@ __device__ __forceinline__ void equalize(Sum (&held)[PER], unsigned frames, unsi
         in_bins<PER, MANY, Crew>(held, code, levels, m.bins, cap, bins, grid);
     } else if (cap != 0u) {
 #pragma unroll
-        for (unsigned i = 0u; i < PER; ++i) held[i] = held[i] < cap ? held[i] : cap;
+        for (unsigned i = 0u; i < PER; ++i) held[i] = held[i] < cap ? held[i] : (Count)cap;
     }
-    if (m.gain != 0u) {
-        if (cap != 0u) {
-            sum = 0u;
+    bool is_limited = m.gain != 0u;
+    Limit limit = {~0ull, 0u};
+    if (is_limited) {
+        if (cap != 0u && left.is_known) {
+            total = left.samples;
+        } else if (cap != 0u) {
+            Sum sum = 0u;
 #pragma unroll
             for (unsigned i = 0u; i < PER; ++i) sum += held[i];
-            total = sum_of_all<MANY, Crew>(sum, room.kept, MANY ? grid->kept : nullptr, grid);
+            total = sum_of_all<MANY, Crew>(sum, room.left, MANY ? grid->left : nullptr, grid);
         }
-        limit<PER, MANY, Crew>(held, code, levels, m.gain, total, divisor, room, grid);
+        limit = limit_of(m.gain, total, divisor);
     }
 
-    // The prefix sums, and the count of the first level that has any.
-    Sum first = 0u;
-    sum = 0u;
+    Ladder<Count, PER> ladder = ladder_of<Count, PER, MANY, Crew>(held, code, levels, limit, room, grid);
+    Sum all = ladder.all;
+    Divided excess = {0u, 0u};
+    if (is_limited) {
+        all = 256u * total;
+        excess = divided(all - kept_by(ladder.all, ladder.cut_of_all, limit), divisor);
+    }
+    Sum step[PER];  // the cumulative distribution
+    Sum sum = ladder.before;
+    unsigned cut = ladder.cut_before;
 #pragma unroll
     for (unsigned i = 0u; i < PER; ++i) {
-        sum += held[i];
-        if (first == 0u) first = held[i];
+        sum += ladder.whole[i];
+        cut += ladder.cut[i];
+        step[i] = sum;
+        if (is_limited) step[i] = kept_by(sum, cut, limit) + shared_out(code + i - levels.lo + 1u, excess, divisor);
     }
-    Sum through = prefix_of_warp(sum, lane);
-    unsigned occupied = __ballot_sync(ALL, sum != 0u);
-    first = __shfl_sync(ALL, first, occupied != 0u ? __ffs(occupied) - 1 : 0);
-    if (lane == LANES - 1u) {
-        room.sums[warp] = through;
-        room.firsts[warp] = first;
-    }
-    if (judged) {
-        Crew::wait_with_judge(VERDICT);
+    Sum first;  // the lowest step
+    if (excess.quotient != 0u) {
+        // Every level has a share, so that is the step of black.
+        bool is_cut = ladder.black > limit.whole;
+        first = kept_by(is_cut ? limit.whole : ladder.black, is_cut, limit) + excess.quotient;
     } else {
-        Crew::meet();
-    }
-    Told<Sum> told = told_by_all<Crew>(room.sums, room.firsts);
-    Sum before = told.before, all = told.all;
-    first = told.first;
-    bool flat = room.flat != 0u;
-    if (MANY) {
-        if (threadIdx.x == 0u) {
-            grid->sums[blockIdx.x] = all;
-            grid->firsts[blockIdx.x] = first;
-            grid->flat[blockIdx.x] = flat;
-        }
-        meet(grid);
-        all = first = 0u;
-        for (unsigned other = 0u; other < gridDim.x; ++other) {
-            Sum others = ((volatile Sum*)grid->sums)[other];
-            if (other < blockIdx.x) before += others;
-            all += others;
-            if (first == 0u) first = ((volatile Sum*)grid->firsts)[other];
-            flat |= ((volatile unsigned*)grid->flat)[other] != 0u;
-        }
-    }
-
-    WideSpread spread = wide_spread_of(first, flat ? first : all);
-    Sum at = before + through - sum;
+        first = ~0ull;
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) {
-        at += held[i];
-        mapped[i] = wide_curve_at(code + i, at, spread, levels);
+        for (unsigned i = 0u; i < PER; ++i) {
+            bool is_level = code + i >= levels.lo && code + i <= levels.hi;
+            if (is_level && step[i] != 0u && step[i] < first) first = step[i];
+        }
+        first = lowest_of_all<MANY, Crew>(first, room.firsts, MANY ? grid->firsts : nullptr, grid);
     }
+    WideSpread spread = wide_spread_of(first, ladder.flat ? first : all);
+#pragma unroll
+    for (unsigned i = 0u; i < PER; ++i) mapped[i] = wide_curve_at(code + i, step[i], spread, levels);
 }

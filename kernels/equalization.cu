@@ -27,9 +27,14 @@ __device__ __forceinline__ void equalization(unsigned* counts, unsigned codes, L
     if (m.slots != 0u) {
         Past<PER_THREAD> past = past_of<PER_THREAD>(code, codes, m, history);
         Known known = known_before(m, scenes_before(m, history.states), marks_before(m, history.marks));
-        compare<PER_THREAD, MANY, All>(count, code, levels, m, divisor, room, grid);
+        unsigned coarse[PER_THREAD];
+        coarse_bins<PER_THREAD>(code, levels, divisor, coarse);
+        compare<PER_THREAD, MANY, All>(count, coarse, m, room, grid);
         Turn turn = next_turn(room.coarse, m, known);
-        hold<PER_THREAD>(turn, past, count, code, codes, m, history, held);
+        Sum others[PER_THREAD];
+        hold<PER_THREAD>(turn, past, code, codes, m, history, others);
+#pragma unroll
+        for (unsigned i = 0u; i < PER_THREAD; ++i) held[i] += others[i];
         write_windows<PER_THREAD>(turn, past, count, code, codes, m, history);
         frames = turn.frames;
         if (blockIdx.x == 0u && threadIdx.x < LANES) remember(turn, known, m, history.states, history.marks);
@@ -41,8 +46,8 @@ __device__ __forceinline__ void equalization(unsigned* counts, unsigned codes, L
         bins += m.number & 1u ? codes : 0u;
     }
     unsigned mapped[PER_THREAD];
-    equalize<PER_THREAD, MANY, All>(held, frames, code, levels, m, divisor, m.bins != 0u ? bins : nullptr, room, grid,
-                                    false, mapped);
+    equalize<Sum, PER_THREAD, MANY, All>(held, frames, Left{false, 0u}, code, levels, m, divisor,
+                                         m.bins != 0u ? bins : nullptr, room, grid, mapped);
     curve[quad] = make_ushort4(mapped[0], mapped[1], mapped[2], mapped[3]);
 }
 

@@ -125,6 +125,24 @@ __device__ __forceinline__ void count_share(const Share& share, uint4* stage, un
     }
 }
 
+// Writes what the thread's codes become into all copies of the table.
+template <typename S, unsigned LOG2_COPIES, unsigned PER>
+__device__ __forceinline__ void fill_table(const unsigned (&mapped)[PER], Samples samples) {
+    constexpr unsigned QUADS = 1u << (LOG2_COPIES - 2u), PIECES = PER * QUADS;
+    constexpr unsigned NEIGHBOURS = PIECES < 8u ? 8u / PIECES : 1u;  // threads whose pieces lie in different banks
+#pragma unroll
+    for (unsigned i = 0u; i < PIECES; ++i) {
+        // Other threads begin at other pieces, or they would meet in the banks.
+        unsigned piece = (i + threadIdx.x / NEIGHBOURS) % PIECES;
+        unsigned code = mapped[0];
+#pragma unroll
+        for (unsigned j = 1u; j < PER; ++j) code = piece / QUADS == j ? mapped[j] : code;
+        unsigned sample = encoded<S>(code, samples);
+        *four_copies<LOG2_COPIES>(threadIdx.x * PER + piece / QUADS, piece % QUADS) =
+            make_uint4(sample, sample, sample, sample);
+    }
+}
+
 // Adds what the block has counted to the totals.
 template <unsigned LOG2_COPIES>
 __device__ __forceinline__ void add_up(unsigned codes, Levels levels, unsigned* totals) {
@@ -148,70 +166,72 @@ __device__ __forceinline__ void add_up(unsigned codes, Levels levels, unsigned* 
     }
 }
 
-// What the crew knows once the totals are whole.
-template <unsigned PER>
-struct Counted {
-    unsigned count[PER];  // of the thread's codes
-    unsigned before;      // of all codes below them
-    unsigned first;       // of the first code that has any
-};
-
-// Where warps tell each other their sums, in turns.
-struct Tally {
-    __align__(16) unsigned sums[2][LANES];  // read in fours
-    unsigned firsts[2][LANES];
-};
-
-// Waits until the totals add up to the samples of the plane.
-template <unsigned PER, typename Crew>
-__device__ __forceinline__ Counted<PER> whole_totals(unsigned* totals, unsigned codes, unsigned expected, Tally& tally) {
-    unsigned lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
+// Reads the totals of the thread's codes until they add up to the samples of the plane. `tell` has each warp tell the
+// others of them, in turns, and `hear` says how many there are in all.
+template <unsigned PER, typename Crew, typename Tell, typename Hear>
+__device__ __forceinline__ void read_whole(unsigned* totals, unsigned codes, unsigned expected, unsigned (&count)[PER],
+                                           Tell tell, Hear hear) {
     const unsigned* own = total_of(totals, threadIdx.x * PER);
     bool has_codes = threadIdx.x * PER < codes;
-    Counted<PER> counted;
     for (unsigned turn = 0u;; turn ^= 1u) {
-        unsigned sum = 0u, first = 0u;
 #pragma unroll
-        for (unsigned i = 0u; i < PER; ++i) {
-            counted.count[i] = has_codes ? *(volatile const unsigned*)(own + i) : 0u;
-            sum += counted.count[i];
-            if (first == 0u) first = counted.count[i];
-        }
-        unsigned through = prefix_of_warp(sum, lane);
-        unsigned occupied = __ballot_sync(ALL, sum != 0u);
-        first = __shfl_sync(ALL, first, occupied != 0u ? __ffs(occupied) - 1 : 0);
-        if (lane == LANES - 1u) {
-            tally.sums[turn][warp] = through;
-            tally.firsts[turn][warp] = first;
-        }
+        for (unsigned i = 0u; i < PER; ++i) count[i] = has_codes ? *(volatile const unsigned*)(own + i) : 0u;
+        tell(turn);
         Crew::meet();
-        Told<unsigned> told = told_by_all<Crew>(tally.sums[turn], tally.firsts[turn]);
-        counted.before = told.before + through - sum;
-        counted.first = told.first;
-        if (told.all == expected) return counted;
+        if (hear(turn) == expected) return;
     }
 }
 
-// The textbook's curve.
-template <unsigned PER>
-__device__ __forceinline__ void plain_curve(const Counted<PER>& counted, unsigned expected, Levels levels,
-                                            unsigned (&mapped)[PER]) {
-    Spread spread = spread_of(counted.first, expected);
-    unsigned at = counted.before;
+// What the warps of a crew tell each other of the totals, in turns.
+struct Tally {
+    unsigned sums[2][LANES];
+    unsigned others[2][LANES];  // for the textbook the first count that is not zero, else what the plateau leaves
+};
+
+// The textbook's curve, once the totals are whole.
+template <unsigned PER, typename Crew>
+__device__ __forceinline__ void plain_curve(unsigned* totals, unsigned codes, unsigned expected, Levels levels,
+                                            Tally& tally, unsigned (&mapped)[PER]) {
+    unsigned lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
+    unsigned count[PER], sum, through, before, first;
+    read_whole<PER, Crew>(
+        totals, codes, expected, count,
+        [&](unsigned turn) {
+            sum = first = 0u;
+#pragma unroll
+            for (unsigned i = 0u; i < PER; ++i) {
+                sum += count[i];
+                if (first == 0u) first = count[i];
+            }
+            through = prefix_of_warp(sum, lane);
+            first = first_of_warp(first);
+            if (lane == LANES - 1u) {
+                tally.sums[turn][warp] = through;
+                tally.others[turn][warp] = first;
+            }
+        },
+        [&](unsigned turn) {
+            bool is_warp = lane < Crew::warps();
+            unsigned told = is_warp ? tally.sums[turn][lane] : 0u;
+            first = first_of_warp(is_warp ? tally.others[turn][lane] : 0u);
+            before = sum_of_warp(lane < warp ? told : 0u);
+            return sum_of_warp(told);
+        });
+    Spread spread = spread_of(first, expected);
+    unsigned at = before + through - sum;
 #pragma unroll
     for (unsigned i = 0u; i < PER; ++i) {
-        at += counted.count[i];
+        at += count[i];
         mapped[i] = curve_at(threadIdx.x * PER + i, at, spread, levels);
     }
 }
 
-// One plane by the blocks of a team, of which this is number `block`. `make_curve` is what the crew does between the
-// totals and the table.
+// One plane by the blocks of a team, of which this is number `block`. `make_curve` is what the crew does from the totals,
+// which it has to wait for, to the table.
 template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew, bool ORDERED, typename Prepare,
-          typename BeforeTotals, typename MakeCurve, typename Judge>
+          typename MakeCurve, typename Judge>
 __device__ __forceinline__ void on_chip(Plane plane, unsigned block, Samples samples, Levels levels, unsigned* totals,
-                                        unsigned* emptied, Tally& tally, Prepare prepare,
-                                        BeforeTotals before_totals, MakeCurve make_curve, Judge judge) {
+                                        unsigned* emptied, Prepare prepare, MakeCurve make_curve, Judge judge) {
     unsigned codes = samples.max + 1u;
     unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>;
     unsigned begin = block * plane.share;
@@ -250,22 +270,9 @@ __device__ __forceinline__ void on_chip(Plane plane, unsigned block, Samples sam
     add_up<LOG2_COPIES>(codes, levels, totals);
     __syncthreads();
     if (threadIdx.x < Crew::warps() * LANES) {
-        before_totals();
-        Counted<PER> counted = whole_totals<PER, Crew>(totals, codes, samples.pixels, tally);
-        if (ORDERED) __threadfence();
         unsigned mapped[PER];
-        make_curve(counted, mapped);
-        constexpr unsigned QUADS = 1u << (LOG2_COPIES - 2u);
-#pragma unroll
-        for (unsigned i = 0u; i < PER && threadIdx.x * PER < codes; ++i) {
-            unsigned sample = encoded<S>(mapped[i], samples);
-#pragma unroll
-            for (unsigned quad = 0u; quad < QUADS; ++quad) {
-                // Lanes begin at different copies, or they would meet in the banks.
-                *four_copies<LOG2_COPIES>(threadIdx.x * PER + i, (quad + threadIdx.x) % QUADS) =
-                    make_uint4(sample, sample, sample, sample);
-            }
-        }
+        make_curve(mapped);
+        if (threadIdx.x * PER < codes) fill_table<S, LOG2_COPIES, PER>(mapped, samples);
     } else if (threadIdx.x / LANES == Crew::warps()) {
         judge();
     }
@@ -287,11 +294,94 @@ __device__ __forceinline__ void plain(Plane plane, Samples samples, Levels level
                                       unsigned* emptied) {
     __shared__ Tally tally;
     on_chip<S, LOG2_COPIES, PER, Crew, false>(
-        plane, blockIdx.x, samples, levels, totals, emptied, tally, [] {}, [] {},
-        [&](const Counted<PER>& counted, unsigned(&mapped)[PER]) {
-            plain_curve<PER>(counted, samples.pixels, levels, mapped);
+        plane, blockIdx.x, samples, levels, totals, emptied, [] {},
+        [&](unsigned(&mapped)[PER]) {
+            plain_curve<PER, Crew>(totals, samples.max + 1u, samples.pixels, levels, tally, mapped);
         },
         [] {});
+}
+
+// The curve with a window and all else, once the totals are whole. What a window holds fits a Count.
+template <typename Count, unsigned PER, typename Crew>
+__device__ __forceinline__ void modified_curve(unsigned* totals, unsigned codes, Levels levels, const Modifiers& m,
+                                               const History& history, bool writes, Past<PER>& past,
+                                               const Known& known, Room& room, Tally& tally, unsigned (&mapped)[PER]) {
+    // Sums of 64 bits take too long while the totals are waited for.
+    constexpr bool IS_NARROW = sizeof(Count) == sizeof(unsigned);
+    unsigned lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, code = threadIdx.x * PER;
+    bool remembers = m.slots != 0u, is_judged = remembers && Crew::HAS_JUDGE;
+    Divisor divisor = divisor_with(levels.hi - levels.lo + 1u, m.inverse);
+
+    Turn turn = {0u, 1u, 1u, NOWHERE, NOWHERE, 0u};
+    Count others[PER] = {};  // what the window holds without this frame
+    auto hold_others = [&] {
+        if (code < codes) hold<PER>(turn, past, code, codes, m, history, others);
+    };
+    if (is_judged) {
+        // Most frames belong to the scene of the one before.
+        turn = turn_of(false, false, m, known);
+        hold_others();
+    } else if (remembers && code < codes) {
+        past = past_of<PER>(code, codes, m, history);
+    }
+    unsigned bins[PER];
+    coarse_bins<PER>(code, levels, divisor, bins);
+    Sum most = (Sum)turn.frames * m.cap;
+    Count cap = most == 0u || most > (Count)~(Count)0 ? ~(Count)0 : (Count)most;
+
+    unsigned count[PER];
+    Left left = {IS_NARROW && (is_judged || !remembers), 0u};
+    read_whole<PER, Crew>(
+        totals, codes, m.samples, count,
+        [&](unsigned turn) {
+            unsigned sum = 0u, kept = 0u;
+#pragma unroll
+            for (unsigned i = 0u; i < PER; ++i) {
+                sum += count[i];
+                Count held = others[i] + count[i];
+                kept += (unsigned)(held < cap ? held : cap);
+            }
+            sum = sum_of_warp(sum);
+            if (IS_NARROW) kept = sum_of_warp(kept);
+            if (lane == 0u) {
+                tally.sums[turn][warp] = sum;
+                tally.others[turn][warp] = kept;
+            }
+        },
+        [&](unsigned turn) {
+            if (IS_NARROW) left.samples = sum_over_crew<Crew>(tally.others[turn]);
+            return sum_over_crew<Crew>(tally.sums[turn]);
+        });
+
+    if (is_judged) {
+        add_coarse<PER>(count, bins, room.coarse);
+        Crew::tell_with_judge(HEARING);
+    } else if (remembers) {
+        Known known = known_before(m, scenes_before(m, history.states), marks_before(m, history.marks));
+        compare<PER, false, Crew>(count, bins, m, room, nullptr);
+        turn = next_turn(room.coarse, m, known);
+        if (writes && threadIdx.x < LANES) remember(turn, known, m, history.states, history.marks);
+        hold_others();
+    }
+#pragma unroll 1
+    for (bool judged = is_judged;; judged = false) {
+        Count held[PER];
+#pragma unroll
+        for (unsigned i = 0u; i < PER; ++i) held[i] = others[i] + count[i];
+        equalize<Count, PER, false, Crew>(held, turn.frames, left, code, levels, m, divisor, nullptr, room, nullptr,
+                                          mapped);
+        if (!judged) break;
+        Crew::wait_with_judge(VERDICT);
+        if (room.surprise == 0u) break;
+        // What was made is for another scene.
+        turn = room.turn;
+        left.is_known = false;
+        hold_others();
+        Crew::meet();
+        if (threadIdx.x == 0u) room.flat = 0u;
+        Crew::meet();
+    }
+    if (writes && remembers && code < codes) write_windows<PER>(turn, past, count, code, codes, m, history);
 }
 
 template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew>
@@ -300,66 +390,44 @@ __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels le
     __shared__ Tally tally;
     __shared__ Room room;
     unsigned codes = samples.max + 1u;
-    unsigned code = threadIdx.x * PER;
-    Divisor divisor = divisor_with(levels.hi - levels.lo + 1u, m.inverse);
     // All blocks find out the same; the last one, whose share may be smaller, writes it down.
     bool writes = blockIdx.x == gridDim.x - 1u;
     bool remembers = m.slots != 0u;
-    Past<PER> past;
-    Turn turn;
+    bool is_narrow = m.varies == 0u && (Sum)m.frames * m.samples >> 32 == 0u;
     auto know = [&] { return known_before(m, scenes_before(m, history.states), marks_before(m, history.marks)); };
+    Past<PER> past;
+    Known known;
     on_chip<S, LOG2_COPIES, PER, Crew, false>(
-        plane, blockIdx.x, samples, levels, totals, emptied, tally,
+        plane, blockIdx.x, samples, levels, totals, emptied,
         [&] {
-            if (remembers) prefetch_past(codes, m, history);
+            if (remembers && Crew::HAS_JUDGE && threadIdx.x < Crew::warps() * LANES) {
+                // It is there when the samples have been counted.
+                if (threadIdx.x * PER < codes) past = past_of<PER>(threadIdx.x * PER, codes, m, history);
+                known = know();
+            } else if (remembers) {
+                prefetch_past(codes, m, history);
+            }
             if (threadIdx.x < COARSE) room.coarse[threadIdx.x] = 0u;
             if (threadIdx.x == 0u) room.flat = 0u;
         },
-        [&] {
-            // On its way while the totals are waited for.
-            if (!remembers) return;
-            if (code < codes) past = past_of<PER>(code, codes, m, history);
-            // Most frames belong to the scene of the one before.
-            if (Crew::HAS_JUDGE) turn = turn_of(false, false, m, know());
-        },
-        [&](const Counted<PER>& counted, unsigned(&mapped)[PER]) {
-            const unsigned(&count)[PER] = counted.count;
-            Sum held[PER];
-#pragma unroll
-            for (unsigned i = 0u; i < PER; ++i) held[i] = count[i];
-            if (!remembers) {
-                equalize<PER, false, Crew>(held, 1u, code, levels, m, divisor, nullptr, room, nullptr, false, mapped);
-                return;
-            }
-            if (Crew::HAS_JUDGE) {
-                add_coarse<PER>(count, code, levels, divisor, room.coarse);
-                Crew::tell_with_judge(HEARING);
+        [&](unsigned(&mapped)[PER]) {
+            if (is_narrow) {
+                modified_curve<unsigned, PER, Crew>(totals, codes, levels, m, history, writes, past, known, room, tally,
+                                                    mapped);
             } else {
-                compare<PER, false, Crew>(count, code, levels, m, divisor, room, nullptr);
-                Known known = know();
-                turn = next_turn(room.coarse, m, known);
-                if (writes && threadIdx.x < LANES) remember(turn, known, m, history.states, history.marks);
+                modified_curve<Sum, PER, Crew>(totals, codes, levels, m, history, writes, past, known, room, tally,
+                                               mapped);
             }
-#pragma unroll 1
-            for (bool judged = Crew::HAS_JUDGE;; judged = false) {
-                if (code < codes) hold<PER>(turn, past, count, code, codes, m, history, held);
-                equalize<PER, false, Crew>(held, turn.frames, code, levels, m, divisor, nullptr, room, nullptr, judged,
-                                           mapped);
-                if (!judged || room.turn == turn) break;
-                // What was made is for another scene.
-                turn = room.turn;
-                Crew::meet();
-                if (threadIdx.x == 0u) room.flat = 0u;
-                Crew::meet();
-            }
-            if (writes && code < codes) write_windows<PER>(turn, past, count, code, codes, m, history);
         },
         [&] {
             if (!remembers) return;
             Known known = know();
             Crew::wait_with_judge(HEARING);
             Turn found = next_turn(room.coarse, m, known);
-            if (threadIdx.x % LANES == 0u) room.turn = found;
+            if (threadIdx.x % LANES == 0u) {
+                room.turn = found;
+                room.surprise = !(found == turn_of(false, false, m, known));
+            }
             Crew::tell_with_judge(VERDICT);
             if (writes) remember(found, known, m, history.states, history.marks);
         });
@@ -406,9 +474,10 @@ extern "C" __global__ __launch_bounds__(1024) void fused_batch_u8(Planes planes,
         Plane plane = {pixels, pixels, share, kept};
         unsigned next = turn == 2u ? 0u : turn + 1u;
         on_chip<unsigned char, 5u, 1u, Crew<8u>, true>(
-            plane, blockIdx.x % team, samples, levels, totals + turn * SIZE, totals + next * SIZE, tally, [] {}, [] {},
-            [&](const Counted<1u>& counted, unsigned(&mapped)[1]) {
-                plain_curve<1u>(counted, samples.pixels, levels, mapped);
+            plane, blockIdx.x % team, samples, levels, totals + turn * SIZE, totals + next * SIZE, [] {},
+            [&](unsigned(&mapped)[1]) {
+                plain_curve<1u, Crew<8u>>(totals + turn * SIZE, 256u, samples.pixels, levels, tally, mapped);
+                __threadfence();
             },
             [] {});
         turn = next;

@@ -106,22 +106,29 @@ __device__ __forceinline__ Known known_before(const Modifiers& m, const Scenes* 
     return known;
 }
 
-// Adds the counts of neighbouring codes, from `code` on, to their coarse bins; counts outside of the levels are zero.
-// `divisor` is the number of levels.
+// The coarse bins of neighbouring codes, from `code` on, as far as these are levels. `divisor` is the number of levels.
 template <unsigned PER>
-__device__ __forceinline__ void add_coarse(const unsigned (&count)[PER], unsigned code, Levels levels, Divisor divisor,
+__device__ __forceinline__ void coarse_bins(unsigned code, Levels levels, Divisor divisor, unsigned (&bins)[PER]) {
+#pragma unroll
+    for (unsigned i = 0u; i < PER; ++i) {
+        bins[i] = small_quotient((code + i - levels.lo) * COARSE, divisor.of, divisor.rough);
+    }
+}
+
+// Adds the counts of neighbouring codes to their coarse bins; counts outside of the levels are zero.
+template <unsigned PER>
+__device__ __forceinline__ void add_coarse(const unsigned (&count)[PER], const unsigned (&bins)[PER],
                                            unsigned* coarse) {
     unsigned sum = 0u, bin = 0u;
 #pragma unroll
     for (unsigned i = 0u; i < PER; ++i) {
         if (count[i] == 0u) continue;
-        unsigned at = small_quotient((code + i - levels.lo) * COARSE, divisor.of, divisor.rough);
         // Neighbours mostly share a bin, and then one addition.
-        if (at != bin && sum != 0u) {
+        if (bins[i] != bin && sum != 0u) {
             atomicAdd(&coarse[bin], sum);
             sum = 0u;
         }
-        bin = at;
+        bin = bins[i];
         sum += count[i];
     }
     if (sum != 0u) atomicAdd(&coarse[bin], sum);

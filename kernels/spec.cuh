@@ -322,12 +322,24 @@ SPEC unsigned long long kept_under(unsigned gain, unsigned long long total, Divi
     return above_one * whole.quotient + divided((unsigned long long)above_one * whole.rest, levels).quotient;
 }
 
-// What is cut off a level that holds so much.
-SPEC unsigned long long cut_off(unsigned long long held, unsigned long long most) {
-    return 256u * held > most ? 256u * held - most : 0u;
+// What a level keeps under a contrast limit: so many whole samples and so many 256ths.
+struct Limit {
+    unsigned long long whole;
+    unsigned part;
+};
+
+SPEC Limit limit_of(unsigned gain, unsigned long long total, Divisor levels) {
+    unsigned long long most = kept_under(gain, total, levels);
+    Limit limit = {most >> 8, (unsigned)most & 255u};
+    return limit;
 }
 
-// What the levels below `level`, at most 2^16, get of what is left when `excess` has been spread evenly.
-SPEC unsigned odd_share(unsigned level, Divided excess, Divisor levels) {
-    return small_quotient(level * excess.rest, levels.of, levels.rough);
+// What levels keep, times 256, which hold `sum` whole samples under the limit, and of which so many have been cut.
+SPEC unsigned long long kept_by(unsigned long long sum, unsigned cut, Limit limit) {
+    return 256u * sum + (unsigned long long)cut * limit.part;
+}
+
+// What the first `count` levels, at most 2^16, get of what was cut off when that is spread evenly.
+SPEC unsigned long long shared_out(unsigned count, Divided excess, Divisor levels) {
+    return count * excess.quotient + small_quotient(count * excess.rest, levels.of, levels.rough);
 }

@@ -35,7 +35,9 @@ struct FrameCounts {
         __syncthreads();
         for (;;) {
             unsigned four[4] = {loaded.x, loaded.y, loaded.z, loaded.w};
-            add_coarse<4u>(four, code, levels, divisor, coarse);
+            unsigned bins[4];
+            coarse_bins<4u>(code, levels, divisor, bins);
+            add_coarse<4u>(four, bins, coarse);
             code += 4u * blockDim.x;
             if (code >= codes) break;
             loaded = counts[place(code)];

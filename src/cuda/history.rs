@@ -13,7 +13,7 @@ use std::sync::Arc;
 const SCENES_BYTES: usize = (14 + 2 * COARSE) * 4;
 
 /// Bytes of `Grid` in kernels/equalization.cu.
-const GRID_BYTES: usize = (1 + 2 * COARSE + MOST_BLOCKS + 1) * 4 + 5 * MOST_BLOCKS * 8;
+const GRID_BYTES: usize = (1 + 2 * COARSE + MOST_BLOCKS + 1) * 4 + (4 * MOST_BLOCKS + 1) * 8 + MOST_BLOCKS * 4;
 
 /// The most blocks of the kernel.
 const MOST_BLOCKS: usize = 16;

@@ -55,26 +55,32 @@ static void modified() {
         for (auto& one : held) one = one < cap ? one : cap;
     }
     for (auto one : held) total += one;
-    if (gain != 0) {
-        Divisor divisor = divisor_of(count);
-        unsigned long long most = kept_under(gain, total, divisor), excess = 0;
-        for (auto one : held) excess += cut_off(one, most);
-        Divided spread = divided(excess, divisor);
-        for (unsigned level = 0; level < count; ++level) {
-            unsigned long long kept = 256 * held[level] < most ? 256 * held[level] : most;
-            held[level] = kept + spread.quotient + odd_share(level + 1, spread, divisor) -
-                          odd_share(level, spread, divisor);
-        }
-    }
-    unsigned long long all = 0, first = 0, at = 0;
+    Divisor divisor = divisor_of(count);
+    Limit limit = {~0ull, 0};
+    if (gain != 0) limit = limit_of(gain, total, divisor);
+    unsigned long long all = 0;
+    unsigned cut = 0;
     for (auto one : held) {
-        all += one;
-        if (first == 0) first = one;
+        unsigned over = one > limit.whole;
+        all += over ? limit.whole : one, cut += over;
+    }
+    Divided excess = {0, 0};
+    if (gain != 0) {
+        excess = divided(256 * total - kept_by(all, cut, limit), divisor);
+        all = 256 * total;
+    }
+    std::vector<unsigned long long> steps(count);
+    unsigned long long sum = 0, first = 0;
+    cut = 0;
+    for (unsigned level = 0; level < count; ++level) {
+        unsigned over = held[level] > limit.whole;
+        sum += over ? limit.whole : held[level], cut += over;
+        steps[level] = gain != 0 ? kept_by(sum, cut, limit) + shared_out(level + 1, excess, divisor) : sum;
+        if (first == 0) first = steps[level];
     }
     WideSpread spread = wide_spread_of(first, all);
     for (unsigned code = 0; code < codes; ++code) {
-        if (code >= lo && code <= hi) at += held[code - lo];
-        std::printf("%u ", wide_curve_at(code, at, spread, levels));
+        std::printf("%u ", wide_curve_at(code, code < lo ? 0 : steps[code < hi ? code - lo : count - 1], spread, levels));
     }
 }
 
