@@ -118,15 +118,25 @@ impl Compiled {
         self.cubin_for(device).map(|cubin| Code::Cubin(cubin.architecture)).or_else(ptx)
     }
 
-    /// Has the driver take the machine code for this device. Where there is none, or the driver will not have it
-    /// (whatever the reason), it takes the PTX.
+    /// Has the driver take what there is for this device.
     ///
     /// # Errors
-    /// When the driver does not take the PTX either.
+    /// When the driver takes neither machine code nor PTX.
     pub fn load(&self, context: &Arc<CudaContext>) -> Result<Module, Error> {
         let device = context.compute_capability().doing("asking for the compute capability")?;
-        let cubin = self.cubin_for(device).and_then(|cubin| load_cubin(context, cubin).ok());
-        cubin.map_or_else(|| self.load_ptx(context), Ok)
+        self.load_preferring(self.cubin_for(device), context)
+    }
+
+    /// Has the driver take this machine code. Where there is none, or the driver will not have it (whatever the reason),
+    /// it takes the PTX.
+    fn load_preferring(&self, cubin: Option<&Cubin>, context: &Arc<CudaContext>) -> Result<Module, Error> {
+        let module = cubin.and_then(|cubin| load_cubin(cubin, context).ok());
+        module.map_or_else(|| self.load_ptx(context), Ok)
+    }
+
+    /// Machine code that this device does not run, for tests.
+    fn foreign_cubin(&self, device: Capability) -> Option<&Cubin> {
+        self.cubins.iter().find(|cubin| !cubin.runs_on(device))
     }
 
     /// The names of its kernels.
@@ -141,7 +151,7 @@ impl Compiled {
     }
 }
 
-fn load_cubin(context: &Arc<CudaContext>, cubin: &Cubin) -> Result<Module, DriverError> {
+fn load_cubin(cubin: &Cubin, context: &Arc<CudaContext>) -> Result<Module, DriverError> {
     let module = context.load_module(Ptx::from_binary(cubin.decompressed()))?;
     Ok(Module { module, code: Code::Cubin(cubin.architecture) })
 }
@@ -177,23 +187,27 @@ pub struct Taken {
     pub loaded: Code,
     /// What the driver says of the machine code of each kernel: 90 for (9, 0).
     pub versions: Vec<i32>,
-    /// The same where it had nothing but PTX.
-    pub versions_of_ptx: Vec<i32>,
+    /// What it took when it was to get machine code for another device.
+    pub instead: Code,
+    /// What it says of the kernels then.
+    pub versions_instead: Vec<i32>,
 }
 
-/// Has the driver take all kernels that are for this device, in both ways.
+/// Has the driver take all kernels that are for this device: as in a run, and after machine code that it has to refuse.
 pub(super) fn take_all(context: &Arc<CudaContext>) -> Result<Vec<Taken>, Error> {
     let device = context.compute_capability().doing("asking for the compute capability")?;
     let suiting = ALL.iter().filter_map(|file| Some((file, file.code_for(device)?)));
     let taken = suiting.map(|(file, offered)| {
         let module = file.load(context)?;
+        let other = file.load_preferring(file.foreign_cubin(device), context)?;
         let versions = |module| file.kernels().map(|name| version(module, name)).collect::<Result<_, _>>();
         Ok(Taken {
             name: file.name,
             offered,
             loaded: module.code(),
             versions: versions(&module)?,
-            versions_of_ptx: versions(&file.load_ptx(context)?)?,
+            instead: other.code(),
+            versions_instead: versions(&other)?,
         })
     });
     taken.collect()

@@ -92,10 +92,11 @@ impl Gpu {
         Ok(flags & SCHEDULING == SLEEP)
     }
 
-    /// Has the driver take all kernels that are for this GPU once more, for tests: as in a run, and as PTX only.
+    /// Has the driver take all kernels that are for this GPU once more, for tests: as in a run, and after machine code
+    /// that it has to refuse.
     ///
     /// # Errors
-    /// When it does not take one as PTX.
+    /// When it does not take them in the end.
     #[doc(hidden)]
     pub fn take_all_kernels(&self) -> Result<Vec<Taken>, Error> {
         compiled::take_all(&self.context)

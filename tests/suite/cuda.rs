@@ -168,13 +168,14 @@ fn a_thread_that_waits_for_the_gpu_sleeps() {
 }
 
 #[test]
-fn the_driver_takes_all_kernels_as_machine_code_and_as_ptx() {
+fn the_driver_takes_machine_code_for_its_gpu_and_else_ptx() {
     let Some(gpu) = gpu() else { return };
     let all = gpu.take_all_kernels().unwrap();
     assert!(all.iter().any(|taken| taken.name == "map"), "{all:?}");
     for taken in all {
         assert_eq!(taken.loaded, taken.offered, "{taken:?}");
-        assert!(!taken.versions.is_empty() && taken.versions_of_ptx.len() == taken.versions.len(), "{taken:?}");
+        assert!(matches!(taken.instead, Code::Ptx(_)), "{taken:?}");
+        assert!(!taken.versions.is_empty() && taken.versions_instead.len() == taken.versions.len(), "{taken:?}");
         if let Code::Cubin((major, minor)) = taken.loaded {
             assert!(taken.versions.iter().all(|&version| version == major * 10 + minor), "{taken:?}");
         }
