@@ -2,6 +2,7 @@
 //! never makes the bindings panic.
 #![allow(unsafe_code, reason = "asks the driver what no safe binding asks, and takes over the ordering of streams")]
 
+use super::compiled::{self, Taken};
 use super::error::{Doing, Error};
 use super::kernels::Kernels;
 use super::variants::{Study, Variants};
@@ -89,6 +90,16 @@ impl Gpu {
         // SAFETY: a context is bound, and `flags` outlives the call.
         unsafe { sys::cuCtxGetFlags(&mut flags) }.result().doing("asking for the context's flags")?;
         Ok(flags & SCHEDULING == SLEEP)
+    }
+
+    /// Has the driver take all kernels that are for this GPU once more, for tests: as in a run, and after machine code
+    /// that it has to refuse.
+    ///
+    /// # Errors
+    /// When it does not take them in the end.
+    #[doc(hidden)]
+    pub fn take_all_kernels(&self) -> Result<Vec<Taken>, Error> {
+        compiled::take_all(&self.context)
     }
 
     /// How many multiprocessors it has.

@@ -16,11 +16,13 @@
 //! | `ring` | the order of frames |
 //! | `timeline` | when each stage of a frame ran |
 //! | `arguments` | the structures that kernels take, as in `kernels/spec.cuh` |
+//! | `compiled` | the files in `kernels/`, compiled, and what of that a device gets |
 //! | `kernels` | a launcher for each file in `kernels/` |
 //! | `tuning` | launch shapes, with what they were measured at |
 //! | `variants` | other kernels for the same steps, from five documents, for study |
 
 mod arguments;
+mod compiled;
 mod context;
 mod error;
 mod history;
@@ -34,6 +36,7 @@ mod timeline;
 mod tuning;
 pub mod variants;
 
+pub use compiled::{Code, Taken};
 pub use context::Gpu;
 pub use error::Error;
 pub use history::History;

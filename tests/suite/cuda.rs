@@ -4,7 +4,7 @@
 use crate::backends::gpu;
 use crate::fallback::{before_reference, collect_next, pictures};
 use crate::pictures::{Content, Picture, difference};
-use histeq_video::cuda::{Error, Gpu, History, Layout, Picture as DevicePicture, Ring, Task, Timeline};
+use histeq_video::cuda::{Code, Error, Gpu, History, Layout, Picture as DevicePicture, Ring, Task, Timeline};
 use histeq_video::equalize::cuda::Cuda;
 use histeq_video::equalize::reference::Reference;
 use histeq_video::equalize::{Equalizer, levels, weights, whole};
@@ -165,6 +165,21 @@ fn a_frame_outlives_its_backend_and_can_be_let_go_anywhere() {
 fn a_thread_that_waits_for_the_gpu_sleeps() {
     let Some(gpu) = gpu() else { return };
     assert!(gpu.waiting_threads_sleep().unwrap());
+}
+
+#[test]
+fn the_driver_takes_machine_code_for_its_gpu_and_else_ptx() {
+    let Some(gpu) = gpu() else { return };
+    let all = gpu.take_all_kernels().unwrap();
+    assert!(all.iter().any(|taken| taken.name == "map"), "{all:?}");
+    for taken in all {
+        assert_eq!(taken.loaded, taken.offered, "{taken:?}");
+        assert!(matches!(taken.instead, Code::Ptx(_)), "{taken:?}");
+        assert!(!taken.versions.is_empty() && taken.versions_instead.len() == taken.versions.len(), "{taken:?}");
+        if let Code::Cubin((major, minor)) = taken.loaded {
+            assert!(taken.versions.iter().all(|&version| version == major * 10 + minor), "{taken:?}");
+        }
+    }
 }
 
 /// `frame` with the planes that travel in pinned memory, `padding` bytes between rows, and bottom up if so wished.

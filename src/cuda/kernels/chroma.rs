@@ -16,7 +16,7 @@ pub(in crate::cuda) struct Chroma {
 
 impl Chroma {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, include_str!("../../../kernels/chroma.ptx"))?;
+        let module = module(context, &super::compiled::CHROMA)?;
         Ok(Chroma { stored: Widths::load(&module, "chroma", "")?, rgb: RgbVariants::load(&module, "chroma")? })
     }
 

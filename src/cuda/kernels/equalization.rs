@@ -17,7 +17,7 @@ pub(in crate::cuda) struct Equalization {
 
 impl Equalization {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, include_str!("../../../kernels/equalization.ptx"))?;
+        let module = module(context, &super::compiled::EQUALIZATION)?;
         Ok(Equalization { function: function(&module, "equalization")? })
     }
 

@@ -72,7 +72,7 @@ impl Fused {
         if capability < OLDEST_DEVICE || asked(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? == 0 {
             return Ok(Fused { variants: Vec::new(), batch: None, multiprocessors: 0, shared: 0, all_shared: 0 });
         }
-        let module = module(context, include_str!("../../../kernels/fused.ptx"))?;
+        let module = module(context, &super::compiled::FUSED)?;
         let shared = asked(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
         let kernel = |name: &str| {
             let function = function(&module, name)?;

@@ -17,7 +17,7 @@ pub(in crate::cuda) struct Histogram {
 
 impl Histogram {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, include_str!("../../../kernels/histogram.ptx"))?;
+        let module = module(context, &super::compiled::HISTOGRAM)?;
         let whole = LumaVariants::load(&module, "histogram")?;
         let region = LumaVariants::load(&module, "histogram_region")?;
         for function in [&whole.plain.two, &whole.pairs.two, &region.plain.two, &region.pairs.two] {

@@ -18,7 +18,7 @@ pub(in crate::cuda) struct LookAhead {
 
 impl LookAhead {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, include_str!("../../../kernels/look_ahead.ptx"))?;
+        let module = module(context, &super::compiled::LOOK_AHEAD)?;
         Ok(LookAhead { function: function(&module, "look_ahead")? })
     }
 

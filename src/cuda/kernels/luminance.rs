@@ -16,7 +16,7 @@ pub(in crate::cuda) struct Luminance {
 
 impl Luminance {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, include_str!("../../../kernels/luminance.ptx"))?;
+        let module = module(context, &super::compiled::LUMINANCE)?;
         Ok(Luminance { variants: RgbVariants::load(&module, "luminance")? })
     }
 

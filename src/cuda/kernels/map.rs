@@ -21,7 +21,7 @@ pub(in crate::cuda) struct Map {
 
 impl Map {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, include_str!("../../../kernels/map.ptx"))?;
+        let module = module(context, &super::compiled::MAP)?;
         let (stored, rgb) = (LumaVariants::load(&module, "map")?, RgbVariants::load(&module, "map")?);
         let most_shared = context
             .attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)

@@ -25,10 +25,10 @@ pub(super) use tile_curves::TileCurves;
 pub(super) use tile_histogram::TileHistogram;
 pub(super) use tile_map::TileMap;
 
-use super::error::{Doing, Error};
+use super::compiled::{self, Compiled, Module};
+use super::error::Error;
 use super::layout::{Arrangement, Layout};
-use cudarc::driver::{CudaContext, CudaFunction, CudaModule};
-use cudarc::nvrtc::Ptx;
+use cudarc::driver::{CudaContext, CudaFunction};
 use std::sync::{Arc, OnceLock};
 
 /// Bytes that a thread loads at once.
@@ -40,8 +40,9 @@ const NOTHING: u64 = 0;
 /// Declares [`Kernels`]: a field, and a function of the same name, for each kernel.
 macro_rules! kernels {
     ($($name:ident: $kernel:ident,)*) => {
-        /// All kernels. Each is loaded when it is first needed: on its first run on a machine the driver compiles it,
-        /// which takes 90 ms (0.3 ms from then on), and few videos need all of them.
+        /// All kernels. Each is loaded when it is first needed, as few videos need all of them. A GPU that there is no
+        /// machine code for has the driver compile it on its first run on a machine, which takes 90 ms (0.3 ms from
+        /// then on).
         pub(super) struct Kernels {
             context: Arc<CudaContext>,
             $($name: OnceLock<$kernel>,)*
@@ -96,12 +97,12 @@ fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T, Error>) -> Resul
     }
 }
 
-fn module(context: &Arc<CudaContext>, ptx: &str) -> Result<Arc<CudaModule>, Error> {
-    context.load_module(Ptx::from_src(ptx)).doing("loading the kernels")
+fn module(context: &Arc<CudaContext>, compiled: &Compiled) -> Result<Module, Error> {
+    compiled.load(context)
 }
 
-fn function(module: &Arc<CudaModule>, name: &str) -> Result<CudaFunction, Error> {
-    module.load_function(name).doing("finding a kernel")
+fn function(module: &Module, name: &str) -> Result<CudaFunction, Error> {
+    module.function(name)
 }
 
 /// The variants of a kernel for one arrangement of the samples: one byte wide and two.
@@ -111,7 +112,7 @@ struct Widths {
 }
 
 impl Widths {
-    fn load(module: &Arc<CudaModule>, kernel: &str, suffix: &str) -> Result<Self, Error> {
+    fn load(module: &Module, kernel: &str, suffix: &str) -> Result<Self, Error> {
         Ok(Widths {
             one: function(module, &format!("{kernel}_u8{suffix}"))?,
             two: function(module, &format!("{kernel}_u16{suffix}"))?,
@@ -131,7 +132,7 @@ struct RgbVariants {
 }
 
 impl RgbVariants {
-    fn load(module: &Arc<CudaModule>, kernel: &str) -> Result<Self, Error> {
+    fn load(module: &Module, kernel: &str) -> Result<Self, Error> {
         Ok(RgbVariants {
             packed3: Widths::load(module, kernel, "_packed3")?,
             packed4: Widths::load(module, kernel, "_packed4")?,
@@ -157,7 +158,7 @@ struct LumaVariants {
 }
 
 impl LumaVariants {
-    fn load(module: &Arc<CudaModule>, kernel: &str) -> Result<Self, Error> {
+    fn load(module: &Module, kernel: &str) -> Result<Self, Error> {
         Ok(LumaVariants { plain: Widths::load(module, kernel, "")?, pairs: Widths::load(module, kernel, "_pairs")? })
     }
 
@@ -189,9 +190,9 @@ pub(in crate::cuda) mod tests {
     /// The names of the files in a folder that have this extension, without it.
     pub(in crate::cuda) fn stems(folder: &str, extension: &str) -> BTreeSet<String> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        let matching = files.filter(|path| path.extension().is_some_and(|found| found == extension));
-        matching.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect()
+        let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let stem = |name: String| Some(name.strip_suffix(extension)?.strip_suffix('.')?.to_owned());
+        names.filter_map(stem).collect()
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub(in crate::cuda) struct Scan {
 
 impl Scan {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, include_str!("../../../kernels/scan.ptx"))?;
+        let module = module(context, &super::compiled::SCAN)?;
         Ok(Scan { function: function(&module, "scan")? })
     }
 

@@ -16,7 +16,7 @@ pub(in crate::cuda) struct TileCurves {
 
 impl TileCurves {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, include_str!("../../../kernels/tile_curves.ptx"))?;
+        let module = module(context, &super::compiled::TILE_CURVES)?;
         Ok(TileCurves { function: function(&module, "tile_curves")? })
     }
 

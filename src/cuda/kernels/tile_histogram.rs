@@ -20,7 +20,7 @@ pub(in crate::cuda) struct TileHistogram {
 
 impl TileHistogram {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, include_str!("../../../kernels/tile_histogram.ptx"))?;
+        let module = module(context, &super::compiled::TILE_HISTOGRAM)?;
         Ok(TileHistogram { variants: LumaVariants::load(&module, "tile_histogram")? })
     }
 

@@ -15,7 +15,7 @@ pub(in crate::cuda) struct TileMap {
 
 impl TileMap {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, include_str!("../../../kernels/tile_map.ptx"))?;
+        let module = module(context, &super::compiled::TILE_MAP)?;
         Ok(TileMap { variants: LumaVariants::load(&module, "tile_map")? })
     }
 
