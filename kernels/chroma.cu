@@ -1,6 +1,7 @@
 // Chroma that follows luma: scales every pair of chroma samples by the gain of the luma that it covers, or moves every
 // RGB pixel with its saturation. Of stored luma, the picture has been mapped already, and `before` has what it was.
 #include "components.cuh"
+#include "launch.cuh"
 
 // Sample `index` of a plane, as a code.
 template <typename S>
@@ -21,6 +22,7 @@ __device__ __forceinline__ void set_code(S* plane, unsigned long long index, uns
 template <typename S>
 __device__ __forceinline__ void scale_pairs(const S* before, S* picture, Samples samples, ChromaPlaces places,
                                             Colours colours) {
+    begin_after_previous();
     unsigned group_width = 1u << places.log2_width, group_height = 1u << places.log2_height;
     unsigned columns = (places.width + group_width - 1u) / group_width;
     unsigned rows = (places.height + group_height - 1u) / group_height;
@@ -52,9 +54,10 @@ __device__ __forceinline__ void scale_pairs(const S* before, S* picture, Samples
 
 // RGB, whose luminance is the plane `luma`, and becomes the plane `mapped` if there is one, else what `curve` says.
 template <typename S, int COMPONENTS, bool PLANAR>
-__device__ __forceinline__ void rescale(uint4* pixels, unsigned plane_vectors, const uint4* __restrict__ luma,
-                                        const uint4* __restrict__ mapped, Samples samples, Weights weights,
-                                        const unsigned short* __restrict__ curve) {
+__device__ __forceinline__ void rescale(uint4* pixels, unsigned plane_vectors, const uint4* luma,
+                                        const uint4* mapped, Samples samples, Weights weights,
+                                        const unsigned short* curve) {
+    begin_after_previous();
     unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>;
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < vectors; index += gridDim.x * blockDim.x) {
         Words luminance = words(luma[index]);
@@ -65,7 +68,7 @@ __device__ __forceinline__ void rescale(uint4* pixels, unsigned plane_vectors, c
         for (int pixel = 0; pixel < PER_VECTOR<S>; ++pixel) {
             unsigned from = sample_at<S>(luminance.of[pixel / PER_WORD<S>], pixel % PER_WORD<S>);
             unsigned to = mapped != nullptr ? sample_at<S>(becomes.of[pixel / PER_WORD<S>], pixel % PER_WORD<S>)
-                                            : __ldg(&curve[from]);
+                                            : curve[from];
             unsigned lowest = samples.max, highest = 0u;
 #pragma unroll
             for (int i = 0; i < COMPONENTS; ++i) {

@@ -3,6 +3,7 @@
 //
 // The blocks of a launch share the codes, and are all there at once (a cooperative launch). Up to 12 bits there is one.
 #include "curve.cuh"
+#include "launch.cuh"
 
 constexpr unsigned PER_THREAD = 4u;
 
@@ -56,6 +57,7 @@ extern "C" __global__ __launch_bounds__(1024) void equalization(unsigned* counts
                                                                 unsigned* marks, Sum* bins, Grid* grid,
                                                                 ushort4* curve) {
     __shared__ Room room;
+    begin_after_previous();
     History history = {slots, sums, states, marks};
     if (gridDim.x == 1u) {
         equalization<false>(counts, codes, levels, m, history, bins, grid, curve, room);

@@ -5,6 +5,7 @@
 // counted in `totals`; since everybody knows how many samples there are, everybody can tell when the totals are whole, and
 // no other barrier is needed. Then each block makes the whole curve for itself.
 #include "curve.cuh"
+#include "launch.cuh"
 #include "samples.cuh"
 #include "totals.cuh"
 
@@ -246,15 +247,21 @@ __device__ __forceinline__ void on_chip(Plane plane, unsigned block, Samples sam
     unsigned rounds = (share.vectors + blockDim.x - 1u) / blockDim.x;
     unsigned kept = rounds < plane.kept ? rounds : plane.kept;
 
+    auto start_fetching = [&] {
 #pragma unroll
-    for (unsigned round = 0u; round < AHEAD; ++round) {
-        unsigned at = round * blockDim.x + threadIdx.x;
-        if (round < kept && at < share.vectors) fetch(share.from + at, stage + at);
-        end_of_round();
-    }
+        for (unsigned round = 0u; round < AHEAD; ++round) {
+            unsigned at = round * blockDim.x + threadIdx.x;
+            if (round < kept && at < share.vectors) fetch(share.from + at, stage + at);
+            end_of_round();
+        }
+    };
+    // What takes longer comes first, unless the samples may not be there yet.
+    if (!LAUNCHES_OVERLAP) start_fetching();
     for (unsigned i = threadIdx.x; i < (codes << LOG2_COPIES) / 4u; i += blockDim.x) {
         reinterpret_cast<uint4*>(shared_words)[i] = make_uint4(0u, 0u, 0u, 0u);
     }
+    wait_for_previous();
+    if (LAUNCHES_OVERLAP) start_fetching();
     if (block == 0u) {
         for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) *total_of(emptied, code) = 0u;
         // In the same launch, nobody adds to these before the totals of this plane are whole, and so not before this.
@@ -266,6 +273,8 @@ __device__ __forceinline__ void on_chip(Plane plane, unsigned block, Samples sam
     Table<LOG2_COPIES> table;
     count_share<S, LOG2_COPIES>(share, stage, kept, samples, table);
     __syncthreads();
+    // Earlier it would be in the way.
+    let_next_begin();
     if (ORDERED) __threadfence();
     add_up<LOG2_COPIES>(codes, levels, totals);
     __syncthreads();

@@ -1,6 +1,7 @@
 // Counts the codes of a luma plane. Each block counts into shared memory, in 2^log2_copies interleaved copies so that
 // the lanes of a warp seldom meet on one counter, and then adds its sums to the global counts. What has more codes
 // than shared memory has room for is counted in windows of 2^log2_window codes, one for each blockIdx.y.
+#include "launch.cuh"
 #include "samples.cuh"
 
 extern __shared__ unsigned shared_counts[];
@@ -39,10 +40,12 @@ __device__ __forceinline__ void count_vector(uint4 loaded, unsigned index, Sampl
 }
 
 __device__ __forceinline__ Window begin_window(unsigned log2_window, unsigned log2_copies) {
+    let_next_begin();
     Window window = {blockIdx.y << log2_window, 1u << log2_window, log2_copies,
                      threadIdx.x & ((1u << log2_copies) - 1u)};
     for (unsigned i = threadIdx.x; i < window.size << log2_copies; i += blockDim.x) shared_counts[i] = 0u;
     __syncthreads();
+    wait_for_previous();
     return window;
 }
 
@@ -64,7 +67,7 @@ __device__ __forceinline__ void end_window(Window window, Levels levels, unsigne
 }
 
 template <typename S, int STEP>
-__device__ __forceinline__ void histogram(const uint4* __restrict__ plane, Samples samples, Levels levels,
+__device__ __forceinline__ void histogram(const uint4* plane, Samples samples, Levels levels,
                                           unsigned* counts, unsigned log2_window, unsigned log2_copies) {
     Window window = begin_window(log2_window, log2_copies);
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
@@ -86,7 +89,7 @@ __device__ __forceinline__ void histogram(const uint4* __restrict__ plane, Sampl
 
 // The same of a rectangle, whose rows begin and end anywhere in a vector.
 template <typename S, int STEP>
-__device__ __forceinline__ void histogram_region(const uint4* __restrict__ plane, Samples samples, Levels levels,
+__device__ __forceinline__ void histogram_region(const uint4* plane, Samples samples, Levels levels,
                                                  Region region, unsigned* counts, unsigned log2_window,
                                                  unsigned log2_copies) {
     Window window = begin_window(log2_window, log2_copies);

@@ -1,15 +1,16 @@
 // The curve of a frame that has waited for others: that of the last one of them that belongs to its scene
 // (src/spec/look_ahead.rs). Each frame's curve, or those of its tiles, have been put into a place of `kept`.
-#include "spec.cuh"
+#include "launch.cuh"
 
 // `marks` says by slot which window each frame is in; the frame is in `slot`, and `ahead` more follow it. `first` is its
 // place, of `places`; a place has `entries` times four codes.
-extern "C" __global__ __launch_bounds__(1024) void look_ahead(const unsigned* __restrict__ marks, unsigned slots,
+extern "C" __global__ __launch_bounds__(1024) void look_ahead(const unsigned* marks, unsigned slots,
                                                               unsigned slot, unsigned ahead,
-                                                              const ushort4* __restrict__ kept, unsigned places,
+                                                              const ushort4* kept, unsigned places,
                                                               unsigned first, unsigned entries,
-                                                              ushort4* __restrict__ curve) {
+                                                              ushort4* curve) {
     __shared__ unsigned chosen;
+    begin_after_previous();
     if (threadIdx.x == 0u) chosen = 0u;
     __syncthreads();
     unsigned own = marks[slot];

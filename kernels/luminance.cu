@@ -1,10 +1,12 @@
 // The luminance of RGB as a plane of its own: codes of one byte each, or two for more than 8 bits. A thread makes one
 // vector of it, out of as many vectors as a pixel has components.
 #include "components.cuh"
+#include "launch.cuh"
 
 template <typename S, int COMPONENTS, bool PLANAR>
-__device__ __forceinline__ void luminance(const uint4* __restrict__ pixels, unsigned plane_vectors, Samples samples,
-                                          Weights weights, uint4* __restrict__ luma) {
+__device__ __forceinline__ void luminance(const uint4* pixels, unsigned plane_vectors, Samples samples,
+                                          Weights weights, uint4* luma) {
+    begin_after_previous();
     unsigned index = blockIdx.x * blockDim.x + threadIdx.x;
     if (index >= (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>) return;
 

@@ -1,6 +1,7 @@
 // Sends every luma sample through the curve, or moves every RGB pixel by as much as its luminance moves. `from` and
 // `to` may be one and the same plane: a thread reads a vector before it writes it, and no other thread touches it.
 #include "components.cuh"
+#include "launch.cuh"
 
 extern __shared__ __align__(16) unsigned char shared_curve[];
 
@@ -11,7 +12,7 @@ struct Curve {
     const unsigned short* curve;
 
     __device__ __forceinline__ unsigned operator[](unsigned code) const {
-        return SHARED ? reinterpret_cast<const S*>(shared_curve)[code] : __ldg(&curve[code]);
+        return SHARED ? reinterpret_cast<const S*>(shared_curve)[code] : curve[code];
     }
 };
 
@@ -58,7 +59,7 @@ __device__ __forceinline__ void map_stored(const uint4* from, uint4* to, Samples
 // RGB, whose luminance is the plane `luma`, and becomes the plane `mapped` if there is one.
 template <typename S, int COMPONENTS, bool PLANAR, bool SHARED>
 __device__ __forceinline__ void map_rgb(const uint4* from, uint4* to, unsigned plane_vectors,
-                                        const uint4* __restrict__ luma, const uint4* __restrict__ mapped,
+                                        const uint4* luma, const uint4* mapped,
                                         Samples samples, Weights weights, Curve<S, SHARED> curve) {
     unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>;
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < vectors; index += gridDim.x * blockDim.x) {
@@ -85,6 +86,7 @@ __device__ __forceinline__ void map_rgb(const uint4* from, uint4* to, unsigned p
 #define MAP(NAME, S, STEP)                                                                                          \
     extern "C" __global__ __launch_bounds__(1024) void NAME(const uint4* from, uint4* to, Samples samples,          \
                                                             const unsigned short* curve, unsigned in_shared) {      \
+        begin_after_previous();                                                                                     \
         if (in_shared) {                                                                                            \
             share<S>(curve, samples.max);                                                                           \
             map_stored<S, STEP>(from, to, samples, Curve<S, true>{curve});                                          \
@@ -97,6 +99,7 @@ __device__ __forceinline__ void map_rgb(const uint4* from, uint4* to, unsigned p
     extern "C" __global__ __launch_bounds__(256) void NAME(                                                         \
         const uint4* from, uint4* to, unsigned plane_vectors, const uint4* luma, const uint4* mapped,               \
         Samples samples, Weights weights, const unsigned short* curve, unsigned in_shared) {                        \
+        begin_after_previous();                                                                                     \
         if (in_shared) {                                                                                            \
             share<S>(curve, samples.max);                                                                           \
             map_rgb<S, COMPONENTS, PLANAR>(from, to, plane_vectors, luma, mapped, samples, weights,                 \

@@ -6,6 +6,7 @@
 //
 // The other blocks may still be reading the counts when this one is done, so that they cannot be emptied here. It is
 // the counts of the frame before that are.
+#include "launch.cuh"
 #include "spec.cuh"
 #include "warp.cuh"
 
@@ -20,14 +21,15 @@ __device__ __forceinline__ unsigned long long min_of_warp(unsigned long long val
     return value;
 }
 
-extern "C" __global__ __launch_bounds__(1024) void scan(const uint4* __restrict__ counts, uint4* __restrict__ emptied,
-                                                        unsigned codes, Levels levels, ushort4* __restrict__ curve) {
+extern "C" __global__ __launch_bounds__(1024) void scan(const uint4* counts, uint4* emptied, unsigned codes,
+                                                        Levels levels, ushort4* curve) {
     __shared__ unsigned totals[LANES];             // samples that each warp has seen
     __shared__ unsigned blacks[LANES];             // those of them at or below black
     __shared__ unsigned lowers[LANES];             // those of them below this block's share
     __shared__ unsigned long long firsts[LANES];   // first occupied code between black and white << 32 | its count
     __shared__ unsigned runs[LANES];               // samples in each warp's run
 
+    begin_after_previous();
     unsigned lane = threadIdx.x % LANES;
     unsigned warp = threadIdx.x / LANES;
     unsigned warps = blockDim.x / LANES;

@@ -3,6 +3,7 @@
 //
 // A block is small and has little to do: what takes time is waiting, for memory and at barriers. So everything that may
 // be needed is asked for at the beginning, every warp finds out for itself what it can, and bins stay in registers.
+#include "launch.cuh"
 #include "scenes.cuh"
 #include "tiles.cuh"
 #include "totals.cuh"
@@ -247,6 +248,7 @@ extern "C" __global__ __launch_bounds__(1024) void tile_curves(
     unsigned* tile_counts, unsigned* slots, Sum* sums, Scenes* states, unsigned* marks, unsigned short* curves) {
     extern __shared__ Sum through_bins[];  // one for each bin
     __shared__ Room room;
+    begin_after_previous();
     FrameCounts frame = {counts, emptied, codes, in_sectors != 0u};
     History history = {slots, sums, states, marks};
     if (tiles.bins <= blockDim.x) {

@@ -1,6 +1,7 @@
 // Counts the luma of each tile of a grid over a picture and its mirrored padding, in bins. A tile is counted by gridDim.y
 // blocks, each of which takes every so many rows into shared memory and adds its sums to those of the tile, and to the
 // totals of the whole frame on the way.
+#include "launch.cuh"
 #include "samples.cuh"
 #include "tiles.cuh"
 #include "totals.cuh"
@@ -143,7 +144,7 @@ __device__ __forceinline__ void count_piece(const Piece& piece, Samples samples,
 }
 
 template <typename S, int STEP>
-__device__ __forceinline__ void tile_histogram(const uint4* __restrict__ plane, Samples samples, Levels levels,
+__device__ __forceinline__ void tile_histogram(const uint4* plane, Samples samples, Levels levels,
                                                Tiles tiles, unsigned* counts, unsigned* all, unsigned log2_copies) {
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     Counters<S> counters(samples, tiles, log2_copies);
@@ -174,8 +175,12 @@ __device__ __forceinline__ void tile_histogram(const uint4* __restrict__ plane, 
             step(walk);
         }
     };
-    load();
+    let_next_begin();
+    // What takes longer comes first, unless the samples may not be there yet.
+    if (!LAUNCHES_OVERLAP) load();
     counters.begin();
+    wait_for_previous();
+    if (LAUNCHES_OVERLAP) load();
     for (;;) {
         bool more = walk.row < own;
 #pragma unroll

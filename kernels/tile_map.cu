@@ -1,6 +1,7 @@
 // Sends every luma sample through the curves of the four tiles around it, blended by where it lies between their centres.
 // The centres cut the picture into cells, in each of which the four tiles are the same; a block works on every so many
 // rows of one cell. `from` and `to` may be one and the same plane.
+#include "launch.cuh"
 #include "samples.cuh"
 #include "tiles.cuh"
 
@@ -57,7 +58,7 @@ struct Curves {
             uint2 all = reinterpret_cast<const uint2*>(shared_curves)[code];
             return Four{{all.x & 0xffffu, all.x >> 16, all.y & 0xffffu, all.y >> 16}};
         }
-        return Four{{__ldg(&of[0][code]), __ldg(&of[1][code]), __ldg(&of[2][code]), __ldg(&of[3][code])}};
+        return Four{{of[0][code], of[1][code], of[2][code], of[3][code]}};
     }
 };
 
@@ -299,6 +300,7 @@ __device__ __forceinline__ void tile_map_bytes(const uint4* from, uint4* to, Sam
     extern "C" __global__ __launch_bounds__(512) void tile_map_##NAME(                                           \
         const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles, const unsigned short* curves, \
         unsigned in_shared, Inverse inverse) {                                                                   \
+        begin_after_previous();                                                                                  \
         if (inverse.multiplier == 0u) {                                                                          \
             tile_map<S, STEP, false>(from, to, samples, levels, tiles, curves, in_shared, inverse);              \
         } else if (sizeof(S) > 1 || STEP > 1) {                                                                  \

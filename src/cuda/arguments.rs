@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "promises the bindings that these structures are plain bytes")]
 
 use super::history::History;
+use super::launch::Value;
 use super::layout::{self, Arrangement, Layout};
 use super::picture::Task;
 use crate::spec;
@@ -273,3 +274,13 @@ unsafe impl DeviceRepr for Colours {}
 unsafe impl DeviceRepr for ChromaPlaces {}
 // SAFETY: `repr(C)`, twelve fields of 32 bits and one of 64: nothing is padded.
 unsafe impl DeviceRepr for Modifiers {}
+
+impl Value for Samples {}
+impl Value for Levels {}
+impl Value for Weights {}
+impl Value for Region {}
+impl Value for Tiles {}
+impl Value for Inverse {}
+impl Value for Colours {}
+impl Value for ChromaPlaces {}
+impl Value for Modifiers {}

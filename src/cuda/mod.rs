@@ -17,6 +17,7 @@
 //! | `timeline` | when each stage of a frame ran |
 //! | `arguments` | the structures that kernels take, as in `kernels/spec.cuh` |
 //! | `compiled` | the files in `kernels/`, compiled, and what of that a device gets |
+//! | `launch` | launches that overlap, where the GPU can |
 //! | `kernels` | a launcher for each file in `kernels/` |
 //! | `tuning` | launch shapes, with what they were measured at |
 //! | `variants` | other kernels for the same steps, from five documents, for study |
@@ -27,6 +28,7 @@ mod context;
 mod error;
 mod history;
 mod kernels;
+mod launch;
 mod layout;
 mod picture;
 mod pinned;

@@ -6,7 +6,7 @@ use crate::cuda::arguments::{ChromaPlaces, Colours, Samples, Weights};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::picture::{Picture, Task};
 use crate::cuda::tuning;
-use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
 pub(in crate::cuda) struct Chroma {
@@ -29,7 +29,7 @@ impl Chroma {
         let (samples, colours) = (Samples::of(&layout), Colours::new(task));
         let places = ChromaPlaces::new(places, layout.size());
         let before = picture.before.as_ref().expect("a copy of the luma beside chroma");
-        let mut launch = stream.launch_builder(self.stored.of(&layout));
+        let mut launch = self.stored.of(&layout).on(&stream);
         launch.arg(before).arg(&picture.pixels).arg(&samples).arg(&places).arg(&colours);
         // SAFETY: the arguments are those of the kernel. The places are those of this layout, whose planes `pixels`
         // has; `before` is as long as the first of them, and all luma is there; both belong to this stream.
@@ -57,7 +57,7 @@ impl Chroma {
         let distance = plane_vectors(layout);
         let luma = picture.luma.as_ref().expect("a luminance plane beside RGB");
         let mapped = picture.local.as_ref().and_then(|local| local.mapped.as_ref()).filter(|_| locally);
-        let mut launch = stream.launch_builder(function);
+        let mut launch = function.on(&stream);
         launch.arg(&picture.pixels).arg(&distance).arg(luma);
         match mapped {
             Some(mapped) => launch.arg(mapped),

@@ -6,13 +6,14 @@ use super::{function, module};
 use crate::cuda::arguments::{Levels, Modifiers};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::History;
+use crate::cuda::launch::Kernel;
 use crate::cuda::picture::{Picture, Task};
 use crate::cuda::tuning;
-use cudarc::driver::{CudaContext, CudaFunction, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
 pub(in crate::cuda) struct Equalization {
-    function: CudaFunction,
+    function: Kernel,
 }
 
 impl Equalization {
@@ -34,18 +35,18 @@ impl Equalization {
         let (codes, levels) = (codes as u32, Levels::new(task.levels, task.settings.strength));
         let modifiers = Modifiers::new(task, history.next_number());
         let stream = picture.stream().clone();
-        let mut launch = stream.launch_builder(&self.function);
+        let mut launch = self.function.on(&stream);
         launch.arg(&mut picture.counts).arg(&codes).arg(&levels).arg(&modifiers);
         launch.arg(&mut history.slots).arg(&mut history.sums).arg(&mut history.scenes).arg(&mut history.marks);
         launch.arg(&mut history.bins).arg(&mut history.grid).arg(&mut picture.curve);
         // SAFETY: the arguments are those of the kernel. Counts and curve have an entry for each code, the buffers of the
         // memory have the sizes that `expect` gave them for these codes and this window, and all belong to this stream;
-        // each thread has four codes, and where there are several blocks a cooperative launch has all of them there at once.
+        // each thread has four codes, and where there are several blocks they are all there at once.
         let launched = unsafe {
-            // One block waits for nobody, and plain launches are faster.
-            if config.grid_dim.0 == 1 { launch.launch(config) } else { launch.launch_cooperative(config) }
+            // One block waits for nobody.
+            if config.grid_dim.0 == 1 { launch.launch(config) } else { launch.launch_together(config) }
         };
-        launched.map(drop).doing("launching equalization")?;
+        launched.doing("launching equalization")?;
         history.advance();
         Ok(())
     }

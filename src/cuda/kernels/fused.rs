@@ -5,6 +5,7 @@ use super::{VECTOR, function, luma_vectors, module};
 use crate::cuda::arguments::{Levels, Modifiers, Samples};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::{History, Totals};
+use crate::cuda::launch::{Kernel, Value};
 use crate::cuda::layout::{Arrangement, Layout};
 use crate::cuda::picture::{Picture, Task};
 use crate::cuda::tuning;
@@ -13,7 +14,7 @@ use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::sys::CUfunction_attribute_enum::{
     CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
 };
-use cudarc::driver::{CudaContext, CudaFunction, DevicePtrMut, DeviceRepr, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaContext, DevicePtrMut, DeviceRepr, LaunchConfig};
 use std::sync::Arc;
 
 /// The oldest compute capability that copies to shared memory asynchronously.
@@ -45,17 +46,20 @@ unsafe impl DeviceRepr for Plane {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for Planes {}
 
+impl Value for Plane {}
+impl Value for Planes {}
+
 /// The variants for samples up to a depth.
 struct Variant {
     row: tuning::Fused,
-    plain: CudaFunction,
-    modified: CudaFunction,
+    plain: Kernel,
+    modified: Kernel,
 }
 
 pub(in crate::cuda) struct Fused {
     /// None where the GPU is too old, or cannot promise that all blocks of a launch are there at once.
     variants: Vec<Variant>,
-    batch: Option<CudaFunction>,
+    batch: Option<Kernel>,
     multiprocessors: u32,
     /// Shared memory that a block may have, and that a multiprocessor has for all of its blocks, in bytes.
     shared: u32,
@@ -149,7 +153,7 @@ impl Fused {
         }
         let modifiers = if task.is_plain() { None } else { Some(Modifiers::new(task, history.next_number())) };
         let (totals, emptied) = history.totals.next(&stream, codes)?;
-        let mut launch = stream.launch_builder(function);
+        let mut launch = function.on(&stream);
         launch.arg(&plane).arg(&samples).arg(&levels);
         if let Some(modifiers) = &modifiers {
             launch.arg(modifiers);
@@ -161,9 +165,9 @@ impl Fused {
         let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: bytes };
         // SAFETY: the arguments are those of the kernel. The shares cover the plane, which has room for whole vectors;
         // shared memory holds the table and the rounds that stay; the totals have an entry for each code, and the first
-        // ones are zero; the history has what `expect` gave it; all buffers belong to this stream, and a cooperative
-        // launch has all blocks there at once.
-        unsafe { launch.launch_cooperative(config) }.map(drop).doing("launching fused")?;
+        // ones are zero; the history has what `expect` gave it; all buffers belong to this stream, and all
+        // blocks are there at once.
+        unsafe { launch.launch_together(config) }.doing("launching fused")?;
         // Not before it has been enqueued: what a refused launch would have emptied is not empty.
         history.totals.turn();
         if modifiers.is_some() {
@@ -174,14 +178,7 @@ impl Fused {
 
     /// How many rounds of a block's share stay in shared memory, and how much of it that takes with the table, for so many
     /// blocks a multiprocessor.
-    fn kept(
-        &self,
-        function: &CudaFunction,
-        share: u32,
-        threads: u32,
-        table: u32,
-        blocks: u32,
-    ) -> Result<(u32, u32), Error> {
+    fn kept(&self, function: &Kernel, share: u32, threads: u32, table: u32, blocks: u32) -> Result<(u32, u32), Error> {
         let own = function.get_attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES).doing("asking for shared memory")? as u32;
         let most = self.shared.min(self.all_shared / blocks - RESERVED) - own;
         let round = threads * VECTOR as u32;
@@ -211,7 +208,7 @@ impl Fused {
             }
             let totals = history.totals.of_batch(&stream, entries)?;
             let count = pictures.len() as u32;
-            let mut launch = stream.launch_builder(function);
+            let mut launch = function.on(&stream);
             launch.arg(&planes).arg(&count).arg(&shape.team).arg(&share).arg(&kept);
             launch.arg(&samples).arg(&levels).arg(totals);
             let config = LaunchConfig {
@@ -220,7 +217,7 @@ impl Fused {
                 shared_mem_bytes: bytes,
             };
             // SAFETY: as in `launch`; there is an address for each of `count` planes, and zeroed totals for each team.
-            unsafe { launch.launch_cooperative(config) }.map(drop).doing("launching fused")?;
+            unsafe { launch.launch_together(config) }.doing("launching fused")?;
         }
         Ok(())
     }

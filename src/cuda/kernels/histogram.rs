@@ -7,7 +7,7 @@ use crate::cuda::error::{Doing, Error};
 use crate::cuda::picture::{Picture, Task};
 use crate::cuda::tuning;
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
 pub(in crate::cuda) struct Histogram {
@@ -48,8 +48,8 @@ impl Histogram {
         let levels = Levels::new(task.levels, task.settings.strength);
         let region = Region::new(task.counted, layout);
         let mut launch = match task.is_whole(layout) {
-            true => stream.launch_builder(self.whole.of(layout)),
-            false => stream.launch_builder(self.region.of(layout)),
+            true => self.whole.of(layout).on(&stream),
+            false => self.region.of(layout).on(&stream),
         };
         launch.arg(plane).arg(&samples).arg(&levels);
         if !task.is_whole(layout) {

@@ -4,8 +4,9 @@
 use super::{function, module};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::{History, places};
+use crate::cuda::launch::Kernel;
 use crate::cuda::picture::{Picture, Task};
-use cudarc::driver::{CudaContext, CudaFunction, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
 /// Threads of a block, and the most blocks: a copy of a few hundred bytes, or of a few million.
@@ -13,7 +14,7 @@ const THREADS: u32 = 256;
 const MOST_BLOCKS: u32 = 128;
 
 pub(in crate::cuda) struct LookAhead {
-    function: CudaFunction,
+    function: Kernel,
 }
 
 impl LookAhead {
@@ -44,7 +45,7 @@ impl LookAhead {
         let marks = history.marks.slice(history.latest_marks(slots));
         let first = history.place(number, smoothing) as u32;
         assert!(waited <= smoothing.ahead() && history.kept.len() == places as usize * of_picture.len());
-        let mut launch = stream.launch_builder(&self.function);
+        let mut launch = self.function.on(&stream);
         launch.arg(&marks).arg(&slots).arg(&slot).arg(&waited).arg(&history.kept).arg(&places).arg(&first);
         launch.arg(&entries).arg(of_picture);
         // SAFETY: the arguments are those of the kernel. There is a mark for each slot, a place for this frame and each

@@ -7,7 +7,7 @@ use crate::cuda::error::{Doing, Error};
 use crate::cuda::picture::Picture;
 use crate::cuda::tuning;
 use crate::spec;
-use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
 pub(in crate::cuda) struct Luminance {
@@ -33,7 +33,7 @@ impl Luminance {
             shared_mem_bytes: 0,
         };
         let luma = picture.luma.as_mut().expect("a luminance plane beside RGB");
-        let mut launch = stream.launch_builder(function);
+        let mut launch = function.on(&stream);
         launch.arg(&picture.pixels).arg(&distance).arg(&samples).arg(&weights).arg(luma);
         // SAFETY: the arguments are those of the kernel. Both buffers have the layout's length, which leaves room for
         // whole groups of vectors behind the last pixel, and belong to this stream.

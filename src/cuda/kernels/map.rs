@@ -9,7 +9,7 @@ use crate::cuda::tuning;
 use crate::spec;
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
 pub(in crate::cuda) struct Map {
@@ -63,7 +63,7 @@ impl Map {
         let distance = plane_vectors(layout);
         let mapped = picture.local.as_ref().and_then(|local| local.mapped.as_ref()).filter(|_| locally);
         let in_shared = u32::from(row.shared && mapped.is_none());
-        let mut launch = stream.launch_builder(rgb.unwrap_or_else(|| self.stored.of(layout)));
+        let mut launch = rgb.unwrap_or_else(|| self.stored.of(layout)).on(&stream);
         launch.arg(&picture.pixels).arg(&picture.pixels);
         if rgb.is_some() {
             let luma = picture.luma.as_ref().expect("a luminance plane beside RGB");

@@ -27,8 +27,9 @@ pub(super) use tile_map::TileMap;
 
 use super::compiled::{self, Compiled, Module};
 use super::error::Error;
+use super::launch::Kernel;
 use super::layout::{Arrangement, Layout};
-use cudarc::driver::{CudaContext, CudaFunction};
+use cudarc::driver::CudaContext;
 use std::sync::{Arc, OnceLock};
 
 /// Bytes that a thread loads at once.
@@ -101,14 +102,14 @@ fn module(context: &Arc<CudaContext>, compiled: &Compiled) -> Result<Module, Err
     compiled.load(context)
 }
 
-fn function(module: &Module, name: &str) -> Result<CudaFunction, Error> {
-    module.function(name)
+fn function(module: &Module, name: &str) -> Result<Kernel, Error> {
+    Kernel::new(module, name)
 }
 
 /// The variants of a kernel for one arrangement of the samples: one byte wide and two.
 struct Widths {
-    one: CudaFunction,
-    two: CudaFunction,
+    one: Kernel,
+    two: Kernel,
 }
 
 impl Widths {
@@ -119,7 +120,7 @@ impl Widths {
         })
     }
 
-    fn of(&self, layout: &Layout) -> &CudaFunction {
+    fn of(&self, layout: &Layout) -> &Kernel {
         if layout.sample().bytes == 1 { &self.one } else { &self.two }
     }
 }
@@ -141,7 +142,7 @@ impl RgbVariants {
     }
 
     /// The variant for this layout; `None` where luma is stored.
-    fn of(&self, layout: &Layout) -> Option<&CudaFunction> {
+    fn of(&self, layout: &Layout) -> Option<&Kernel> {
         match layout.arrangement() {
             Arrangement::Luma | Arrangement::Pairs { .. } => None,
             Arrangement::Packed { components: 3, .. } => Some(self.packed3.of(layout)),
@@ -163,7 +164,7 @@ impl LumaVariants {
     }
 
     /// The variant for this layout. The luminance that was made of RGB is plain.
-    fn of(&self, layout: &Layout) -> &CudaFunction {
+    fn of(&self, layout: &Layout) -> &Kernel {
         match layout.arrangement() {
             Arrangement::Pairs { .. } => self.pairs.of(layout),
             _ => self.plain.of(layout),

@@ -4,14 +4,15 @@
 use super::{function, module};
 use crate::cuda::arguments::Levels;
 use crate::cuda::error::{Doing, Error};
+use crate::cuda::launch::Kernel;
 use crate::cuda::picture::Picture;
 use crate::cuda::tuning;
 use crate::spec;
-use cudarc::driver::{CudaContext, CudaFunction, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
 pub(in crate::cuda) struct Scan {
-    function: CudaFunction,
+    function: Kernel,
 }
 
 impl Scan {
@@ -54,7 +55,7 @@ impl Scan {
         };
         let (codes, levels) = (codes as u32, Levels::new(levels, strength));
         let stream = picture.stream().clone();
-        let mut launch = stream.launch_builder(&self.function);
+        let mut launch = self.function.on(&stream);
         launch.arg(&picture.counts).arg(&mut picture.emptied).arg(&codes).arg(&levels).arg(&mut picture.curve);
         // SAFETY: the arguments are those of the kernel. Both counts and the curve have an entry for each code and belong
         // to this stream; a block's share of the codes is four for each thread or a multiple of that.

@@ -5,13 +5,14 @@ use super::{function, module};
 use crate::cuda::arguments::{Levels, Modifiers, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::History;
+use crate::cuda::launch::Kernel;
 use crate::cuda::picture::{Picture, Task};
 use crate::cuda::tuning;
-use cudarc::driver::{CudaContext, CudaFunction, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
 pub(in crate::cuda) struct TileCurves {
-    function: CudaFunction,
+    function: Kernel,
 }
 
 impl TileCurves {
@@ -43,7 +44,7 @@ impl TileCurves {
         let levels = Levels::new(task.levels, task.settings.strength);
         let modifiers = Modifiers::new(task, history.next_number());
         let tiles = Tiles::new(&local.tiles, local.bins, &layout);
-        let mut launch = stream.launch_builder(&self.function);
+        let mut launch = self.function.on(&stream);
         if in_totals {
             let (counts, emptied) = history.totals.next(&stream, layout.codes())?;
             launch.arg(counts).arg(emptied);

@@ -8,7 +8,7 @@ use crate::cuda::history::History;
 use crate::cuda::layout::Layout;
 use crate::cuda::picture::{Picture, Task};
 use crate::cuda::tuning;
-use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
 /// The most counters of one copy in shared memory: one for each code up to 12 bits, else one for each bin.
@@ -56,7 +56,7 @@ impl TileHistogram {
         };
         let levels = Levels::new(task.levels, task.settings.strength);
         let tiles = Tiles::new(&local.tiles, local.bins, &layout);
-        let mut launch = stream.launch_builder(self.variants.of(&layout));
+        let mut launch = self.variants.of(&layout).on(&stream);
         launch.arg(plane).arg(&samples).arg(&levels).arg(&tiles).arg(&mut local.counts);
         match totals {
             Some(history) => launch.arg(history.totals.next(&stream, layout.codes())?.0),

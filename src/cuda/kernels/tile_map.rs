@@ -6,7 +6,7 @@ use crate::cuda::arguments::{Inverse, Levels, Samples, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::picture::{Picture, Task};
 use crate::cuda::tuning;
-use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
 pub(in crate::cuda) struct TileMap {
@@ -40,7 +40,7 @@ impl TileMap {
         let in_shared = u32::from(in_shared);
         let levels = Levels::new(task.levels, task.settings.strength);
         let tiles = Tiles::new(grid, local.bins, &layout);
-        let mut launch = stream.launch_builder(self.variants.of(&layout));
+        let mut launch = self.variants.of(&layout).on(&stream);
         let samples = match (&picture.luma, &mut local.mapped) {
             (Some(luma), Some(mapped)) => {
                 launch.arg(luma).arg(mapped);

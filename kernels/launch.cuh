@@ -1,0 +1,32 @@
+// Launches that overlap (programmatic dependent launches, compute capability 9.0): a kernel lets the next one of its stream
+// begin while it still runs; that one does what it can without memory, and waits. Older devices launch one after the other.
+//
+// What the kernel before has written may come after this one began: nothing here may be read as constant (`__ldg`, or
+// pointers that are const and `__restrict__`).
+#pragma once
+
+#if __CUDA_ARCH__ >= 900
+constexpr bool LAUNCHES_OVERLAP = true;
+#else
+constexpr bool LAUNCHES_OVERLAP = false;
+#endif
+
+// The next kernel may begin once all blocks have come here.
+__device__ __forceinline__ void let_next_begin() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+// Waits until the kernel before is over, and what it has written is seen.
+__device__ __forceinline__ void wait_for_previous() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// For kernels that have nothing to do before.
+__device__ __forceinline__ void begin_after_previous() {
+    let_next_begin();
+    wait_for_previous();
+}

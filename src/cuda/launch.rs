@@ -1,0 +1,231 @@
+//! Launches kernels, so that they overlap on GPUs that can: the next one of a stream begins while the one before it ends
+//! (programmatic dependent launches; `kernels/launch.cuh` is the other side of it).
+#![allow(unsafe_code, reason = "launches that the bindings do not have")]
+
+use super::compiled::Module;
+use super::error::Error;
+use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
+use cudarc::driver::sys::{self, CUlaunchAttributeID as Attribute};
+use cudarc::driver::{
+    CudaContext, CudaFunction, CudaSlice, CudaStream, CudaView, DevicePtr, DeviceRepr, DriverError, LaunchConfig,
+};
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The oldest architecture whose code waits for the kernel before it by itself.
+const OVERLAPS_FROM: (i32, i32) = (9, 0);
+
+/// For each device, the stream that last got a kernel whose blocks wait for each other.
+static TURNS: Mutex<BTreeMap<usize, Arc<CudaStream>>> = Mutex::new(BTreeMap::new());
+
+/// A kernel, ready to be launched.
+pub(super) struct Kernel {
+    function: CudaFunction,
+    /// Whether it waits for the kernel before it by itself.
+    overlaps: bool,
+    /// For how many blocks of which shape (threads, bytes of shared memory) the GPU was found to have room at once.
+    room: Mutex<Option<((u32, u32), u32)>>,
+}
+
+impl Kernel {
+    /// The kernel of this name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn new(module: &Module, name: &str) -> Result<Self, Error> {
+        let overlaps = module.code().architecture() >= OVERLAPS_FROM;
+        Ok(Kernel { function: module.function(name)?, overlaps, room: Mutex::new(None) })
+    }
+
+    /// A launch on this stream, to which the kernel's arguments are added.
+    pub fn on<'a>(&'a self, stream: &'a Arc<CudaStream>) -> Launch<'a> {
+        Launch { kernel: self, stream, arguments: Vec::new(), borrowed: PhantomData }
+    }
+
+    /// Whether the GPU has room for all blocks of a launch at once, were it alone there.
+    fn fits(&self, config: &LaunchConfig, context: &CudaContext) -> Result<bool, DriverError> {
+        let shape = (config.block_dim.0, config.shared_mem_bytes);
+        let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
+        let blocks = match *room {
+            Some((known, blocks)) if known == shape => blocks,
+            _ => {
+                let of_each =
+                    self.function.occupancy_max_active_blocks_per_multiprocessor(shape.0, shape.1 as usize, None)?;
+                of_each * context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.unsigned_abs()
+            }
+        };
+        *room = Some((shape, blocks));
+        Ok(config.grid_dim.0 <= blocks)
+    }
+}
+
+impl Deref for Kernel {
+    type Target = CudaFunction;
+    fn deref(&self) -> &CudaFunction {
+        &self.function
+    }
+}
+
+/// What a kernel takes by value: it has the bytes that the kernel's type has, as [`DeviceRepr`] promises.
+pub(super) trait Value: DeviceRepr {}
+
+impl Value for u32 {}
+impl Value for u64 {}
+
+/// What can be an argument of a kernel: a [`Value`] or a buffer.
+pub(super) trait Argument<'a> {
+    /// How the driver finds it.
+    fn place(self, stream: &CudaStream) -> Place;
+}
+
+/// Where the driver finds an argument.
+pub(super) enum Place {
+    /// There.
+    At(*const c_void),
+    /// It is this address on the device.
+    Device(sys::CUdeviceptr),
+}
+
+impl<'a, T: Value> Argument<'a> for &'a T {
+    fn place(self, _: &CudaStream) -> Place {
+        Place::At(std::ptr::from_ref(self).cast())
+    }
+}
+
+impl<'a, T> Argument<'a> for &'a CudaSlice<T> {
+    fn place(self, stream: &CudaStream) -> Place {
+        Place::Device(self.device_ptr(stream).0)
+    }
+}
+
+impl<'a, T> Argument<'a> for &'a mut CudaSlice<T> {
+    fn place(self, stream: &CudaStream) -> Place {
+        Place::Device(self.device_ptr(stream).0)
+    }
+}
+
+impl<'a, T> Argument<'a> for &'a CudaView<'_, T> {
+    fn place(self, stream: &CudaStream) -> Place {
+        Place::Device(self.device_ptr(stream).0)
+    }
+}
+
+/// A launch that is being put together.
+pub(super) struct Launch<'a> {
+    kernel: &'a Kernel,
+    stream: &'a Arc<CudaStream>,
+    arguments: Vec<Place>,
+    borrowed: PhantomData<&'a ()>,
+}
+
+impl<'a> Launch<'a> {
+    /// Adds the next argument.
+    pub fn arg(&mut self, argument: impl Argument<'a>) -> &mut Self {
+        self.arguments.push(argument.place(self.stream));
+        self
+    }
+
+    /// Enqueues the kernel.
+    ///
+    /// # Errors
+    /// When the driver refuses it.
+    ///
+    /// # Safety
+    /// The arguments are those of the kernel, with buffers as long as it takes them to be, which nothing else uses until the
+    /// stream is past it.
+    pub unsafe fn launch(&mut self, config: LaunchConfig) -> Result<(), DriverError> {
+        let overlaps =
+            self.kernel.overlaps.then(|| attribute(Attribute::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION));
+        // SAFETY: by the caller's promise.
+        unsafe { self.enqueue(config, overlaps) }
+    }
+
+    /// Enqueues a kernel whose blocks wait for each other, so that all of them are there at once.
+    ///
+    /// A cooperative launch promises that, and cannot overlap with the one before. An overlapping one keeps it too: its
+    /// blocks all fit, they come when all blocks of the kernel before are there, and of kernels that wait for their own
+    /// blocks, a stream that has one waits for those of any other stream. Where GPUs are shared by other processes at the
+    /// same time (MPS), nobody could promise it.
+    ///
+    /// # Errors
+    /// When the driver refuses it, or the GPU has no room for so many blocks.
+    ///
+    /// # Safety
+    /// As for [`launch`](Launch::launch).
+    pub unsafe fn launch_together(&mut self, config: LaunchConfig) -> Result<(), DriverError> {
+        let overlaps = self.kernel.overlaps && self.kernel.fits(&config, self.stream.context())? && !is_shared();
+        let how = if overlaps {
+            Attribute::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+        } else {
+            Attribute::CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+        };
+        let device = self.stream.context().ordinal();
+        let mut turns = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = turns.get(&device).filter(|last| !Arc::ptr_eq(last, self.stream)) {
+            self.stream.wait(&last.record_event(None)?)?;
+        }
+        // SAFETY: by the caller's promise.
+        unsafe { self.enqueue(config, Some(attribute(how))) }?;
+        turns.insert(device, self.stream.clone());
+        Ok(())
+    }
+
+    /// # Safety
+    /// As for [`launch`](Launch::launch), and of the attribute is true what its other side takes for granted.
+    unsafe fn enqueue(
+        &mut self,
+        config: LaunchConfig,
+        attribute: Option<sys::CUlaunchAttribute>,
+    ) -> Result<(), DriverError> {
+        let mut arguments: Vec<*mut c_void> = self.arguments.iter().map(pointer).collect();
+        let mut attributes = attribute;
+        let launch = sys::CUlaunchConfig {
+            gridDimX: config.grid_dim.0,
+            gridDimY: config.grid_dim.1,
+            gridDimZ: config.grid_dim.2,
+            blockDimX: config.block_dim.0,
+            blockDimY: config.block_dim.1,
+            blockDimZ: config.block_dim.2,
+            sharedMemBytes: config.shared_mem_bytes,
+            hStream: self.stream.cu_stream(),
+            attrs: attributes.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut),
+            numAttrs: attribute.is_some().into(),
+        };
+        self.stream.context().bind_to_thread()?;
+        // SAFETY: the function and the stream are alive, as are the attribute and all that arguments point to; the rest is
+        // promised by the caller.
+        unsafe {
+            sys::cuLaunchKernelEx(&launch, self.kernel.cu_function(), arguments.as_mut_ptr(), std::ptr::null_mut())
+        }
+        .result()
+    }
+}
+
+/// The address of an argument.
+fn pointer(place: &Place) -> *mut c_void {
+    match place {
+        Place::At(value) => value.cast_mut(),
+        Place::Device(address) => std::ptr::from_ref(address).cast_mut().cast(),
+    }
+}
+
+/// An attribute that is set.
+fn attribute(id: Attribute) -> sys::CUlaunchAttribute {
+    let mut value = sys::CUlaunchAttributeValue { pad: [0; 64] };
+    match id {
+        Attribute::CU_LAUNCH_ATTRIBUTE_COOPERATIVE => value.cooperative = 1,
+        _ => value.programmaticStreamSerializationAllowed = 1,
+    }
+    sys::CUlaunchAttribute { id, pad: [0; 4], value }
+}
+
+/// Whether kernels of other processes may run on the GPU at the same time: whether there is a control daemon of MPS, where
+/// the driver looks for it.
+fn is_shared() -> bool {
+    let folder = std::env::var_os("CUDA_MPS_PIPE_DIRECTORY").unwrap_or_else(|| "/tmp/nvidia-mps".into());
+    Path::new(&folder).join("control").exists()
+}
