@@ -151,7 +151,7 @@ impl Drop for PinnedBuffer {
 }
 
 /// Memory for frames on their way up: pinned within bounds, and any other beyond them, from which frames go up a little
-/// slower. Pinning takes 0.3 ms a megabyte, once for each buffer. Frames that have been decoded on the GPU need not go up.
+/// slower. Pinning takes 0.3 ms a megabyte, once for each buffer. What has been decoded on the GPU need not go up.
 pub struct InputPool {
     gpu: Arc<Gpu>,
     pinned: PinnedPool,

@@ -40,8 +40,8 @@ impl Surfaces {
         Ok(Surfaces { shelf: Arc::new(shelf), stream: stream()?, pairs: PinnedPool::new(&gpu.context) })
     }
 
-    /// Takes a picture over, waiting until its samples lie where they are to; `None` when it belongs to another context, as
-    /// much waits on the GPU as may, or the GPU refuses.
+    /// Takes a picture over, waiting until its samples lie where they are to; `None` when it belongs to another context,
+    /// as much waits on the GPU as may, or the GPU refuses.
     ///
     /// # Safety
     /// As for [`Pool::adopt`](crate::frame::Pool::adopt).
@@ -62,8 +62,8 @@ impl Surfaces {
     /// Enqueues the copies of luma and chroma, behind the decoder's work.
     ///
     /// # Safety
-    /// As for [`adopt`](Surfaces::adopt). `luma` has the surface's rows in memory of this context, `pairs` their bytes, and
-    /// nobody else touches either until the stream has been waited for.
+    /// As for [`adopt`](Surfaces::adopt). `luma` has the surface's rows in memory of this context, `pairs` has the bytes
+    /// of its pairs, and nobody else touches either until the stream has been waited for.
     unsafe fn enqueue(&self, surface: &Surface, luma: &DeviceRows, pairs: &mut PinnedBuffer) -> Result<(), Error> {
         let doing = "copying a decoded picture";
         let gpu = &self.shelf.gpu;
@@ -152,8 +152,8 @@ impl Drop for Shelf {
     }
 }
 
-/// Rows on the GPU; their memory goes back to the shelf when dropped. Whoever enqueues a copy of them holds on to them until
-/// it is done.
+/// Rows on the GPU; their memory goes back to the shelf when dropped. Whoever enqueues a copy of them holds on to them
+/// until it is done.
 struct OnGpu {
     rows: DeviceRows,
     /// `None` only while it is being dropped.
@@ -173,8 +173,8 @@ impl OnGpu {
         let below = (Place::Host(host.as_mut_ptr()), pitch);
         let copy = copy_of_rows((Place::Device(address), pitch), below, row_bytes, rows);
         let stream = &self.shelf.down;
-        // SAFETY: both sides have these rows. They were written before `adopt` returned and are only read since; the host's
-        // side is waited for below. The driver reads `copy` before it returns, and the context is bound.
+        // SAFETY: both sides have these rows. They were written before `adopt` returned and are only read since; the
+        // host's side is waited for below. The driver reads `copy` before it returns, and the context is bound.
         let copied = unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.cu_stream()) }.result();
         let done = stream.synchronize();
         copied.and(done).doing(doing)?;

@@ -49,7 +49,8 @@ fn is_here(file: &Path) -> bool {
     tried.map_err(|error| skip("nvdec", &format!("{error:#}"))).is_ok()
 }
 
-/// Files of many kinds, made in this folder, without those that this NVDEC does not take; `None` where it cannot be asked.
+/// Files of many kinds, made in this folder, without those that this NVDEC does not take; `None` where it cannot be
+/// asked.
 fn films(dir: &Dir) -> Option<Vec<String>> {
     for (file, size, video) in [
         ("h264.mp4", "854x480", "-c:v libx264 -preset veryfast -bf 3"),
