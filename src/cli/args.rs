@@ -67,8 +67,8 @@ pub struct Args {
     #[arg(long, value_name = "N", help_heading = "Input")]
     pub video_stream: Option<usize>,
 
-    /// Where decoding runs, nvdec being that of --gpu (for 4:2:0 video in H.264, HEVC, AV1, VP9 and others); auto takes the
-    /// CPU
+    /// Where decoding runs, nvdec being that of --gpu (for 4:2:0 video in H.264, HEVC, AV1, VP9 and others), which tells
+    /// nobody what is damaged; auto therefore takes the CPU
     #[arg(long, value_enum, default_value_t = DecoderArg::Auto, help_heading = "Input")]
     pub decoder: DecoderArg,
 
@@ -180,7 +180,7 @@ pub enum BackendArg {
 /// Where decoding runs.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecoderArg {
-    /// Wherever it is fastest, which is the CPU.
+    /// Wherever damage is reported, which is the CPU.
     Auto,
     /// The CPU.
     Cpu,

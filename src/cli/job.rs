@@ -75,6 +75,8 @@ impl Job {
                     duration: duration(args.duration)?,
                     frames: args.frames,
                 },
+                // NVDEC conceals what is damaged, and FFmpeg does not ask it for that. Whoever has not chosen it is to
+                // hear of damage.
                 decode_on: match args.decoder {
                     DecoderArg::Auto | DecoderArg::Cpu => DecodeOn::Cpu,
                     DecoderArg::Nvdec => DecodeOn::Nvdec(args.place.gpu),

@@ -3,13 +3,16 @@
 //! `Gpu (driver, device, kernels) -> Ring of slots (pinned memory, device buffers, three streams) -> frames`. A frame's
 //! samples go up, from where the decoder wrote them if that is pinned memory ([`InputPool`]), kernels work on them, and
 //! they come down into pinned memory that the encoder reads in place; while one frame is worked on the next one goes up
-//! and the one before comes down. Nothing waits in between but [`Ring::collect`].
+//! and the one before comes down. Nothing waits in between but [`Ring::collect`]. What has been decoded on this GPU is
+//! there already, and only comes down.
 //!
 //! | file | what it is |
 //! |---|---|
 //! | `context` | driver and device, found or not |
 //! | `layout` | what of a frame travels, and where it lies in a buffer |
 //! | `pinned` | host memory that the copy engines reach, used again and again |
+//! | `surface` | pictures that a decoder on this GPU has made, taken over |
+//! | `rows` | copies of rows with padding between them |
 //! | `picture` | one frame's buffers on the device |
 //! | `history` | what is remembered on the device from frame to frame |
 //! | `slot` | one place in the ring: its buffers, its copies |
@@ -33,7 +36,9 @@ mod layout;
 mod picture;
 mod pinned;
 mod ring;
+mod rows;
 mod slot;
+mod surface;
 mod timeline;
 mod tuning;
 pub mod variants;

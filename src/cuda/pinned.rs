@@ -2,13 +2,15 @@
 //! as they are; when the last holder lets go, on whatever thread, the buffer returns to its pool.
 #![allow(unsafe_code, reason = "pinned memory is allocated and freed by the driver")]
 
+use super::context::Gpu;
 use super::error::{Doing, Error};
-use crate::frame::{Buffer, HostPool, Memory, PixelFormat, Pool};
+use super::surface::Surfaces;
+use crate::frame::{Adopted, Buffer, HostPool, Memory, PixelFormat, Pool, Surface};
 use cudarc::driver::{CudaContext, result, sys};
 use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The most bytes that are pinned for frames on their way up: pinned memory is never swapped out, and so is taken from
 /// everybody. A decoder on 16 threads may hold 40 frames, which are 83 MB of 8-bit luma at 1080p and 332 MB at 4K.
@@ -149,17 +151,26 @@ impl Drop for PinnedBuffer {
 }
 
 /// Memory for frames on their way up: pinned within bounds, and any other beyond them, from which frames go up a little
-/// slower. Pinning takes 0.3 ms a megabyte, once for each buffer.
+/// slower. Pinning takes 0.3 ms a megabyte, once for each buffer. What has been decoded on the GPU need not go up.
 pub struct InputPool {
+    gpu: Arc<Gpu>,
     pinned: PinnedPool,
     beyond: HostPool,
+    /// Once a decoder on a GPU has come along; `None` inside where the driver refuses what it takes.
+    surfaces: OnceLock<Option<Surfaces>>,
     with_chroma: bool,
 }
 
 impl InputPool {
     /// For frames of which chroma goes up, too, if `with_chroma`.
-    pub(super) fn new(context: &Arc<CudaContext>, with_chroma: bool) -> Self {
-        InputPool { pinned: PinnedPool::new(context), beyond: HostPool::default(), with_chroma }
+    pub(super) fn new(gpu: &Arc<Gpu>, with_chroma: bool) -> Self {
+        InputPool {
+            gpu: gpu.clone(),
+            pinned: PinnedPool::new(&gpu.context),
+            beyond: HostPool::default(),
+            surfaces: OnceLock::new(),
+            with_chroma,
+        }
     }
 }
 
@@ -178,5 +189,11 @@ impl Pool for InputPool {
 
     fn planes(&self, format: PixelFormat) -> Range<usize> {
         format.rewritten_planes(self.with_chroma)
+    }
+
+    unsafe fn adopt(&self, surface: &Surface) -> Option<Adopted> {
+        let surfaces = self.surfaces.get_or_init(|| Surfaces::new(&self.gpu).ok()).as_ref()?;
+        // SAFETY: by the caller's promise.
+        unsafe { surfaces.adopt(surface) }
     }
 }

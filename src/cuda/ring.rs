@@ -177,9 +177,10 @@ impl Ring {
         self.depth
     }
 
-    /// Memory from which frames go up without being copied first, chroma too if it travels with luma.
+    /// Memory from which frames go up without being copied first, chroma too if it travels with luma. Luma that has been
+    /// decoded on this GPU stays there, unless chroma travels with it.
     pub fn input_pool(&self, with_chroma: bool) -> InputPool {
-        InputPool::new(&self.gpu.context, with_chroma)
+        InputPool::new(&self.gpu, with_chroma)
     }
 
     /// The GPU.

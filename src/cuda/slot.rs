@@ -8,13 +8,13 @@ use super::history::History;
 use super::layout::Layout;
 use super::picture::{Picture, Task};
 use super::pinned::{PinnedBuffer, PinnedPool};
+use super::rows::{Place, copy_of_rows};
 use super::timeline::{Marks, Timeline};
-use crate::frame::{Frame, Memory, Plane};
+use crate::frame::{Frame, Memory, OnDevice, Plane};
 use crate::spec::Curve;
 use cudarc::driver::sys::{self, CUevent_flags::CU_EVENT_BLOCKING_SYNC};
 use cudarc::driver::{CudaEvent, CudaStream, DevicePtr, DevicePtrMut, result};
 use std::ops::Range;
-use std::ptr;
 use std::sync::Arc;
 
 /// Bytes that are copied on the host before they go up: enough that enqueueing costs little beside it.
@@ -164,8 +164,8 @@ impl Slot {
         self.downloaded.record(download).doing("recording an event")
     }
 
-    /// Sends the planes up that travel: from where they lie, if the copy engines reach them there, else by way of the
-    /// staging buffer.
+    /// Sends the planes up that travel: from where they lie, if the copy engines reach them there, be it on this GPU, else
+    /// by way of the staging buffer.
     fn gather_and_upload(&mut self) -> Result<(), Error> {
         let frame = self.under_way.as_ref().expect("a frame under way").frame.clone();
         let planes = &frame.planes()[self.picture.layout().planes()];
@@ -175,32 +175,42 @@ impl Slot {
         self.stage_and_upload(planes)
     }
 
-    /// Whether the copy engines can read a plane where it lies: pinned, top row first, and with rows no further apart
-    /// than they count.
+    /// Whether the copy engines can read a plane where it lies: pinned or on this GPU, top row first, and with rows no
+    /// further apart than they count.
     fn reaches(&self, plane: &Plane) -> bool {
         let pitch = plane.row_bytes()..=self.gpu.most_pitch();
-        plane.memory().is_pinned()
-            && (plane.contiguous().is_some()
-                || usize::try_from(plane.stride()).is_ok_and(|stride| pitch.contains(&stride)))
+        (plane.memory().is_pinned() || self.address(plane).is_some())
+            && (plane.is_contiguous() || usize::try_from(plane.stride()).is_ok_and(|stride| pitch.contains(&stride)))
     }
 
-    /// Sends planes up from where they lie, in pinned memory, without the padding between rows.
+    /// Where a plane lies on this GPU, if it does.
+    fn address(&self, plane: &Plane) -> Option<u64> {
+        let OnDevice { context, address } = plane.on_device()?;
+        (context == self.gpu.context.cu_ctx() as usize).then_some(address)
+    }
+
+    /// Sends planes up from where they lie, in pinned memory, without the padding between rows; those on this GPU are
+    /// copied there.
     fn upload_in_place(&mut self, planes: &[Plane]) -> Result<(), Error> {
         let layout = self.picture.layout().clone();
         let stream = &self.streams.upload;
         self.mark(|marks| marks.upload.begin(stream))?;
         for (plane, span) in planes.iter().zip(layout.spans()) {
+            // Asking what lies on the GPU for its bytes would bring it down.
+            let address = self.address(plane);
+            let bytes = if address.is_none() { plane.contiguous() } else { None };
             let mut target = self.picture.pixels.slice_mut(span.start..span.start + span.bytes());
             let (device, _order) = target.device_ptr_mut(stream);
-            let copied = match plane.contiguous() {
+            let copied = match bytes {
                 // SAFETY: both sides have these bytes. The plane is pinned, nobody writes to shared planes, and the
                 // frame under way keeps it until `finish` or `drop` has waited; the device buffer is idle.
                 Some(bytes) => unsafe { result::memcpy_htod_async(device, bytes, stream.cu_stream()) },
                 None => {
-                    let copy = rows_to_device(plane, device);
+                    let from = address.map_or_else(|| Place::Host(plane.row(0).as_ptr()), Place::Device);
+                    let copy = rows_to_device(plane, from, device);
                     // SAFETY: `Plane` has checked that every row lies in its memory, and the span has as many rows of
-                    // as many bytes; all else as above. The driver reads `copy` before it returns, and `begin` has
-                    // bound the context to this thread.
+                    // as many bytes; all else as above. Memory on the GPU was written before anybody saw the plane. The
+                    // driver reads `copy` before it returns, and `begin` has bound the context to this thread.
                     unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.cu_stream()) }.result()
                 }
             };
@@ -302,26 +312,11 @@ impl Drop for Slot {
     }
 }
 
-/// The copy of a plane from where it lies to `device`, where its rows follow each other without padding.
-fn rows_to_device(plane: &Plane, device: sys::CUdeviceptr) -> sys::CUDA_MEMCPY2D {
-    sys::CUDA_MEMCPY2D {
-        srcXInBytes: 0,
-        srcY: 0,
-        srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
-        srcHost: plane.row(0).as_ptr().cast(),
-        srcDevice: 0,
-        srcArray: ptr::null_mut(),
-        srcPitch: plane.stride().unsigned_abs(),
-        dstXInBytes: 0,
-        dstY: 0,
-        dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
-        dstHost: ptr::null_mut(),
-        dstDevice: device,
-        dstArray: ptr::null_mut(),
-        dstPitch: plane.row_bytes(),
-        WidthInBytes: plane.row_bytes(),
-        Height: plane.rows(),
-    }
+/// The copy of a plane, whose first row is `from`, to `device`, where its rows follow each other without padding.
+fn rows_to_device(plane: &Plane, from: Place, device: sys::CUdeviceptr) -> sys::CUDA_MEMCPY2D {
+    // A single row has no pitch to speak of.
+    let pitch = if plane.rows() == 1 { plane.row_bytes() } else { plane.stride().unsigned_abs() };
+    copy_of_rows((from, pitch), (Place::Device(device), plane.row_bytes()), plane.row_bytes(), plane.rows())
 }
 
 /// Copies some rows of a plane, one after the other without padding.

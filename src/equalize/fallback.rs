@@ -66,6 +66,8 @@ impl Fallback {
 
     /// Submits a frame, making room first: the second backend may take fewer frames at once than the first one did.
     fn submit_to_active(&mut self, frame: Frame) -> Result<()> {
+        // It may lie on the GPU that has failed.
+        frame.bring_down()?;
         while self.active.in_flight() >= self.active.capacity() {
             self.done.extend(self.active.collect()?);
         }
@@ -103,6 +105,7 @@ impl Equalizer for Fallback {
             Ok(()) => Ok(()),
             Err(error) => {
                 self.take_over(error)?;
+                frame.bring_down()?;
                 self.active.warm_up(frame)
             }
         }

@@ -124,7 +124,7 @@ impl Decoder {
         let picture = Picture::new();
         // SAFETY: the context is open, the frame valid and empty.
         match check(unsafe { ffi::avcodec_receive_frame(self.ptr, picture.as_ptr()) }) {
-            Ok(_) => self.bring_down(picture).map(Decoded::Picture),
+            Ok(_) => self.take_out(picture).map(Decoded::Picture),
             Err(Error::Other { errno: libc::EAGAIN }) => Ok(Decoded::NeedsInput),
             Err(Error::Eof) => Ok(Decoded::End),
             Err(error) => Err(error),
@@ -133,7 +133,8 @@ impl Decoder {
 }
 
 impl Decoder {
-    fn bring_down(&mut self, picture: Picture) -> Result<Picture, Error> {
+    /// The picture in memory that is not the decoder's, if it comes from NVDEC.
+    fn take_out(&mut self, picture: Picture) -> Result<Picture, Error> {
         let Some(nvdec) = &self.nvdec else { return Ok(picture) };
         // SAFETY: the context is open, and FFmpeg has set the format.
         let format = RawFormat(unsafe { (*self.ptr).sw_pix_fmt });
@@ -141,11 +142,11 @@ impl Decoder {
             self.refused = Some(picture.format());
             return Ok(picture);
         }
-        let Some(down) = nvdec.bring_down(&picture, format, &self.lender)? else {
+        let Some(taken) = nvdec.take_out(&picture, format, &self.lender)? else {
             self.refused = Some(format);
             return Ok(picture);
         };
-        Ok(down)
+        Ok(taken)
     }
 
     /// The pixel format of pictures that NVDEC was to decode and does not, once there has been one.

@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::{Picture, RawFormat};
-use crate::frame::{Buffer, HostPool, Pool};
+use crate::frame::{Buffer, HostPool, Memory, Pool};
 use ffmpeg_next::ffi;
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -42,7 +42,8 @@ impl Lender {
         *self.pool.write().unwrap_or_else(PoisonError::into_inner) = Some(pool);
     }
 
-    fn pool(&self) -> Option<Arc<dyn Pool>> {
+    /// The pool, if there is one.
+    pub fn pool(&self) -> Option<Arc<dyn Pool>> {
         self.pool.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -94,6 +95,19 @@ impl Lender {
         Some(picture)
     }
 
+    /// A picture to be filled whose first plane lies in this memory of a GPU, with rows [`luma_stride`] bytes apart, and
+    /// whose others lie in a buffer of their own.
+    pub fn picture_beside(&self, luma: Arc<dyn Memory>, format: RawFormat, size: (usize, usize)) -> Option<Picture> {
+        let place = luma.on_device()?;
+        let shape = Shape::aligned(format, (size.0 as c_int, size.1 as c_int), [ALIGNMENT as c_int; 8])?;
+        let others = Box::new(self.others.take(shape.bytes(1..shape.planes)));
+        let mut picture = Picture::empty(format, size);
+        // SAFETY: the picture is empty, and the buffer as long as `shape` asks for.
+        unsafe { shape.place(picture.as_ptr(), 0, 1..shape.planes, others) }?;
+        picture.put_luma(luma, place, shape.line_bytes[0]);
+        Some(picture)
+    }
+
     /// A picture to be filled whose first plane is that of `luma`, and whose others lie in a buffer of their own.
     pub fn picture_around(&self, luma: &Picture, format: RawFormat) -> Option<Picture> {
         let size = luma.size();
@@ -114,6 +128,12 @@ impl Lender {
         }
         Some(picture)
     }
+}
+
+/// Bytes from one row of luma to the next in pictures of this format and size; `None` when there can be none.
+pub(super) fn luma_stride(format: RawFormat, (width, height): (usize, usize)) -> Option<usize> {
+    let shape = Shape::aligned(format, (width as c_int, height as c_int), [ALIGNMENT as c_int; 8])?;
+    usize::try_from(shape.line_bytes[0]).ok()
 }
 
 impl Shape {

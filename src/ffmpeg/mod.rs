@@ -19,6 +19,7 @@ mod picture;
 mod scaler;
 mod side_data;
 mod subtitle;
+mod surface;
 
 pub use capabilities::{Container, Encoder, encoders, nearest_format};
 pub use decoder::{DecodeOn, Decoded, Decoder, Delay};

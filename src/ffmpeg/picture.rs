@@ -3,7 +3,8 @@
 
 use super::lender::is_pinned;
 use super::{Error, check, text};
-use crate::frame::{Frame, Matrix, Memory, Model, PixelFormat, Plane, Range};
+use crate::frame::{Frame, Matrix, Memory, Model, OnDevice, PixelFormat, Plane, Range};
+use anyhow::Context;
 use ffmpeg_next::ffi;
 use std::sync::Arc;
 
@@ -226,6 +227,8 @@ pub struct Properties {
 /// An AVFrame: pixels, and all that is known of them.
 pub struct Picture {
     ptr: *mut ffi::AVFrame,
+    /// Where its first plane lies, if that is on a GPU. The plane's pointer is the address there, and only counted with.
+    luma: Option<Arc<dyn Memory>>,
 }
 
 // SAFETY: an AVFrame is plain data and atomically counted references; nothing ties it to a thread, and through a
@@ -239,7 +242,7 @@ impl Picture {
         // SAFETY: no precondition.
         let ptr = unsafe { ffi::av_frame_alloc() };
         assert!(!ptr.is_null(), "out of memory");
-        Picture { ptr }
+        Picture { ptr, luma: None }
     }
 
     /// A picture without memory.
@@ -250,6 +253,14 @@ impl Picture {
         frame.width = width as i32;
         frame.height = height as i32;
         picture
+    }
+
+    /// Has its first plane lie in this memory of a GPU, with rows so far apart. Nobody reads it through the AVFrame.
+    pub(super) fn put_luma(&mut self, memory: Arc<dyn Memory>, OnDevice { address, .. }: OnDevice, line_bytes: i32) {
+        let frame = self.get_mut();
+        frame.data[0] = std::ptr::without_provenance_mut(address as usize);
+        frame.linesize[0] = line_bytes;
+        self.luma = Some(memory);
     }
 
     /// A picture with memory of its own, its pixels unspecified.
@@ -481,19 +492,31 @@ impl Picture {
     }
 
     fn plane(&self, index: usize, row_bytes: usize, rows: usize) -> anyhow::Result<Plane> {
+        let (memory, start) = match &self.luma {
+            Some(luma) if index == 0 => {
+                let begin = luma.on_device().context("a picture has left the GPU")?.address;
+                (luma.clone(), self.get().data[0].addr() as u64 - begin)
+            }
+            _ => self.buffer_of(index)?,
+        };
+        Plane::new(memory, usize::try_from(start)?, self.get().linesize[index] as isize, row_bytes, rows)
+            .ok_or_else(|| anyhow::anyhow!("the decoder's picture is smaller than its size says"))
+    }
+
+    /// The buffer that a plane lies in, and where it begins there.
+    fn buffer_of(&self, index: usize) -> anyhow::Result<(Arc<dyn Memory>, u64)> {
         // SAFETY: the frame is valid; the buffer found is the one that `data[index]` points into, and the reference
         // taken keeps it for as long as the plane lives.
-        let (memory, start) = unsafe {
+        unsafe {
             let buffer = ffi::av_frame_get_plane_buffer(self.ptr, index as i32);
             anyhow::ensure!(!buffer.is_null(), "the decoder's picture has no plane {index}");
             let reference = ffi::av_buffer_ref(buffer);
             anyhow::ensure!(!reference.is_null(), "out of memory");
             let start = self.get().data[index].offset_from((*reference).data);
             let pinned = is_pinned(self.get(), &*reference);
-            (Arc::new(BufferReference { reference, pinned }), usize::try_from(start)?)
-        };
-        Plane::new(memory, start, self.get().linesize[index] as isize, row_bytes, rows)
-            .ok_or_else(|| anyhow::anyhow!("the decoder's picture is smaller than its size says"))
+            let memory = Arc::new(BufferReference { reference, pinned });
+            Ok((memory, u64::try_from(start)?))
+        }
     }
 }
 

@@ -3,10 +3,12 @@
 //! Everything that a backend relies on is checked once, in [`Frame::new`]; behind that door rows can be sliced
 //! without further checks.
 
+mod device;
 mod format;
 mod plane;
 mod pool;
 
+pub use device::{Adopted, DeviceRows, OnDevice, Surface};
 pub use format::{ChromaSamples, Component, Descriptor, Endian, Luminance, Model, PixelFormat, PlaneShape, Sample};
 pub use plane::{Memory, Plane, PlaneMut};
 pub use pool::{Buffer, HostBuffer, HostPool, Pool};
@@ -132,6 +134,14 @@ impl Frame {
             }
         }
         frame
+    }
+
+    /// Sees to it that all of it lies in the host's memory.
+    ///
+    /// # Errors
+    /// When a GPU that a plane lies on fails.
+    pub fn bring_down(&self) -> anyhow::Result<()> {
+        self.planes.iter().try_for_each(|plane| plane.memory().bring_down())
     }
 
     /// The pixel format.

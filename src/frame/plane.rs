@@ -1,12 +1,40 @@
 //! One plane of a frame: rows at a stride in memory that somebody owns.
 
-use super::HostBuffer;
+use super::{HostBuffer, OnDevice};
+use anyhow::Result;
 use std::sync::Arc;
 
-/// Memory that a plane can lie in: the decoder's, ours, or pinned for the GPU. It does not change while it is shared.
+/// Memory that a plane can lie in: the decoder's, ours, pinned for the GPU, or the GPU's. It does not change while it is
+/// shared.
 pub trait Memory: Send + Sync {
-    /// All of it.
+    /// All of it. What lies on a GPU is brought down by the first call, and kept.
+    ///
+    /// # Panics
+    /// When it lies on a GPU that no longer answers; [`bring_down`](Memory::bring_down) tells beforehand.
     fn bytes(&self) -> &[u8];
+
+    /// How many bytes it has. Brings nothing down.
+    fn size(&self) -> usize {
+        self.bytes().len()
+    }
+
+    /// Where it lies on a GPU, if it does.
+    fn on_device(&self) -> Option<OnDevice> {
+        None
+    }
+
+    /// Does it lie in the host's memory, too? Where it does not, [`bytes`](Memory::bytes) takes the time of a copy.
+    fn is_on_host(&self) -> bool {
+        true
+    }
+
+    /// Sees to it that it lies in the host's memory.
+    ///
+    /// # Errors
+    /// When the GPU that it lies on fails.
+    fn bring_down(&self) -> Result<()> {
+        Ok(())
+    }
 
     /// Can a GPU's copy engines read it where it lies?
     fn is_pinned(&self) -> bool {
@@ -27,7 +55,7 @@ pub struct Plane {
 impl Plane {
     /// The plane of `rows` rows whose first begins at byte `start` of `memory`; `None` when a row would lie outside.
     pub fn new(memory: Arc<dyn Memory>, start: usize, stride: isize, row_bytes: usize, rows: usize) -> Option<Self> {
-        let len = memory.bytes().len();
+        let len = memory.size();
         let first = isize::try_from(start).ok()?;
         let last = first.checked_add(stride.checked_mul(isize::try_from(rows.checked_sub(1)?).ok()?)?)?;
         let lowest = usize::try_from(first.min(last)).ok()?;
@@ -46,8 +74,18 @@ impl Plane {
 
     /// The whole plane as one slice, if no padding lies between its rows.
     pub fn contiguous(&self) -> Option<&[u8]> {
-        let tight = self.rows == 1 || usize::try_from(self.stride) == Ok(self.row_bytes);
-        tight.then(|| &self.memory.bytes()[self.start..self.start + self.row_bytes * self.rows])
+        self.is_contiguous().then(|| &self.memory.bytes()[self.start..self.start + self.row_bytes * self.rows])
+    }
+
+    /// Whether no padding lies between its rows.
+    pub fn is_contiguous(&self) -> bool {
+        self.rows == 1 || usize::try_from(self.stride) == Ok(self.row_bytes)
+    }
+
+    /// Where its first row begins on a GPU, if it lies there.
+    pub fn on_device(&self) -> Option<OnDevice> {
+        let OnDevice { context, address } = self.memory.on_device()?;
+        Some(OnDevice { context, address: address + self.start as u64 })
     }
 
     /// Bytes from one row to the next.

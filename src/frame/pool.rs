@@ -1,7 +1,8 @@
 //! Memory for finished planes, used again when the last holder of a plane lets go: after the first few frames
 //! nothing is allocated, and memory does not grow with the length of the video.
+#![allow(unsafe_code, reason = "what is said of a GPU's memory only the caller can promise")]
 
-use super::{Memory, PixelFormat, Plane, PlaneMut};
+use super::{Adopted, Memory, PixelFormat, Plane, PlaneMut, Surface};
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,6 +18,17 @@ pub trait Pool: Send + Sync {
     /// else.
     fn planes(&self, format: PixelFormat) -> Range<usize> {
         0..format.descriptor().planes().len()
+    }
+
+    /// Takes a picture over from a decoder on a GPU: when this returns, luma lies in memory of the pool's on that GPU,
+    /// chroma on the host, and the surface may go back. `None` when the pool is for another GPU or for none, or has
+    /// nothing left there.
+    ///
+    /// # Safety
+    /// The rows lie in memory of this context, are not written any more once the work that is on this stream is done,
+    /// and stay until the call returns. The stream belongs to the context.
+    unsafe fn adopt(&self, _surface: &Surface) -> Option<Adopted> {
+        None
     }
 }
 

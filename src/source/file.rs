@@ -6,7 +6,7 @@ use super::part::Part;
 use crate::ffmpeg::{
     DecodeOn, Decoded, Decoder, Delay, Demuxer, Kind, Packet, Picture, Rational, last_message, microseconds, rescale,
 };
-use crate::frame::Pool;
+use crate::frame::{Frame, Pool};
 use crate::io::Reader;
 use crate::pipeline::{Cancel, Delivery, Input, Notices, Place, Progress, Source};
 use anyhow::{Context, Result, bail, ensure};
@@ -379,9 +379,22 @@ impl FileSource {
         let mut frame =
             self.to_native.frame(&picture).with_context(|| format!("{}: frame {}", self.input.name, self.delivered))?;
         frame.pts = Some(time + self.shift());
+        if self.delivered == 0 {
+            self.tell_where(&frame);
+        }
         self.delivered += 1;
         self.progress.count_decoded(moment - self.begin.or(self.input.media.start).unwrap_or(0));
         Ok(Some(self.delivery(Some(frame))))
+    }
+
+    /// Says where frames like this one come from, if that is not a decoder on the CPU.
+    fn tell_where(&self, frame: &Frame) {
+        let DecodeOn::Nvdec(gpu) = self.options.decode_on else { return };
+        let place = match frame.planes()[0].on_device() {
+            Some(_) => "where its luma stays until it is equalized",
+            None => "from where it comes down to be equalized",
+        };
+        self.notices.detail(&format!("{}: decoded on GPU {gpu}, {place}", self.input.name));
     }
 
     /// A picture from behind the part that was asked for; `None` when nobody is to see it.
@@ -469,7 +482,7 @@ impl FileSource {
         Ok(())
     }
 
-    fn delivery(&mut self, frame: Option<crate::frame::Frame>) -> Delivery {
+    fn delivery(&mut self, frame: Option<Frame>) -> Delivery {
         self.packet_bytes = 0;
         Delivery { packets: std::mem::take(&mut self.packets), frame, ..Delivery::default() }
     }

@@ -2,8 +2,9 @@
 //! the pool hands out the same memory again.
 
 use crate::pictures::Bytes;
-use histeq_video::frame::{Frame, FrameError, HostPool, Matrix, PixelFormat, Plane, Range};
+use histeq_video::frame::{Frame, FrameError, HostPool, Matrix, Memory, OnDevice, PixelFormat, Plane, Range};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn plane(len: usize, start: usize, stride: isize, row_bytes: usize, rows: usize) -> Option<Plane> {
     Plane::new(Arc::new(Bytes((0..len).map(|byte| byte as u8).collect())), start, stride, row_bytes, rows)
@@ -60,4 +61,45 @@ fn memory_that_is_let_go_is_used_again() {
     let again = [pool.plane(100, 4).freeze(), pool.plane(100, 4).freeze()];
     assert!(again.iter().any(|plane| plane.row(0).as_ptr() == address));
     assert!(again.iter().all(|plane| (plane.row(1).as_ptr() as usize).is_multiple_of(64)));
+}
+
+/// Memory of a GPU, as far as planes know, and whether it has been brought down.
+struct Distant {
+    memory: Bytes,
+    is_down: AtomicBool,
+}
+
+impl Memory for Distant {
+    fn bytes(&self) -> &[u8] {
+        self.is_down.store(true, Ordering::Relaxed);
+        self.memory.bytes()
+    }
+
+    fn size(&self) -> usize {
+        self.memory.0.len()
+    }
+
+    fn on_device(&self) -> Option<OnDevice> {
+        Some(OnDevice { context: 3, address: 1000 })
+    }
+
+    fn is_on_host(&self) -> bool {
+        self.is_down.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn a_plane_on_a_gpu_stays_there_until_somebody_reads_it() {
+    let memory = Arc::new(Distant { memory: Bytes((0..24).collect()), is_down: AtomicBool::new(false) });
+    assert!(Plane::new(memory.clone(), 5, 8, 4, 3).is_none(), "the last row is a byte too long");
+    let luma = Plane::new(memory.clone(), 4, 8, 4, 3).unwrap();
+    assert_eq!(luma.on_device(), Some(OnDevice { context: 3, address: 1004 }), "where its first row begins");
+    assert!(!luma.is_contiguous() && luma.contiguous().is_none());
+    let tight = Plane::new(memory.clone(), 0, 8, 8, 3).unwrap();
+    assert!(tight.is_contiguous());
+    let frame = Frame::new(PixelFormat::Gray, (4, 3), Range::Full, Matrix::Bt601, vec![luma.clone()]).unwrap();
+    drop(frame.with_planes(|_| Some(plane(12, 0, 4, 4, 3).unwrap())));
+    assert!(!memory.is_on_host());
+    assert_eq!(luma.row(2), [20, 21, 22, 23]);
+    assert!(memory.is_on_host());
 }

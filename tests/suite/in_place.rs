@@ -130,10 +130,15 @@ pub fn each_frame(mut source: Box<dyn Source>, mut look: impl FnMut(Frame)) {
     }
 }
 
+/// The file as it is without a pool.
+pub fn plain_source(file: &Path) -> Box<dyn Source> {
+    open(file, None)
+}
+
 /// The frames of a file as they are without a pool.
 pub fn plainly(file: &Path) -> Vec<Frame> {
     let mut frames = Vec::new();
-    each_frame(open(file, None), |frame| frames.push(frame));
+    each_frame(plain_source(file), |frame| frames.push(frame));
     frames
 }
 

@@ -1,23 +1,31 @@
-//! Decoding by NVDEC: the same frames to the byte as from the decoders on the CPU, in the memory that is asked for, or one
-//! line that says why not.
+//! Decoding by NVDEC: the same frames to the byte as from the decoders on the CPU, in the memory that is asked for, or on
+//! the GPU, where they are equalized; or one line that says why not.
 
 use crate::backends::gpu;
-use crate::in_place::{Ledger, each_frame, plainly};
+use crate::fallback::before_reference;
+use crate::in_place::{Ledger, each_frame, plain_source, plainly};
 use crate::pictures::difference;
 use crate::program::Dir;
+use crate::reader::encoder_is_here;
 use crate::skip::skip;
+use histeq_video::equalize::Equalizer;
+use histeq_video::equalize::cuda::Cuda;
+use histeq_video::equalize::reference::Reference;
 use histeq_video::ffmpeg::DecodeOn;
 use histeq_video::frame::Pool;
 use histeq_video::pipeline::{Cancel, Notices, Source};
 use histeq_video::source::{self, InputOptions};
+use histeq_video::spec::{Chroma, Settings, Smoothing};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Files of codecs for which there may be no encoder: 8 and 10 bits, even sizes and an odd one.
-const READY_MADE: [(&str, &[u8]); 3] = [
+/// Files of codecs for which there may be no encoder: 8, 10 and 12 bits, even sizes and an odd one.
+const READY_MADE: [(&str, &[u8]); 5] = [
     ("h265.mkv", include_bytes!("../data/nvdec/h265.mkv")),
     ("h265-10.mkv", include_bytes!("../data/nvdec/h265-10.mkv")),
+    ("h265-12.mkv", include_bytes!("../data/nvdec/h265-12.mkv")),
     ("vp9-odd.webm", include_bytes!("../data/nvdec/vp9-odd.webm")),
+    ("vp9-10-odd.webm", include_bytes!("../data/nvdec/vp9-10-odd.webm")),
 ];
 
 /// The file, decoded by NVDEC.
@@ -28,29 +36,41 @@ fn open(file: &Path) -> anyhow::Result<Box<dyn Source>> {
     Ok(source::open(&options, &Cancel::default(), silent, Arc::default())?.0)
 }
 
+/// The file, decoded by NVDEC, for this backend.
+fn open_into(file: &Path, cuda: &Cuda) -> Box<dyn Source> {
+    let mut source = open(file).unwrap();
+    source.use_pool(cuda.input_pool().unwrap());
+    source
+}
+
 /// Can NVDEC be asked to decode this file? Said if not.
 fn is_here(file: &Path) -> bool {
     let tried = open(file).and_then(|mut source| source.next());
     tried.map_err(|error| skip("nvdec", &format!("{error:#}"))).is_ok()
 }
 
-#[test]
-fn nvdec_gives_the_frames_of_the_cpu_in_the_memory_that_is_asked_for() {
-    let Some(_) = gpu() else { return };
-    let dir = Dir::new();
+/// Files of many kinds, made in this folder, without those that this NVDEC does not take; `None` where it cannot be
+/// asked.
+fn films(dir: &Dir) -> Option<Vec<String>> {
     for (file, size, video) in [
         ("h264.mp4", "854x480", "-c:v libx264 -preset veryfast -bf 3"),
         ("full-range.mp4", "320x240", "-c:v libx264 -pix_fmt yuvj420p"),
     ] {
-        dir.ffmpeg(&format!("-f lavfi -i testsrc2=size={size}:rate=25:duration=2 {video} {file}"));
+        dir.ffmpeg(&format!("-f lavfi -i testsrc2=size={size}:rate=25:duration=3 {video} {file}"));
     }
     READY_MADE.iter().for_each(|(file, bytes)| dir.write(file, bytes));
     dir.ffmpeg("-i h264.mp4 -c copy -bsf:v h264_metadata=crop_left=64:crop_right=32:crop_top=16 cropped.mp4");
-    if !is_here(&dir.path("h264.mp4")) {
-        return;
-    }
-    let made_here = ["h264.mp4", "full-range.mp4", "cropped.mp4"];
-    for file in made_here.into_iter().chain(READY_MADE.map(|(file, _)| file)) {
+    let others = ["full-range.mp4", "cropped.mp4"].into_iter().chain(READY_MADE.map(|(file, _)| file));
+    let all = ["h264.mp4"].into_iter().chain(others.filter(|file| is_here(&dir.path(file))));
+    is_here(&dir.path("h264.mp4")).then(|| all.map(str::to_owned).collect())
+}
+
+#[test]
+fn nvdec_gives_the_frames_of_the_cpu_in_the_memory_that_is_asked_for() {
+    let Some(_) = gpu() else { return };
+    let dir = Dir::new();
+    let Some(files) = films(&dir) else { return };
+    for file in &files {
         let expected = plainly(&dir.path(file));
         for pool in [None, Some(Ledger::default())] {
             let mut source = open(&dir.path(file)).unwrap();
@@ -129,4 +149,174 @@ fn a_codec_that_nvdec_does_not_know_is_an_error_with_a_remedy() {
     let run = dir.run("--decoder nvdec raw.y4m out.mkv").exits_with(1);
     assert!(run.stderr.contains("raw.y4m: raw frames need no decoder (leave --decoder nvdec out)"), "{run:?}");
     assert_eq!(dir.names(), ["in.mkv", "raw.y4m"]);
+}
+
+#[test]
+fn luma_is_equalized_where_it_lies() {
+    let Some(gpu) = gpu() else { return };
+    let dir = Dir::new();
+    let Some(files) = films(&dir) else { return };
+    for file in files {
+        for settings in [Settings::default(), Settings { smoothing: Smoothing::new(6, 2), ..Settings::default() }] {
+            let mut cuda = Cuda::on(gpu, settings, 3).unwrap();
+            let mut reference = Reference::new(settings);
+            let mut expected = plainly(&dir.path(&file)).into_iter().map(|frame| reference.equalize(&frame));
+            let mut check = |cuda: &mut Cuda| {
+                let found = cuda.collect().unwrap().unwrap();
+                assert_eq!(difference(&expected.next().unwrap(), &found), None, "{file}");
+                assert!(found.planes().iter().all(|plane| plane.on_device().is_none()), "{file}: for the encoder");
+            };
+            let mut held = Vec::new();
+            each_frame(open_into(&dir.path(&file), &cuda), |frame| {
+                let (luma, chroma) = frame.planes().split_first().unwrap();
+                assert!(luma.on_device().is_some(), "{file}: luma came down");
+                assert!(
+                    chroma.iter().all(|plane| plane.on_device().is_none() && plane.memory().is_on_host()),
+                    "{file}"
+                );
+                held.push(luma.memory().clone());
+                if cuda.in_flight() == cuda.capacity() {
+                    check(&mut cuda);
+                }
+                cuda.submit(frame).unwrap();
+            });
+            while cuda.in_flight() > 0 {
+                check(&mut cuda);
+            }
+            assert!(expected.next().is_none(), "{file}: frames are missing");
+            assert!(held.iter().all(|luma| !luma.is_on_host()), "{file}: luma came down to be equalized");
+        }
+    }
+}
+
+#[test]
+fn whoever_asks_for_luma_on_the_gpu_gets_it_brought_down_once() {
+    let Some(gpu) = gpu() else { return };
+    let dir = Dir::new();
+    let Some(files) = films(&dir) else { return };
+    for file in files {
+        let cuda = Cuda::on(gpu, Settings::default(), 1).unwrap();
+        // All of them at once: many more than NVDEC has surfaces.
+        let mut held = Vec::new();
+        each_frame(open_into(&dir.path(&file), &cuda), |frame| held.push(frame));
+        drop(cuda);
+        let expected = plainly(&dir.path(&file));
+        assert_eq!(held.len(), expected.len(), "{file}");
+        for (number, (expected, found)) in expected.iter().zip(&held).enumerate() {
+            let luma = found.planes()[0].memory();
+            assert!(luma.on_device().is_some() && !luma.is_on_host(), "{file}: frame {number}");
+            assert_eq!(difference(expected, found), None, "{file}: frame {number}");
+            assert!(luma.is_on_host(), "{file}: frame {number}");
+            let address = luma.bytes().as_ptr();
+            found.bring_down().unwrap();
+            assert_eq!(luma.bytes().as_ptr(), address, "{file}: frame {number}");
+        }
+    }
+}
+
+#[test]
+fn luma_comes_down_where_chroma_is_to_follow_it() {
+    let Some(gpu) = gpu() else { return };
+    let dir = Dir::new();
+    let Some(files) = films(&dir) else { return };
+    let settings = Settings { chroma: Chroma::Scale, ..Settings::default() };
+    for file in files {
+        let mut cuda = Cuda::on(gpu, settings, 1).unwrap();
+        let mut reference = Reference::new(settings);
+        let mut expected = plainly(&dir.path(&file)).into_iter().map(|frame| reference.equalize(&frame));
+        each_frame(open_into(&dir.path(&file), &cuda), |frame| {
+            assert!(frame.planes().iter().all(|plane| plane.on_device().is_none()), "{file}");
+            cuda.submit(frame).unwrap();
+            let found = cuda.collect().unwrap().unwrap();
+            assert_eq!(difference(&expected.next().unwrap(), &found), None, "{file}");
+        });
+        assert!(expected.next().is_none(), "{file}: frames are missing");
+    }
+}
+
+#[test]
+fn what_is_more_than_may_wait_on_the_gpu_comes_down() {
+    let Some(gpu) = gpu() else { return };
+    let dir = Dir::new();
+    // 64 frames of this size are half a gibibyte.
+    dir.ffmpeg("-f lavfi -i testsrc2=size=3840x2160:rate=25 -frames:v 70 -c:v libx264 -preset ultrafast in.mp4");
+    if !is_here(&dir.path("in.mp4")) {
+        return;
+    }
+    let cuda = Cuda::on(gpu, Settings::default(), 1).unwrap();
+    let mut held = Vec::new();
+    each_frame(open_into(&dir.path("in.mp4"), &cuda), |frame| held.push(frame));
+    let on_gpu = held.iter().filter(|frame| frame.planes()[0].on_device().is_some()).count();
+    assert!((60..70).contains(&on_gpu), "{on_gpu} frames on the GPU");
+    let mut held = held.into_iter();
+    each_frame(plain_source(&dir.path("in.mp4")), |expected| {
+        assert_eq!(difference(&expected, &held.next().unwrap()), None);
+    });
+    assert!(held.next().is_none());
+}
+
+#[test]
+fn when_the_gpu_fails_its_frames_are_equalized_elsewhere() {
+    let Some(gpu) = gpu() else { return };
+    let dir = Dir::new();
+    let Some(files) = films(&dir) else { return };
+    let settings = Settings::default();
+    for file in files {
+        let mut cuda = Cuda::on(gpu, settings, 3).unwrap();
+        cuda.refuse_next();
+        let source = open_into(&dir.path(&file), &cuda);
+        let (mut equalizer, said) = before_reference(Box::new(cuda));
+        let mut reference = Reference::new(settings);
+        let mut expected = plainly(&dir.path(&file)).into_iter().map(|frame| reference.equalize(&frame));
+        each_frame(source, |frame| {
+            assert!(frame.planes()[0].on_device().is_some(), "{file}");
+            equalizer.submit(frame).unwrap();
+            let found = equalizer.collect().unwrap().unwrap();
+            assert_eq!(difference(&expected.next().unwrap(), &found), None, "{file}");
+        });
+        assert!(expected.next().is_none(), "{file}: frames are missing");
+        assert_eq!(said.lock().unwrap().len(), 1, "{file}");
+    }
+}
+
+#[test]
+fn the_program_says_where_luma_is_and_measures_it_all_the_same() {
+    let Some(_) = gpu() else { return };
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=640x360:rate=25:duration=2 -c:v libx264 in.mp4");
+    if !is_here(&dir.path("in.mp4")) {
+        return;
+    }
+    let said = |options: &str| {
+        let run = dir.run(&format!("-y -v --decoder nvdec --encoder ffv1 {options} in.mp4 nvdec.mkv")).exits_with(0);
+        let line = run.stderr.lines().find(|line| line.contains("decoded on GPU 0")).expect("a note").to_owned();
+        dir.ffmpeg("-i nvdec.mkv -f framemd5 nvdec.md5");
+        dir.run("-y --backend cpu --encoder ffv1 in.mp4 cpu.mkv").exits_with(0);
+        dir.ffmpeg("-i cpu.mkv -f framemd5 cpu.md5");
+        assert_eq!(dir.read("cpu.md5"), dir.read("nvdec.md5"), "{options}");
+        line
+    };
+    let stays = "where its luma stays until it is equalized";
+    assert!(said("--backend cuda").ends_with(stays));
+    assert!(said("--backend cuda --verify --stats stats.jsonl").ends_with(stays));
+    assert_eq!(String::from_utf8(dir.read("stats.jsonl")).unwrap().lines().count(), 50);
+    assert!(said("--backend cpu").ends_with("from where it comes down to be equalized"));
+}
+
+#[test]
+fn auto_takes_a_decoder_that_tells_what_is_damaged() {
+    let dir = Dir::new();
+    if !encoder_is_here("damaged H.264", "libx264") {
+        return;
+    }
+    dir.ffmpeg("-f lavfi -i testsrc2=size=1280x720:rate=25:duration=2 -c:v libx264 -g 10 whole.mkv");
+    let mut bytes = dir.read("whole.mkv");
+    let (begin, end) = (bytes.len() / 3, bytes.len() * 2 / 3);
+    bytes[begin..end].iter_mut().step_by(997).for_each(|byte| *byte ^= 0x55);
+    dir.write("in.mkv", &bytes);
+    for decoder in ["", "--decoder auto", "--decoder cpu"] {
+        let run = dir.run(&format!("-y {decoder} in.mkv out.mkv")).exits_with(0);
+        assert!(run.stderr.lines().last().unwrap().contains(" damaged frame"), "{decoder}: {run:?}");
+    }
+    dir.run("--strict -y in.mkv out.mkv").exits_with(1);
 }

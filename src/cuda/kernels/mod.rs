@@ -9,6 +9,7 @@ mod look_ahead;
 mod luminance;
 mod map;
 mod scan;
+mod surface;
 mod tile_curves;
 mod tile_histogram;
 mod tile_map;
@@ -21,6 +22,7 @@ pub(super) use look_ahead::LookAhead;
 pub(super) use luminance::Luminance;
 pub(super) use map::Map;
 pub(super) use scan::Scan;
+pub(super) use surface::Surface;
 pub(super) use tile_curves::TileCurves;
 pub(super) use tile_histogram::TileHistogram;
 pub(super) use tile_map::TileMap;
@@ -76,6 +78,7 @@ kernels! {
     tile_histogram: TileHistogram,
     tile_curves: TileCurves,
     tile_map: TileMap,
+    surface: Surface,
 }
 
 impl Kernels {

@@ -1,0 +1,17 @@
+// Rows of a decoder's two-byte samples, whose codes lie in the high bits, as rows of codes. A thread makes one vector.
+#include "samples.cuh"
+
+extern "C" __global__ __launch_bounds__(256) void surface_u16(const uint4* __restrict__ from, unsigned from_pitch,
+                                                              uint4* __restrict__ to, unsigned to_pitch,
+                                                              unsigned vectors, unsigned shift) {
+    unsigned index = blockIdx.x * blockDim.x + threadIdx.x;
+    if (index >= vectors) return;
+
+    unsigned long long row = blockIdx.y;
+    Words moved = words(from[row * from_pitch + index]);
+    // A word has two samples: what is shifted out of the upper one stays out of the lower one.
+    unsigned codes = (0xffffu >> shift) * 0x10001u;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) moved.of[i] = moved.of[i] >> shift & codes;
+    to[row * to_pitch + index] = vector(moved);
+}

@@ -1,0 +1,86 @@
+//! Launches `kernels/surface.cu`: codes out of the high bits of a decoder's samples, on their way into memory of ours.
+#![allow(unsafe_code, reason = "launches kernels")]
+
+use super::{VECTOR, function, module};
+use crate::cuda::error::{Doing, Error};
+use crate::frame::DeviceRows;
+use cudarc::driver::{CudaContext, CudaFunction, CudaStream, LaunchConfig, PushKernelArg};
+use std::sync::Arc;
+
+/// Threads of a block.
+const THREADS: usize = 256;
+
+/// The most rows of a grid.
+const MOST_ROWS: usize = 65_535;
+
+pub(in crate::cuda) struct Surface {
+    codes: CudaFunction,
+}
+
+impl Surface {
+    pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
+        let module = module(context, include_str!("../../../kernels/surface.ptx"))?;
+        Ok(Surface { codes: function(&module, "surface_u16")? })
+    }
+
+    /// Enqueues the codes of `from`, which lie `shift` bits up, into `to`.
+    ///
+    /// # Errors
+    /// When the rows do not begin at whole vectors or there are too many of them, and when the launch fails.
+    ///
+    /// # Safety
+    /// Both have as many rows of as many bytes in the memory of this stream's context, and the bytes between them belong
+    /// to them. Until the stream has done it nobody writes `from`, and nobody else touches `to`.
+    pub unsafe fn launch(
+        &self,
+        stream: &Arc<CudaStream>,
+        from: &DeviceRows,
+        to: &DeviceRows,
+        shift: u32,
+    ) -> Result<(), Error> {
+        let (Some(from_pitch), Some(to_pitch)) = (vectors_between_rows(from), vectors_between_rows(to)) else {
+            return Err(Error::Refused {
+                reason: "a picture of the decoder's lies in no order that is known".to_owned(),
+            });
+        };
+        let vectors = to.row_bytes.div_ceil(VECTOR);
+        let config = LaunchConfig {
+            grid_dim: (vectors.div_ceil(THREADS) as u32, to.rows as u32, 1),
+            block_dim: (THREADS as u32, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        let vectors = vectors as u32;
+        let mut launch = stream.launch_builder(&self.codes);
+        launch.arg(&from.address).arg(&from_pitch).arg(&to.address).arg(&to_pitch).arg(&vectors).arg(&shift);
+        // SAFETY: the arguments are those of the kernel. The rows begin at whole vectors, and as no row is longer than
+        // its pitch, the last vector of each ends before the next one begins; the rest the caller promises.
+        unsafe { launch.launch(config) }.doing("launching surface")?;
+        Ok(())
+    }
+}
+
+/// How many vectors lie between the beginnings of rows; `None` where rows are no whole vectors, or too many for a grid.
+fn vectors_between_rows(rows: &DeviceRows) -> Option<u32> {
+    let begins = rows.address.is_multiple_of(VECTOR as u64) && rows.pitch.is_multiple_of(VECTOR);
+    let fits = rows.row_bytes <= rows.pitch && rows.rows <= MOST_ROWS;
+    (begins && fits).then_some(u32::try_from(rows.pitch / VECTOR).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_are_no_whole_vectors_are_refused() {
+        let rows = DeviceRows { address: 0x7000, pitch: 64, row_bytes: 62, rows: 17 };
+        assert_eq!(vectors_between_rows(&rows), Some(4));
+        for other in [
+            DeviceRows { address: 0x7008, ..rows },
+            DeviceRows { pitch: 72, ..rows },
+            DeviceRows { row_bytes: 66, ..rows },
+            DeviceRows { rows: 65_536, ..rows },
+        ] {
+            assert_eq!(vectors_between_rows(&other), None, "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Pictures that a decoder on this GPU has made: luma is copied into memory of ours beside it, as the decoder's own may
+//! only be read and is wanted back, and stays on the GPU until it is equalized. Chroma comes down, for the encoder.
+#![allow(unsafe_code, reason = "copies between addresses that a decoder gives")]
+
+use super::context::Gpu;
+use super::error::{Doing, Error};
+use super::pinned::{PinnedBuffer, PinnedPool};
+use super::rows::{Place, copy_of_rows};
+use crate::frame::{Adopted, DeviceRows, HostBuffer, HostPool, Memory, OnDevice, Surface};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, result, sys};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// The most bytes of the GPU's memory that frames wait in: 258 frames of 8-bit luma at 1080p, 64 at 4K.
+const MOST_ON_DEVICE: usize = 512 << 20;
+
+/// Takes pictures over from a decoder.
+pub(super) struct Surfaces {
+    shelf: Arc<Shelf>,
+    /// What adopting a picture consists of, after the decoder's work.
+    stream: Arc<CudaStream>,
+    /// Where chroma comes down; whoever takes it apart gives it back at once.
+    pairs: PinnedPool,
+}
+
+impl Surfaces {
+    /// Ready to take pictures over.
+    ///
+    /// # Errors
+    /// When a stream cannot be made.
+    pub fn new(gpu: &Arc<Gpu>) -> Result<Self, Error> {
+        let stream = || gpu.context.new_stream().doing("making a stream");
+        let shelf = Shelf {
+            gpu: gpu.clone(),
+            down: stream()?,
+            idle: Mutex::default(),
+            in_all: AtomicUsize::new(0),
+            host: HostPool::default(),
+        };
+        Ok(Surfaces { shelf: Arc::new(shelf), stream: stream()?, pairs: PinnedPool::new(&gpu.context) })
+    }
+
+    /// Takes a picture over, waiting until its samples lie where they are to; `None` when it belongs to another context,
+    /// as much waits on the GPU as may, or the GPU refuses.
+    ///
+    /// # Safety
+    /// As for [`Pool::adopt`](crate::frame::Pool::adopt).
+    pub unsafe fn adopt(&self, surface: &Surface) -> Option<Adopted> {
+        if surface.context != self.shelf.context() {
+            return None;
+        }
+        let luma = Shelf::lend(&self.shelf, &surface.luma, surface.stride)?;
+        let mut pairs = self.pairs.take(surface.pairs.row_bytes * surface.pairs.rows).ok()?;
+        // SAFETY: by the caller's promise; luma and pairs are new, and as long as the surface asks for.
+        let copied = unsafe { self.enqueue(surface, &luma.rows, &mut pairs) };
+        // Also after an error: what has been enqueued before it must not find the memory in other hands.
+        let done = self.stream.synchronize().doing("copying a decoded picture");
+        copied.and(done).ok()?;
+        Some(Adopted { luma: Arc::new(luma), pairs: Box::new(pairs) })
+    }
+
+    /// Enqueues the copies of luma and chroma, behind the decoder's work.
+    ///
+    /// # Safety
+    /// As for [`adopt`](Surfaces::adopt). `luma` has the surface's rows in memory of this context, `pairs` has the bytes
+    /// of its pairs, and nobody else touches either until the stream has been waited for.
+    unsafe fn enqueue(&self, surface: &Surface, luma: &DeviceRows, pairs: &mut PinnedBuffer) -> Result<(), Error> {
+        let doing = "copying a decoded picture";
+        let gpu = &self.shelf.gpu;
+        gpu.context.bind_to_thread().doing(doing)?;
+        let decoded = gpu.context.new_event(None).doing("making an event")?;
+        // SAFETY: the event is of this context, and so is the stream, by the caller's promise.
+        unsafe { result::event::record(decoded.cu_event(), surface.stream as sys::CUstream) }.doing(doing)?;
+        self.stream.wait(&decoded).doing("ordering streams")?;
+        if surface.shift > 0 {
+            // SAFETY: by the caller's promise. Rows of both begin at whole vectors, or the launcher refuses; the
+            // decoder's pitch and ours leave room for whole vectors behind each row.
+            unsafe { gpu.kernels.surface()?.launch(&self.stream, &surface.luma, luma, surface.shift)? };
+        } else {
+            // SAFETY: by the caller's promise, both sides have these rows.
+            unsafe { self.copy(&surface.luma, (Place::Device(luma.address), luma.pitch)) }?;
+        }
+        let below = (Place::Host(pairs.as_mut_ptr()), surface.pairs.row_bytes);
+        // SAFETY: as above; the host's side is as long as the rows without padding.
+        unsafe { self.copy(&surface.pairs, below) }
+    }
+
+    /// Enqueues the copy of rows.
+    ///
+    /// # Safety
+    /// They lie in memory of this context, `to` has room for them, and nobody else touches it until the stream has been
+    /// waited for. The context is bound.
+    unsafe fn copy(&self, rows: &DeviceRows, to: (Place, usize)) -> Result<(), Error> {
+        let copy = copy_of_rows((Place::Device(rows.address), rows.pitch), to, rows.row_bytes, rows.rows);
+        // SAFETY: by the caller's promise; the driver reads `copy` before it returns.
+        unsafe { sys::cuMemcpy2DAsync_v2(&copy, self.stream.cu_stream()) }.result().doing("copying a decoded picture")
+    }
+}
+
+/// Memory on the GPU for frames that wait, used again when the last holder lets go.
+struct Shelf {
+    gpu: Arc<Gpu>,
+    /// What is asked for on the host all the same comes down here.
+    down: Arc<CudaStream>,
+    idle: Mutex<Vec<CudaSlice<u8>>>,
+    /// Bytes that are allocated, idle or not.
+    in_all: AtomicUsize,
+    host: HostPool,
+}
+
+impl Shelf {
+    /// The handle of its context.
+    fn context(&self) -> usize {
+        self.gpu.context.cu_ctx() as usize
+    }
+
+    /// Memory for rows like these at another pitch, its content unspecified; `None` when there is none left.
+    fn lend(shelf: &Arc<Shelf>, rows: &DeviceRows, pitch: usize) -> Option<OnGpu> {
+        let buffer = shelf.take(pitch * rows.rows)?;
+        let address = buffer.device_ptr(&shelf.down).0;
+        let rows = DeviceRows { address, pitch, ..*rows };
+        Some(OnGpu { rows, buffer: Some(buffer), host: OnceLock::new(), shelf: shelf.clone() })
+    }
+
+    fn take(&self, len: usize) -> Option<CudaSlice<u8>> {
+        // Freeing takes a context that is bound.
+        self.gpu.context.bind_to_thread().ok()?;
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whatever is of another size was made for another size of picture.
+        for other in idle.extract_if(.., |buffer| buffer.len() != len) {
+            self.in_all.fetch_sub(other.len(), Ordering::Relaxed);
+        }
+        if let Some(buffer) = idle.pop() {
+            return Some(buffer);
+        }
+        if self.in_all.load(Ordering::Relaxed) + len > MOST_ON_DEVICE {
+            return None;
+        }
+        // SAFETY: nobody reads a byte of it that the copy of a surface has not written.
+        let buffer = unsafe { self.down.alloc(len) }.ok()?;
+        // From now on other streams may use it too.
+        self.down.synchronize().ok()?;
+        self.in_all.fetch_add(len, Ordering::Relaxed);
+        Some(buffer)
+    }
+}
+
+impl Drop for Shelf {
+    fn drop(&mut self) {
+        // The thread may be an encoder's, which has never seen the context; a failure cannot be reported from here.
+        let _ = self.gpu.context.bind_to_thread();
+    }
+}
+
+/// Rows on the GPU; their memory goes back to the shelf when dropped. Whoever enqueues a copy of them holds on to them
+/// until it is done.
+struct OnGpu {
+    rows: DeviceRows,
+    /// `None` only while it is being dropped.
+    buffer: Option<CudaSlice<u8>>,
+    /// The same on the host, once somebody has asked for it.
+    host: OnceLock<HostBuffer>,
+    shelf: Arc<Shelf>,
+}
+
+impl OnGpu {
+    /// A copy on the host, at the same pitch.
+    fn copy_down(&self) -> Result<HostBuffer, Error> {
+        let doing = "bringing a picture down";
+        let mut host = self.shelf.host.take(self.size());
+        self.shelf.gpu.context.bind_to_thread().doing(doing)?;
+        let DeviceRows { address, pitch, row_bytes, rows } = self.rows;
+        let below = (Place::Host(host.as_mut_ptr()), pitch);
+        let copy = copy_of_rows((Place::Device(address), pitch), below, row_bytes, rows);
+        let stream = &self.shelf.down;
+        // SAFETY: both sides have these rows. They were written before `adopt` returned and are only read since; the
+        // host's side is waited for below. The driver reads `copy` before it returns, and the context is bound.
+        let copied = unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.cu_stream()) }.result();
+        let done = stream.synchronize();
+        copied.and(done).doing(doing)?;
+        Ok(host)
+    }
+}
+
+impl Memory for OnGpu {
+    fn bytes(&self) -> &[u8] {
+        self.host.get_or_init(|| self.copy_down().unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    fn size(&self) -> usize {
+        self.rows.pitch * self.rows.rows
+    }
+
+    fn on_device(&self) -> Option<OnDevice> {
+        Some(OnDevice { context: self.shelf.context(), address: self.rows.address })
+    }
+
+    fn is_on_host(&self) -> bool {
+        self.host.get().is_some()
+    }
+
+    fn bring_down(&self) -> anyhow::Result<()> {
+        if !self.is_on_host() {
+            let host = self.copy_down()?;
+            // Another thread may have been faster, with the same bytes.
+            let _ = self.host.set(host);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for OnGpu {
+    fn drop(&mut self) {
+        let mut idle = self.shelf.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.extend(self.buffer.take());
+    }
+}
