@@ -1,9 +1,11 @@
 // Rows of a decoder's two-byte samples, whose codes lie in the high bits, as rows of codes. A thread makes one vector.
+#include "launch.cuh"
 #include "samples.cuh"
 
-extern "C" __global__ __launch_bounds__(256) void surface_u16(const uint4* __restrict__ from, unsigned from_pitch,
-                                                              uint4* __restrict__ to, unsigned to_pitch,
+extern "C" __global__ __launch_bounds__(256) void surface_u16(const uint4* from, unsigned from_pitch,
+                                                              uint4* to, unsigned to_pitch,
                                                               unsigned vectors, unsigned shift) {
+    begin_after_previous();
     unsigned index = blockIdx.x * blockDim.x + threadIdx.x;
     if (index >= vectors) return;
 

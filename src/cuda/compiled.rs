@@ -101,6 +101,7 @@ files! {
     LUMINANCE: "luminance" for 75 80 90,
     MAP: "map" for 75 80 90,
     SCAN: "scan" for 75 80 90,
+    SURFACE: "surface" for 75 80 90,
     TILE_CURVES: "tile_curves" for 75 80 90,
     TILE_HISTOGRAM: "tile_histogram" for 75 80 90,
     TILE_MAP: "tile_map" for 75 80 90,

@@ -3,8 +3,9 @@
 
 use super::{VECTOR, function, module};
 use crate::cuda::error::{Doing, Error};
+use crate::cuda::launch::Kernel;
 use crate::frame::DeviceRows;
-use cudarc::driver::{CudaContext, CudaFunction, CudaStream, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaContext, CudaStream, LaunchConfig};
 use std::sync::Arc;
 
 /// Threads of a block.
@@ -14,12 +15,12 @@ const THREADS: usize = 256;
 const MOST_ROWS: usize = 65_535;
 
 pub(in crate::cuda) struct Surface {
-    codes: CudaFunction,
+    codes: Kernel,
 }
 
 impl Surface {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let module = module(context, include_str!("../../../kernels/surface.ptx"))?;
+        let module = module(context, &super::compiled::SURFACE)?;
         Ok(Surface { codes: function(&module, "surface_u16")? })
     }
 
@@ -50,7 +51,7 @@ impl Surface {
             shared_mem_bytes: 0,
         };
         let vectors = vectors as u32;
-        let mut launch = stream.launch_builder(&self.codes);
+        let mut launch = self.codes.on(stream);
         launch.arg(&from.address).arg(&from_pitch).arg(&to.address).arg(&to_pitch).arg(&vectors).arg(&shift);
         // SAFETY: the arguments are those of the kernel. The rows begin at whole vectors, and as no row is longer than
         // its pitch, the last vector of each ends before the next one begins; the rest the caller promises.
