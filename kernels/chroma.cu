@@ -22,7 +22,7 @@ __device__ __forceinline__ void set_code(S* plane, unsigned long long index, uns
 template <typename S>
 __device__ __forceinline__ void scale_pairs(const S* before, S* picture, Samples samples, ChromaPlaces places,
                                             Colours colours) {
-    begin_after_previous();
+    wait_for_previous();
     unsigned group_width = 1u << places.log2_width, group_height = 1u << places.log2_height;
     unsigned columns = (places.width + group_width - 1u) / group_width;
     unsigned rows = (places.height + group_height - 1u) / group_height;
@@ -57,7 +57,7 @@ template <typename S, int COMPONENTS, bool PLANAR>
 __device__ __forceinline__ void rescale(uint4* pixels, unsigned plane_vectors, const uint4* luma,
                                         const uint4* mapped, Samples samples, Weights weights,
                                         const unsigned short* curve) {
-    begin_after_previous();
+    wait_for_previous();
     unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>;
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < vectors; index += gridDim.x * blockDim.x) {
         Words luminance = words(luma[index]);

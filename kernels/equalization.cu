@@ -57,7 +57,7 @@ extern "C" __global__ __launch_bounds__(1024) void equalization(unsigned* counts
                                                                 unsigned* marks, Sum* bins, Grid* grid,
                                                                 ushort4* curve) {
     __shared__ Room room;
-    begin_after_previous();
+    wait_for_previous();
     History history = {slots, sums, states, marks};
     if (gridDim.x == 1u) {
         equalization<false>(counts, codes, levels, m, history, bins, grid, curve, room);

@@ -189,6 +189,12 @@ struct Tally {
     unsigned others[2][LANES];  // for the textbook the first count that is not zero, else what the plateau leaves
 };
 
+// The first value of the lanes that is not zero; 0 if all are.
+__device__ __forceinline__ unsigned first_of_warp(unsigned value) {
+    unsigned found = __ballot_sync(ALL, value != 0u);
+    return __shfl_sync(ALL, value, found != 0u ? __ffs(found) - 1 : 0);
+}
+
 // The textbook's curve, once the totals are whole.
 template <unsigned PER, typename Crew>
 __device__ __forceinline__ void plain_curve(unsigned* totals, unsigned codes, unsigned expected, Levels levels,

@@ -40,7 +40,6 @@ __device__ __forceinline__ void count_vector(uint4 loaded, unsigned index, Sampl
 }
 
 __device__ __forceinline__ Window begin_window(unsigned log2_window, unsigned log2_copies) {
-    let_next_begin();
     Window window = {blockIdx.y << log2_window, 1u << log2_window, log2_copies,
                      threadIdx.x & ((1u << log2_copies) - 1u)};
     for (unsigned i = threadIdx.x; i < window.size << log2_copies; i += blockDim.x) shared_counts[i] = 0u;

@@ -1,5 +1,5 @@
-// Launches that overlap (programmatic dependent launches, compute capability 9.0): a kernel lets the next one of its stream
-// begin while it still runs; that one does what it can without memory, and waits. Older devices launch one after the other.
+// Launches that overlap (programmatic dependent launches, compute capability 9.0): a kernel begins while the one before it in
+// its stream ends, does what it can without memory, and waits. Older devices launch one after the other.
 //
 // What the kernel before has written may come after this one began: nothing here may be read as constant (`__ldg`, or
 // pointers that are const and `__restrict__`).
@@ -11,7 +11,8 @@ constexpr bool LAUNCHES_OVERLAP = true;
 constexpr bool LAUNCHES_OVERLAP = false;
 #endif
 
-// The next kernel may begin once all blocks have come here.
+// The next kernel may begin once all blocks have come here, instead of when they end. For kernels that have a block on every
+// multiprocessor: beside fewer, two blocks of the next one would share a multiprocessor while others have none.
 __device__ __forceinline__ void let_next_begin() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -23,10 +24,4 @@ __device__ __forceinline__ void wait_for_previous() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
-}
-
-// For kernels that have nothing to do before.
-__device__ __forceinline__ void begin_after_previous() {
-    let_next_begin();
-    wait_for_previous();
 }

@@ -10,7 +10,7 @@ extern "C" __global__ __launch_bounds__(1024) void look_ahead(const unsigned* ma
                                                               unsigned first, unsigned entries,
                                                               ushort4* curve) {
     __shared__ unsigned chosen;
-    begin_after_previous();
+    wait_for_previous();
     if (threadIdx.x == 0u) chosen = 0u;
     __syncthreads();
     unsigned own = marks[slot];

@@ -6,7 +6,7 @@
 template <typename S, int COMPONENTS, bool PLANAR>
 __device__ __forceinline__ void luminance(const uint4* pixels, unsigned plane_vectors, Samples samples,
                                           Weights weights, uint4* luma) {
-    begin_after_previous();
+    wait_for_previous();
     unsigned index = blockIdx.x * blockDim.x + threadIdx.x;
     if (index >= (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>) return;
 

@@ -86,7 +86,7 @@ __device__ __forceinline__ void map_rgb(const uint4* from, uint4* to, unsigned p
 #define MAP(NAME, S, STEP)                                                                                          \
     extern "C" __global__ __launch_bounds__(1024) void NAME(const uint4* from, uint4* to, Samples samples,          \
                                                             const unsigned short* curve, unsigned in_shared) {      \
-        begin_after_previous();                                                                                     \
+        wait_for_previous();                                                                                        \
         if (in_shared) {                                                                                            \
             share<S>(curve, samples.max);                                                                           \
             map_stored<S, STEP>(from, to, samples, Curve<S, true>{curve});                                          \
@@ -99,7 +99,7 @@ __device__ __forceinline__ void map_rgb(const uint4* from, uint4* to, unsigned p
     extern "C" __global__ __launch_bounds__(256) void NAME(                                                         \
         const uint4* from, uint4* to, unsigned plane_vectors, const uint4* luma, const uint4* mapped,               \
         Samples samples, Weights weights, const unsigned short* curve, unsigned in_shared) {                        \
-        begin_after_previous();                                                                                     \
+        wait_for_previous();                                                                                        \
         if (in_shared) {                                                                                            \
             share<S>(curve, samples.max);                                                                           \
             map_rgb<S, COMPONENTS, PLANAR>(from, to, plane_vectors, luma, mapped, samples, weights,                 \

@@ -13,14 +13,6 @@
 constexpr unsigned PER_LANE = 4u;
 constexpr unsigned long long NONE = ~0ull;
 
-__device__ __forceinline__ unsigned long long min_of_warp(unsigned long long value) {
-    for (unsigned distance = LANES / 2u; distance > 0u; distance /= 2u) {
-        unsigned long long other = __shfl_xor_sync(ALL, value, distance);
-        value = other < value ? other : value;
-    }
-    return value;
-}
-
 extern "C" __global__ __launch_bounds__(1024) void scan(const uint4* counts, uint4* emptied, unsigned codes,
                                                         Levels levels, ushort4* curve) {
     __shared__ unsigned totals[LANES];             // samples that each warp has seen
@@ -29,7 +21,7 @@ extern "C" __global__ __launch_bounds__(1024) void scan(const uint4* counts, uin
     __shared__ unsigned long long firsts[LANES];   // first occupied code between black and white << 32 | its count
     __shared__ unsigned runs[LANES];               // samples in each warp's run
 
-    begin_after_previous();
+    wait_for_previous();
     unsigned lane = threadIdx.x % LANES;
     unsigned warp = threadIdx.x / LANES;
     unsigned warps = blockDim.x / LANES;
@@ -66,7 +58,7 @@ extern "C" __global__ __launch_bounds__(1024) void scan(const uint4* counts, uin
     total = sum_of_warp(total);
     black = sum_of_warp(black);
     lower = sum_of_warp(lower);
-    first = min_of_warp(first);
+    first = lowest_of_warp(first);
     run = sum_of_warp(run);
     if (lane == 0u) {
         totals[warp] = total;
@@ -80,7 +72,7 @@ extern "C" __global__ __launch_bounds__(1024) void scan(const uint4* counts, uin
     bool owned = lane < warps;
     unsigned all = sum_of_warp(owned ? totals[lane] : 0u);
     unsigned all_black = sum_of_warp(owned ? blacks[lane] : 0u);
-    unsigned long long earliest = min_of_warp(owned ? firsts[lane] : NONE);
+    unsigned long long earliest = lowest_of_warp(owned ? firsts[lane] : NONE);
     unsigned before = sum_of_warp((owned ? lowers[lane] : 0u) + (lane < warp ? runs[lane] : 0u));
     // Samples below black count as black and those above white as white; so the first occupied level is black if
     // anything lies there, else the first code between, else white, which then holds all samples.

@@ -5,7 +5,7 @@
 extern "C" __global__ __launch_bounds__(256) void surface_u16(const uint4* from, unsigned from_pitch,
                                                               uint4* to, unsigned to_pitch,
                                                               unsigned vectors, unsigned shift) {
-    begin_after_previous();
+    wait_for_previous();
     unsigned index = blockIdx.x * blockDim.x + threadIdx.x;
     if (index >= vectors) return;
 

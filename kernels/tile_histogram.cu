@@ -175,7 +175,6 @@ __device__ __forceinline__ void tile_histogram(const uint4* plane, Samples sampl
             step(walk);
         }
     };
-    let_next_begin();
     // What takes longer comes first, unless the samples may not be there yet.
     if (!LAUNCHES_OVERLAP) load();
     counters.begin();

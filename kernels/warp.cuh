@@ -42,17 +42,11 @@ __device__ __forceinline__ T prefix_of_warp(T value, unsigned lane) {
     return value;
 }
 
-// The lowest.
+// The lowest value of all lanes.
 __device__ __forceinline__ unsigned long long lowest_of_warp(unsigned long long value) {
     for (unsigned distance = LANES / 2u; distance > 0u; distance /= 2u) {
         unsigned long long other = __shfl_xor_sync(ALL, value, distance);
         if (other < value) value = other;
     }
     return value;
-}
-
-// The first that is not zero; 0 if all are.
-__device__ __forceinline__ unsigned first_of_warp(unsigned value) {
-    unsigned found = __ballot_sync(ALL, value != 0u);
-    return __shfl_sync(ALL, value, found != 0u ? __ffs(found) - 1 : 0);
 }

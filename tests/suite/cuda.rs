@@ -104,6 +104,37 @@ fn samples(frame: &Frame) -> Vec<u8> {
 }
 
 #[test]
+fn frames_on_several_streams_at_once_all_come_to_an_end() {
+    let Some(gpu) = gpu() else { return };
+    // Each takes the whole GPU for itself: two that are half there would wait for each other for ever.
+    let frames = [Content::Noise, Content::Ramp]
+        .map(|content| Picture { content, ..Picture::new(PixelFormat::Gray, (3841, 2161)) }.make());
+    let expected = frames.each_ref().map(|frame| samples(&Reference::new(Settings::default()).equalize(frame)));
+    let (frames, expected) = (frames.each_ref().map(samples), &expected);
+    let task = task(&Picture::new(PixelFormat::Gray, (3841, 2161)).make());
+    let layout = Layout::of(&Picture::new(PixelFormat::Gray, (3841, 2161)).make(), false).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut pictures = DevicePicture::several(gpu, &layout, 8).unwrap();
+                let mut history = History::on(pictures[0].stream()).unwrap();
+                let mut found = vec![0; expected[0].len()];
+                for _ in 0..5 {
+                    for (picture, frame) in pictures.iter_mut().zip(frames.iter().cycle()) {
+                        picture.fill(frame).unwrap();
+                    }
+                    pictures.iter_mut().for_each(|picture| picture.equalize(&mut history, &task).unwrap());
+                    for (picture, expected) in pictures.iter().zip(expected.iter().cycle()) {
+                        picture.read(&mut found).unwrap();
+                        assert!(found == *expected);
+                    }
+                }
+            });
+        }
+    });
+}
+
+#[test]
 fn a_cuda_error_is_survived_with_the_same_bytes() {
     let Some(gpu) = gpu() else { return };
     let pictures = pictures();
