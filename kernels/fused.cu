@@ -12,6 +12,9 @@
 // Vectors that a thread has on their way at once.
 constexpr unsigned AHEAD = 4u;
 
+// From so many rounds of vectors that stay, a block takes most of the shared memory.
+constexpr unsigned CROWDED = 4u;
+
 // The table, then the vectors that stay.
 extern __shared__ __align__(128) unsigned shared_words[];
 
@@ -234,11 +237,12 @@ __device__ __forceinline__ void plain_curve(unsigned* totals, unsigned codes, un
 }
 
 // One plane by the blocks of a team, of which this is number `block`. `make_curve` is what the crew does from the totals,
-// which it has to wait for, to the table.
+// which it has to wait for, to the table. Blocks that are `alone` leave no room for one of the next launch.
 template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew, bool ORDERED, typename Prepare,
           typename MakeCurve, typename Judge>
 __device__ __forceinline__ void on_chip(Plane plane, unsigned block, Samples samples, Levels levels, unsigned* totals,
-                                        unsigned* emptied, Prepare prepare, MakeCurve make_curve, Judge judge) {
+                                        unsigned* emptied, bool alone, Prepare prepare, MakeCurve make_curve,
+                                        Judge judge) {
     unsigned codes = samples.max + 1u;
     unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>;
     unsigned begin = block * plane.share;
@@ -261,6 +265,7 @@ __device__ __forceinline__ void on_chip(Plane plane, unsigned block, Samples sam
             end_of_round();
         }
     };
+    if (alone) let_next_begin();
     // What takes longer comes first, unless the samples may not be there yet.
     if (!LAUNCHES_OVERLAP) start_fetching();
     for (unsigned i = threadIdx.x; i < (codes << LOG2_COPIES) / 4u; i += blockDim.x) {
@@ -279,8 +284,8 @@ __device__ __forceinline__ void on_chip(Plane plane, unsigned block, Samples sam
     Table<LOG2_COPIES> table;
     count_share<S, LOG2_COPIES>(share, stage, kept, samples, table);
     __syncthreads();
-    // Earlier it would be in the way.
-    let_next_begin();
+    // Where there is room for it now, earlier it would have been in the way.
+    if (!alone) let_next_begin();
     if (ORDERED) __threadfence();
     add_up<LOG2_COPIES>(codes, levels, totals);
     __syncthreads();
@@ -309,7 +314,7 @@ __device__ __forceinline__ void plain(Plane plane, Samples samples, Levels level
                                       unsigned* emptied) {
     __shared__ Tally tally;
     on_chip<S, LOG2_COPIES, PER, Crew, false>(
-        plane, blockIdx.x, samples, levels, totals, emptied, [] {},
+        plane, blockIdx.x, samples, levels, totals, emptied, plane.kept >= CROWDED, [] {},
         [&](unsigned(&mapped)[PER]) {
             plain_curve<PER, Crew>(totals, samples.max + 1u, samples.pixels, levels, tally, mapped);
         },
@@ -413,7 +418,7 @@ __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels le
     Past<PER> past;
     Known known;
     on_chip<S, LOG2_COPIES, PER, Crew, false>(
-        plane, blockIdx.x, samples, levels, totals, emptied,
+        plane, blockIdx.x, samples, levels, totals, emptied, true,
         [&] {
             if (remembers && Crew::HAS_JUDGE && threadIdx.x < Crew::warps() * LANES) {
                 // It is there when the samples have been counted.
@@ -489,7 +494,8 @@ extern "C" __global__ __launch_bounds__(1024) void fused_batch_u8(Planes planes,
         Plane plane = {pixels, pixels, share, kept};
         unsigned next = turn == 2u ? 0u : turn + 1u;
         on_chip<unsigned char, 5u, 1u, Crew<8u>, true>(
-            plane, blockIdx.x % team, samples, levels, totals + turn * SIZE, totals + next * SIZE, [] {},
+            plane, blockIdx.x % team, samples, levels, totals + turn * SIZE, totals + next * SIZE, true,
+            [] {},
             [&](unsigned(&mapped)[1]) {
                 plain_curve<1u, Crew<8u>>(totals + turn * SIZE, 256u, samples.pixels, levels, tally, mapped);
                 __threadfence();

@@ -14,7 +14,7 @@ use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The oldest architecture whose code waits for the kernel before it by itself.
 const OVERLAPS_FROM: (i32, i32) = (9, 0);
@@ -224,8 +224,11 @@ fn attribute(id: Attribute) -> sys::CUlaunchAttribute {
 }
 
 /// Whether kernels of other processes may run on the GPU at the same time: whether there is a control daemon of MPS, where
-/// the driver looks for it.
+/// the driver looks for it when it starts.
 fn is_shared() -> bool {
-    let folder = std::env::var_os("CUDA_MPS_PIPE_DIRECTORY").unwrap_or_else(|| "/tmp/nvidia-mps".into());
-    Path::new(&folder).join("control").exists()
+    static SHARED: OnceLock<bool> = OnceLock::new();
+    *SHARED.get_or_init(|| {
+        let folder = std::env::var_os("CUDA_MPS_PIPE_DIRECTORY").unwrap_or_else(|| "/tmp/nvidia-mps".into());
+        Path::new(&folder).join("control").exists()
+    })
 }

@@ -194,10 +194,14 @@ impl Fused {
         let function = self.batch.as_ref().expect("it is there");
         let vectors = luma_vectors(&layout);
         let shape = tuning::batch(vectors * VECTOR as u32, self.multiprocessors);
+        if shape.teams == 1 {
+            // Launches overlap, but planes of one launch do not.
+            return pictures.iter_mut().try_for_each(|picture| self.launch(picture, history, task));
+        }
         let share = vectors.div_ceil(shape.team);
         let table = (layout.codes() as u32 * 4) << self.variants[0].row.log2_copies;
         let (kept, bytes) = self.kept(function, share, shape.threads, table, shape.blocks)?;
-        let teams = (self.multiprocessors * shape.blocks / shape.team).max(1);
+        let teams = shape.teams;
         let (samples, levels) = (Samples::of(&layout), Levels::new(task.levels, task.settings.strength));
         let entries = teams as usize * 3 * Totals::entries(layout.codes());
         for pictures in pictures.chunks_mut(MOST_PLANES) {
