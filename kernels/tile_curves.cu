@@ -248,6 +248,7 @@ extern "C" __global__ __launch_bounds__(1024) void tile_curves(
     unsigned* tile_counts, unsigned* slots, Sum* sums, Scenes* states, unsigned* marks, unsigned short* curves) {
     extern __shared__ Sum through_bins[];  // one for each bin
     __shared__ Room room;
+    let_next_begin();
     wait_for_previous();
     FrameCounts frame = {counts, emptied, codes, in_sectors != 0u};
     History history = {slots, sums, states, marks};

@@ -300,6 +300,7 @@ __device__ __forceinline__ void tile_map_bytes(const uint4* from, uint4* to, Sam
     extern "C" __global__ __launch_bounds__(512) void tile_map_##NAME(                                           \
         const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles, const unsigned short* curves, \
         unsigned in_shared, Inverse inverse) {                                                                   \
+        let_next_begin();                                                                                        \
         wait_for_previous();                                                                                     \
         if (inverse.multiplier == 0u) {                                                                          \
             tile_map<S, STEP, false>(from, to, samples, levels, tiles, curves, in_shared, inverse);              \

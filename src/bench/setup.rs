@@ -28,6 +28,8 @@ pub struct Setup {
     pub file: Option<PathBuf>,
     /// The preset of x264 there.
     pub preset: String,
+    /// Whether ffmpeg's histeq filter runs there, too.
+    pub filter: bool,
     /// Says how far the suite is.
     pub steps: Steps,
     /// The GPU, once it has been asked for: what opens it takes memory, and not every suite needs it.

@@ -46,6 +46,10 @@ pub struct BenchArgs {
     #[arg(long, value_name = "NAME", default_value = "veryfast")]
     pub preset: String,
 
+    /// transcode: without ffmpeg's histeq filter, which takes several times as long as all else
+    #[arg(long)]
+    pub no_filter: bool,
+
     /// bins: what a bin holds at most
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
     pub saturate: u32,

@@ -2,6 +2,7 @@
 //! scene they belong to. Nothing of it is ever read back.
 
 use super::error::{Doing, Error};
+use super::launch;
 use super::layout::Layout;
 use super::picture::Task;
 use crate::spec::clahe::Tiles;
@@ -121,6 +122,13 @@ impl Totals {
 
 const ALLOCATING: &str = "allocating memory on the device";
 const CLEARING: &str = "clearing memory on the device";
+
+impl Drop for History {
+    fn drop(&mut self) {
+        // It goes with all kernels that wait for their own blocks: they take what they remember from it.
+        launch::leave(&self.stream);
+    }
+}
 
 impl History {
     /// Of no frame yet.

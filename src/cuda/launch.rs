@@ -6,15 +6,13 @@ use super::compiled::Module;
 use super::error::Error;
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use cudarc::driver::sys::{self, CUlaunchAttributeID as Attribute};
-use cudarc::driver::{
-    CudaContext, CudaFunction, CudaSlice, CudaStream, CudaView, DevicePtr, DeviceRepr, DriverError, LaunchConfig,
-};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, CudaView, DevicePtr, DeviceRepr, DriverError, LaunchConfig};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The oldest architecture whose code waits for the kernel before it by itself.
 const OVERLAPS_FROM: (i32, i32) = (9, 0);
@@ -22,13 +20,27 @@ const OVERLAPS_FROM: (i32, i32) = (9, 0);
 /// For each device, the stream that last got a kernel whose blocks wait for each other.
 static TURNS: Mutex<BTreeMap<usize, Arc<CudaStream>>> = Mutex::new(BTreeMap::new());
 
+fn turns() -> MutexGuard<'static, BTreeMap<usize, Arc<CudaStream>>> {
+    TURNS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Says that this stream gets no more kernels whose blocks wait for each other, and waits until those it has got are done: as
+/// long as others may have to wait for it, it is kept, and its context with it.
+pub(super) fn leave(stream: &Arc<CudaStream>) {
+    let mut turns = turns();
+    let device = stream.context().ordinal();
+    if turns.get(&device).is_some_and(|last| Arc::ptr_eq(last, stream)) {
+        // If waiting fails, the context is broken and nothing runs there any more.
+        let _ = stream.synchronize();
+        turns.remove(&device);
+    }
+}
+
 /// A kernel, ready to be launched.
 pub(super) struct Kernel {
     function: CudaFunction,
-    /// Whether it waits for the kernel before it by itself.
+    /// Whether it waits for the kernel before it by itself, and the driver may know.
     overlaps: bool,
-    /// For how many blocks of which shape (threads, bytes of shared memory) the GPU was found to have room at once.
-    room: Mutex<Option<((u32, u32), u32)>>,
 }
 
 impl Kernel {
@@ -37,29 +49,13 @@ impl Kernel {
     /// # Errors
     /// When there is none.
     pub fn new(module: &Module, name: &str) -> Result<Self, Error> {
-        let overlaps = module.code().architecture() >= OVERLAPS_FROM;
-        Ok(Kernel { function: module.function(name)?, overlaps, room: Mutex::new(None) })
+        let overlaps = module.code().architecture() >= OVERLAPS_FROM && !is_shared();
+        Ok(Kernel { function: module.function(name)?, overlaps })
     }
 
     /// A launch on this stream, to which the kernel's arguments are added.
     pub fn on<'a>(&'a self, stream: &'a Arc<CudaStream>) -> Launch<'a> {
         Launch { kernel: self, stream, arguments: Vec::new(), borrowed: PhantomData }
-    }
-
-    /// Whether the GPU has room for all blocks of a launch at once, were it alone there.
-    fn fits(&self, config: &LaunchConfig, context: &CudaContext) -> Result<bool, DriverError> {
-        let shape = (config.block_dim.0, config.shared_mem_bytes);
-        let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
-        let blocks = match *room {
-            Some((known, blocks)) if known == shape => blocks,
-            _ => {
-                let of_each =
-                    self.function.occupancy_max_active_blocks_per_multiprocessor(shape.0, shape.1 as usize, None)?;
-                of_each * context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.unsigned_abs()
-            }
-        };
-        *room = Some((shape, blocks));
-        Ok(config.grid_dim.0 <= blocks)
     }
 }
 
@@ -146,10 +142,10 @@ impl<'a> Launch<'a> {
 
     /// Enqueues a kernel whose blocks wait for each other, so that all of them are there at once.
     ///
-    /// A cooperative launch promises that, and cannot overlap with the one before. An overlapping one keeps it too: its
-    /// blocks all fit, they come when all blocks of the kernel before are there, and of kernels that wait for their own
-    /// blocks, a stream that has one waits for those of any other stream. Where GPUs are shared by other processes at the
-    /// same time (MPS), nobody could promise it.
+    /// A cooperative launch promises that, and cannot overlap with the one before. An overlapping one with no more blocks than
+    /// there are multiprocessors keeps it too: every multiprocessor without such a block has room for one sooner or later,
+    /// since all other kernels end by themselves, and those that wait for their own blocks take turns: a stream that has one
+    /// waits for those of any other stream.
     ///
     /// # Errors
     /// When the driver refuses it, or the GPU has no room for so many blocks.
@@ -157,21 +153,23 @@ impl<'a> Launch<'a> {
     /// # Safety
     /// As for [`launch`](Launch::launch).
     pub unsafe fn launch_together(&mut self, config: LaunchConfig) -> Result<(), DriverError> {
-        let overlaps = self.kernel.overlaps && self.kernel.fits(&config, self.stream.context())? && !is_shared();
-        let how = if overlaps {
-            Attribute::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-        } else {
-            Attribute::CU_LAUNCH_ATTRIBUTE_COOPERATIVE
-        };
-        let device = self.stream.context().ordinal();
-        let mut turns = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
+        let context = self.stream.context();
+        let multiprocessors = context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.unsigned_abs();
+        let overlaps = self.kernel.overlaps && config.grid_dim.0 <= multiprocessors;
+        let device = context.ordinal();
+        let mut turns = turns();
         if let Some(last) = turns.get(&device).filter(|last| !Arc::ptr_eq(last, self.stream)) {
             self.stream.wait(&last.record_event(None)?)?;
         }
-        // SAFETY: by the caller's promise.
-        unsafe { self.enqueue(config, Some(attribute(how))) }?;
         turns.insert(device, self.stream.clone());
-        Ok(())
+        if overlaps {
+            // SAFETY: by the caller's promise.
+            return unsafe { self.launch(config) };
+        }
+        // SAFETY: as above.
+        unsafe { self.enqueue(config, Some(attribute(Attribute::CU_LAUNCH_ATTRIBUTE_COOPERATIVE))) }?;
+        // Nothing is to overlap with it: a launch behind something else than a kernel does not.
+        self.stream.record_event(None).map(drop)
     }
 
     /// # Safety

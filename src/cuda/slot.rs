@@ -222,6 +222,9 @@ impl Slot {
     /// Copies planes into the staging buffer, without the padding between rows, and sends each piece up once it is
     /// copied: the bus need not wait for the last row, nor the CPU for the bus.
     fn stage_and_upload(&mut self, planes: &[Plane]) -> Result<(), Error> {
+        for plane in planes {
+            plane.memory().bring_down().map_err(|error| Error::Refused { reason: error.to_string() })?;
+        }
         let layout = self.picture.layout().clone();
         let mut sent = 0;
         for (plane, span) in planes.iter().zip(layout.spans()) {

@@ -9,7 +9,7 @@ use histeq_video::equalize::cuda::Cuda;
 use histeq_video::equalize::reference::Reference;
 use histeq_video::equalize::{Equalizer, levels, weights, whole};
 use histeq_video::frame::{Buffer, Frame, PixelFormat, Plane, Pool};
-use histeq_video::spec::Settings;
+use histeq_video::spec::{Gain, Settings};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -106,32 +106,44 @@ fn samples(frame: &Frame) -> Vec<u8> {
 #[test]
 fn frames_on_several_streams_at_once_all_come_to_an_end() {
     let Some(gpu) = gpu() else { return };
-    // Each takes the whole GPU for itself: two that are half there would wait for each other for ever.
-    let frames = [Content::Noise, Content::Ramp]
-        .map(|content| Picture { content, ..Picture::new(PixelFormat::Gray, (3841, 2161)) }.make());
-    let expected = frames.each_ref().map(|frame| samples(&Reference::new(Settings::default()).equalize(frame)));
-    let (frames, expected) = (frames.each_ref().map(samples), &expected);
-    let task = task(&Picture::new(PixelFormat::Gray, (3841, 2161)).make());
-    let layout = Layout::of(&Picture::new(PixelFormat::Gray, (3841, 2161)).make(), false).unwrap();
+    // Each takes the whole GPU for itself: two that are half there would wait for each other for ever. 8 bits, the same
+    // with all modifiers, 16 bits, whose curve is made by blocks that wait for each other too, and another Gpu.
+    let modified = Settings { max_gain: Gain::from_slope(3.0).unwrap(), ..Settings::default() };
+    let (plain, other) = (Settings::default(), Gpu::open(0).unwrap());
+    let kinds = [
+        (gpu, PixelFormat::Gray, plain),
+        (gpu, PixelFormat::Gray, modified),
+        (gpu, PixelFormat::Gray16le, modified),
+        (&other, PixelFormat::Gray, plain),
+    ];
     std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                let mut pictures = DevicePicture::several(gpu, &layout, 8).unwrap();
-                let mut history = History::on(pictures[0].stream()).unwrap();
-                let mut found = vec![0; expected[0].len()];
-                for _ in 0..5 {
-                    for (picture, frame) in pictures.iter_mut().zip(frames.iter().cycle()) {
-                        picture.fill(frame).unwrap();
-                    }
-                    pictures.iter_mut().for_each(|picture| picture.equalize(&mut history, &task).unwrap());
-                    for (picture, expected) in pictures.iter().zip(expected.iter().cycle()) {
-                        picture.read(&mut found).unwrap();
-                        assert!(found == *expected);
-                    }
-                }
-            });
+        for (gpu, format, settings) in kinds {
+            scope.spawn(move || keep_busy(gpu, format, settings));
         }
     });
+}
+
+/// Equalizes large frames on a stream of its own, many times, and compares them with the reference's.
+fn keep_busy(gpu: &Arc<Gpu>, format: PixelFormat, settings: Settings) {
+    let frames =
+        [Content::Noise, Content::Ramp].map(|content| Picture { content, ..Picture::new(format, (3841, 2161)) }.make());
+    let expected = frames.each_ref().map(|frame| samples(&Reference::new(settings).equalize(frame)));
+    let task = Task { settings, ..task(&frames[0]) };
+    let layout = Layout::of(&frames[0], false).unwrap();
+    let frames = frames.each_ref().map(samples);
+    let mut pictures = DevicePicture::several(gpu, &layout, 8).unwrap();
+    let mut history = History::on(pictures[0].stream()).unwrap();
+    let mut found = vec![0; expected[0].len()];
+    for _ in 0..5 {
+        for (picture, frame) in pictures.iter_mut().zip(frames.iter().cycle()) {
+            picture.fill(frame).unwrap();
+        }
+        pictures.iter_mut().for_each(|picture| picture.equalize(&mut history, &task).unwrap());
+        for (picture, expected) in pictures.iter().zip(expected.iter().cycle()) {
+            picture.read(&mut found).unwrap();
+            assert!(found == *expected, "{format}");
+        }
+    }
 }
 
 #[test]

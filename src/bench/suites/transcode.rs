@@ -122,8 +122,10 @@ fn contenders(setup: &Setup, file: &Path, folder: &Folder, notes: &mut Vec<Strin
     match Command::new("ffmpeg").arg("-version").output() {
         Ok(output) if output.status.success() => {
             found.push(Contender::theirs(PLAIN, file, preset, &[]));
-            let filter = Contender::theirs("ffmpeg -vf histeq", file, preset, &["-vf", "histeq"]);
-            found.push(Contender { every_round: false, ..filter });
+            if setup.filter {
+                let filter = Contender::theirs("ffmpeg -vf histeq", file, preset, &["-vf", "histeq"]);
+                found.push(Contender { every_round: false, ..filter });
+            }
         }
         _ => notes.push("The ffmpeg program is not here, so there is nothing beside histeq-video.".to_owned()),
     }

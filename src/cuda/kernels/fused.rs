@@ -64,6 +64,8 @@ pub(in crate::cuda) struct Fused {
     /// Shared memory that a block may have, and that a multiprocessor has for all of its blocks, in bytes.
     shared: u32,
     all_shared: u32,
+    /// What any of the kernels takes of it by itself.
+    own_shared: u32,
 }
 
 impl Fused {
@@ -74,16 +76,25 @@ impl Fused {
         };
         let capability = context.compute_capability().doing("asking for the compute capability")?;
         if capability < OLDEST_DEVICE || asked(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? == 0 {
-            return Ok(Fused { variants: Vec::new(), batch: None, multiprocessors: 0, shared: 0, all_shared: 0 });
+            return Ok(Fused {
+                variants: Vec::new(),
+                batch: None,
+                multiprocessors: 0,
+                shared: 0,
+                all_shared: 0,
+                own_shared: 0,
+            });
         }
         let module = module(context, &super::compiled::FUSED)?;
         let shared = asked(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
-        let kernel = |name: &str| {
+        let mut own_shared = 0;
+        let mut kernel = |name: &str| {
             let function = function(&module, name)?;
             let own = function.get_attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES).doing("asking for shared memory")?;
             function
                 .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared as i32 - own)
                 .doing("asking for shared memory")?;
+            own_shared = own_shared.max(own.unsigned_abs());
             Ok::<_, Error>(function)
         };
         let variants = tuning::FUSED.iter().map(|&row| {
@@ -93,12 +104,15 @@ impl Fused {
                 modified: kernel(&format!("fused_modified_u{}", row.depth))?,
             })
         });
+        let variants = variants.collect::<Result<_, Error>>()?;
+        let batch = Some(kernel("fused_batch_u8")?);
         Ok(Fused {
-            variants: variants.collect::<Result<_, Error>>()?,
-            batch: Some(kernel("fused_batch_u8")?),
+            variants,
+            batch,
             multiprocessors: asked(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
             shared,
             all_shared: asked(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?,
+            own_shared,
         })
     }
 
@@ -142,7 +156,7 @@ impl Fused {
         let blocks = workers + u32::from(!task.is_plain() && workers < self.multiprocessors);
         let table = (codes as u32 * 4) << variant.row.log2_copies;
         let function = if task.is_plain() { &variant.plain } else { &variant.modified };
-        let (kept, bytes) = self.kept(function, share, threads, table, 1)?;
+        let (kept, bytes) = self.kept(share, threads, table, 1);
         let stream = picture.stream().clone();
         let (pixels, _order) = picture.pixels.device_ptr_mut(&stream);
         let plane = Plane { from: pixels, to: pixels, share, kept };
@@ -178,12 +192,11 @@ impl Fused {
 
     /// How many rounds of a block's share stay in shared memory, and how much of it that takes with the table, for so many
     /// blocks a multiprocessor.
-    fn kept(&self, function: &Kernel, share: u32, threads: u32, table: u32, blocks: u32) -> Result<(u32, u32), Error> {
-        let own = function.get_attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES).doing("asking for shared memory")? as u32;
-        let most = self.shared.min(self.all_shared / blocks - RESERVED) - own;
+    fn kept(&self, share: u32, threads: u32, table: u32, blocks: u32) -> (u32, u32) {
+        let most = self.shared.min(self.all_shared / blocks - RESERVED) - self.own_shared;
         let round = threads * VECTOR as u32;
         let kept = share.div_ceil(threads).min(most.saturating_sub(table) / round);
-        Ok((kept, table + kept * round))
+        (kept, table + kept * round)
     }
 
     /// Enqueues plain equalization of many pictures, in place, which are alike and belong to one stream.
@@ -200,7 +213,7 @@ impl Fused {
         }
         let share = vectors.div_ceil(shape.team);
         let table = (layout.codes() as u32 * 4) << self.variants[0].row.log2_copies;
-        let (kept, bytes) = self.kept(function, share, shape.threads, table, shape.blocks)?;
+        let (kept, bytes) = self.kept(share, shape.threads, table, shape.blocks);
         let teams = shape.teams;
         let (samples, levels) = (Samples::of(&layout), Levels::new(task.levels, task.settings.strength));
         let entries = teams as usize * 3 * Totals::entries(layout.codes());
