@@ -29,7 +29,9 @@ impl Settings {
     /// How many frames before a frame decide together with it what becomes of it, at most: a run that begins so many
     /// frames early gives the bytes of the whole video. 0 where each frame is by itself.
     pub fn warm_up(&self) -> u32 {
-        if self.smoothing.frames() > 1 { self.smoothing.memory() } else { 0 }
+        // Black bars are remembered as long as histograms, also where those are not.
+        let remembers = self.smoothing.frames() > 1 || self.region == Region::Auto;
+        if remembers { self.smoothing.memory() } else { 0 }
     }
 }
 
