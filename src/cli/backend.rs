@@ -2,8 +2,9 @@
 //! behind it should it fail.
 
 use super::BackendArg;
+use super::gpu_thread::Thread;
 use crate::cuda::variants::Variants;
-use crate::cuda::{Error, Gpu, find_driver};
+use crate::cuda::{Error, Gpu};
 use crate::equalize::cpu::Cpu;
 use crate::equalize::cuda::Cuda;
 use crate::equalize::fallback::{Fallback, Report};
@@ -12,10 +13,7 @@ use crate::equalize::{Equalizer, verify::Verified};
 use crate::pipeline::Notices;
 use crate::spec::Settings;
 use anyhow::Result;
-use crossbeam_channel::{Receiver, bounded};
-use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::thread::{Builder, JoinHandle};
 
 /// Which backend is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -57,62 +55,15 @@ enum State {
     Done(Result<Arc<Gpu>, Error>),
 }
 
-/// The thread that opens a GPU.
-struct Thread {
-    /// `None` once it has been waited for.
-    handle: Option<JoinHandle<Result<Arc<Gpu>, Error>>>,
-    /// Gets a word when there is a driver to start, and is closed when there is none; until it has been asked.
-    driver: Option<Receiver<()>>,
-    has_driver: bool,
-}
-
-impl Thread {
-    /// Begins to open the GPU; `None` without a thread to do so.
-    fn start(choice: BackendChoice) -> Option<Self> {
-        let (found, driver) = bounded(1);
-        let open = move || {
-            find_driver()?;
-            // Whoever asks may have gone.
-            let _ = found.send(());
-            Gpu::with_variants(choice.gpu, &choice.variants)
-        };
-        let handle = Builder::new().name("gpu".to_owned()).spawn(open).ok()?;
-        Some(Thread { handle: Some(handle), driver: Some(driver), has_driver: false })
-    }
-
-    /// Whether there is a driver, and it is still being started.
-    fn is_opening(&mut self) -> bool {
-        if let Some(driver) = self.driver.take() {
-            self.has_driver = driver.recv().is_ok();
-        }
-        self.has_driver && !self.is_finished()
-    }
-
-    fn is_finished(&self) -> bool {
-        self.handle.as_ref().is_none_or(JoinHandle::is_finished)
-    }
-
-    /// The GPU, waiting until it is open.
-    fn join(mut self) -> Result<Arc<Gpu>, Error> {
-        let handle = self.handle.take().expect("joined once");
-        handle.join().unwrap_or_else(|panic| resume_unwind(panic))
-    }
-}
-
-impl Drop for Thread {
-    /// Waits for the GPU that nobody wants any more: the process must not end while its driver is starting.
-    fn drop(&mut self) {
-        self.handle.take().map(JoinHandle::join);
-    }
-}
-
 impl Opening {
     /// Begins to open what is asked for.
     pub fn begin(choice: BackendChoice) -> Self {
         let gpu = match choice.backend {
             BackendArg::Cpu => State::Closed,
             // Without a thread it is opened when it is asked for.
-            BackendArg::Cuda | BackendArg::Auto => Thread::start(choice).map_or(State::Closed, State::Opening),
+            BackendArg::Cuda | BackendArg::Auto => {
+                Thread::start(choice.gpu, choice.variants).map_or(State::Closed, State::Opening)
+            }
         };
         Opening { choice, gpu }
     }

@@ -4,7 +4,7 @@
 
 use super::{Adopted, Memory, PixelFormat, Plane, PlaneMut, Surface};
 use std::ops::{Deref, DerefMut, Range};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Where sources get the memory that they fill with frames: a [`HostPool`], or what a backend reads faster.
 pub trait Pool: Send + Sync {
@@ -140,21 +140,25 @@ impl Drop for HostBuffer {
     }
 }
 
-/// A pool that is handed out before it is there: until then, host memory.
-#[derive(Default)]
+/// A pool that is handed out before it is there: until then, host memory, of which nothing is kept afterwards.
 pub struct LatePool {
-    until_then: HostPool,
-    pool: OnceLock<Arc<dyn Pool>>,
+    at_hand: RwLock<Arc<dyn Pool>>,
+}
+
+impl Default for LatePool {
+    fn default() -> Self {
+        LatePool { at_hand: RwLock::new(Arc::new(HostPool::default())) }
+    }
 }
 
 impl LatePool {
-    /// Whatever is asked for from now on comes from `pool`; only the first one counts.
+    /// Whatever is asked for from now on comes from `pool`.
     pub fn arrive(&self, pool: Arc<dyn Pool>) {
-        self.pool.get_or_init(|| pool);
+        *self.at_hand.write().unwrap_or_else(PoisonError::into_inner) = pool;
     }
 
-    fn at_hand(&self) -> &dyn Pool {
-        self.pool.get().map_or(&self.until_then, Arc::as_ref)
+    fn at_hand(&self) -> Arc<dyn Pool> {
+        self.at_hand.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

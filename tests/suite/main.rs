@@ -29,6 +29,7 @@ mod pictures;
 mod pipes;
 mod program;
 mod reader;
+mod relay;
 mod rooms;
 mod running;
 mod skip;

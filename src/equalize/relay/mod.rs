@@ -1,5 +1,5 @@
-//! A backend that is there at once, until a better one is. Opening a GPU takes the driver a fifth of a second; until then
-//! the CPU equalizes, and then it hands over. Every backend gives the same bytes, so nobody sees where.
+//! A backend that is there at once, until a better one is. Opening a GPU takes its driver a while; until then the CPU
+//! equalizes, and then it hands over. Every backend gives the same bytes, so nobody sees where.
 //!
 //! ```text
 //! frames    0 1 2 ... s-m ......... s-1 | s ... s+A-1 | s+A ...
@@ -298,10 +298,14 @@ impl Equalizer for Relay {
 }
 
 impl Drop for Relay {
-    /// Waits for a backend that nobody wants any more: the process must not end while a driver is starting.
+    /// Waits for a backend that nobody wants any more: the process must not end while a driver is starting, and that there
+    /// is none is still to be told.
     fn drop(&mut self) {
         let Runner::First { awaited, .. } = &mut self.runner else { return };
         let Some(Awaited { successor, .. }) = awaited.take() else { return };
+        if std::thread::panicking() {
+            return;
+        }
         if let (Err(error), Absence::Told(tell)) = (successor.coming.take(), successor.absence) {
             tell(error);
         }
