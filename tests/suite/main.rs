@@ -33,6 +33,7 @@ mod relay;
 mod rooms;
 mod running;
 mod skip;
+mod slow_driver;
 mod spec;
 mod stats;
 mod textbook;
