@@ -39,7 +39,7 @@ fn run(job: CompareJob, console: &Console, cancel: &Cancel) -> Result<ExitCode> 
     let (pair, input) = Pair::new(a, b);
     let images = sink::makes_images(&job.output, job.output_options.format.as_deref());
     let comparer = Comparer::new(job.view, names, images);
-    let sink = sink::open(input.clone(), target, job.output_options.clone(), false, notices)?;
+    let sink = sink::open(input.clone(), target, job.output_options.clone(), &mut || false, notices)?;
 
     let mut meter = Meter::start(job.meter_style(), &input);
     console.share_with(meter.bar());

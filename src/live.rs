@@ -42,14 +42,15 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     let kept = job.load_curves.as_deref().map(KeptCurves::read).transpose()?;
     let saving = job.save_curves.as_deref().map(|name| saving(name, job.overwrite)).transpose()?;
     signals::listen(cancel.clone(), console.clone(), Vec::new(), "finishing")?;
-    let backend = Opening::begin(job.backend);
+    let mut backend = Opening::begin(job.backend);
     let (mut camera, input) = LiveSource::open(job.camera.clone(), cancel, notices.clone(), progress.clone())?;
     let settings = job.wishes.settle(&input);
     check_region(&settings, &input)?;
     dial.set(settings);
+    let on_gpu = backend.has_gpu();
     let backend = backend.finish(settings, &notices)?;
     backend.remark.iter().for_each(|remark| notices.note(remark));
-    let outputs = outputs(job, targets, &input, backend.on_gpu, &notices)?;
+    let outputs = outputs(job, targets, &input, on_gpu, &notices)?;
     backend.equalizer.input_pool().into_iter().for_each(|pool| camera.use_pool(pool));
 
     let mut equalizer = backend.equalizer;
@@ -150,7 +151,7 @@ fn outputs(
     let open = |Planned { target, options, patience }: Planned| {
         let name = if target.name() == "-" { "stdout".to_owned() } else { target.name().to_owned() };
         let on_gpu = on_gpu && job.encoder.encoder.is_none();
-        let sink = sink::open(input.clone(), target, options, on_gpu, notices.clone())?;
+        let sink = sink::open(input.clone(), target, options, &mut || on_gpu, notices.clone())?;
         Ok(Output { name, sink, patience })
     };
     planned.into_iter().map(open).collect()

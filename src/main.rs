@@ -78,14 +78,16 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     let temporary = target.temporary().map(Into::into).into_iter().chain(places.temporary()).collect();
     let kept = job.load_curves.as_deref().map(KeptCurves::read).transpose()?;
     signals::listen(cancel.clone(), console.clone(), temporary, FINISHING)?;
-    let backend = Opening::begin(job.backend);
+    let mut backend = Opening::begin(job.backend);
     let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
     let settings = job.wishes.settle(&input);
     check_region(&settings, &input)?;
     source.look_around(settings.warm_up(), settings.smoothing.ahead());
-    let backend = backend.finish(settings, &notices)?;
+    backend.check()?;
     let records = places.open(&input.name)?;
-    let sink = sink::open(input.clone(), target, job.output_options.clone(), backend.on_gpu, notices.clone())?;
+    let options = job.output_options.clone();
+    let sink = sink::open(input.clone(), target, options, &mut || backend.has_gpu(), notices.clone())?;
+    let backend = backend.finish(settings, &notices)?;
     backend.equalizer.input_pool().into_iter().for_each(|pool| source.use_pool(pool));
     backend.remark.iter().for_each(|remark| notices.note(remark));
 

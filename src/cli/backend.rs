@@ -1,18 +1,19 @@
-//! Chooses the backend: the GPU if there is one and nothing else was asked for, with the CPU behind it.
+//! Chooses the backend: the GPU if there is one and nothing else was asked for, with the CPU before it while it opens, and
+//! behind it should it fail.
 
 use super::BackendArg;
+use super::gpu_thread::Thread;
 use crate::cuda::variants::Variants;
 use crate::cuda::{Error, Gpu};
 use crate::equalize::cpu::Cpu;
 use crate::equalize::cuda::Cuda;
-use crate::equalize::fallback::Fallback;
+use crate::equalize::fallback::{Fallback, Report};
+use crate::equalize::relay::{Absence, Coming, Relay, Successor};
 use crate::equalize::{Equalizer, verify::Verified};
 use crate::pipeline::Notices;
 use crate::spec::Settings;
 use anyhow::Result;
-use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::thread::{Builder, JoinHandle};
 
 /// Which backend is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -25,74 +26,106 @@ pub struct BackendChoice {
     pub variants: Variants,
     /// Whether each frame is recomputed with the reference.
     pub verify: bool,
+    /// Whether the CPU may begin while a GPU opens.
+    pub relay: bool,
 }
 
 /// A backend that is ready.
 pub struct Backend {
     /// What equalizes.
     pub equalizer: Box<dyn Equalizer>,
-    /// Is there a GPU at work?
-    pub on_gpu: bool,
     /// Why it is not the one that would be preferred.
     pub remark: Option<String>,
 }
 
-/// A backend on its way: a GPU takes a while to open, and does so on a thread of its own while the input is opened.
+/// A backend on its way: a GPU takes a while to open, and does so on a thread of its own while the input is opened, and
+/// where the CPU may begin, while that equalizes.
 pub struct Opening {
     choice: BackendChoice,
-    gpu: Option<JoinHandle<Result<Arc<Gpu>, Error>>>,
+    gpu: State,
+}
+
+/// How far a GPU is.
+enum State {
+    /// Nobody opens it.
+    Closed,
+    /// It is being opened.
+    Opening(Thread),
+    /// It is open, or why it is not.
+    Done(Result<Arc<Gpu>, Error>),
 }
 
 impl Opening {
     /// Begins to open what is asked for.
     pub fn begin(choice: BackendChoice) -> Self {
-        let open = move || Gpu::with_variants(choice.gpu, &choice.variants);
         let gpu = match choice.backend {
-            BackendArg::Cpu => None,
+            BackendArg::Cpu => State::Closed,
             // Without a thread it is opened when it is asked for.
-            BackendArg::Cuda | BackendArg::Auto => Builder::new().name("gpu".to_owned()).spawn(open).ok(),
+            BackendArg::Cuda | BackendArg::Auto => {
+                Thread::start(choice.gpu, choice.variants).map_or(State::Closed, State::Opening)
+            }
         };
         Opening { choice, gpu }
     }
 
-    /// The backend that was asked for, or the best that there is.
+    /// Finds out what can be told without waiting for a GPU; all of it, where the CPU may not begin.
+    ///
+    /// # Errors
+    /// When it is known already that the backend that was asked for is not here.
+    pub fn check(&mut self) -> Result<()> {
+        if self.choice.backend == BackendArg::Cuda && !self.cpu_begins() && !self.has_gpu() {
+            self.take_gpu()?;
+        }
+        Ok(())
+    }
+
+    /// Is there a GPU to work on? Waits until that is known.
+    pub fn has_gpu(&mut self) -> bool {
+        if self.choice.backend != BackendArg::Cpu {
+            self.gpu = State::Done(self.take_gpu());
+        }
+        matches!(self.gpu, State::Done(Ok(_)))
+    }
+
+    /// The backend that was asked for, or the best that there is. Where a GPU is not open yet and the CPU may begin, it
+    /// begins; if there turns out to be none that can be had, `notices` are told, or the run fails.
     ///
     /// # Errors
     /// When the one that was asked for is not here.
     pub fn finish(mut self, settings: Settings, notices: &Notices) -> Result<Backend> {
         let choice = self.choice;
-        let (equalizer, on_gpu, remark) = match choice.backend {
-            BackendArg::Cpu => (cpu(settings), false, None),
-            BackendArg::Cuda => (cuda(self.gpu(), settings, notices)?, true, None),
-            BackendArg::Auto => match cuda(self.gpu(), settings, notices) {
-                Ok(cuda) => (cuda, true, None),
-                Err(reason) => {
-                    // The remedy in parentheses is for those who asked for the GPU.
-                    let reason = format!("{reason:#}");
-                    let cause = reason.rsplit_once(" (").map_or(reason.as_str(), |(cause, _)| cause);
-                    // All variants give the same bytes: the CPU's too.
-                    let loss = if choice.variants.is_default() { "" } else { ", which has no kernel variants" };
-                    (cpu(settings), false, Some(format!("{cause}: equalizing on the CPU{loss}")))
-                }
-            },
+        let (equalizer, remark) = if choice.backend == BackendArg::Cpu {
+            (cpu(settings), None)
+        } else if self.cpu_begins()
+            && let State::Opening(thread) = std::mem::replace(&mut self.gpu, State::Closed)
+        {
+            (relay(thread, choice.backend, settings, notices), None)
+        } else {
+            match (cuda(self.take_gpu(), settings), choice.backend) {
+                (Ok(cuda), _) => (with_cpu_behind(cuda, settings, notices), None),
+                (Err(error), BackendArg::Cuda) => return Err(error),
+                (Err(reason), _) => (cpu(settings), Some(remark(&reason, &choice.variants))),
+            }
         };
         let equalizer = if choice.verify { Box::new(Verified::new(equalizer, settings)) } else { equalizer };
-        Ok(Backend { equalizer, on_gpu, remark })
+        Ok(Backend { equalizer, remark })
+    }
+
+    /// Whether the CPU may begin, since a GPU is still being opened.
+    fn cpu_begins(&mut self) -> bool {
+        match &mut self.gpu {
+            State::Opening(thread) => self.choice.relay && thread.is_opening(),
+            State::Closed | State::Done(_) => false,
+        }
     }
 
     /// The GPU, waiting until it is open.
-    fn gpu(&mut self) -> Result<Arc<Gpu>, Error> {
-        match self.gpu.take() {
-            Some(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            None => Gpu::with_variants(self.choice.gpu, &self.choice.variants),
+    fn take_gpu(&mut self) -> Result<Arc<Gpu>, Error> {
+        match std::mem::replace(&mut self.gpu, State::Closed) {
+            State::Closed => Gpu::with_variants(self.choice.gpu, &self.choice.variants),
+            State::Opening(thread) => thread.join(),
+            State::Done(gpu) => gpu,
         }
-    }
-}
-
-impl Drop for Opening {
-    /// Waits for the GPU that nobody wants any more: the process must not end while its driver is starting.
-    fn drop(&mut self) {
-        self.gpu.take().map(JoinHandle::join);
     }
 }
 
@@ -105,10 +138,61 @@ fn cpu(settings: Settings) -> Box<dyn Equalizer> {
     Box::new(Cpu::new(settings, threads.min(MOST_THREADS)))
 }
 
+/// What there is to say where the CPU does what a GPU was to do.
+fn remark(reason: &anyhow::Error, variants: &Variants) -> String {
+    // The remedy in parentheses is for those who asked for the GPU.
+    let reason = format!("{reason:#}");
+    let cause = reason.rsplit_once(" (").map_or(reason.as_str(), |(cause, _)| cause);
+    // All variants give the same bytes: the CPU's too.
+    let loss = if variants.is_default() { "" } else { ", which has no kernel variants" };
+    format!("{cause}: equalizing on the CPU{loss}")
+}
+
+fn cuda(gpu: Result<Arc<Gpu>, Error>, settings: Settings) -> Result<Box<dyn Equalizer>> {
+    Ok(Box::new(Cuda::on(&gpu?, settings, Cuda::RING_DEPTH)?))
+}
+
 /// The GPU, and the CPU should it fail on the way.
-fn cuda(gpu: Result<Arc<Gpu>, Error>, settings: Settings, notices: &Notices) -> Result<Box<dyn Equalizer>> {
+fn with_cpu_behind(cuda: Box<dyn Equalizer>, settings: Settings, notices: &Notices) -> Box<dyn Equalizer> {
+    Box::new(Fallback::new(cuda, settings, Box::new(move || cpu(settings)), report(notices)))
+}
+
+fn report(notices: &Notices) -> Report {
     let notices = notices.clone();
-    let gpu = Box::new(Cuda::on(&gpu?, settings, Cuda::RING_DEPTH)?);
-    let report = Box::new(move |message: &str| notices.note(message));
-    Ok(Box::new(Fallback::new(gpu, settings, Box::new(move || cpu(settings)), report)))
+    Box::new(move |message: &str| notices.note(message))
+}
+
+/// The CPU, until the GPU that this thread opens is there.
+fn relay(thread: Thread, asked: BackendArg, settings: Settings, notices: &Notices) -> Box<dyn Equalizer> {
+    let absence = match asked {
+        BackendArg::Cuda => Absence::Fatal,
+        BackendArg::Cpu | BackendArg::Auto => {
+            let notices = notices.clone();
+            Absence::Told(Box::new(move |reason| notices.note(&remark(&reason, &Variants::default()))))
+        }
+    };
+    let behind = notices.clone();
+    let successor = Successor {
+        coming: Box::new(OnGpu { thread, settings }),
+        equip: Box::new(move |cuda, settings| with_cpu_behind(cuda, settings, &behind)),
+        absence,
+        report: report(notices),
+    };
+    Box::new(Relay::new(cpu(settings), settings, successor))
+}
+
+/// The backend of a GPU that is being opened.
+struct OnGpu {
+    thread: Thread,
+    settings: Settings,
+}
+
+impl Coming for OnGpu {
+    fn is_there(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    fn take(self: Box<Self>) -> Result<Box<dyn Equalizer>> {
+        cuda(self.thread.join(), self.settings)
+    }
 }

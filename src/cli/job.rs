@@ -62,6 +62,8 @@ impl Job {
             let message = "--save-curves, --stats and the output are files of their own, with names of their own";
             return Err(usage(ErrorKind::ArgumentConflict, message));
         }
+        // A decoder on the GPU has waited for it, and those who verify or choose kernels want them to work.
+        let relay = args.decoder != DecoderArg::Nvdec && variants.is_default() && !args.verify;
         let rate = value("--rate", "a rate like 25, 29.97 or 30000/1001", args.rate, parse_rate)?;
         let size = value("--size", "a size like 1920x1080", args.size, parse_size)?;
         Ok(Job {
@@ -89,7 +91,13 @@ impl Job {
             save_curves,
             load_curves,
             wishes,
-            backend: BackendChoice { backend: args.place.backend, gpu: args.place.gpu, variants, verify: args.verify },
+            backend: BackendChoice {
+                backend: args.place.backend,
+                gpu: args.place.gpu,
+                variants,
+                verify: args.verify,
+                relay,
+            },
             strict: args.talk.strict,
             progress: args.talk.progress,
             quiet: args.talk.quiet,

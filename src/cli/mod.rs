@@ -7,6 +7,7 @@ mod bench_job;
 mod compare_args;
 mod compare_job;
 mod equalize_args;
+mod gpu_thread;
 mod job;
 mod live_args;
 mod live_job;

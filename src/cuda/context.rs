@@ -121,8 +121,11 @@ fn let_waiting_threads_sleep(index: usize) -> Result<(), Error> {
     }
 }
 
-/// How many GPUs there are, at least 1.
-fn count() -> Result<usize, Error> {
+/// Makes sure that there is a driver that takes the kernels, without starting it: that is most of what opening takes.
+///
+/// # Errors
+/// When there is none, or it is too old.
+pub fn find_driver() -> Result<(), Error> {
     // SAFETY: loads libcuda and lets it go again; its initializers are those that every CUDA program runs.
     if !unsafe { sys::is_culib_present() } {
         return Err(Error::NoDriver);
@@ -133,6 +136,12 @@ fn count() -> Result<usize, Error> {
     if version < OLDEST_DRIVER {
         return Err(Error::DriverTooOld { version });
     }
+    Ok(())
+}
+
+/// How many GPUs there are, at least 1.
+fn count() -> Result<usize, Error> {
+    find_driver()?;
     match result::init() {
         Err(error) if error.0 == sys::CUresult::CUDA_ERROR_NO_DEVICE => return Err(Error::NoDevice),
         other => other.doing("starting the driver")?,

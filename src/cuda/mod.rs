@@ -44,7 +44,7 @@ mod tuning;
 pub mod variants;
 
 pub use compiled::{Code, Taken};
-pub use context::Gpu;
+pub use context::{Gpu, find_driver};
 pub use error::Error;
 pub use history::History;
 pub use layout::Layout;

@@ -1,4 +1,7 @@
 //! Equalization of frames: [`Equalizer`] is what a backend is, and [`mod@reference`] is what it has to be equal to.
+//!
+//! Since all backends give the same bytes, one can do for another: [`mod@relay`] begins on the CPU while a GPU opens, and
+//! [`fallback`] goes on there should the GPU fail.
 
 mod bars;
 pub mod cpu;
@@ -7,6 +10,7 @@ pub mod fallback;
 pub mod gray;
 mod luminance;
 pub mod reference;
+pub mod relay;
 pub mod verify;
 
 pub use luminance::luminance_row;

@@ -11,7 +11,7 @@ mod pool;
 pub use device::{Adopted, DeviceRows, OnDevice, Surface};
 pub use format::{ChromaSamples, Component, Descriptor, Endian, Luminance, Model, PixelFormat, PlaneShape, Sample};
 pub use plane::{Memory, Plane, PlaneMut};
-pub use pool::{Buffer, HostBuffer, HostPool, Pool};
+pub use pool::{Buffer, HostBuffer, HostPool, LatePool, Pool};
 
 use std::any::Any;
 use std::sync::Arc;

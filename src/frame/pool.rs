@@ -4,7 +4,7 @@
 
 use super::{Adopted, Memory, PixelFormat, Plane, PlaneMut, Surface};
 use std::ops::{Deref, DerefMut, Range};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Where sources get the memory that they fill with frames: a [`HostPool`], or what a backend reads faster.
 pub trait Pool: Send + Sync {
@@ -137,5 +137,42 @@ impl Drop for HostBuffer {
         if idle.len() < KEPT {
             idle.push(std::mem::take(&mut self.lines));
         }
+    }
+}
+
+/// A pool that is handed out before it is there: until then, host memory, of which nothing is kept afterwards.
+pub struct LatePool {
+    at_hand: RwLock<Arc<dyn Pool>>,
+}
+
+impl Default for LatePool {
+    fn default() -> Self {
+        LatePool { at_hand: RwLock::new(Arc::new(HostPool::default())) }
+    }
+}
+
+impl LatePool {
+    /// Whatever is asked for from now on comes from `pool`.
+    pub fn arrive(&self, pool: Arc<dyn Pool>) {
+        *self.at_hand.write().unwrap_or_else(PoisonError::into_inner) = pool;
+    }
+
+    fn at_hand(&self) -> Arc<dyn Pool> {
+        self.at_hand.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Pool for LatePool {
+    fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
+        self.at_hand().buffer(len)
+    }
+
+    fn planes(&self, format: PixelFormat) -> Range<usize> {
+        self.at_hand().planes(format)
+    }
+
+    unsafe fn adopt(&self, surface: &Surface) -> Option<Adopted> {
+        // SAFETY: by the caller's promise, which is the same.
+        unsafe { self.at_hand().adopt(surface) }
     }
 }

@@ -138,7 +138,8 @@ pub struct Plan {
 
 impl EncoderChoice {
     /// The encoders to try for a video of codec `input` (`None` for still images, which are no codec of a video) in
-    /// this container, best first, and the reason why the codec changes, where the user should know.
+    /// this container, best first, and the reason why the codec changes, where the user should know. `on_gpu` says whether
+    /// there is a GPU that may be able to encode, and is asked only where an encoder for it is to choose from.
     ///
     /// # Errors
     /// When the encoder asked for is not here, or the container cannot hold what it makes.
@@ -147,7 +148,7 @@ impl EncoderChoice {
         input: Option<Id>,
         container: Container,
         file: &str,
-        on_gpu: bool,
+        on_gpu: &mut dyn FnMut() -> bool,
     ) -> Result<(Vec<Encoder>, Option<&'static str>)> {
         let holds = |encoder: &Encoder| container.is_images() || container.holds_codec(encoder.codec());
         if let Some(name) = &self.encoder {
@@ -165,9 +166,9 @@ impl EncoderChoice {
             let encoder = found.with_context(|| format!("{file}: no encoder here for this kind of image"))?;
             return Ok((vec![encoder], None));
         }
-        let nvenc = |codec: Id| {
-            let row = NVENC.iter().find(|(id, _)| on_gpu && *id == codec);
-            row.and_then(|(_, name)| Encoder::find(name)).filter(holds)
+        let mut nvenc = |codec: Id| {
+            let row = NVENC.iter().find(|(id, _)| *id == codec);
+            row.and_then(|(_, name)| Encoder::find(name)).filter(holds).filter(|_| on_gpu())
         };
         let kept = input.into_iter().flat_map(|input| [nvenc(input), keep(input).filter(holds)]);
         let mut found: Vec<Encoder> = kept.flatten().collect();

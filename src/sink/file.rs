@@ -56,8 +56,8 @@ struct Running {
 }
 
 impl FileSink {
-    /// Gets ready to write; finds out all that can be found out before the first frame. `on_gpu` says that there is a
-    /// GPU, which may be able to encode, too.
+    /// Gets ready to write; finds out all that can be found out before the first frame. `on_gpu` says whether there is
+    /// a GPU, which may be able to encode, too; it is asked only where that matters.
     ///
     /// # Errors
     /// When container or encoder are not here, do not go together, or the file cannot be opened.
@@ -65,7 +65,7 @@ impl FileSink {
         input: Input,
         mut target: Target,
         options: OutputOptions,
-        on_gpu: bool,
+        on_gpu: &mut dyn FnMut() -> bool,
         notices: Notices,
     ) -> Result<Self> {
         let name = target.name().to_owned();

@@ -7,7 +7,8 @@ use crate::ffmpeg::Container;
 use crate::pipeline::{Input, Notices, Sink};
 use anyhow::Result;
 
-/// Opens the output. `on_gpu` says that there is a GPU, which may be able to encode, too.
+/// Opens the output. `on_gpu` says whether there is a GPU, which may be able to encode, too; it may take a while, and is
+/// asked only where that matters.
 ///
 /// # Errors
 /// When container or encoder are not here, do not go together, or the output cannot be opened.
@@ -15,7 +16,7 @@ pub fn open(
     input: Input,
     target: Target,
     options: OutputOptions,
-    on_gpu: bool,
+    on_gpu: &mut dyn FnMut() -> bool,
     notices: Notices,
 ) -> Result<Box<dyn Sink>> {
     let framing = match options.format.as_deref() {

@@ -57,8 +57,13 @@ impl Equalization {
         if remembers(&settings) == remembers(&self.settings) {
             self.settings = settings;
         } else {
-            *self = Equalization::new(settings);
+            self.begin_anew(settings);
         }
+    }
+
+    /// Forgets everything. Frames that still wait for others must not take the next ones for those of their scene.
+    fn begin_anew(&mut self, settings: Settings) {
+        *self = Equalization { scenes: Scenes::after(&settings, &self.scenes), ..Equalization::new(settings) };
     }
 
     /// The curve of the next frame, which has this size and this histogram, where the method is [`Method::Global`]. A frame
@@ -75,7 +80,8 @@ impl Equalization {
     /// everything anew.
     pub fn next_tiles(&mut self, frame: &Histogram, tiles: &TileHistograms) -> TileStep {
         if self.tiles != Some(tiles.tiles()) {
-            *self = Equalization { tiles: Some(tiles.tiles()), ..Equalization::new(self.settings) };
+            self.begin_anew(self.settings);
+            self.tiles = Some(tiles.tiles());
         }
         let turn = self.scenes.next(frame, tiles.tiles().picture);
         // One window over the bins of all tiles, as if they were one histogram.

@@ -138,6 +138,12 @@ impl Scenes {
         }
     }
 
+    /// Nothing seen so far, but scenes have other numbers than those of `before`.
+    #[must_use]
+    pub fn after(settings: &Settings, before: &Scenes) -> Self {
+        Scenes { next_scene: before.next_scene, ..Scenes::new(settings) }
+    }
+
     /// Where the next frame belongs, which has this size and this histogram. Not all of it has to be counted: the number
     /// of samples may change from frame to frame.
     pub fn next(&mut self, histogram: &Histogram, size: (usize, usize)) -> Turn {

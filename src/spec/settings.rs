@@ -29,7 +29,11 @@ impl Settings {
     /// How many frames before a frame decide together with it what becomes of it, at most: a run that begins so many
     /// frames early gives the bytes of the whole video. 0 where each frame is by itself.
     pub fn warm_up(&self) -> u32 {
-        if self.smoothing.frames() > 1 { self.smoothing.memory() } else { 0 }
+        let memory = self.smoothing.memory();
+        let window = if self.smoothing.frames() > 1 { memory } else { 0 };
+        // What is counted of each of those depends on the black bars of as many before it.
+        let bars = if self.region == Region::Auto { memory } else { 0 };
+        window + bars
     }
 }
 

@@ -36,7 +36,7 @@ fn write(mut frame: Frame) -> Result<String> {
     // That PNG holds RGB is no news to anybody.
     let silent = Notices::new(false, |_, _| {});
     let target = Target::new(&name, "", false, Overwrite::No)?;
-    let mut sink = sink::open(input, target, OutputOptions::default(), false, silent)?;
+    let mut sink = sink::open(input, target, OutputOptions::default(), &mut || false, silent)?;
     sink.write(Delivery { frame: Some(frame), ..Delivery::default() })?;
     sink.finish(Outcome::Complete)?;
     Ok(format!("screenshot -> {name}"))

@@ -134,7 +134,7 @@ fn near_black_noise_fades_and_blank_frames_stay_calm() {
 }
 
 /// Settings that reach every branch.
-fn all_settings() -> Vec<Settings> {
+pub fn all_settings() -> Vec<Settings> {
     let plain = Settings::default();
     let window = |frames, flash| Settings {
         smoothing: Smoothing::new(frames, flash),
@@ -169,7 +169,7 @@ fn all_settings() -> Vec<Settings> {
 }
 
 /// Scenes, flashes, and pictures of another size, range or content in between.
-fn video(format: PixelFormat, size: (usize, usize)) -> Vec<Picture> {
+pub fn video(format: PixelFormat, size: (usize, usize)) -> Vec<Picture> {
     use Content::{Flat, NearMax, NearZero, Noise, Ramp, TwoLevel};
     let contents = [
         Noise, Noise, Ramp, Noise, NearZero, NearZero, NearMax, NearZero, NearZero, NearMax, NearMax, Noise, Flat,
@@ -222,7 +222,7 @@ fn settings_that_change_on_the_way_reach_every_backend() {
 }
 
 /// A gray picture of full range with these samples.
-fn gray((width, height): (usize, usize), at: impl Fn(usize, usize) -> u8) -> Frame {
+pub fn gray((width, height): (usize, usize), at: impl Fn(usize, usize) -> u8) -> Frame {
     let mut plane = HostPool::default().plane(width, height);
     for y in 0..height {
         (0..width).for_each(|x| plane.row_mut(y)[x] = at(x, y));

@@ -1,0 +1,90 @@
+//! A driver that takes a while to find no GPU: the CPU has begun by then, and what that is worth depends on what was asked
+//! for.
+
+use crate::program::{Dir, Run};
+use crate::skip::skip;
+use std::process::Command;
+
+/// As much of a driver as is asked before it turns out that there is no GPU.
+const DRIVER: &str = r#"
+#include <cstdlib>
+#include <unistd.h>
+extern "C" {
+int cuDriverGetVersion(int *version) { *version = std::atoi(std::getenv("DRIVER_VERSION")); return 0; }
+int cuInit(unsigned) { usleep(300000); return 100; }
+int cuGetErrorString(int, const char **text) { *text = "an error"; return 0; }
+}
+"#;
+
+/// Puts the driver into the folder; `false`, and said so, where there is no C++ compiler.
+fn driver(dir: &Dir) -> bool {
+    dir.write("driver.cpp", DRIVER.as_bytes());
+    let compiler = std::env::var("CXX").unwrap_or_else(|_| "g++".to_owned());
+    let mut command = Command::new(&compiler);
+    command.args(["-shared", "-fPIC", "-o"]).arg(dir.path("libcuda.so.1")).arg(dir.path("driver.cpp"));
+    match command.output() {
+        Ok(compiled) => {
+            assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+            std::fs::copy(dir.path("libcuda.so.1"), dir.path("libcuda.so")).unwrap();
+            true
+        }
+        Err(error) => {
+            skip("c++", &format!("{compiler}: {error}"));
+            false
+        }
+    }
+}
+
+/// Runs the program beside a driver of this version.
+fn run(dir: &Dir, version: u32, line: &str) -> Run {
+    let mut command = dir.command(line);
+    let others = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let paths = std::iter::once(dir.path("")).chain(std::env::split_paths(&others));
+    let paths = std::env::join_paths(paths).expect("paths without colons");
+    command.env("LD_LIBRARY_PATH", paths).env("DRIVER_VERSION", version.to_string());
+    Run::of(&mut command, line)
+}
+
+/// A folder with a driver, and with videos that end before it has been started, and after.
+fn folder() -> Option<Dir> {
+    let dir = Dir::new();
+    let has_driver = driver(&dir);
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.2 -c:v ffv1 short.mkv");
+    dir.ffmpeg("-f lavfi -i testsrc2=size=640x360:rate=50:duration=8 -c:v mpeg4 -q:v 5 long.mkv");
+    has_driver.then_some(dir)
+}
+
+#[test]
+fn without_a_gpu_the_cpu_goes_on_and_that_is_said_once() {
+    let Some(dir) = folder() else { return };
+    for input in ["short.mkv", "long.mkv"] {
+        let here = run(&dir, 12_040, &format!("--encoder ffv1 --backend cpu -y {input} cpu.mkv")).exits_with(0);
+        here.never_says("GPU");
+        let there = run(&dir, 12_040, &format!("--encoder ffv1 -y {input} auto.mkv")).exits_with(0);
+        assert_eq!(there.stderr.matches("no NVIDIA GPU found: equalizing on the CPU").count(), 1, "{}", there.stderr);
+        assert!(there.stderr.contains(" by cpu ("), "{}", there.stderr);
+        assert_eq!(dir.raw("auto.mkv", "yuv420p"), dir.raw("cpu.mkv", "yuv420p"), "{input}");
+    }
+}
+
+#[test]
+fn a_gpu_that_was_asked_for_and_is_not_found_is_an_error_and_leaves_nothing() {
+    let Some(dir) = folder() else { return };
+    let before = dir.names();
+    for input in ["short.mkv", "long.mkv"] {
+        for options in ["", "--verify", "--decoder cpu --save-curves curves.jsonl --stats stats.jsonl"] {
+            let line = format!("--encoder ffv1 --backend cuda {options} {input} out.mkv");
+            let run = run(&dir, 12_040, &line).exits_with(1);
+            assert_eq!(run.stderr, "histeq-video: error: no NVIDIA GPU found (use --backend cpu)\n", "{line}");
+            assert_eq!(dir.names(), before, "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_driver_that_is_too_old_is_known_before_anything_is_written() {
+    let Some(dir) = folder() else { return };
+    let run = run(&dir, 11_080, "--backend cuda long.mkv -").exits_with(1);
+    assert!(run.stdout.is_empty(), "{} bytes", run.stdout.len());
+    run.says(&["the NVIDIA driver is for CUDA 11.8; 12.0 is needed"]);
+}
