@@ -166,6 +166,11 @@ impl EncoderChoice {
             let encoder = found.with_context(|| format!("{file}: no encoder here for this kind of image"))?;
             return Ok((vec![encoder], None));
         }
+        // What throws everything away (`--output-format null`) takes pictures as they are.
+        let as_they_are = by_container.filter(|codec| *codec == Id::WRAPPED_AVFRAME).and_then(Encoder::for_codec);
+        if let Some(encoder) = as_they_are {
+            return Ok((vec![encoder], None));
+        }
         let mut nvenc = |codec: Id| {
             let row = NVENC.iter().find(|(id, _)| *id == codec);
             row.and_then(|(_, name)| Encoder::find(name)).filter(holds).filter(|_| on_gpu())

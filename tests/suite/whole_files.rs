@@ -184,3 +184,14 @@ fn a_size_that_changes_is_scaled_to_the_first_one() {
     dir.run("--strict --encoder ffv1 -y in.ts strict.mkv").exits_with(1).says(&["--strict"]);
     assert!(!dir.path("strict.mkv").exists());
 }
+
+#[test]
+fn what_is_thrown_away_is_not_encoded_first() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=1 -c:v libx264 in.mkv");
+    let run = dir.succeeds("--backend cpu --output-format null in.mkv -");
+    assert!(run.stderr.contains("25 frames in "), "{run:?}");
+    // Pictures as they are have no presets.
+    let run = dir.run("--backend cpu --output-format null --preset slow in.mkv -").exits_with(1);
+    run.says(&["encoder wrapped_avframe has no presets (drop --preset)"]);
+}
