@@ -111,6 +111,12 @@ pub fn tiles(frame: &Frame, method: Method) -> Option<Tiles> {
     }
 }
 
+/// What frames share that may have a window in common: one of another kind begins everything anew, and those that wait for
+/// later ones of their own kind need not wait for it.
+pub fn kind(frame: &Frame) -> (Levels, (usize, usize)) {
+    (levels(frame), (frame.width(), frame.height()))
+}
+
 /// All of `frame`.
 pub fn whole(frame: &Frame) -> Rect {
     Rect::whole((frame.width(), frame.height()))

@@ -1,11 +1,11 @@
 //! The specification applied to frames, one sample at a time, by the simplest loops that can be read aloud. Slow; every
 //! backend is tested against it, and `--verify` recomputes a whole run with it.
 
-use super::{Counted, Equalizer, colours, levels, tiles, weights, whole};
+use super::{Counted, Equalizer, colours, kind, levels, tiles, weights, whole};
 use crate::frame::{ChromaSamples, Component, Frame, HostPool, Luminance, PlaneMut};
 use crate::spec::chroma::{Covered, rescaled};
 use crate::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
-use crate::spec::{Chroma, Curve, Equalization, Histogram, LookAhead, Rect, Settings, moved};
+use crate::spec::{Chroma, Curve, Equalization, Histogram, Levels, LookAhead, Rect, Settings, moved};
 use anyhow::Result;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,6 +16,8 @@ pub struct Reference {
     counted: Counted,
     curve: Option<Arc<Curve>>,
     look_ahead: LookAhead<Frame, Mapping>,
+    /// Of the last frame that came.
+    kind: Option<(Levels, (usize, usize))>,
     pool: HostPool,
     done: VecDeque<Frame>,
 }
@@ -35,6 +37,7 @@ impl Reference {
             counted: Counted::default(),
             curve: None,
             look_ahead: LookAhead::new(settings.smoothing.ahead()),
+            kind: None,
             pool: HostPool::default(),
             done: VecDeque::new(),
         }
@@ -52,6 +55,9 @@ impl Reference {
     fn take(&mut self, frame: &Frame) {
         if let Some(curve) = self.curve.clone() {
             return self.map(Some((frame.clone(), Mapping::Curve(curve))));
+        }
+        if self.kind.replace(kind(frame)) != Some(kind(frame)) {
+            self.let_go();
         }
         let (scene, mapping) = self.remember(frame);
         let ready = self.look_ahead.push(scene, frame.clone(), mapping);
@@ -73,6 +79,13 @@ impl Reference {
                 let step = self.equalization.next_tiles(&histogram(frame, whole(frame)), &counts);
                 (step.turn.scene, Mapping::Tiles(TileCurves::equalizing(&step.window, &settings).into()))
             }
+        }
+    }
+
+    /// Maps the frames that wait: no more of their kind will come.
+    fn let_go(&mut self) {
+        while let Some(ready) = self.look_ahead.pop() {
+            self.map(Some(ready));
         }
     }
 
@@ -101,9 +114,7 @@ impl Equalizer for Reference {
     }
 
     fn finish(&mut self) -> Result<()> {
-        while let Some(ready) = self.look_ahead.pop() {
-            self.map(Some(ready));
-        }
+        self.let_go();
         Ok(())
     }
 

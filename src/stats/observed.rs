@@ -6,7 +6,7 @@ use super::measures::{curve_change, deviation, entropy, largest_slope, mean};
 use super::{Record, Recording, eme::eme};
 use crate::curves::{Kind, Saving};
 use crate::equalize::cpu::{Engine, Isa};
-use crate::equalize::{Counted, Equalizer, tiles, whole};
+use crate::equalize::{Counted, Equalizer, kind, tiles, whole};
 use crate::frame::{Frame, HostPool, Pool};
 use crate::pipeline::{Input, Progress, Stage};
 use crate::spec::clahe::TileCurves;
@@ -32,6 +32,8 @@ pub struct Observed {
     /// The frames that the backend holds back, and those under way with the curves that they are sent through.
     look_ahead: LookAhead<Seen, Arc<Luts>>,
     under_way: VecDeque<(Seen, Arc<Luts>)>,
+    /// Of the last frame that came.
+    kind: Option<(Levels, (usize, usize))>,
     frame: u64,
     /// The scene that the first frame belongs to: frames from before it were seen, too, and may have had others.
     first_scene: Option<u64>,
@@ -79,6 +81,7 @@ impl Observed {
             curve: None,
             look_ahead: LookAhead::new(settings.smoothing.ahead()),
             under_way: VecDeque::new(),
+            kind: None,
             frame: 0,
             first_scene: None,
             last: None,
@@ -148,6 +151,13 @@ impl Observed {
         }
     }
 
+    /// No more frames will come of the kind of those that wait: some backends give these at once.
+    fn let_go(&mut self) {
+        while let Some(rest) = self.look_ahead.pop() {
+            self.under_way.push_back(rest);
+        }
+    }
+
     /// What each stage has taken since the last record, in milliseconds.
     fn times(&mut self) -> [f64; 3] {
         let now = [self.progress.busy(Stage::Source), self.equalizing, self.progress.busy(Stage::Sink)];
@@ -167,6 +177,9 @@ impl Observed {
 
 impl Equalizer for Observed {
     fn submit(&mut self, frame: Frame) -> Result<()> {
+        if self.kind.replace(kind(&frame)) != Some(kind(&frame)) {
+            self.let_go();
+        }
         let (seen, luts) = self.see(frame.clone());
         let ready = match &self.curve {
             Some(curve) => Some((seen, Arc::new(curve.codes().to_vec()))),
@@ -197,9 +210,7 @@ impl Equalizer for Observed {
     }
 
     fn finish(&mut self) -> Result<()> {
-        while let Some(rest) = self.look_ahead.pop() {
-            self.under_way.push_back(rest);
-        }
+        self.let_go();
         self.equalize(|backend| backend.finish())
     }
 

@@ -6,6 +6,7 @@ use crate::grid::{LAYOUTS, check};
 use crate::pictures::{Content, Picture, Random, seed};
 use histeq_video::equalize::Equalizer;
 use histeq_video::equalize::reference::Reference;
+use histeq_video::equalize::verify::Verified;
 use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use histeq_video::spec::modifiers::{cap, in_bins, limited};
 use histeq_video::spec::{
@@ -274,6 +275,35 @@ fn the_plateau_of_a_window_is_not_that_of_its_last_frame_alone() {
         ..Settings::default()
     };
     check_frames(&[open, barred.clone(), barred.clone(), barred].map(|frame| (settings, frame)));
+}
+
+#[test]
+fn frames_of_another_size_are_not_waited_for() {
+    let settings = Settings { smoothing: Smoothing::new(6, 2).looking_ahead(3), ..Settings::default() };
+    let of_size = |size| video(PixelFormat::Gray, size).into_iter().take(5).map(|picture| picture.make());
+    let mut reference = Reference::new(settings);
+    of_size((45, 7)).for_each(|frame| reference.submit(frame).unwrap());
+    assert_eq!(reference.in_flight(), 2, "3 wait for others");
+    of_size((33, 21)).take(1).for_each(|frame| reference.submit(frame).unwrap());
+    assert_eq!(reference.in_flight(), 5, "they wait no longer");
+
+    // Some backends let them go at once, others when as many have come. Whoever watches has to keep up with either.
+    let backends = available().iter().map(|backend| backend.make(settings, 2)).collect::<Vec<_>>();
+    for backend in backends.into_iter().chain([Box::new(Reference::new(settings)) as Box<dyn Equalizer>]) {
+        let mut watched = Verified::new(backend, settings);
+        let mut found = Vec::new();
+        for frame in of_size((45, 7)).chain(of_size((33, 21))) {
+            watched.submit(frame).unwrap();
+            while watched.in_flight() > 0 {
+                found.extend(watched.collect().unwrap());
+            }
+        }
+        watched.finish().unwrap();
+        while watched.in_flight() > 0 {
+            found.extend(watched.collect().unwrap());
+        }
+        assert_eq!(found.len(), 10, "{}", watched.name());
+    }
 }
 
 #[test]
