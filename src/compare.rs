@@ -30,7 +30,12 @@ fn run(job: CompareJob, console: &Console, cancel: &Cancel) -> Result<ExitCode> 
 
     let [a, b] = &job.inputs;
     Target::differs(&job.output, &b.url)?;
-    let target = Target::new(&job.output, &a.url, is_sequence(&job.output), job.overwrite)?.interruptible(cancel);
+    let target = if job.output_options.format.as_deref() == Some("null") {
+        Target::nowhere(&job.output)
+    } else {
+        Target::new(&job.output, &a.url, is_sequence(&job.output), job.overwrite)?
+    };
+    let target = target.interruptible(cancel);
     let temporary = target.temporary().map(Into::into).into_iter().collect();
     signals::listen(cancel.clone(), console.clone(), temporary, crate::FINISHING)?;
     let a = source::open(a, cancel, notices.clone(), progress.clone())?;

@@ -72,8 +72,12 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     let notices = console.notices(job.strict);
     let progress = Arc::new(Progress::default());
 
-    let target =
-        Target::new(&job.output, &job.input.url, is_sequence(&job.output), job.overwrite)?.interruptible(cancel);
+    let target = if job.output_options.format.as_deref() == Some("null") {
+        Target::nowhere(&job.output)
+    } else {
+        Target::new(&job.output, &job.input.url, is_sequence(&job.output), job.overwrite)?
+    };
+    let target = target.interruptible(cancel);
     let places = Places::of(&job)?;
     let temporary = target.temporary().map(Into::into).into_iter().chain(places.temporary()).collect();
     let kept = job.load_curves.as_deref().map(KeptCurves::read).transpose()?;

@@ -192,6 +192,16 @@ impl Container {
         self.flag(ffi::AVFMT_GLOBALHEADER)
     }
 
+    /// Can it say that pictures are to be turned when they are shown?
+    pub fn holds_rotation(self) -> bool {
+        match self.name().as_str() {
+            "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "psp" | "ismv" | "f4v" | "null" => true,
+            // Later versions may write it.
+            "matroska" | "webm" => cfg!(ffmpeg_6_1),
+            _ => false,
+        }
+    }
+
     /// Is it pictures in files of their own?
     pub fn is_images(self) -> bool {
         self.name() == "image2"

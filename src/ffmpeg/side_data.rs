@@ -91,6 +91,14 @@ impl StreamSideData {
         StreamSideData { entries }
     }
 
+    /// Are the pictures to be turned or mirrored when they are shown?
+    pub fn turns_pictures(&self) -> bool {
+        // Rows of a matrix of fixed-point numbers: 16 bits behind the point, in the last column 30.
+        const AS_THEY_ARE: [i32; 9] = [1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30];
+        let matrix = self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX);
+        matrix.is_some_and(|matrix| matrix != bytemuck::cast_slice::<i32, u8>(&AS_THEY_ARE))
+    }
+
     /// The bytes of one type.
     pub(super) fn find(&self, kind: ffi::AVPacketSideDataType) -> Option<&[u8]> {
         self.entries.iter().find(|(found, _)| *found == kind).map(|(_, bytes)| bytes.as_slice())

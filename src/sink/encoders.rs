@@ -210,9 +210,10 @@ impl EncoderChoice {
             options.retain(|(k, _)| k != key);
             options.push((key.to_owned(), value.to_owned()));
         };
-        // FFV1 cannot cut a picture of a few pixels into slices.
-        let tiny = name == "ffv1" && size.is_some_and(|(width, height)| width.min(height) < 16);
-        for (key, value) in row.filter(|_| !tiny).map_or(&[][..], |row| row.options) {
+        // FFV1 cuts neither a picture of a few pixels into slices, nor, where pixels share chroma, one of an odd size.
+        let is_whole = |(width, height): (usize, usize)| width.min(height) < 16 || (width | height) % 2 == 1;
+        let unsliced = name == "ffv1" && size.is_some_and(is_whole);
+        for (key, value) in row.filter(|_| !unsliced).map_or(&[][..], |row| row.options) {
             set(key, value);
         }
         let in_a_hurry = LIVE.iter().find(|(encoder, _)| live && *encoder == name);

@@ -80,6 +80,7 @@ impl FileSink {
         if !container.is_images() {
             streams::check(&input.media.streams, input.video, container, &notices)?;
         }
+        streams::check_rotation(input.video_stream(), &name, container.holds_rotation(), &notices)?;
         target.wait_for_reader()?;
         let muxer = Muxer::create(container, &target.url()).with_context(|| format!("{name}: cannot be opened"))?;
         Ok(FileSink {

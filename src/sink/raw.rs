@@ -1,6 +1,7 @@
 //! Writes raw frames, with or without y4m around them, to a pipe or a file.
 
 use super::fit::{Fitter, Shape};
+use super::streams::check_rotation;
 use super::target::Target;
 use crate::ffmpeg::Picture;
 use crate::frame::Frame;
@@ -45,6 +46,7 @@ impl RawSink {
     /// When the output cannot be opened.
     pub fn create(input: Input, mut target: Target, framing: Framing, notices: Notices) -> Result<Self> {
         let name = target.name().to_owned();
+        check_rotation(input.video_stream(), &name, false, &notices)?;
         let url = if name == "-" { name.clone() } else { target.url() };
         target.wait_for_reader()?;
         let writer = match target.fifo() {

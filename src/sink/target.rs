@@ -119,6 +119,11 @@ impl Target {
         Ok(Target::at(name, Some(temporary), resolved.is_some()))
     }
 
+    /// No place at all, for what writes no file, whatever it is called.
+    pub fn nowhere(name: &str) -> Self {
+        Target::at(name, None, false)
+    }
+
     /// Makes sure that `name` is not the file `input`.
     ///
     /// # Errors

@@ -71,7 +71,7 @@ fn full_range_is_equalized_from_zero_to_the_top() {
 #[test]
 fn odd_and_tiny_sizes_are_equalized_to_the_sample() {
     let dir = Dir::new();
-    for size in [(33, 17), (1, 1), (15, 1), (2, 31)] {
+    for size in [(33, 17), (1, 1), (15, 1), (2, 31), (401, 301), (400, 301), (401, 300)] {
         for format in ["yuv420p", "yuv422p10le", "gray16le"] {
             let raw = Raw { format, size, limited: format.starts_with("yuv") };
             let (w, h) = size;
@@ -191,6 +191,13 @@ fn what_is_thrown_away_is_not_encoded_first() {
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=1 -c:v libx264 in.mkv");
     let run = dir.succeeds("--backend cpu --output-format null in.mkv -");
     assert!(run.stderr.contains("25 frames in "), "{run:?}");
+    // Whatever it is called, no file is written, and what lies there stays.
+    let before = dir.read("in.mkv");
+    dir.succeeds("--backend cpu -y --output-format null in.mkv other.mkv");
+    assert_eq!(dir.names(), ["in.mkv"]);
+    dir.write("other.mkv", b"as it was");
+    dir.succeeds("--backend cpu -y --output-format null in.mkv other.mkv");
+    assert_eq!((dir.read("other.mkv"), dir.read("in.mkv")), (b"as it was".to_vec(), before));
     // Pictures as they are have no presets.
     let run = dir.run("--backend cpu --output-format null --preset slow in.mkv -").exits_with(1);
     run.says(&["encoder wrapped_avframe has no presets (drop --preset)"]);
