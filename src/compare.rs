@@ -7,7 +7,7 @@ use histeq_video::comparison::{Comparer, Pair};
 use histeq_video::ffmpeg;
 use histeq_video::pipeline::{self, Cancel, Outcome, Progress, ReaderGone};
 use histeq_video::report::{Console, Meter, compare_summary};
-use histeq_video::sink::{self, Target, is_sequence};
+use histeq_video::sink::{self, Target};
 use histeq_video::source;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -30,12 +30,8 @@ fn run(job: CompareJob, console: &Console, cancel: &Cancel) -> Result<ExitCode> 
 
     let [a, b] = &job.inputs;
     Target::differs(&job.output, &b.url)?;
-    let target = if job.output_options.format.as_deref() == Some("null") {
-        Target::nowhere(&job.output)
-    } else {
-        Target::new(&job.output, &a.url, is_sequence(&job.output), job.overwrite)?
-    };
-    let target = target.interruptible(cancel);
+    let format = job.output_options.format.as_deref();
+    let target = sink::target(&job.output, format, &a.url, job.overwrite)?.interruptible(cancel);
     let temporary = target.temporary().map(Into::into).into_iter().collect();
     signals::listen(cancel.clone(), console.clone(), temporary, crate::FINISHING)?;
     let a = source::open(a, cancel, notices.clone(), progress.clone())?;

@@ -17,7 +17,7 @@ use histeq_video::equalize::gray::Gray;
 use histeq_video::ffmpeg;
 use histeq_video::pipeline::{self, Cancel, Outcome, Progress, ReaderGone};
 use histeq_video::report::{Console, Meter, Verbosity, summary};
-use histeq_video::sink::{self, Target, is_sequence};
+use histeq_video::sink;
 use histeq_video::source;
 use records::Places;
 use std::io::stdout;
@@ -72,12 +72,8 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     let notices = console.notices(job.strict);
     let progress = Arc::new(Progress::default());
 
-    let target = if job.output_options.format.as_deref() == Some("null") {
-        Target::nowhere(&job.output)
-    } else {
-        Target::new(&job.output, &job.input.url, is_sequence(&job.output), job.overwrite)?
-    };
-    let target = target.interruptible(cancel);
+    let format = job.output_options.format.as_deref();
+    let target = sink::target(&job.output, format, &job.input.url, job.overwrite)?.interruptible(cancel);
     let places = Places::of(&job)?;
     let temporary = target.temporary().map(Into::into).into_iter().chain(places.temporary()).collect();
     let kept = job.load_curves.as_deref().map(KeptCurves::read).transpose()?;

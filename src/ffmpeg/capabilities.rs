@@ -195,11 +195,17 @@ impl Container {
     /// Can it say that pictures are to be turned when they are shown?
     pub fn holds_rotation(self) -> bool {
         match self.name().as_str() {
-            "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "psp" | "ismv" | "f4v" | "null" => true,
+            "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "psp" | "ismv" | "f4v" => true,
             // Later versions may write it.
             "matroska" | "webm" => cfg!(ffmpeg_6_1),
-            _ => false,
+            // Nobody is misled.
+            _ => self.discards(),
         }
+    }
+
+    /// Does it throw everything away, and write no file?
+    pub fn discards(self) -> bool {
+        self.name() == "null"
     }
 
     /// Is it pictures in files of their own?

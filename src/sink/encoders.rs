@@ -166,9 +166,8 @@ impl EncoderChoice {
             let encoder = found.with_context(|| format!("{file}: no encoder here for this kind of image"))?;
             return Ok((vec![encoder], None));
         }
-        // What throws everything away (`--output-format null`) takes pictures as they are.
-        let as_they_are = by_container.filter(|codec| *codec == Id::WRAPPED_AVFRAME).and_then(Encoder::for_codec);
-        if let Some(encoder) = as_they_are {
+        // What throws everything away takes pictures as they are: that is its own codec.
+        if let Some(encoder) = by_container.filter(|_| container.discards()).and_then(Encoder::for_codec) {
             return Ok((vec![encoder], None));
         }
         let mut nvenc = |codec: Id| {

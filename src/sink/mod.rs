@@ -10,6 +10,6 @@ mod streams;
 mod target;
 
 pub use encoders::{EncoderChoice, Quality};
-pub use file::{OutputOptions, is_sequence, makes_images};
-pub use open::open;
+pub use file::{OutputOptions, makes_images};
+pub use open::{open, target};
 pub use target::{Overwrite, Target, TargetError};

@@ -1,11 +1,22 @@
 //! Opens the sink for the output that was asked for.
 
-use super::file::{FileSink, OutputOptions};
+use super::file::{FileSink, OutputOptions, is_sequence};
 use super::raw::{Framing, RawSink};
-use super::target::Target;
+use super::target::{Overwrite, Target, TargetError};
 use crate::ffmpeg::Container;
 use crate::pipeline::{Input, Notices, Sink};
 use anyhow::Result;
+
+/// Where the output `name` is written, which is in this container if one is named. `input` is the file that it must not be.
+///
+/// # Errors
+/// When nothing may, or can, be written there.
+pub fn target(name: &str, format: Option<&str>, input: &str, overwrite: Overwrite) -> Result<Target, TargetError> {
+    if Container::guess(format, name).is_some_and(Container::discards) {
+        return Ok(Target::nowhere(name));
+    }
+    Target::new(name, input, is_sequence(name), overwrite)
+}
 
 /// Opens the output. `on_gpu` says whether there is a GPU, which may be able to encode, too; it may take a while, and is
 /// asked only where that matters.
