@@ -2,7 +2,8 @@
 // its stream ends, does what it can without memory, and waits. Older devices launch one after the other.
 //
 // What the kernel before has written may come after this one began: nothing here may be read as constant (`__ldg`, or
-// pointers that are const and `__restrict__`).
+// pointers that are const and `__restrict__`). What earlier kernels have written is there already, if the one before
+// had seen it when it let this one begin, or the one before that; it is to be read by `fresh`.
 #pragma once
 
 #if __CUDA_ARCH__ >= 900
@@ -18,6 +19,12 @@ __device__ __forceinline__ void let_next_begin() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
+}
+
+// Reads past the first cache, which may have kept what was there when an earlier kernel ran.
+template <typename T>
+__device__ __forceinline__ T fresh(const T* at) {
+    return __ldcg(at);
 }
 
 // Waits until the kernel before is over, and what it has written is seen.

@@ -9,6 +9,14 @@
 // a bank.
 constexpr unsigned LOG2_BYTE_COPIES = 3u;
 
+// The most threads of a block, of which two fit a multiprocessor: with 56 registers a thread, or 64 on Turing, which has
+// half as many places for threads.
+#if __CUDA_ARCH__ >= 800
+constexpr unsigned MOST_THREADS = 576u;
+#else
+constexpr unsigned MOST_THREADS = 512u;
+#endif
+
 extern __shared__ __align__(128) uint4 shared_curves[];
 
 // The four curves of a cell, the upper two first.
@@ -182,12 +190,14 @@ __device__ __forceinline__ void tile_map(const uint4* from, uint4* to, Samples s
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     constexpr unsigned MASK = (1u << BITS<S>) - 1u;
     Cell cell = cell_of(tiles);
+    // Makes room for a block that has something to do.
     if (cell.rows == 0u) return;
     Walk walk = walk_of<PIXELS>(cell, tiles.pitch);
     Piece next;
     bool more = next_piece<PIXELS>(walk, cell, tiles.pitch, next);
-    // On its way while the curves are.
-    uint4 loaded = more ? from[next.index] : make_uint4(0u, 0u, 0u, 0u);
+    // On its way while the curves are being made.
+    uint4 loaded = more ? fresh(&from[next.index]) : make_uint4(0u, 0u, 0u, 0u);
+    wait_for_previous();
     Curves<S> four = curves_of<S>(cell, tiles, curves, samples.max + 1u, in_shared);
     if (sizeof(S) == 1 || in_shared) four.share(samples.max);
 
@@ -259,8 +269,9 @@ __device__ __forceinline__ void tile_map_bytes(const uint4* from, uint4* to, Sam
     Walk walk = walk_of<16u>(cell, tiles.pitch);
     Piece next;
     bool more = next_piece<16u>(walk, cell, tiles.pitch, next);
-    // On its way while the curves are.
-    uint4 loaded = more ? from[next.index] : make_uint4(0u, 0u, 0u, 0u);
+    // On its way while the curves are being made.
+    uint4 loaded = more ? fresh(&from[next.index]) : make_uint4(0u, 0u, 0u, 0u);
+    wait_for_previous();
     Curves<unsigned char> four = curves_of<unsigned char>(cell, tiles, curves, samples.max + 1u, 1u);
     four.share(samples.max);
 
@@ -297,11 +308,10 @@ __device__ __forceinline__ void tile_map_bytes(const uint4* from, uint4* to, Sam
 }
 
 #define TILE_MAP(NAME, S, STEP)                                                                                  \
-    extern "C" __global__ __launch_bounds__(512) void tile_map_##NAME(                                           \
+    extern "C" __global__ __launch_bounds__(MOST_THREADS, 2) void tile_map_##NAME(                            \
         const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles, const unsigned short* curves, \
         unsigned in_shared, Inverse inverse) {                                                                   \
         let_next_begin();                                                                                        \
-        wait_for_previous();                                                                                     \
         if (inverse.multiplier == 0u) {                                                                          \
             tile_map<S, STEP, false>(from, to, samples, levels, tiles, curves, in_shared, inverse);              \
         } else if (sizeof(S) > 1 || STEP > 1) {                                                                  \

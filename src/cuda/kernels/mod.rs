@@ -175,10 +175,15 @@ impl LumaVariants {
     }
 }
 
+/// How many pixels of the luma of `layout`, with what lies beside it, are in a vector.
+fn pixels_of_vector(layout: &Layout) -> u32 {
+    let step = if let Arrangement::Pairs { .. } = layout.arrangement() { 2 } else { 1 };
+    VECTOR as u32 / (step * u32::from(layout.sample().bytes))
+}
+
 /// How many vectors hold the luma of `layout`, with what lies beside it.
 fn luma_vectors(layout: &Layout) -> u32 {
-    let step = if let Arrangement::Pairs { .. } = layout.arrangement() { 2 } else { 1 };
-    (layout.pixels() as usize * step * usize::from(layout.sample().bytes)).div_ceil(VECTOR) as u32
+    layout.pixels().div_ceil(pixels_of_vector(layout))
 }
 
 /// How many vectors lie between planes.

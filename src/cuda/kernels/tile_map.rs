@@ -1,11 +1,13 @@
 //! Launches `kernels/tile_map.cu`: the luminance through the curves of the tiles around each pixel.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{LumaVariants, module};
+use super::{LumaVariants, module, pixels_of_vector};
 use crate::cuda::arguments::{Inverse, Levels, Samples, Tiles};
 use crate::cuda::error::{Doing, Error};
+use crate::cuda::layout::Layout;
 use crate::cuda::picture::{Picture, Task};
 use crate::cuda::tuning;
+use crate::spec;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
@@ -31,16 +33,18 @@ impl TileMap {
             tuning::parts(grid.count() as u32, multiprocessors * tuning::TILE_MAP_BLOCKS).min(grid.height as u32);
         let in_shared = layout.codes() <= tuning::TILE_MAP_SHARED;
         let entry = if layout.sample().bytes == 1 { 4 << tuning::TILE_MAP_LOG2_COPIES } else { 8 };
+        let kernel = self.variants.of(&layout);
+        let most = kernel.max_threads_per_block().doing("asking for the threads of a block")?.unsigned_abs();
         let config = LaunchConfig {
             grid_dim: (cells, parts.min(65_535), 1),
-            block_dim: (tuning::TILE_MAP_THREADS, 1, 1),
+            block_dim: (tuning::tile_map_threads(vectors(grid, &layout, parts), most), 1, 1),
             shared_mem_bytes: if in_shared { layout.codes() as u32 * entry } else { 0 },
         };
         let inverse = Inverse::of_blend(grid, layout.codes());
         let in_shared = u32::from(in_shared);
         let levels = Levels::new(task.levels, task.settings.strength);
         let tiles = Tiles::new(grid, local.bins, &layout);
-        let mut launch = self.variants.of(&layout).on(&stream);
+        let mut launch = kernel.on(&stream);
         let samples = match (&picture.luma, &mut local.mapped) {
             (Some(luma), Some(mapped)) => {
                 launch.arg(luma).arg(mapped);
@@ -59,4 +63,18 @@ impl TileMap {
         unsafe { launch.launch(config) }.doing("launching tile_map")?;
         Ok(())
     }
+}
+
+/// The most vectors that are one block's, where so many share a cell inside of the picture.
+fn vectors(grid: &spec::clahe::Tiles, layout: &Layout, parts: u32) -> u32 {
+    let (width, height) = (grid.width as u32, grid.height as u32);
+    let pixels = pixels_of_vector(layout);
+    let row = if layout.row_pixels().is_multiple_of(pixels) {
+        let begin = |cell: u32| cell * width - width / 2;
+        (1..=grid.columns as u32).map(|cell| (begin(cell) % pixels + width).div_ceil(pixels)).max().unwrap_or(1)
+    } else {
+        // They begin anywhere in a vector.
+        (width - 1).div_ceil(pixels) + 1
+    };
+    row * height.div_ceil(parts)
 }
