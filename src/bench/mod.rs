@@ -56,5 +56,6 @@ pub use references::{DOCUMENTS, Document, Figure, Here, figures};
 pub use report::Report;
 pub use setup::{Setup, Steps};
 pub use suite::{Suite, run};
+pub use suites::transcode::Way;
 pub use table::{Measure, Row, Table, Unit};
 pub use value::{Repeats, Value};

@@ -1,6 +1,6 @@
 //! What a suite is told: how often to run, on which GPU, with which variants; and where it says how far it is.
 
-use super::{Arithmetic, Repeats};
+use super::{Arithmetic, Repeats, Way};
 use crate::cuda::Gpu;
 use crate::cuda::variants::Variants;
 use crate::pipeline::Cancel;
@@ -28,6 +28,8 @@ pub struct Setup {
     pub file: Option<PathBuf>,
     /// The preset of x264 there.
     pub preset: String,
+    /// The ways of this program that run there.
+    pub ways: Vec<Way>,
     /// Whether ffmpeg's histeq filter runs there, too.
     pub filter: bool,
     /// Says how far the suite is.

@@ -1,7 +1,7 @@
 //! What was typed after `bench`.
 
 use super::args::PlaceArgs;
-use crate::bench::{Arithmetic, Suite};
+use crate::bench::{Arithmetic, Suite, Way};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -46,6 +46,10 @@ pub struct BenchArgs {
     #[arg(long, value_name = "NAME", default_value = "veryfast")]
     pub preset: String,
 
+    /// transcode: how this program works, each in its turn, as far as it is there
+    #[arg(long, value_name = "WAY,...", value_delimiter = ',', default_value = "cpu,cuda,nvdec", value_parser = ways())]
+    pub ways: Vec<Way>,
+
     /// transcode: without ffmpeg's histeq filter, which takes several times as long as all else
     #[arg(long)]
     pub no_filter: bool,
@@ -81,6 +85,11 @@ pub enum CompareWith {
 fn suites() -> impl TypedValueParser<Value = Suite> {
     let names = Suite::ALL.map(|suite| PossibleValue::new(suite.name()).help(suite.about()));
     PossibleValuesParser::new(names).try_map(|name| Suite::named(&name).ok_or("no such suite"))
+}
+
+fn ways() -> impl TypedValueParser<Value = Way> {
+    let names = Way::ALL.map(|(_, name, about)| PossibleValue::new(name).help(about));
+    PossibleValuesParser::new(names).try_map(|name| Way::named(&name).ok_or("no such way"))
 }
 
 fn formulas() -> impl TypedValueParser<Value = Arithmetic> {

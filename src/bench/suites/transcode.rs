@@ -12,6 +12,31 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+/// How this program does it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// All of it on the CPU.
+    Cpu,
+    /// Equalizing on the GPU.
+    Cuda,
+    /// Decoding as well.
+    Nvdec,
+}
+
+impl Way {
+    /// All of them, their names, and what they are.
+    pub const ALL: [(Way, &'static str, &'static str); 3] = [
+        (Way::Cpu, "cpu", "All of it on the CPU"),
+        (Way::Cuda, "cuda", "Equalizing on the GPU"),
+        (Way::Nvdec, "nvdec", "Decoding on the GPU as well"),
+    ];
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Way::ALL.iter().find(|way| way.1 == name).map(|way| way.0)
+    }
+}
+
 /// The constant quality at which both encode.
 const CRF: &str = "18";
 
@@ -107,12 +132,16 @@ const PLAIN: &str = "ffmpeg, no filter";
 fn contenders(setup: &Setup, file: &Path, folder: &Folder, notes: &mut Vec<String>) -> Result<Vec<Contender>> {
     let ours = std::env::current_exe().context("asking for the path of this program")?;
     let preset = setup.preset.as_str();
-    let mut found = vec![Contender::ours(&ours, file, preset, "cpu", &[])];
+    let mut found = Vec::new();
+    if setup.ways.contains(&Way::Cpu) {
+        found.push(Contender::ours(&ours, file, preset, "cpu", &[]));
+    }
+    let on_gpu = [(Way::Cuda, &[][..]), (Way::Nvdec, &["--decoder", "nvdec"])];
     match setup.gpu_index.map(|gpu| gpu.to_string()) {
         None => notes.push("No GPU is measured: --backend cpu asks for the CPU alone.".to_owned()),
         Some(gpu) => {
-            for more in [&["--gpu", &gpu][..], &["--gpu", &gpu, "--decoder", "nvdec"]] {
-                let cuda = Contender::ours(&ours, file, preset, "cuda", more);
+            for (_, more) in on_gpu.into_iter().filter(|(way, _)| setup.ways.contains(way)) {
+                let cuda = Contender::ours(&ours, file, preset, "cuda", &[&["--gpu", &gpu], more].concat());
                 // A GPU that is opened here would count as memory of every child.
                 match cuda.trial(folder) {
                     Ok(()) => found.push(cuda),
