@@ -1,8 +1,5 @@
 //! What memory and bus can do, measured in the same run: no equalizer is faster than a copy.
-#![allow(
-    unsafe_code,
-    reason = "copies between plain pinned buffers, callbacks, and device memory that is not set first"
-)]
+#![allow(unsafe_code, reason = "copies between plain pinned buffers, device memory that is not set first, a callback")]
 
 use super::value::microseconds;
 use super::{Repeats, Value};
