@@ -45,7 +45,7 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     let mut backend = Opening::begin(job.backend);
     let (mut camera, input) = LiveSource::open(job.camera.clone(), cancel, notices.clone(), progress.clone())?;
     let settings = job.wishes.settle(&input);
-    check_region(&settings, &input)?;
+    check_region(&settings, &input, &notices)?;
     dial.set(settings);
     let on_gpu = backend.has_gpu();
     let backend = backend.finish(settings, &notices)?;

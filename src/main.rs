@@ -81,7 +81,7 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     let mut backend = Opening::begin(job.backend);
     let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
     let settings = job.wishes.settle(&input);
-    check_region(&settings, &input)?;
+    check_region(&settings, &input, &notices)?;
     source.look_around(settings.warm_up(), settings.smoothing.ahead());
     backend.check()?;
     let records = places.open(&input.name)?;

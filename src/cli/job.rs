@@ -10,6 +10,7 @@ use crate::stats::StatsFormat;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use std::io::IsTerminal;
+use std::path::Path;
 
 /// A video to be equalized.
 #[derive(Debug)]
@@ -51,6 +52,10 @@ impl Job {
         let (Some(input), Some(output)) = (args.input, args.output) else {
             return Err(usage(ErrorKind::MissingRequiredArgument, "an input and an output are required"));
         };
+        if Args::command().find_subcommand(&input).is_some() && !Path::new(&input).exists() {
+            let message = format!("{input} is a command, and comes before all options: histeq-video {input} --help");
+            return Err(usage(ErrorKind::ArgumentConflict, &message));
+        }
         let (save_curves, load_curves) = (args.equalize.save_curves.clone(), args.equalize.load_curves.clone());
         let wishes = Wishes::from_args(args.equalize)?.looking_ahead(args.look_ahead, &input)?;
         let variants = args.place.kernels.settle(args.place.backend, &wishes, load_curves.is_some())?;

@@ -1,27 +1,31 @@
 //! Whether the rectangle that makes the histogram lies in the picture, as soon as the size of the picture is known.
 
-use crate::pipeline::Input;
+use crate::pipeline::{Input, Notices};
 use crate::spec::{Rect, Region, Settings};
 use anyhow::{Result, bail};
 
 /// Refuses a rectangle of which nothing lies in the pictures of `input`. One that lies in them in part is cut off at
-/// their edge.
+/// their edge, which is worth a warning.
 ///
 /// # Errors
-/// When it does, with the size of the pictures.
-pub fn check_region(settings: &Settings, input: &Input) -> Result<()> {
+/// When it does, with the size of the pictures; the warning with `--strict`.
+pub fn check_region(settings: &Settings, input: &Input, notices: &Notices) -> Result<()> {
     let (Region::Fixed(rect), Some(size)) = (settings.region, input.picture.map(|(_, size)| size)) else {
         return Ok(());
     };
-    if rect.within(size).is_none() {
-        let Rect { x, y, width, height } = rect;
-        bail!(
-            "{}: --roi {x},{y},{width},{height} lies outside of its picture of {}x{} pixels (X,Y is the rectangle's \
-             upper left corner, counted from 0,0)",
-            input.name,
-            size.0,
-            size.1
-        );
+    let within = rect.within(size);
+    if within == Some(rect) {
+        return Ok(());
     }
-    Ok(())
+    let Rect { x, y, width, height } = rect;
+    let named = format!("{}: --roi {x},{y},{width},{height}", input.name);
+    let picture = format!("picture of {}x{} pixels", size.0, size.1);
+    match within {
+        None => {
+            bail!("{named} lies outside of its {picture} (X,Y is the rectangle's upper left corner, counted from 0,0)")
+        }
+        Some(Rect { width, height, .. }) => {
+            notices.warn(&format!("{named} reaches over the edge of its {picture}: {width}x{height} of it count"))
+        }
+    }
 }

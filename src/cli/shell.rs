@@ -19,9 +19,9 @@ pub fn completions(shell: Shell, out: &mut impl Write) {
 /// When there is no such subcommand: a usage error for clap to print.
 pub fn man_page(subcommand: Option<&str>) -> std::result::Result<Man, clap::Error> {
     let mut command = documented();
-    let Some(name) = subcommand else { return Ok(Man::new(command)) };
+    let Some(name) = subcommand else { return Ok(page(command)) };
     match command.find_subcommand(name).cloned() {
-        Some(found) => Ok(Man::new(found)),
+        Some(found) => Ok(page(found)),
         None => Err(command.error(ErrorKind::InvalidSubcommand, format!("there is no subcommand {name}"))),
     }
 }
@@ -29,9 +29,19 @@ pub fn man_page(subcommand: Option<&str>) -> std::result::Result<Man, clap::Erro
 /// Writes the man pages of the program and of each subcommand, as `histeq-video.1`, `histeq-video-live.1` and so on.
 ///
 /// # Errors
-/// When the folder cannot be written to.
+/// When the folder cannot be made or written to.
 pub fn man_pages(folder: &Path) -> Result<()> {
-    clap_mangen::generate_to(Args::command(), folder)
+    std::fs::create_dir_all(folder)?;
+    let command = documented();
+    for subcommand in command.get_subcommands() {
+        page(subcommand.clone()).generate_to(folder)?;
+    }
+    page(command).generate_to(folder).map(drop)
+}
+
+/// A page that says which program it belongs to: subcommands have no version of their own.
+fn page(command: Command) -> Man {
+    Man::new(command).source(concat!("histeq-video ", env!("CARGO_PKG_VERSION")))
 }
 
 /// The definitions, with the names that pages have.

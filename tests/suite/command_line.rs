@@ -60,7 +60,7 @@ fn every_subcommand_has_a_man_page() {
     for option in ["--record", "--loopback", "--no-preview", "--backend"] {
         assert!(live.contains(option), "`man live` does not name {option}");
     }
-    std::fs::create_dir(dir.path("man1")).expect("a folder");
+    assert!(live.contains("histeq-video 0."), "a page says what it belongs to: {live}");
     let run = dir.succeeds("man --out man1");
     assert_eq!((run.stdout.as_slice(), run.stderr.as_str()), (&b""[..], ""));
     let page = |name: &str| format!("man1/{}.1", ["histeq-video", name].join("-").trim_end_matches('-'));
@@ -70,7 +70,8 @@ fn every_subcommand_has_a_man_page() {
     assert_eq!(dir.names(), pages);
     assert_eq!(dir.read("man1/histeq-video-live.1"), dir.succeeds("man live").stdout);
     dir.run("man abacus").exits_with(2).says(&["no subcommand abacus"]);
-    dir.run("man --out nowhere").exits_with(1).says(&["nowhere: cannot write man pages there"]);
+    std::fs::write(dir.path("file"), "").expect("a file");
+    dir.run("man --out file/man1").exits_with(1).says(&["file/man1: cannot write man pages there"]);
 }
 
 #[test]
@@ -81,6 +82,7 @@ fn usage_errors_exit_with_2() {
     for (line, says) in [
         ("", "Usage"),
         ("in.mkv", "<OUTPUT>"),
+        ("--backend cpu bench kernels", "histeq-video bench --help"),
         ("--no-such-option in.mkv out.mkv", "--no-such-option"),
         ("--backend abacus in.mkv out.mkv", "abacus"),
         ("--strength 2 in.mkv out.mkv", "--strength is between 0 and 1"),

@@ -44,6 +44,14 @@ fn a_rectangle_that_lies_partly_outside_is_cut_off_at_the_edge() {
             assert_same_video(&format!("--roi {beyond} '{options}'"), RAW, &of(beyond), &of(within));
         }
     }
+    dir.ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=25 -frames:v 1 -c:v ffv1 in.mkv");
+    for (roi, counts) in [("90,0,10,64", "6x64"), ("0,60,96,5", "96x4")] {
+        let run = dir.run(&format!("--roi {roi} in.mkv out.mkv -y")).exits_with(0);
+        run.says(&["warning", &format!("--roi {roi}"), "96x64", counts]);
+        dir.run(&format!("--strict --roi {roi} in.mkv strict.mkv")).exits_with(1).says(&[counts]);
+    }
+    let run = dir.run("--roi 90,0,6,64 in.mkv out.mkv -y").exits_with(0);
+    assert!(!run.stderr.contains("--roi"), "{}", run.stderr);
     let whole = through(&dir, RAW, "--exact", &video);
     assert_same_video("all of it", RAW, &through(&dir, RAW, "--exact --roi 0,0,5000,5000", &video), &whole);
 }
