@@ -22,7 +22,7 @@
         }                                                                            \
     } while (0)
 
-// As `histeq-video bench` does: nothing begins before launches are enqueued.
+// As `histeq-video bench kernels` does: the clock starts when launches wait in the queue.
 static void hold(void*) { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
 
 template <typename S>
@@ -106,7 +106,7 @@ static void row(const char* name, unsigned width, unsigned height, unsigned dept
     unsigned pixels = width * height, codes = 1u << depth, vectors = pixels / Samples16<S>::PER_VECTOR;
     size_t bytes = (size_t)pixels * sizeof(S);
     std::vector<S> samples = content<S>(width, height, depth, kind);
-    // More than the cache holds, and few enough that all their launches wait in the queue.
+    // More than the cache holds, and few enough that most of their launches wait in the queue before the clock starts.
     int frames = (int)std::clamp<size_t>((400u << 20) / bytes, 8, 180);
     char* all;
     unsigned *counts, *cumulative, *first;

@@ -1,5 +1,5 @@
 // Launches that overlap (programmatic dependent launches, compute capability 9.0): a kernel begins while the one before it in
-// its stream ends, does what it can without memory, and waits. Older devices launch one after the other.
+// its stream ends, does what it can without what that one writes, and waits. Older devices launch one after the other.
 //
 // What the kernel before has written may come after this one began: nothing here may be read as constant (`__ldg`, or
 // pointers that are const and `__restrict__`). What earlier kernels have written is there already, if the one before

@@ -178,6 +178,8 @@ __device__ __forceinline__ void tile_histogram(const uint4* plane, Samples sampl
     // What takes longer comes first, unless the samples may not be there yet.
     if (!LAUNCHES_OVERLAP) load();
     counters.begin();
+    // Before the next kernel may begin: it is behind `tile_curves`, which lets go at once, and `tile_map` takes the plane to be
+    // there from the start.
     wait_for_previous();
     if (LAUNCHES_OVERLAP) load();
     for (;;) {

@@ -49,8 +49,8 @@ fn copied_once(sources: &[Vec<u8>], targets: &mut [[Vec<u8>; 2]], rounds: usize)
     })
 }
 
-/// How long a stream waits for what it is to be timed by: more than enqueuing takes, so that the device never waits for a
-/// launch, however slow this machine's cores are. (One launch takes them 4 µs, a frame of 720p on the device less.)
+/// How long a stream waits before it is timed: so that it has launches in its queue from then on, and a slow core does not
+/// set the pace. (A launch takes it 4 µs, a frame of 720p on the device hardly more.)
 const HOLD: Duration = Duration::from_millis(5);
 
 /// Keeps a stream from going on.

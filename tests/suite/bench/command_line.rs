@@ -21,6 +21,8 @@ fn what_makes_no_sense_is_a_usage_error() {
     for (line, says) in [
         ("bench abacus", "abacus"),
         ("bench transcode", "transcode takes a file"),
+        ("bench transcode in.mp4 --backend cpu --ways cuda,nvdec", "--ways the one on the CPU"),
+        ("bench transcode in.mp4 --ways abacus", "abacus"),
         ("bench cpu in.mp4", "only transcode takes a file"),
         ("bench --csv a.csv", "name it"),
         ("bench --compare references --plot a.svg", "name it"),
