@@ -2,8 +2,8 @@
 // its stream ends, does what it can without what that one writes, and waits. Older devices launch one after the other.
 //
 // What the kernel before has written may come after this one began: nothing here may be read as constant (`__ldg`, or
-// pointers that are const and `__restrict__`). What earlier kernels have written is there already, if the one before
-// had seen it when it let this one begin, or the one before that; it is to be read by `fresh`.
+// pointers that are const and `__restrict__`). What still earlier kernels have written is there already if one in between
+// had waited for them when it let the next one begin; it is to be read by `fresh`.
 #pragma once
 
 #if __CUDA_ARCH__ >= 900

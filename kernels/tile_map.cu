@@ -308,7 +308,7 @@ __device__ __forceinline__ void tile_map_bytes(const uint4* from, uint4* to, Sam
 }
 
 #define TILE_MAP(NAME, S, STEP)                                                                                  \
-    extern "C" __global__ __launch_bounds__(MOST_THREADS, 2) void tile_map_##NAME(                            \
+    extern "C" __global__ __launch_bounds__(MOST_THREADS, 2) void tile_map_##NAME(                               \
         const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles, const unsigned short* curves, \
         unsigned in_shared, Inverse inverse) {                                                                   \
         let_next_begin();                                                                                        \

@@ -52,7 +52,7 @@ impl Job {
         let (Some(input), Some(output)) = (args.input, args.output) else {
             return Err(usage(ErrorKind::MissingRequiredArgument, "an input and an output are required"));
         };
-        if Args::command().find_subcommand(&input).is_some() && !Path::new(&input).exists() {
+        if !Path::new(&input).exists() && Args::command().find_subcommand(&input).is_some() {
             let message = format!("{input} is a command, and comes before all options: histeq-video {input} --help");
             return Err(usage(ErrorKind::ArgumentConflict, &message));
         }

@@ -1,12 +1,13 @@
 //! The streaming engine with sources and sinks that are easy to watch: order, back-pressure, and every way to stop.
 
+use crate::failing::{Call, Failing};
 use crate::pictures::Picture;
 use anyhow::{Result, bail};
 use histeq_video::equalize::cpu::Cpu;
-use histeq_video::equalize::{Equalizer, reference::Reference};
+use histeq_video::equalize::reference::Reference;
 use histeq_video::frame::{Frame, PixelFormat};
 use histeq_video::pipeline::{Cancel, Delivery, Outcome, Progress, Sink, Source, Summary, run};
-use histeq_video::spec::{Curve, Settings};
+use histeq_video::spec::Settings;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -96,53 +97,6 @@ impl Sink for Collected {
     }
 }
 
-/// A backend that fails at a frame.
-struct Failing {
-    inner: Cpu,
-    submitted: i64,
-    fault: Fault,
-}
-
-impl Equalizer for Failing {
-    fn submit(&mut self, frame: Frame) -> Result<()> {
-        self.fault.strike(self.submitted, "equalizer")?;
-        self.submitted += 1;
-        self.inner.submit(frame)
-    }
-
-    fn collect(&mut self) -> Result<Option<Frame>> {
-        self.inner.collect()
-    }
-
-    fn in_flight(&self) -> usize {
-        self.inner.in_flight()
-    }
-
-    fn capacity(&self) -> usize {
-        self.inner.capacity()
-    }
-
-    fn warm_up(&mut self, frame: Frame) -> Result<()> {
-        self.inner.warm_up(frame)
-    }
-
-    fn finish(&mut self) -> Result<()> {
-        self.inner.finish()
-    }
-
-    fn set(&mut self, settings: Settings) {
-        self.inner.set(settings);
-    }
-
-    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
-        self.inner.set_curve(curve);
-    }
-
-    fn name(&self) -> String {
-        self.inner.name()
-    }
-}
-
 /// A small picture that differs from its neighbours.
 fn picture(number: i64) -> Frame {
     Picture { seed: number as u64, ..Picture::new(PixelFormat::Gray, (64, 4)) }.make()
@@ -166,8 +120,11 @@ impl Run {
         let watch = Arc::new(Watch::default());
         let cancel = Cancel::default();
         let source = Frames { count: self.frames, next: 0, fault: self.source, watch: watch.clone() };
-        let inner = Cpu::new(Settings::default(), 2);
-        let equalizer = Failing { inner, submitted: 0, fault: self.equalizer };
+        let fault = self.equalizer;
+        let equalizer = Failing::new(Box::new(Cpu::new(Settings::default(), 2)), move |call| match call {
+            Call::Submit(number) => fault.strike(number as i64, "equalizer"),
+            Call::Collect(_) | Call::WarmUp(_) => Ok(()),
+        });
         let cancel_at = self.cancel_at.map(|at| (at, cancel.clone()));
         let sink = Collected { fault: self.sink, slow: self.slow, cancel_at, watch: watch.clone() };
         let progress = Progress::default();

@@ -1,75 +1,14 @@
 //! A backend that fails in the middle of a video, and the one that takes over: the same bytes, in the same order.
 
 use crate::backends::available;
+use crate::failing::{Call, Failing};
 use crate::pictures::{Picture, difference};
-use anyhow::{Result, bail};
 use histeq_video::equalize::Equalizer;
 use histeq_video::equalize::fallback::Fallback;
 use histeq_video::equalize::reference::Reference;
 use histeq_video::frame::{Frame, PixelFormat};
-use histeq_video::spec::{Curve, Settings, Smoothing};
+use histeq_video::spec::{Settings, Smoothing};
 use std::sync::{Arc, Mutex};
-
-/// When a backend fails.
-#[derive(Clone, Copy, Debug)]
-enum Failure {
-    Submit(usize),
-    Collect(usize),
-}
-
-/// A real backend up to a certain frame.
-struct Failing {
-    inner: Box<dyn Equalizer>,
-    failure: Failure,
-    submitted: usize,
-    collected: usize,
-}
-
-impl Equalizer for Failing {
-    fn submit(&mut self, frame: Frame) -> Result<()> {
-        if matches!(self.failure, Failure::Submit(at) if at == self.submitted) {
-            bail!("out of order");
-        }
-        self.submitted += 1;
-        self.inner.submit(frame)
-    }
-
-    fn collect(&mut self) -> Result<Option<Frame>> {
-        if matches!(self.failure, Failure::Collect(at) if at == self.collected) {
-            bail!("out of order");
-        }
-        self.collected += 1;
-        self.inner.collect()
-    }
-
-    fn in_flight(&self) -> usize {
-        self.inner.in_flight()
-    }
-
-    fn capacity(&self) -> usize {
-        self.inner.capacity()
-    }
-
-    fn warm_up(&mut self, frame: Frame) -> Result<()> {
-        self.inner.warm_up(frame)
-    }
-
-    fn finish(&mut self) -> Result<()> {
-        self.inner.finish()
-    }
-
-    fn set(&mut self, settings: Settings) {
-        self.inner.set(settings);
-    }
-
-    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
-        self.inner.set_curve(curve);
-    }
-
-    fn name(&self) -> String {
-        "failing".to_owned()
-    }
-}
 
 /// What a [`Fallback`] has said so far.
 pub type Said = Arc<Mutex<Vec<String>>>;
@@ -103,9 +42,8 @@ pub fn collect_next(equalizer: &mut dyn Equalizer, expected: &mut dyn Iterator<I
 fn a_failing_backend_is_replaced_and_the_bytes_stay_the_same() {
     for backend in available() {
         for at in [0, 1, 4, 11] {
-            for failure in [Failure::Submit(at), Failure::Collect(at)] {
-                let inner = backend.make(Settings::default(), 3);
-                let failing = Failing { inner, failure, submitted: 0, collected: 0 };
+            for failure in [Call::Submit(at), Call::Collect(at)] {
+                let failing = Failing::at(backend.make(Settings::default(), 3), failure);
                 let (mut equalizer, said) = before_reference(Box::new(failing));
                 let pictures = pictures();
                 let mut reference = Reference::new(Settings::default());
@@ -133,8 +71,7 @@ fn a_failing_backend_is_replaced_and_the_bytes_stay_the_same() {
 fn a_temporal_window_begins_anew_with_the_frames_that_were_under_way_and_that_is_said() {
     let settings = Settings { smoothing: Smoothing::new(5, 1), ..Settings::default() };
     for backend in available() {
-        let inner = backend.make(settings, 3);
-        let failing = Failing { inner, failure: Failure::Collect(6), submitted: 0, collected: 0 };
+        let failing = Failing::at(backend.make(settings, 3), Call::Collect(6));
         let said = Said::default();
         let log = said.clone();
         let build = Box::new(move || Box::new(Reference::new(settings)) as Box<dyn Equalizer>);
@@ -159,7 +96,7 @@ fn a_temporal_window_begins_anew_with_the_frames_that_were_under_way_and_that_is
 fn a_failure_of_the_second_backend_is_final() {
     let broken = || {
         let inner = Box::new(Reference::new(Settings::default()));
-        Box::new(Failing { inner, failure: Failure::Submit(0), submitted: 0, collected: 0 }) as Box<dyn Equalizer>
+        Box::new(Failing::at(inner, Call::Submit(0))) as Box<dyn Equalizer>
     };
     let mut equalizer = Fallback::new(broken(), Settings::default(), Box::new(broken), Box::new(|_| {}));
     let frame = Picture::new(PixelFormat::Gray, (4, 4)).make();

@@ -10,6 +10,7 @@ mod compare;
 mod cuda;
 mod curves;
 mod engine;
+mod failing;
 mod fallback;
 mod formats;
 mod frame;

@@ -2,6 +2,7 @@
 //! happens.
 
 use crate::backends::{Backend, available, gpu};
+use crate::failing::{Call, Failing};
 use crate::modifiers::{all_settings, gray, video};
 use crate::pictures::{Picture, Random, difference, seed};
 use crate::program::Dir;
@@ -284,72 +285,12 @@ fn a_backend_that_was_insisted_on_fails_the_run_if_it_does_not_come() {
     assert!(relay.name().ends_with(" while the GPU was opening"), "{}", relay.name());
 }
 
-/// A backend that fails at a frame that it is given, or is warmed up with.
-struct Failing {
-    inner: Box<dyn Equalizer>,
-    submit: Option<usize>,
-    warm_up: Option<usize>,
-}
-
-fn strike(at: &mut Option<usize>) -> Result<()> {
-    match at {
-        Some(0) => bail!("out of order"),
-        Some(left) => *left -= 1,
-        None => {}
-    }
-    Ok(())
-}
-
-impl Equalizer for Failing {
-    fn submit(&mut self, frame: Frame) -> Result<()> {
-        strike(&mut self.submit)?;
-        self.inner.submit(frame)
-    }
-
-    fn warm_up(&mut self, frame: Frame) -> Result<()> {
-        strike(&mut self.warm_up)?;
-        self.inner.warm_up(frame)
-    }
-
-    fn collect(&mut self) -> Result<Option<Frame>> {
-        self.inner.collect()
-    }
-
-    fn finish(&mut self) -> Result<()> {
-        self.inner.finish()
-    }
-
-    fn in_flight(&self) -> usize {
-        self.inner.in_flight()
-    }
-
-    fn capacity(&self) -> usize {
-        self.inner.capacity()
-    }
-
-    fn input_pool(&self) -> Option<Arc<dyn Pool>> {
-        Some(Arc::new(Marked))
-    }
-
-    fn set(&mut self, settings: Settings) {
-        self.inner.set(settings);
-    }
-
-    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
-        self.inner.set_curve(curve);
-    }
-
-    fn name(&self) -> String {
-        "failing".to_owned()
-    }
-}
-
 #[test]
 fn a_backend_that_fails_before_it_has_taken_over_leaves_it_to_the_first() {
     let settings = all_settings()[8];
     let frames = frames(PixelFormat::Gray);
     for backend in available() {
-        let second = Failing { inner: backend.make(settings, 3), submit: None, warm_up: Some(2) };
+        let second = Failing::at(backend.make(settings, 3), Call::WarmUp(2));
         let (successor, said) = successor(Due::new(6, move || Ok(Box::new(second))));
         let mut relay = Relay::new(first(settings), settings, successor);
         assert_same(&expected(settings, &frames), &through(&mut relay, &frames), &backend.name);
@@ -366,7 +307,7 @@ fn a_backend_that_fails_after_it_has_taken_over_is_replaced() {
     let frames = frames(PixelFormat::Gray);
     for backend in available() {
         for at in [0, 1, 9] {
-            let second = Failing { inner: backend.make(settings, 3), submit: Some(at), warm_up: None };
+            let second = Failing::at(backend.make(settings, 3), Call::Submit(at));
             let (successor, said) = successor(Due::new(4, move || Ok(Box::new(second))));
             let report = said.clone();
             let equip = Box::new(move |second, settings| {
@@ -493,7 +434,8 @@ impl Pool for Marked {
 #[test]
 fn the_memory_of_the_second_backend_is_lent_once_it_is_there() {
     let settings = Settings::default();
-    let second = Failing { inner: first(settings), submit: None, warm_up: None };
+    let mut second = Failing::new(first(settings), |_| Ok(()));
+    second.pool = Some(Arc::new(Marked));
     let mut relay = Relay::new(first(settings), settings, successor(Due::new(2, move || Ok(Box::new(second)))).0);
     let pool = relay.input_pool().expect("a pool");
     for (number, frame) in frames(PixelFormat::Yuv420p)[..4].iter().enumerate() {

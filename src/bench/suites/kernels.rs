@@ -38,8 +38,8 @@ fn ways((size, _, content): Case) -> Vec<(&'static str, Settings)> {
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let mut frames = Table::new("frames", "Frames on the device, one after the other", &["size", "bits", "content"])
         .note(
-            "Time a frame, launches waiting in the queue, pictures in turns that take more memory than the cache. Copy is a copy \
-             of the frame within the device; share is how much of the memory's bandwidth, measured by one large copy, \
+            "Time a frame, launches waiting in the queue, pictures in turns that take more memory than the cache. Copy is \
+             a copy of the frame within the device; share is how much of the memory's bandwidth, measured by one large copy, \
              exact makes use of, if the frame is read and written once. batch is exact with as many frames in one launch \
              as it takes, 64 at most. modified has a window of 25 frames, scene cuts, plateau and contrast limit, clahe \
              8x8 tiles and the same window; what follows them is how many times exact they take, in turns with it. What is \
