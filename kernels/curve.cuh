@@ -8,7 +8,7 @@
 
 #include "scenes.cuh"
 
-constexpr unsigned MOST_BLOCKS = 16u;
+constexpr unsigned MOST_BLOCKS = 64u;
 
 typedef unsigned long long Sum;
 
@@ -226,19 +226,24 @@ __device__ __forceinline__ void add_other_blocks(Told<Count>& told, bool& flat, 
         grid->flat[blockIdx.x] = flat;
     }
     meet(grid);
-    told.all = 0u;
-    told.cut = 0u;
-    for (unsigned other = 0u; other < gridDim.x; ++other) {
+    Told<Count> others = {0, 0, 0u, 0u};
+    unsigned others_flat = 0u;
+    for (unsigned other = threadIdx.x % LANES; other < gridDim.x; other += LANES) {
         Count sum = ((volatile Sum*)grid->sums)[other];
         unsigned cut = ((volatile unsigned*)grid->cuts)[other];
         if (other < blockIdx.x) {
-            told.before += sum;
-            told.cut_before += cut;
+            others.before += sum;
+            others.cut_before += cut;
         }
-        told.all += sum;
-        told.cut += cut;
-        flat |= ((volatile unsigned*)grid->flat)[other] != 0u;
+        others.all += sum;
+        others.cut += cut;
+        others_flat |= ((volatile unsigned*)grid->flat)[other];
     }
+    told.before += sum_of_warp(others.before);
+    told.cut_before += sum_of_warp(others.cut_before);
+    told.all = sum_of_warp(others.all);
+    told.cut = sum_of_warp(others.cut);
+    flat = __any_sync(ALL, others_flat != 0u);
 }
 
 // The lowest of what all threads have; `room` and `told` are where threads and blocks tell each other.
@@ -252,11 +257,11 @@ __device__ __forceinline__ Sum lowest_of_all(Sum value, Sum* room, Sum* told, Gr
     if (!MANY) return value;
     if (threadIdx.x == 0u) told[blockIdx.x] = value;
     meet(grid);
-    for (unsigned other = 0u; other < gridDim.x; ++other) {
+    for (unsigned other = lane; other < gridDim.x; other += LANES) {
         Sum others = ((volatile Sum*)told)[other];
         if (others < value) value = others;
     }
-    return value;
+    return lowest_of_warp(value);
 }
 
 // The sum over all crews of what each thread has; `room` and `told` are where threads and blocks tell each other.
@@ -270,8 +275,8 @@ __device__ __forceinline__ Sum sum_of_all(Sum value, Sum* room, Sum* told, Grid*
     if (threadIdx.x == 0u) told[blockIdx.x] = sum;
     meet(grid);
     sum = 0u;
-    for (unsigned other = 0u; other < gridDim.x; ++other) sum += ((volatile Sum*)told)[other];
-    return sum;
+    for (unsigned other = threadIdx.x % LANES; other < gridDim.x; other += LANES) sum += ((volatile Sum*)told)[other];
+    return sum_of_warp(sum);
 }
 
 // The frame's samples in coarse bins, for the whole crew in `room.coarse`; `bins` are those of the thread's codes.

@@ -4,6 +4,7 @@
 // The blocks are all there at once (a cooperative launch), each with a share of the plane. They add up what they have
 // counted in `totals`; since everybody knows how many samples there are, everybody can tell when the totals are whole, and
 // no other barrier is needed. Then each block makes the whole curve for itself.
+#include "counters.cuh"
 #include "curve.cuh"
 #include "launch.cuh"
 #include "samples.cuh"
@@ -23,8 +24,18 @@ struct Plane {
     const uint4* from;
     uint4* to;           // may be the same
     unsigned share;      // vectors of a block
-    unsigned kept;       // rounds of vectors that fit shared memory; what is beyond them is read twice
+    unsigned kept;       // rounds of vectors that fit shared memory
 };
+
+// Where the plane stands among those of a batch.
+struct Succession {
+    bool is_fetched;    // whether what is kept of it is on its way already
+    const uint4* next;  // the plane after it, which comes as this one leaves; null if there is none
+};
+
+// Rounds of vectors beyond those in shared memory that threads hold in registers, where a plane is too large for it, and the
+// vectors that they then have on their way at once of what is beyond these too, and is read twice.
+constexpr unsigned HELD = 6u;
 
 // The block's share of a plane.
 struct Share {
@@ -43,13 +54,10 @@ struct Table {
 
     __device__ __forceinline__ Table() {
         unsigned copy = threadIdx.x & ((1u << LOG2_COPIES) - 1u);
-        start = (unsigned)__cvta_generic_to_shared(shared_words) + 4u * copy;
+        start = shared_address(shared_words) + 4u * copy;
     }
 
-    // As an instruction of its own: what the compiler makes of atomicAdd takes twice as long.
-    __device__ __forceinline__ void count(unsigned code) const {
-        asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(start + (code << (LOG2_COPIES + 2u))) : "memory");
-    }
+    __device__ __forceinline__ void count(unsigned code) const { count_one(start + (code << (LOG2_COPIES + 2u))); }
 
     __device__ __forceinline__ unsigned operator[](unsigned code) const {
         unsigned found;
@@ -65,7 +73,7 @@ __device__ __forceinline__ uint4* four_copies(unsigned code, unsigned quad) {
 }
 
 __device__ __forceinline__ void fetch(const uint4* from, uint4* to) {
-    unsigned target = (unsigned)__cvta_generic_to_shared(to);
+    unsigned target = shared_address(to);
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(target), "l"(from) : "memory");
 }
 
@@ -102,27 +110,51 @@ __device__ __forceinline__ uint4 map_vector(uint4 vector_of_codes, Samples sampl
     return vector(mapped);
 }
 
-// Counts the block's share; what fits stays in `stage`.
-template <typename S, unsigned LOG2_COPIES>
+// The vectors of a thread's share from this one on, COUNT of them at a time, or one at a time where that is 0: calls `use`
+// with each and where it is.
+template <unsigned COUNT, typename F>
+__device__ __forceinline__ void each_beyond(const uint4* from, unsigned at, unsigned end, F use) {
+    constexpr unsigned ROUNDS = COUNT != 0u ? COUNT : 1u;
+#pragma unroll 1
+    for (; at < end; at += ROUNDS * blockDim.x) {
+        uint4 vectors[ROUNDS];
+#pragma unroll
+        for (unsigned i = 0u; i < ROUNDS; ++i) {
+            if (at + i * blockDim.x < end) vectors[i] = from[at + i * blockDim.x];
+        }
+#pragma unroll
+        for (unsigned i = 0u; i < ROUNDS; ++i) {
+            if (at + i * blockDim.x < end) use(vectors[i], at + i * blockDim.x);
+        }
+    }
+}
+
+// Counts the block's share; what fits stays in `stage`, and HOLD rounds behind it in `held`.
+template <typename S, unsigned LOG2_COPIES, unsigned HOLD>
 __device__ __forceinline__ void count_share(const Share& share, uint4* stage, unsigned kept, Samples samples,
-                                            Table<LOG2_COPIES> table) {
+                                            Table<LOG2_COPIES> table, bool is_fetched, uint4* held) {
+    unsigned beyond = kept * blockDim.x + threadIdx.x;
+#pragma unroll
+    for (unsigned i = 0u; i != HOLD; ++i) {
+        unsigned at = beyond + i * blockDim.x;
+        if (at < share.vectors) held[i] = share.from[at];
+    }
 #pragma unroll 1
     for (unsigned round = 0u; round < kept; ++round) {
         unsigned ahead = (round + AHEAD) * blockDim.x + threadIdx.x;
-        if (round + AHEAD < kept && ahead < share.vectors) fetch(share.from + ahead, stage + ahead);
+        if (!is_fetched && round + AHEAD < kept && ahead < share.vectors) fetch(share.from + ahead, stage + ahead);
         end_of_round();
         wait_for_round();
         unsigned at = round * blockDim.x + threadIdx.x;
         if (at < share.whole) count_vector<S, LOG2_COPIES>(stage[at], samples, table);
     }
-    unsigned at = kept * blockDim.x + threadIdx.x;
-    uint4 next = at < share.whole ? share.from[at] : make_uint4(0u, 0u, 0u, 0u);
-#pragma unroll 1
-    for (; at < share.whole; at += blockDim.x) {
-        uint4 now = next;
-        if (at + blockDim.x < share.whole) next = share.from[at + blockDim.x];
-        count_vector<S, LOG2_COPIES>(now, samples, table);
+#pragma unroll
+    for (unsigned i = 0u; i != HOLD; ++i) {
+        if (beyond + i * blockDim.x < share.whole) count_vector<S, LOG2_COPIES>(held[i], samples, table);
     }
+    each_beyond<HOLD / 2u>(share.from, beyond + HOLD * blockDim.x, share.whole, [&](uint4 vector, unsigned) {
+        count_vector<S, LOG2_COPIES>(vector, samples, table);
+    });
     if (threadIdx.x < share.rest) {
         unsigned sample = reinterpret_cast<const S*>(share.from + share.whole)[threadIdx.x];
         table.count(decoded<S>(ordered<S>(sample, samples), samples));
@@ -192,12 +224,6 @@ struct Tally {
     unsigned others[2][LANES];  // for the textbook the first count that is not zero, else what the plateau leaves
 };
 
-// The first value of the lanes that is not zero; 0 if all are.
-__device__ __forceinline__ unsigned first_of_warp(unsigned value) {
-    unsigned found = __ballot_sync(ALL, value != 0u);
-    return __shfl_sync(ALL, value, found != 0u ? __ffs(found) - 1 : 0);
-}
-
 // The textbook's curve, once the totals are whole.
 template <unsigned PER, typename Crew>
 __device__ __forceinline__ void plain_curve(unsigned* totals, unsigned codes, unsigned expected, Levels levels,
@@ -237,12 +263,13 @@ __device__ __forceinline__ void plain_curve(unsigned* totals, unsigned codes, un
 }
 
 // One plane by the blocks of a team, of which this is number `block`. `make_curve` is what the crew does from the totals,
-// which it has to wait for, to the table. Blocks that are `alone` leave no room for one of the next launch.
-template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew, bool ORDERED, typename Prepare,
+// which it has to wait for, to the table. Blocks that are `alone` leave no room for one of the next launch. HOLD rounds
+// are held in registers.
+template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew, bool IN_BATCH, unsigned HOLD, typename Prepare,
           typename MakeCurve, typename Judge>
-__device__ __forceinline__ void on_chip(Plane plane, unsigned block, Samples samples, Levels levels, unsigned* totals,
-                                        unsigned* emptied, bool alone, Prepare prepare, MakeCurve make_curve,
-                                        Judge judge) {
+__device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsigned block, Samples samples,
+                                        Levels levels, unsigned* totals, unsigned* emptied, bool alone, Prepare prepare,
+                                        MakeCurve make_curve, Judge judge) {
     unsigned codes = samples.max + 1u;
     unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>;
     unsigned begin = block * plane.share;
@@ -261,6 +288,8 @@ __device__ __forceinline__ void on_chip(Plane plane, unsigned block, Samples sam
 #pragma unroll
         for (unsigned round = 0u; round < AHEAD; ++round) {
             unsigned at = round * blockDim.x + threadIdx.x;
+            // As many rounds have ended in any case as `wait_for_round` takes for granted.
+            if (succession.is_fetched && round < kept) continue;
             if (round < kept && at < share.vectors) fetch(share.from + at, stage + at);
             end_of_round();
         }
@@ -276,17 +305,18 @@ __device__ __forceinline__ void on_chip(Plane plane, unsigned block, Samples sam
     if (block == 0u) {
         for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) *total_of(emptied, code) = 0u;
         // In the same launch, nobody adds to these before the totals of this plane are whole, and so not before this.
-        if (ORDERED) __threadfence();
+        if (IN_BATCH) __threadfence();
     }
     prepare();
     __syncthreads();
 
     Table<LOG2_COPIES> table;
-    count_share<S, LOG2_COPIES>(share, stage, kept, samples, table);
+    uint4 held[HOLD != 0u ? HOLD : 1u];
+    count_share<S, LOG2_COPIES, HOLD>(share, stage, kept, samples, table, succession.is_fetched, held);
     __syncthreads();
     // Where there is room for it now, earlier it would have been in the way.
     if (!alone) let_next_begin();
-    if (ORDERED) __threadfence();
+    if (IN_BATCH) __threadfence();
     add_up<LOG2_COPIES>(codes, levels, totals);
     __syncthreads();
     if (threadIdx.x < Crew::warps() * LANES) {
@@ -298,23 +328,34 @@ __device__ __forceinline__ void on_chip(Plane plane, unsigned block, Samples sam
     }
     __syncthreads();
 
-    unsigned staged = kept * blockDim.x < share.vectors ? kept * blockDim.x : share.vectors;
+    auto map = [&](uint4 vector, unsigned at) { share.to[at] = map_vector<S, LOG2_COPIES>(vector, samples, table); };
 #pragma unroll 1
-    for (unsigned at = threadIdx.x; at < staged; at += blockDim.x) {
-        share.to[at] = map_vector<S, LOG2_COPIES>(stage[at], samples, table);
+    for (unsigned round = 0u; round < kept; ++round) {
+        unsigned at = round * blockDim.x + threadIdx.x;
+        if (at < share.vectors) {
+            uint4 vector = stage[at];
+            // Nobody else touches this place.
+            if (IN_BATCH && succession.next != nullptr) fetch(succession.next + begin + at, stage + at);
+            map(vector, at);
+        }
+        if (IN_BATCH) end_of_round();
     }
-#pragma unroll 1
-    for (unsigned at = staged + threadIdx.x; at < share.vectors; at += blockDim.x) {
-        share.to[at] = map_vector<S, LOG2_COPIES>(share.from[at], samples, table);
+    unsigned beyond = kept * blockDim.x + threadIdx.x;
+#pragma unroll
+    for (unsigned i = 0u; i != HOLD; ++i) {
+        if (beyond + i * blockDim.x < share.vectors) map(held[i], beyond + i * blockDim.x);
     }
+    each_beyond<HOLD>(share.from, beyond + HOLD * blockDim.x, share.vectors, map);
 }
 
-template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew>
+constexpr Succession ALONE = {false, nullptr};
+
+template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew, unsigned HOLD>
 __device__ __forceinline__ void plain(Plane plane, Samples samples, Levels levels, unsigned* totals,
                                       unsigned* emptied) {
     __shared__ Tally tally;
-    on_chip<S, LOG2_COPIES, PER, Crew, false>(
-        plane, blockIdx.x, samples, levels, totals, emptied, plane.kept >= CROWDED, [] {},
+    on_chip<S, LOG2_COPIES, PER, Crew, false, HOLD>(
+        plane, ALONE, blockIdx.x, samples, levels, totals, emptied, plane.kept >= CROWDED, [] {},
         [&](unsigned(&mapped)[PER]) {
             plain_curve<PER, Crew>(totals, samples.max + 1u, samples.pixels, levels, tally, mapped);
         },
@@ -417,8 +458,8 @@ __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels le
     auto know = [&] { return known_before(m, scenes_before(m, history.states), marks_before(m, history.marks)); };
     Past<PER> past;
     Known known;
-    on_chip<S, LOG2_COPIES, PER, Crew, false>(
-        plane, blockIdx.x, samples, levels, totals, emptied, true,
+    on_chip<S, LOG2_COPIES, PER, Crew, false, 0u>(
+        plane, ALONE, blockIdx.x, samples, levels, totals, emptied, true,
         [&] {
             if (remembers && Crew::HAS_JUDGE && threadIdx.x < Crew::warps() * LANES) {
                 // It is there when the samples have been counted.
@@ -454,11 +495,16 @@ __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels le
 }
 
 // With PER codes a thread and so many WARPS in the crew, for the textbook's curve and for the other one, which is quicker
-// where a warp is left to be the judge.
+// where a warp is left to be the judge. Planes that are too large for shared memory have a kernel of their own: registers
+// that are not needed would be in the way of the next launch.
 #define FUSED(NAME, S, LOG2_COPIES, PER, WARPS, MODIFIED_PER, MODIFIED_WARPS)                                       \
     extern "C" __global__ __launch_bounds__(1024) void fused_##NAME(Plane plane, Samples samples, Levels levels,    \
                                                                     unsigned* totals, unsigned* emptied) {          \
-        plain<S, LOG2_COPIES, PER, Crew<WARPS>>(plane, samples, levels, totals, emptied);                           \
+        plain<S, LOG2_COPIES, PER, Crew<WARPS>, 0u>(plane, samples, levels, totals, emptied);                       \
+    }                                                                                                               \
+    extern "C" __global__ __launch_bounds__(1024) void fused_large_##NAME(                                          \
+        Plane plane, Samples samples, Levels levels, unsigned* totals, unsigned* emptied) {                         \
+        plain<S, LOG2_COPIES, PER, Crew<WARPS>, HELD>(plane, samples, levels, totals, emptied);                     \
     }                                                                                                               \
     extern "C" __global__ __launch_bounds__(1024) void fused_modified_##NAME(                                       \
         Plane plane, Samples samples, Levels levels, Modifiers m, unsigned* totals, unsigned* emptied,              \
@@ -486,15 +532,19 @@ extern "C" __global__ __launch_bounds__(1024) void fused_batch_u8(Planes planes,
     __shared__ Tally tally;
     constexpr unsigned SIZE = 256u / SECTOR * SECTOR_PITCH;
     unsigned teams = gridDim.x / team;
+    bool is_fetched = false;
     totals += blockIdx.x / team * 3u * SIZE;
     unsigned turn = 0u;
 #pragma unroll 1
     for (unsigned index = blockIdx.x / team; index < count; index += teams) {
         uint4* pixels = reinterpret_cast<uint4*>(planes.of[index]);
         Plane plane = {pixels, pixels, share, kept};
+        bool is_last = count - index <= teams;
+        Succession succession = {
+            is_fetched, is_last ? nullptr : reinterpret_cast<const uint4*>(planes.of[index + teams])};
         unsigned next = turn == 2u ? 0u : turn + 1u;
-        on_chip<unsigned char, 5u, 1u, Crew<8u>, true>(
-            plane, blockIdx.x % team, samples, levels, totals + turn * SIZE, totals + next * SIZE, true,
+        on_chip<unsigned char, 5u, 1u, Crew<8u>, true, 0u>(
+            plane, succession, blockIdx.x % team, samples, levels, totals + turn * SIZE, totals + next * SIZE, true,
             [] {},
             [&](unsigned(&mapped)[1]) {
                 plain_curve<1u, Crew<8u>>(totals + turn * SIZE, 256u, samples.pixels, levels, tally, mapped);
@@ -502,6 +552,7 @@ extern "C" __global__ __launch_bounds__(1024) void fused_batch_u8(Planes planes,
             },
             [] {});
         turn = next;
+        is_fetched = true;
         __syncthreads();
     }
 }

@@ -1,23 +1,25 @@
 // Counts the codes of a luma plane. Each block counts into shared memory, in 2^log2_copies interleaved copies so that
 // the lanes of a warp seldom meet on one counter, and then adds its sums to the global counts. What has more codes
 // than shared memory has room for is counted in windows of 2^log2_window codes, one for each blockIdx.y.
+#include "counters.cuh"
 #include "launch.cuh"
 #include "samples.cuh"
+#include "vectors.cuh"
 
-extern __shared__ unsigned shared_counts[];
+extern __shared__ __align__(16) unsigned shared_counts[];
 
 struct Window {
-    unsigned base;    // first code
-    unsigned size;    // codes
-    unsigned copies;  // log2 of the copies of each counter
-    unsigned copy;    // which one this thread uses
+    unsigned base;         // first code
+    unsigned size;         // codes
+    unsigned log2_copies;  // of each counter
+    unsigned start;        // shared address of this thread's copy of the first
 };
 
 template <typename S>
 __device__ __forceinline__ void count(unsigned code, Window window) {
     unsigned slot = code - window.base;
     // One-byte codes always have one window over all of them.
-    if (sizeof(S) == 1 || slot < window.size) atomicAdd(&shared_counts[(slot << window.copies) | window.copy], 1u);
+    if (sizeof(S) == 1 || slot < window.size) count_one(window.start + (slot << (window.log2_copies + 2u)));
 }
 
 // Counts the luma of one vector, whose pixels are those of the plane from `index` times as many on; STEP samples make a
@@ -40,9 +42,13 @@ __device__ __forceinline__ void count_vector(uint4 loaded, unsigned index, Sampl
 }
 
 __device__ __forceinline__ Window begin_window(unsigned log2_window, unsigned log2_copies) {
+    unsigned copy = threadIdx.x & ((1u << log2_copies) - 1u);
     Window window = {blockIdx.y << log2_window, 1u << log2_window, log2_copies,
-                     threadIdx.x & ((1u << log2_copies) - 1u)};
-    for (unsigned i = threadIdx.x; i < window.size << log2_copies; i += blockDim.x) shared_counts[i] = 0u;
+                     shared_address(shared_counts + copy)};
+    uint4* quads = reinterpret_cast<uint4*>(shared_counts);
+    for (unsigned i = threadIdx.x; i < (window.size << log2_copies) / 4u; i += blockDim.x) {
+        quads[i] = make_uint4(0u, 0u, 0u, 0u);
+    }
     __syncthreads();
     wait_for_previous();
     return window;
@@ -51,17 +57,26 @@ __device__ __forceinline__ Window begin_window(unsigned log2_window, unsigned lo
 // Adds what the block has counted to the counts of the plane.
 __device__ __forceinline__ void end_window(Window window, Levels levels, unsigned* counts) {
     __syncthreads();
-    // Lanes that would read the same bank start at different copies.
-    unsigned skew = (threadIdx.x & 31u) >> (5u - window.copies);
-    for (unsigned slot = threadIdx.x; slot < window.size; slot += blockDim.x) {
-        unsigned sum = 0u;
-        for (unsigned copy = 0u; copy < 1u << window.copies; ++copy) {
-            sum += shared_counts[(slot << window.copies) | ((copy + skew) & ((1u << window.copies) - 1u))];
-        }
+    auto add = [=](unsigned slot, unsigned sum) {
         // Codes outside of the levels count as the nearest one.
         unsigned code = window.base + slot;
         code = code < levels.lo ? levels.lo : code > levels.hi ? levels.hi : code;
         if (sum != 0u) atomicAdd(&counts[code], sum);
+    };
+    if (window.log2_copies == 0u) {
+#pragma unroll 8
+        for (unsigned slot = threadIdx.x; slot < window.size; slot += blockDim.x) add(slot, shared_counts[slot]);
+        return;
+    }
+    unsigned copies = 1u << window.log2_copies;
+    // Lanes that would read the same bank start at different copies.
+    unsigned skew = threadIdx.x % 32u >> (5u - window.log2_copies);
+    for (unsigned slot = threadIdx.x; slot < window.size; slot += blockDim.x) {
+        unsigned sum = 0u;
+        for (unsigned copy = 0u; copy < copies; ++copy) {
+            sum += shared_counts[(slot << window.log2_copies) | ((copy + skew) & (copies - 1u))];
+        }
+        add(slot, sum);
     }
 }
 
@@ -70,19 +85,12 @@ __device__ __forceinline__ void histogram(const uint4* plane, Samples samples, L
                                           unsigned* counts, unsigned log2_window, unsigned log2_copies) {
     Window window = begin_window(log2_window, log2_copies);
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
-    unsigned vectors = (samples.pixels + PIXELS - 1u) / PIXELS;
-    unsigned stride = gridDim.x * blockDim.x;
-    unsigned index = blockIdx.x * blockDim.x + threadIdx.x;
-    // The next vector is on its way while this one is counted.
-    uint4 next = index < vectors ? plane[index] : make_uint4(0u, 0u, 0u, 0u);
-    while (index < vectors) {
-        uint4 now = next;
-        if (index + stride < vectors) next = plane[index + stride];
+    Vectors vectors(plane, (samples.pixels + PIXELS - 1u) / PIXELS);
+    vectors.each([=](uint4 vector, unsigned index) {
         bool whole = samples.row == 0u && index < samples.pixels / PIXELS;
-        count_vector<S, STEP>(now, index, samples, window, whole,
+        count_vector<S, STEP>(vector, index, samples, window, whole,
                               [=](unsigned pixel) { return visible(pixel, samples); });
-        index += stride;
-    }
+    });
     end_window(window, levels, counts);
 }
 

@@ -2,6 +2,7 @@
 // `to` may be one and the same plane: a thread reads a vector before it writes it, and no other thread touches it.
 #include "components.cuh"
 #include "launch.cuh"
+#include "vectors.cuh"
 
 extern __shared__ __align__(16) unsigned char shared_curve[];
 
@@ -21,6 +22,7 @@ __device__ __forceinline__ void share(const unsigned short* curve, unsigned max)
     if (sizeof(S) == 2) {
         // As it is: whole vectors, of which there are some, as depths begin at 9 bits.
         const uint4* from = reinterpret_cast<const uint4*>(curve);
+#pragma unroll 8
         for (unsigned i = threadIdx.x; i <= max / 8u; i += blockDim.x) reinterpret_cast<uint4*>(shared_curve)[i] = from[i];
     } else {
         for (unsigned code = threadIdx.x; code <= max; code += blockDim.x) shared_curve[code] = (S)curve[code];
@@ -28,31 +30,46 @@ __device__ __forceinline__ void share(const unsigned short* curve, unsigned max)
     __syncthreads();
 }
 
-// Luma that is stored; STEP samples make a pixel.
+// One vector of luma that is stored, the one with this index; STEP samples make a pixel.
 template <typename S, int STEP, bool SHARED>
-__device__ __forceinline__ void map_stored(const uint4* from, uint4* to, Samples samples, Curve<S, SHARED> curve) {
+__device__ __forceinline__ uint4 map_vector(uint4 loaded, unsigned index, Samples samples, Curve<S, SHARED> curve) {
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     constexpr unsigned MASK = (1u << BITS<S>) - 1u;
-    unsigned vectors = (samples.pixels + PIXELS - 1u) / PIXELS;
-    for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < vectors; index += gridDim.x * blockDim.x) {
-        Words mapped = words(from[index]);
+    Words mapped = words(loaded);
 #pragma unroll
-        for (int w = 0; w < 4; ++w) {
-            unsigned word = ordered<S>(mapped.of[w], samples);
-            unsigned out = STEP > 1 ? word : 0u;
+    for (int w = 0; w < 4; ++w) {
+        unsigned word = ordered<S>(mapped.of[w], samples);
+        unsigned out = STEP > 1 ? word : 0u;
 #pragma unroll
-            for (int i = 0; i < PER_WORD<S> / STEP; ++i) {
-                unsigned pixel = index * PIXELS + w * (PER_WORD<S> / STEP) + i;
-                // What lies beside the luma, and the luma of pixels that only pad a row, stays as it is.
-                if (STEP > 1 && samples.row != 0u && !visible(pixel, samples)) continue;
-                unsigned at = i * STEP * BITS<S> + (STEP > 1 ? samples.offset * BITS<S> : 0u);
-                unsigned code = decoded<S>((word >> at) & MASK, samples);
-                if (STEP > 1) out &= ~(MASK << at);
-                out |= encoded<S>(curve[code], samples) << at;
-            }
-            mapped.of[w] = ordered<S>(out, samples);
+        for (int i = 0; i < PER_WORD<S> / STEP; ++i) {
+            unsigned pixel = index * PIXELS + w * (PER_WORD<S> / STEP) + i;
+            // What lies beside the luma, and the luma of pixels that only pad a row, stays as it is.
+            if (STEP > 1 && samples.row != 0u && !visible(pixel, samples)) continue;
+            unsigned at = i * STEP * BITS<S> + (STEP > 1 ? samples.offset * BITS<S> : 0u);
+            unsigned code = decoded<S>((word >> at) & MASK, samples);
+            if (STEP > 1) out &= ~(MASK << at);
+            out |= encoded<S>(curve[code], samples) << at;
         }
-        to[index] = vector(mapped);
+        mapped.of[w] = ordered<S>(out, samples);
+    }
+    return vector(mapped);
+}
+
+// Luma that is stored. The first vectors are on their way while the curve is copied.
+template <typename S, int STEP>
+__device__ __forceinline__ void map_stored(const uint4* from, uint4* to, Samples samples, const unsigned short* curve,
+                                           bool in_shared) {
+    constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
+    Vectors vectors(from, (samples.pixels + PIXELS - 1u) / PIXELS);
+    if (in_shared) {
+        share<S>(curve, samples.max);
+        vectors.each([=](uint4 vector, unsigned index) {
+            to[index] = map_vector<S, STEP>(vector, index, samples, Curve<S, true>{curve});
+        });
+    } else {
+        vectors.each([=](uint4 vector, unsigned index) {
+            to[index] = map_vector<S, STEP>(vector, index, samples, Curve<S, false>{curve});
+        });
     }
 }
 
@@ -87,12 +104,7 @@ __device__ __forceinline__ void map_rgb(const uint4* from, uint4* to, unsigned p
     extern "C" __global__ __launch_bounds__(1024) void NAME(const uint4* from, uint4* to, Samples samples,          \
                                                             const unsigned short* curve, unsigned in_shared) {      \
         wait_for_previous();                                                                                        \
-        if (in_shared) {                                                                                            \
-            share<S>(curve, samples.max);                                                                           \
-            map_stored<S, STEP>(from, to, samples, Curve<S, true>{curve});                                          \
-        } else {                                                                                                    \
-            map_stored<S, STEP>(from, to, samples, Curve<S, false>{curve});                                         \
-        }                                                                                                           \
+        map_stored<S, STEP>(from, to, samples, curve, in_shared != 0u);                                             \
     }
 
 #define MAP_RGB(NAME, S, COMPONENTS, PLANAR)                                                                        \

@@ -1,6 +1,7 @@
 // Counts the luma of each tile of a grid over a picture and its mirrored padding, in bins. A tile is counted by gridDim.y
 // blocks, each of which takes every so many rows into shared memory and adds its sums to those of the tile, and to the
 // totals of the whole frame on the way.
+#include "counters.cuh"
 #include "launch.cuh"
 #include "samples.cuh"
 #include "tiles.cuh"
@@ -29,14 +30,13 @@ struct Counters {
         of_bins = sizeof(S) > 1 && samples.max >= MOST_TILE_BINS;
         size = of_bins ? tiles.bins : samples.max + 1u;
         log2_copies = sizeof(S) == 1 ? LOG2_BYTE_COPIES : asked_copies;
-        start = (unsigned)__cvta_generic_to_shared(shared_counts) + 4u * (threadIdx.x & ((1u << log2_copies) - 1u));
+        start = shared_address(shared_counts) + 4u * (threadIdx.x & ((1u << log2_copies) - 1u));
     }
 
-    // As an instruction of its own: what the compiler makes of atomicAdd takes twice as long.
     __device__ __forceinline__ void count(unsigned code, Levels levels, Tiles tiles) const {
         unsigned slot = code;
         if (sizeof(S) > 1 && of_bins) slot = tile_bin(code, levels, tiles);
-        asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(start + (slot << (log2_copies + 2u))) : "memory");
+        count_one(start + (slot << (log2_copies + 2u)));
     }
 
     __device__ __forceinline__ void begin() const {

@@ -1,4 +1,4 @@
-// Sums over warps.
+// Sums and the like over warps.
 #pragma once
 
 constexpr unsigned ALL = 0xffffffffu;
@@ -49,4 +49,10 @@ __device__ __forceinline__ unsigned long long lowest_of_warp(unsigned long long 
         if (other < value) value = other;
     }
     return value;
+}
+
+// The first value of the lanes that is not zero; 0 if all are.
+__device__ __forceinline__ unsigned first_of_warp(unsigned value) {
+    unsigned found = __ballot_sync(ALL, value != 0u);
+    return __shfl_sync(ALL, value, found != 0u ? __ffs(found) - 1 : 0);
 }

@@ -13,11 +13,11 @@ use std::sync::Arc;
 /// Bytes of `Scenes` in kernels/scenes.cuh.
 const SCENES_BYTES: usize = (14 + 2 * COARSE) * 4;
 
-/// Bytes of `Grid` in kernels/equalization.cu.
+/// Bytes of `Grid` in kernels/curve.cuh.
 const GRID_BYTES: usize = (1 + 2 * COARSE + MOST_BLOCKS + 1) * 4 + (4 * MOST_BLOCKS + 1) * 8 + MOST_BLOCKS * 4;
 
 /// The most blocks of the kernel.
-const MOST_BLOCKS: usize = 16;
+const MOST_BLOCKS: usize = 64;
 
 /// What the frames at hand have in common; others begin everything anew.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,7 +4,7 @@
 use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::history::History;
-use super::kernels::{Fused, TileHistogram};
+use super::kernels::{Fused, Scan, TileHistogram};
 use super::layout::{Arrangement, Layout};
 use super::variants::ScanRoom;
 use crate::spec::clahe::{TileBins, Tiles};
@@ -66,6 +66,8 @@ pub struct Picture {
     pub(super) counts: CudaSlice<u32>,
     /// Those of the frame before, which the scan empties for the next one.
     pub(super) emptied: CudaSlice<u32>,
+    /// What the blocks of the scan tell each other.
+    pub(super) segments: CudaSlice<u32>,
     /// What each code becomes.
     pub(super) curve: CudaSlice<u16>,
     /// Whether the luma has gone through the curve already.
@@ -110,6 +112,7 @@ impl Picture {
         };
         let counts = stream.alloc_zeros(layout.codes()).doing(doing)?;
         let emptied = stream.alloc_zeros(layout.codes()).doing(doing)?;
+        let segments = stream.alloc_zeros(Scan::SEGMENTS).doing(doing)?;
         let curve = stream.alloc_zeros(layout.codes()).doing(doing)?;
         // From now on other streams may use them too.
         stream.synchronize().doing(doing)?;
@@ -122,6 +125,7 @@ impl Picture {
             before,
             counts,
             emptied,
+            segments,
             curve,
             mapped: false,
             given: None,

@@ -7,8 +7,8 @@
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Histogram {
     pub depth: u8,
-    /// Codes that one block counts, as a power of two; with fewer than all of them the plane is read once per window.
-    pub log2_window: u32,
+    /// Codes that one block counts, as a power of two, at most; with fewer than all of them the plane is read once per window.
+    log2_window: u32,
     /// Copies of each counter in shared memory, as a power of two, at most 5.
     pub log2_copies: u32,
     /// Threads of a block.
@@ -19,7 +19,14 @@ pub(super) struct Histogram {
     pub vectors: u32,
 }
 
-/// By depth. Shared memory is `4 << (log2_window + log2_copies)` bytes, at most 64 KiB (what Turing has).
+impl Histogram {
+    /// Codes that one block counts, as a power of two, where it has so many bytes of shared memory.
+    pub(super) fn log2_window_in(&self, shared: u32) -> u32 {
+        self.log2_window.min((shared / 4).ilog2() - self.log2_copies)
+    }
+}
+
+/// By depth. Shared memory is `4 << (log2_window + log2_copies)` bytes: up to 14 bits at most 64 KiB, which all GPUs have.
 const HISTOGRAM: [Histogram; 6] = [
     // 7.6, with 4 or 16 copies too; with 32 copies 7.8; on 2 blocks 7.8 to 8.3; with 512 threads 8.3 to 8.7.
     Histogram { depth: 8, log2_window: 8, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
@@ -30,17 +37,14 @@ const HISTOGRAM: [Histogram; 6] = [
     Histogram { depth: 12, log2_window: 12, log2_copies: 1, threads: 1024, blocks: 1, vectors: 1 },
     // 13.7; on 2 blocks 15.9, with 512 threads 17.5 to 23.8.
     Histogram { depth: 14, log2_window: 14, log2_copies: 0, threads: 1024, blocks: 1, vectors: 1 },
-    // 30.8; on 2 blocks 31.5, with 512 threads 34 to 38.
-    Histogram { depth: 16, log2_window: 14, log2_copies: 0, threads: 1024, blocks: 1, vectors: 1 },
+    // 23.3; with half the window 35.1.
+    Histogram { depth: 16, log2_window: 15, log2_copies: 0, threads: 1024, blocks: 1, vectors: 1 },
 ];
 
 /// The row for samples of `depth` bits.
 pub(super) fn histogram(depth: u8) -> &'static Histogram {
     HISTOGRAM.iter().find(|row| depth <= row.depth).expect("a row up to 16 bits")
 }
-
-/// The most dynamic shared memory that a row of the table asks for, in bytes.
-pub(super) const HISTOGRAM_SHARED: u32 = 64 << 10;
 
 /// Threads of a block of the fused kernel, one block a multiprocessor. 8 bits, 4K: 10.2 µs; 512 threads on two blocks 15.7.
 pub(super) const FUSED_THREADS: u32 = 1024;
@@ -147,17 +151,31 @@ pub(super) const CHROMA_BLOCKS: u32 = 16;
 /// Threads of a block of the luminance kernels.
 pub(super) const LUMINANCE_THREADS: u32 = 256;
 
-/// Codes that a block of the scan makes the curve of. 16 bits: 11.8 µs; in one block 28.
-const SCAN_SHARE: usize = 4096;
+/// Codes of which each thread makes the curve.
+const CODES_PER_THREAD: u32 = 4;
 
-/// Blocks of the scan, for this many codes.
-pub(super) fn scan_blocks(codes: usize) -> u32 {
-    codes.div_ceil(SCAN_SHARE) as u32
+/// The most codes that a block of the scan makes the curve of. 16 bits: 2.7 µs, with the sums before it.
+const SCAN_SHARE: u32 = 1024;
+
+/// Blocks of the scan, for this many codes, and the threads of each.
+pub(super) fn scan(codes: usize) -> (u32, u32) {
+    let blocks = (codes as u32).div_ceil(SCAN_SHARE);
+    (blocks, codes as u32 / blocks / CODES_PER_THREAD)
 }
 
-/// Threads of a block of the scan: each takes four codes at a time.
-pub(super) fn scan_threads(codes: usize) -> u32 {
-    (codes.min(SCAN_SHARE) / 4).clamp(32, 1024) as u32
+/// The most blocks of the scan.
+pub(super) const SCAN_BLOCKS: u32 = (1 << 16) / SCAN_SHARE;
+
+/// The most codes of which one block makes the curve that comes from a window and all else: blocks wait for each other, so
+/// a few warps more are quicker.
+const EQUALIZATION_ALONE: usize = 4096;
+
+/// Blocks and threads of that.
+pub(super) fn equalization(codes: usize) -> (u32, u32) {
+    if codes > EQUALIZATION_ALONE {
+        return scan(codes);
+    }
+    (1, codes as u32 / CODES_PER_THREAD)
 }
 
 /// How the tiles of local equalization are counted, by depth.
@@ -232,18 +250,24 @@ mod tests {
     fn every_histogram_fits_shared_memory_and_covers_its_codes() {
         for depth in 8..=16 {
             let row = histogram(depth);
-            assert!(4 << (row.log2_window + row.log2_copies) <= HISTOGRAM_SHARED);
+            // Turing, Ada, Hopper.
+            for shared in [64 << 10, 99 << 10, 227 << 10] {
+                assert!(4 << (row.log2_window_in(shared) + row.log2_copies) <= shared);
+            }
+            assert_eq!(row.log2_window_in(64 << 10), u32::from(depth.min(14)).min(row.log2_window));
             assert!(row.log2_copies <= 5 && row.threads <= 1024);
             assert!(row.log2_window <= u32::from(row.depth));
         }
     }
 
     #[test]
-    fn every_scan_gives_each_warp_whole_rounds() {
+    fn every_scan_has_whole_warps_for_all_codes() {
         for depth in 8..=16 {
             let codes = 1usize << depth;
-            let share = codes / scan_blocks(codes) as usize;
-            assert_eq!(codes % share + share % (scan_threads(codes) as usize * 4), 0);
+            for (blocks, threads) in [scan(codes), equalization(codes)] {
+                assert_eq!((blocks * threads * CODES_PER_THREAD) as usize, codes);
+                assert!(blocks <= SCAN_BLOCKS && threads <= 1024 && threads % 32 == 0);
+            }
         }
     }
 

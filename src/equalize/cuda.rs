@@ -17,8 +17,8 @@ pub struct Cuda {
 }
 
 impl Cuda {
-    /// How many frames are under way unless the caller says otherwise: one on each stage, and some to spare. With 4 of them
-    /// an H200 moves 1080p at 91 % of what the bus can do both ways, with 8 at 94 %.
+    /// How many frames are under way unless the caller says otherwise: one on each stage, and some to spare for threads that
+    /// are late.
     pub const RING_DEPTH: usize = 8;
 
     /// A backend on GPU `gpu_index`, counted from 0, with up to `ring_depth` frames under way.

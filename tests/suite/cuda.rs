@@ -63,6 +63,20 @@ fn frames_that_take_many_blocks_are_equalized_like_the_reference() {
 }
 
 #[test]
+fn planes_that_are_too_large_for_shared_memory_are_equalized_like_the_reference() {
+    let Some(gpu) = gpu() else { return };
+    let mut cuda = Cuda::on(gpu, Settings::default(), 2).unwrap();
+    for format in [PixelFormat::Gray, PixelFormat::Yuv420p9be, PixelFormat::P010le, PixelFormat::Gray12le] {
+        let picture = Picture { content: Content::Noise, ..Picture::new(format, (7681, 4321)) };
+        let frame = picture.make();
+        cuda.submit(frame.clone()).unwrap();
+        let found = cuda.collect().unwrap().unwrap();
+        let expected = Reference::new(Settings::default()).equalize(&frame);
+        assert_eq!(difference(&expected, &found), None, "{picture:?}");
+    }
+}
+
+#[test]
 fn a_batch_becomes_what_its_frames_become_one_by_one() {
     let Some(gpu) = gpu() else { return };
     // From less than one block to more than shared memory holds; several rounds of teams, and more planes than one launch

@@ -1,9 +1,10 @@
-//! The kernels of `kernels/variants/`, run on this machine thread by thread (`variants/emulator.hpp`), barriers and all,
-//! and compared with the plainest loops: what can be said about them without a GPU. A kernel that reads what another
+//! The kernels of `kernels/variants/`, and our own scan, run on this machine thread by thread (`variants/emulator.hpp`),
+//! barriers and all, and compared with the plainest loops: what can be said about them without a GPU. A kernel that reads what another
 //! thread may not have written yet, or writes beyond shared memory or a plane, fails here.
 
 use crate::host_program::{Numbers, Program};
 use histeq_video::cuda::variants::Formula;
+use histeq_video::spec::{self, Curve, Levels, Strength};
 use std::sync::OnceLock;
 
 macro_rules! kernels {
@@ -44,6 +45,8 @@ fn emulated() -> Option<&'static Program> {
     };
     let compiled = || {
         let mut files: Vec<(&str, String)> = KERNELS.iter().map(spelt).collect();
+        files.push(spelt(&("scan.cu", include_str!("../../kernels/scan.cu"))));
+        files.push(("launch.cuh", include_str!("../../kernels/launch.cuh").to_owned()));
         files.push(("spec.cuh", include_str!("../../kernels/spec.cuh").to_owned()));
         files.push(("warp.cuh", include_str!("../../kernels/warp.cuh").to_owned()));
         files.push(("emulator.hpp", include_str!("variants/emulator.hpp").to_owned()));
@@ -302,6 +305,33 @@ fn curves_are_those_of_the_formulas() {
                 ('s', Formula::StaleBuffer),
             ] {
                 ask(letter, formula, formula.curve(&counts));
+            }
+        }
+    }
+    compare(asked);
+}
+
+#[test]
+fn our_scan_makes_the_curve_of_the_specification() {
+    let mut numbers = Numbers(14);
+    let mut asked = Vec::new();
+    for (depth, cases) in [(8, 7), (9, 2), (10, 7), (11, 2), (12, 3), (16, 1)] {
+        for levels in [Levels::full(depth), Levels::limited(depth)] {
+            for mut counts in hard_counts(levels.codes(), &mut numbers).into_iter().rev().take(cases) {
+                // Codes outside of the levels count as the nearest one.
+                let (lo, hi) = (usize::from(levels.lo()), usize::from(levels.hi()));
+                let (below, above) = (counts[..lo].iter().sum::<u32>(), counts[hi + 1..].iter().sum::<u32>());
+                counts[..lo].fill(0);
+                counts[hi + 1..].fill(0);
+                counts[lo] += below;
+                counts[hi] += above;
+                let strength = Strength::from_share([1.0, 0.5, 0.0][asked.len() % 3]).unwrap();
+                let curve = Curve::equalizing(&spec::Histogram::from_codes(levels, &counts)).blended(strength);
+                let mut expected: Vec<u32> = curve.codes().iter().copied().map(u32::from).collect();
+                expected.push(0);
+                let (codes, threads) = (levels.codes(), levels.codes().min(1024) / 4);
+                let question = format!("t {threads} {lo} {hi} {} {codes} {}", strength.of_256(), joined(&counts));
+                asked.push((question, expected));
             }
         }
     }

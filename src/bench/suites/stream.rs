@@ -16,7 +16,7 @@ use std::time::Instant;
 
 const SIZES: [(usize, usize); 4] = [(1280, 720), (1920, 1080), (3840, 2160), (7680, 4320)];
 
-const DEPTHS: [usize; 6] = [1, 2, 3, 4, 6, 8];
+const DEPTHS: [usize; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
 
 /// Frames that are gone through in turns.
 const FRAMES: usize = 8;

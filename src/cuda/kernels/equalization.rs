@@ -26,12 +26,8 @@ impl Equalization {
     pub fn launch(&self, picture: &mut Picture, history: &mut History, task: &Task) -> Result<(), Error> {
         let codes = picture.layout().codes();
         history.expect(picture.layout(), task)?;
-        let config = LaunchConfig {
-            grid_dim: (tuning::scan_blocks(codes), 1, 1),
-            block_dim: (tuning::scan_threads(codes).max(64), 1, 1),
-            shared_mem_bytes: 0,
-        };
-        assert_eq!(config.grid_dim.0 * config.block_dim.0 * 4, codes as u32);
+        let (blocks, threads) = tuning::equalization(codes);
+        let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 };
         let (codes, levels) = (codes as u32, Levels::new(task.levels, task.settings.strength));
         let modifiers = Modifiers::new(task, history.next_number());
         let stream = picture.stream().clone();
@@ -44,7 +40,7 @@ impl Equalization {
         // each thread has four codes, and where there are several blocks they are all there at once.
         let launched = unsafe {
             // One block waits for nobody.
-            if config.grid_dim.0 == 1 { launch.launch(config) } else { launch.launch_together(config) }
+            if blocks == 1 { launch.launch(config) } else { launch.launch_together(config) }
         };
         launched.doing("launching equalization")?;
         history.advance();

@@ -53,6 +53,8 @@ impl Value for Planes {}
 struct Variant {
     row: tuning::Fused,
     plain: Kernel,
+    /// The same for planes that are too large for shared memory.
+    large: Kernel,
     modified: Kernel,
 }
 
@@ -101,6 +103,7 @@ impl Fused {
             Ok(Variant {
                 row,
                 plain: kernel(&format!("fused_u{}", row.depth))?,
+                large: kernel(&format!("fused_large_u{}", row.depth))?,
                 modified: kernel(&format!("fused_modified_u{}", row.depth))?,
             })
         });
@@ -155,8 +158,12 @@ impl Fused {
         // The last block writes the history; where there is room, one that has no samples to see to.
         let blocks = workers + u32::from(!task.is_plain() && workers < self.multiprocessors);
         let table = (codes as u32 * 4) << variant.row.log2_copies;
-        let function = if task.is_plain() { &variant.plain } else { &variant.modified };
         let (kept, bytes) = self.kept(share, threads, table, 1);
+        let function = match task.is_plain() {
+            true if kept < share.div_ceil(threads) => &variant.large,
+            true => &variant.plain,
+            false => &variant.modified,
+        };
         let stream = picture.stream().clone();
         let (pixels, _order) = picture.pixels.device_ptr_mut(&stream);
         let plane = Plane { from: pixels, to: pixels, share, kept };

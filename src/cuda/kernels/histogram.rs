@@ -6,6 +6,7 @@ use crate::cuda::arguments::{Levels, Region, Samples};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::picture::{Picture, Task};
 use crate::cuda::tuning;
+use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
@@ -13,6 +14,8 @@ use std::sync::Arc;
 pub(in crate::cuda) struct Histogram {
     whole: LumaVariants,
     region: LumaVariants,
+    /// Shared memory that a block may have, in bytes.
+    most_shared: u32,
 }
 
 impl Histogram {
@@ -20,12 +23,15 @@ impl Histogram {
         let module = module(context, &super::compiled::HISTOGRAM)?;
         let whole = LumaVariants::load(&module, "histogram")?;
         let region = LumaVariants::load(&module, "histogram_region")?;
+        let most_shared = context
+            .attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+            .doing("asking for what the device can do")?;
         for function in [&whole.plain.two, &whole.pairs.two, &region.plain.two, &region.pairs.two] {
             function
-                .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, tuning::HISTOGRAM_SHARED as i32)
+                .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most_shared)
                 .doing("asking for shared memory")?;
         }
-        Ok(Histogram { whole, region })
+        Ok(Histogram { whole, region, most_shared: most_shared.unsigned_abs() })
     }
 
     /// Enqueues the counting of `picture`, whose counts have to be zero.
@@ -33,7 +39,7 @@ impl Histogram {
         let stream = picture.stream().clone();
         let layout = picture.layout();
         let row = tuning::histogram(layout.sample().depth);
-        let log2_window = row.log2_window.min(layout.sample().depth.into());
+        let log2_window = row.log2_window_in(self.most_shared).min(layout.sample().depth.into());
         let windows = layout.codes() as u32 >> log2_window;
         let most = (multiprocessors * row.blocks / windows).max(1);
         let config = LaunchConfig {

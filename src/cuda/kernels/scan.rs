@@ -12,19 +12,33 @@ use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
 pub(in crate::cuda) struct Scan {
-    function: Kernel,
+    sums: Kernel,
+    scan: Kernel,
 }
 
 impl Scan {
+    /// Entries of what [`launch`](Scan::launch) takes for the segments of the blocks: two of each.
+    pub const SEGMENTS: usize = 2 * tuning::SCAN_BLOCKS as usize;
+
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::SCAN)?;
-        Ok(Scan { function: function(&module, "scan")? })
+        Ok(Scan { sums: function(&module, "scan_sums")?, scan: function(&module, "scan")? })
     }
 
     /// Enqueues the curve of `picture`. The counts of the frame before are emptied, and are the next frame's.
     pub fn launch(&self, picture: &mut Picture, levels: spec::Levels, strength: spec::Strength) -> Result<(), Error> {
-        let blocks = tuning::scan_blocks(picture.layout().codes());
-        self.launch_blocks(blocks, picture, levels, strength)?;
+        let codes = picture.layout().codes();
+        assert_eq!(levels.codes(), codes);
+        let (blocks, threads) = tuning::scan(codes);
+        if blocks > 1 {
+            let stream = picture.stream().clone();
+            let mut launch = self.sums.on(&stream);
+            launch.arg(&picture.counts).arg(&mut picture.segments);
+            // SAFETY: the arguments are those of the kernel. There are counts for four codes of each thread, and room for a
+            // segment of each block; both belong to this stream.
+            unsafe { launch.launch(config(blocks, threads)) }.doing("launching scan")?;
+        }
+        self.launch_blocks((blocks, threads), picture, levels, strength)?;
         std::mem::swap(&mut picture.counts, &mut picture.emptied);
         Ok(())
     }
@@ -36,30 +50,28 @@ impl Scan {
         levels: spec::Levels,
         strength: spec::Strength,
     ) -> Result<(), Error> {
-        self.launch_blocks(0, picture, levels, strength)
+        self.launch_blocks((0, 1), picture, levels, strength)
     }
 
     fn launch_blocks(
         &self,
-        blocks: u32,
+        (blocks, threads): (u32, u32),
         picture: &mut Picture,
         levels: spec::Levels,
         strength: spec::Strength,
     ) -> Result<(), Error> {
-        let codes = picture.layout().codes();
-        assert_eq!(levels.codes(), codes);
-        let config = LaunchConfig {
-            grid_dim: (blocks, 1, 1),
-            block_dim: (tuning::scan_threads(codes), 1, 1),
-            shared_mem_bytes: 0,
-        };
-        let (codes, levels) = (codes as u32, Levels::new(levels, strength));
+        let levels = Levels::new(levels, strength);
         let stream = picture.stream().clone();
-        let mut launch = self.function.on(&stream);
-        launch.arg(&picture.counts).arg(&mut picture.emptied).arg(&codes).arg(&levels).arg(&mut picture.curve);
-        // SAFETY: the arguments are those of the kernel. Both counts and the curve have an entry for each code and belong
-        // to this stream; a block's share of the codes is four for each thread or a multiple of that.
-        unsafe { launch.launch(config) }.doing("launching scan")?;
+        let mut launch = self.scan.on(&stream);
+        launch.arg(&picture.counts).arg(&mut picture.emptied).arg(&levels);
+        launch.arg(&picture.segments).arg(&mut picture.curve);
+        // SAFETY: the arguments are those of the kernel. Both counts and the curve have entries for four codes of each
+        // thread and belong to this stream, as do the segments, which have been summed up if there is more than one block.
+        unsafe { launch.launch(config(blocks, threads)) }.doing("launching scan")?;
         Ok(())
     }
+}
+
+fn config(blocks: u32, threads: u32) -> LaunchConfig {
+    LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
 }

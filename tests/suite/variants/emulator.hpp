@@ -27,6 +27,19 @@ struct uint4 {
 
 static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return uint4{x, y, z, w}; }
 
+struct ushort4 {
+    unsigned short x, y, z, w;
+};
+
+static inline ushort4 make_ushort4(unsigned x, unsigned y, unsigned z, unsigned w) {
+    return ushort4{(unsigned short)x, (unsigned short)y, (unsigned short)z, (unsigned short)w};
+}
+
+template <typename T>
+static T __ldcg(const T* at) {
+    return *at;
+}
+
 static Dim gridDim, blockDim, blockIdx, threadIdx;
 
 enum class State { READY, AT_BLOCK, AT_WARP, DONE };
@@ -74,6 +87,19 @@ template <typename T>
 static T __shfl_xor_sync(unsigned, T value, unsigned distance) {
     return from_lane(value, running % 32 ^ distance);
 }
+
+template <typename T>
+static T __shfl_sync(unsigned, T value, unsigned from) {
+    return from_lane(value, from % 32);
+}
+
+static inline unsigned __ballot_sync(unsigned, bool vote) {
+    unsigned votes = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) votes |= static_cast<unsigned>(from_lane(vote, lane)) << lane;
+    return votes;
+}
+
+static inline int __ffs(unsigned value) { return __builtin_ffs(static_cast<int>(value)); }
 
 static inline unsigned atomicAdd(unsigned* counter, unsigned added) {
     unsigned before = *counter;

@@ -1,4 +1,4 @@
-// Runs kernels/variants/*.cu in the emulator: one question a line on standard input, one line of numbers each on standard
+// Runs kernels/variants/*.cu, and kernels/scan.cu, in the emulator: one question a line on standard input, one line of numbers each on standard
 // output. The test writes the kernels beside this file, with shared memory spelt as C++ has it.
 #include "emulator.hpp"
 
@@ -83,6 +83,10 @@ unsigned short shared_lut[ROOM];
 }
 namespace luminance {
 #include "luminance_histogram.cu"
+}
+
+namespace tuned {
+#include "scan.cu"
 }
 
 static unsigned nothing[ROOM];
@@ -246,6 +250,24 @@ static void curve() {
     answer(lut);
 }
 
+// t threads lo hi strength codes counts... : our own scan, and what it leaves of the counts that it empties.
+static void tuned_curve() {
+    unsigned threads = number(), lo = number(), hi = number(), strength = number(), codes = number();
+    Levels levels = {lo, hi, strength};
+    std::vector<unsigned> counts = numbers<unsigned>(codes), emptied(codes, 1u);
+    std::vector<unsigned short> lut(codes);
+    Dim grid = {codes / 4 / threads, 1, 1}, block = {threads, 1, 1};
+    std::vector<tuned::Segment> segments(grid.x);
+    const uint4* quads = (const uint4*)counts.data();
+    if (grid.x > 1) run(grid, block, nothing, 0, [&] { tuned::scan_sums(quads, segments.data()); });
+    run(grid, block, nothing, 0,
+        [&] { tuned::scan(quads, (uint4*)emptied.data(), levels, segments.data(), (ushort4*)lut.data()); });
+    unsigned left = 0;
+    for (unsigned count : emptied) left += count;
+    lut.push_back((unsigned short)left);
+    answer(lut);
+}
+
 #define MAP_WITH(SPACE, KERNEL, SHARED, BYTES)                                                                      \
     run(grid, block, SHARED, BYTES, [&] {                                                                           \
         if constexpr (sizeof(S) == 1) SPACE::KERNEL##_u8((unsigned char*)plane.memory, (unsigned char*)mapped.memory, where, lut.data(), run_length); \
@@ -327,6 +349,7 @@ int main() {
         if (question == 's') scanned();
         if (question == 'l') first_occupied();
         if (question == 'c') curve();
+        if (question == 't') tuned_curve();
         if (question == 'y') luminances();
         if (question == 'o') cut_off();
         if (question != 'h' && question != 'm' && question != 'n') continue;

@@ -1,0 +1,36 @@
+// How the threads of a launch share the vectors of a plane.
+#pragma once
+
+// Every so many vectors of the plane for each thread, AHEAD of which are on their way at once: from when this is made on.
+struct Vectors {
+    static constexpr unsigned AHEAD = 2u;
+
+    const uint4* plane;
+    unsigned count;   // vectors of the plane
+    unsigned index;   // of the thread's next one
+    unsigned stride;
+    uint4 next[AHEAD];
+
+    __device__ __forceinline__ Vectors(const uint4* plane, unsigned count) : plane(plane), count(count) {
+        index = blockIdx.x * blockDim.x + threadIdx.x;
+        stride = gridDim.x * blockDim.x;
+#pragma unroll
+        for (unsigned i = 0u; i < AHEAD; ++i) {
+            next[i] = index + i * stride < count ? plane[index + i * stride] : make_uint4(0u, 0u, 0u, 0u);
+        }
+    }
+
+    // Calls `use` with each of them and its index. It may write to the plane where it was, but nowhere else.
+    template <typename F>
+    __device__ __forceinline__ void each(F use) {
+        while (index < count) {
+#pragma unroll
+            for (unsigned i = 0u; i < AHEAD; ++i, index += stride) {
+                if (index >= count) break;
+                uint4 now = next[i];
+                if (index + AHEAD * stride < count) next[i] = plane[index + AHEAD * stride];
+                use(now, index);
+            }
+        }
+    }
+};
