@@ -6,6 +6,7 @@
 // no other barrier is needed. Then each block makes the whole curve for itself.
 #include "counters.cuh"
 #include "curve.cuh"
+#include "fetch.cuh"
 #include "launch.cuh"
 #include "samples.cuh"
 #include "totals.cuh"
@@ -72,16 +73,6 @@ __device__ __forceinline__ uint4* four_copies(unsigned code, unsigned quad) {
     return reinterpret_cast<uint4*>(shared_words) + (code << (LOG2_COPIES - 2u)) + quad;
 }
 
-__device__ __forceinline__ void fetch(const uint4* from, uint4* to) {
-    unsigned target = shared_address(to);
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(target), "l"(from) : "memory");
-}
-
-__device__ __forceinline__ void end_of_round() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-
-// Waits until all rounds but the last AHEAD have arrived.
-__device__ __forceinline__ void wait_for_round() { asm volatile("cp.async.wait_group %0;" ::"n"(AHEAD) : "memory"); }
-
 // Counts the samples of a vector.
 template <typename S, unsigned LOG2_COPIES>
 __device__ __forceinline__ void count_vector(uint4 vector, Samples samples, Table<LOG2_COPIES> table) {
@@ -144,7 +135,7 @@ __device__ __forceinline__ void count_share(const Share& share, uint4* stage, un
         unsigned ahead = (round + AHEAD) * blockDim.x + threadIdx.x;
         if (!is_fetched && round + AHEAD < kept && ahead < share.vectors) fetch(share.from + ahead, stage + ahead);
         end_of_round();
-        wait_for_round();
+        wait_for_fetched<AHEAD>();
         unsigned at = round * blockDim.x + threadIdx.x;
         if (at < share.whole) count_vector<S, LOG2_COPIES>(stage[at], samples, table);
     }
@@ -288,7 +279,7 @@ __device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsi
 #pragma unroll
         for (unsigned round = 0u; round < AHEAD; ++round) {
             unsigned at = round * blockDim.x + threadIdx.x;
-            // As many rounds have ended in any case as `wait_for_round` takes for granted.
+            // As many rounds have ended in any case as waiting for all but AHEAD takes for granted.
             if (succession.is_fetched && round < kept) continue;
             if (round < kept && at < share.vectors) fetch(share.from + at, stage + at);
             end_of_round();

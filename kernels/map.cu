@@ -1,6 +1,7 @@
 // Sends every luma sample through the curve, or moves every RGB pixel by as much as its luminance moves. `from` and
 // `to` may be one and the same plane: a thread reads a vector before it writes it, and no other thread touches it.
 #include "components.cuh"
+#include "fetch.cuh"
 #include "launch.cuh"
 #include "vectors.cuh"
 
@@ -22,8 +23,10 @@ __device__ __forceinline__ void share(const unsigned short* curve, unsigned max)
     if (sizeof(S) == 2) {
         // As it is: whole vectors, of which there are some, as depths begin at 9 bits.
         const uint4* from = reinterpret_cast<const uint4*>(curve);
-#pragma unroll 8
-        for (unsigned i = threadIdx.x; i <= max / 8u; i += blockDim.x) reinterpret_cast<uint4*>(shared_curve)[i] = from[i];
+        uint4* to = reinterpret_cast<uint4*>(shared_curve);
+        for (unsigned i = threadIdx.x; i <= max / 8u; i += blockDim.x) fetch(from + i, to + i);
+        end_of_round();
+        wait_for_fetched<0u>();
     } else {
         for (unsigned code = threadIdx.x; code <= max; code += blockDim.x) shared_curve[code] = (S)curve[code];
     }

@@ -14,19 +14,26 @@ use crate::frame::{Frame, Memory, OnDevice, Plane};
 use crate::spec::Curve;
 use cudarc::driver::sys::{self, CUevent_flags::CU_EVENT_BLOCKING_SYNC};
 use cudarc::driver::{CudaEvent, CudaStream, DevicePtr, DevicePtrMut, result};
+use std::hint::spin_loop;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Bytes that are copied on the host before they go up: enough that enqueueing costs little beside it.
 const PIECE: usize = 1 << 20;
+
+/// How long a thread looks out for a frame before it sleeps: as long as falling asleep and being woken by an interrupt takes,
+/// on a virtual machine at least. A frame of 1080p comes down in less, so that a ring that is always full does not wait for
+/// threads to wake (75 GB/s instead of 92).
+const LOOKOUT: Duration = Duration::from_micros(50);
 
 /// The streams that frames pass, one behind the other.
 pub(super) struct Streams {
     pub upload: Arc<CudaStream>,
     pub compute: Arc<CudaStream>,
     pub download: Arc<CudaStream>,
-    /// What threads sleep on: the GPU raises an interrupt for them, and a stream that does stands still for 5 µs. That is a
-    /// tenth of the time in which a frame of 1080p comes down.
+    /// What threads sleep on: the GPU raises an interrupt for them, and a stream that does stands still for 5 µs, in which a
+    /// tenth of a frame of 1080p could come down.
     pub arrival: Arc<CudaStream>,
 }
 
@@ -80,7 +87,6 @@ impl Slot {
             uploaded: event(None)?,
             computed: event(None)?,
             downloaded: event(None)?,
-            // The thread that waits for it sleeps, and leaves its core to the decoder and the encoder.
             arrived: event(Some(CU_EVENT_BLOCKING_SYNC))?,
             marks: origin.map(|origin| Marks::new(&gpu.context, origin)).transpose()?,
             under_way: None,
@@ -148,7 +154,7 @@ impl Slot {
     pub fn complete(&mut self, target: PinnedBuffer, history: &History) -> Result<(), Error> {
         assert!(target.len() >= self.picture.layout().bytes());
         let streams = self.streams.clone();
-        let Streams { compute, download, arrival, .. } = &*streams;
+        let Streams { compute, download, .. } = &*streams;
         let under_way = self.under_way.as_mut().expect("a frame under way");
         under_way.target = Some(target);
         let (task, number) = (under_way.task, under_way.number);
@@ -166,10 +172,26 @@ impl Slot {
         self.mark(|marks| marks.download.begin(download))?;
         self.download()?;
         self.mark(|marks| marks.download.end(download))?;
-        self.downloaded.record(download).doing("recording an event")?;
+        self.downloaded.record(download).doing("recording an event")
+    }
 
+    /// Waits until the frame is down: for a moment awake, and then asleep, which leaves the core to the decoder and the
+    /// encoder.
+    fn wait(&self) -> Result<(), Error> {
+        let doing = "equalizing a frame";
+        // Asking does not bind it.
+        self.gpu.context.bind_to_thread().doing("binding the context")?;
+        let begin = Instant::now();
+        while begin.elapsed() < LOOKOUT {
+            if self.downloaded.try_is_complete().doing(doing)? {
+                return Ok(());
+            }
+            spin_loop();
+        }
+        let arrival = &self.streams.arrival;
         arrival.wait(&self.downloaded).doing("ordering streams")?;
-        self.arrived.record(arrival).doing("recording an event")
+        self.arrived.record(arrival).doing("recording an event")?;
+        self.arrived.synchronize().doing(doing)
     }
 
     /// Sends the planes up that travel: from where they lie, if the copy engines reach them there, be it on this GPU, else
@@ -292,7 +314,7 @@ impl Slot {
 
     /// Waits for the frame under way: it, equalized, and when its stages ran if the slot was made to say so.
     pub fn finish(&mut self) -> Result<(Frame, Option<Timeline>), Error> {
-        self.arrived.synchronize().doing("equalizing a frame")?;
+        self.wait()?;
         let timeline = self.marks.as_ref().map(Marks::timeline).transpose()?;
         let UnderWay { frame, target, .. } = self.under_way.take().expect("a frame under way");
         let target = target.expect("a frame on its way down");
