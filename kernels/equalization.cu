@@ -1,7 +1,7 @@
 // From the counts of a frame to its curve, with everything that the specification puts between (`curve.cuh`). `scan` is
 // the same without.
 //
-// The blocks of a launch share the codes, and are all there at once (a cooperative launch). Up to 12 bits there is one.
+// The blocks of a launch share the codes, and are all there at once. Up to 12 bits there is one.
 #include "curve.cuh"
 #include "launch.cuh"
 

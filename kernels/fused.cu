@@ -1,7 +1,7 @@
 // All of equalization in one launch: the samples of a plane are counted as they arrive in shared memory, stay there while
 // the curve is made, and go through it from there. Memory sees them twice, once each way, as a copy would.
 //
-// The blocks are all there at once (a cooperative launch), each with a share of the plane. They add up what they have
+// The blocks are all there at once, each with a share of the plane. They add up what they have
 // counted in `totals`; since everybody knows how many samples there are, everybody can tell when the totals are whole, and
 // no other barrier is needed. Then each block makes the whole curve for itself.
 #include "counters.cuh"
@@ -11,7 +11,7 @@
 #include "samples.cuh"
 #include "totals.cuh"
 
-// Vectors that a thread has on their way at once.
+// Vectors that a thread has on their way at once, at least.
 constexpr unsigned AHEAD = 4u;
 
 // From so many rounds of vectors that stay, a block takes most of the shared memory.
@@ -34,8 +34,8 @@ struct Succession {
     const uint4* next;  // the plane after it, which comes as this one leaves; null if there is none
 };
 
-// Rounds of vectors beyond those in shared memory that threads hold in registers, where a plane is too large for it, and the
-// vectors that they then have on their way at once of what is beyond these too, and is read twice.
+// Rounds of vectors beyond those in shared memory that threads hold in registers, where a plane is too large for it. What is
+// beyond these too is read twice, by as many vectors at once, or by half as many while these are held.
 constexpr unsigned HELD = 6u;
 
 // The block's share of a plane.
@@ -101,10 +101,20 @@ __device__ __forceinline__ uint4 map_vector(uint4 vector_of_codes, Samples sampl
     return vector(mapped);
 }
 
-// The vectors of a thread's share from this one on, COUNT of them at a time, or one at a time where that is 0: calls `use`
-// with each and where it is.
+// Calls `use` with the vectors of a thread's share from this one on and where they are: with COUNT of them on their way at
+// once, or, where that is 0 and registers are scarce, the next one.
 template <unsigned COUNT, typename F>
 __device__ __forceinline__ void each_beyond(const uint4* from, unsigned at, unsigned end, F use) {
+    if (COUNT == 0u) {
+        uint4 next = at < end ? from[at] : make_uint4(0u, 0u, 0u, 0u);
+#pragma unroll 1
+        for (; at < end; at += blockDim.x) {
+            uint4 now = next;
+            if (at + blockDim.x < end) next = from[at + blockDim.x];
+            use(now, at);
+        }
+        return;
+    }
     constexpr unsigned ROUNDS = COUNT != 0u ? COUNT : 1u;
 #pragma unroll 1
     for (; at < end; at += ROUNDS * blockDim.x) {
@@ -279,9 +289,9 @@ __device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsi
 #pragma unroll
         for (unsigned round = 0u; round < AHEAD; ++round) {
             unsigned at = round * blockDim.x + threadIdx.x;
-            // As many rounds have ended in any case as waiting for all but AHEAD takes for granted.
-            if (succession.is_fetched && round < kept) continue;
-            if (round < kept && at < share.vectors) fetch(share.from + at, stage + at);
+            // Those have ended already, for some threads one less; waiting for all but AHEAD takes as many for granted.
+            if (succession.is_fetched && round + 1u < kept) continue;
+            if (!succession.is_fetched && round < kept && at < share.vectors) fetch(share.from + at, stage + at);
             end_of_round();
         }
     };
@@ -320,16 +330,14 @@ __device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsi
     __syncthreads();
 
     auto map = [&](uint4 vector, unsigned at) { share.to[at] = map_vector<S, LOG2_COPIES>(vector, samples, table); };
+    unsigned staged = kept * blockDim.x < share.vectors ? kept * blockDim.x : share.vectors;
 #pragma unroll 1
-    for (unsigned round = 0u; round < kept; ++round) {
-        unsigned at = round * blockDim.x + threadIdx.x;
-        if (at < share.vectors) {
-            uint4 vector = stage[at];
-            // Nobody else touches this place.
-            if (IN_BATCH && succession.next != nullptr) fetch(succession.next + begin + at, stage + at);
-            map(vector, at);
-        }
+    for (unsigned at = threadIdx.x; at < staged; at += blockDim.x) {
+        uint4 vector = stage[at];
+        // Nobody else touches this place.
+        if (IN_BATCH && succession.next != nullptr) fetch(succession.next + begin + at, stage + at);
         if (IN_BATCH) end_of_round();
+        map(vector, at);
     }
     unsigned beyond = kept * blockDim.x + threadIdx.x;
 #pragma unroll

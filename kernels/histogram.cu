@@ -1,7 +1,6 @@
 // Counts the codes of a luma plane. Each block counts into shared memory, in 2^log2_copies interleaved copies so that
 // the lanes of a warp seldom meet on one counter, and then adds its sums to the global counts. What has more codes
 // than shared memory has room for is counted in windows of 2^log2_window codes, one for each blockIdx.y.
-#include "counters.cuh"
 #include "launch.cuh"
 #include "samples.cuh"
 #include "vectors.cuh"
@@ -12,14 +11,14 @@ struct Window {
     unsigned base;         // first code
     unsigned size;         // codes
     unsigned log2_copies;  // of each counter
-    unsigned start;        // shared address of this thread's copy of the first
+    unsigned copy;         // which one this thread uses
 };
 
 template <typename S>
 __device__ __forceinline__ void count(unsigned code, Window window) {
     unsigned slot = code - window.base;
     // One-byte codes always have one window over all of them.
-    if (sizeof(S) == 1 || slot < window.size) count_one(window.start + (slot << (window.log2_copies + 2u)));
+    if (sizeof(S) == 1 || slot < window.size) atomicAdd(&shared_counts[(slot << window.log2_copies) | window.copy], 1u);
 }
 
 // Counts the luma of one vector, whose pixels are those of the plane from `index` times as many on; STEP samples make a
@@ -42,9 +41,8 @@ __device__ __forceinline__ void count_vector(uint4 loaded, unsigned index, Sampl
 }
 
 __device__ __forceinline__ Window begin_window(unsigned log2_window, unsigned log2_copies) {
-    unsigned copy = threadIdx.x & ((1u << log2_copies) - 1u);
     Window window = {blockIdx.y << log2_window, 1u << log2_window, log2_copies,
-                     shared_address(shared_counts + copy)};
+                     threadIdx.x & ((1u << log2_copies) - 1u)};
     uint4* quads = reinterpret_cast<uint4*>(shared_counts);
     for (unsigned i = threadIdx.x; i < (window.size << log2_copies) / 4u; i += blockDim.x) {
         quads[i] = make_uint4(0u, 0u, 0u, 0u);
@@ -85,7 +83,7 @@ __device__ __forceinline__ void histogram(const uint4* plane, Samples samples, L
                                           unsigned* counts, unsigned log2_window, unsigned log2_copies) {
     Window window = begin_window(log2_window, log2_copies);
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
-    Vectors vectors(plane, (samples.pixels + PIXELS - 1u) / PIXELS);
+    Vectors<1u> vectors(plane, (samples.pixels + PIXELS - 1u) / PIXELS);
     vectors.each([=](uint4 vector, unsigned index) {
         bool whole = samples.row == 0u && index < samples.pixels / PIXELS;
         count_vector<S, STEP>(vector, index, samples, window, whole,

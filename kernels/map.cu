@@ -63,7 +63,7 @@ template <typename S, int STEP>
 __device__ __forceinline__ void map_stored(const uint4* from, uint4* to, Samples samples, const unsigned short* curve,
                                            bool in_shared) {
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
-    Vectors vectors(from, (samples.pixels + PIXELS - 1u) / PIXELS);
+    Vectors<2u> vectors(from, (samples.pixels + PIXELS - 1u) / PIXELS);
     if (in_shared) {
         share<S>(curve, samples.max);
         vectors.each([=](uint4 vector, unsigned index) {

@@ -2,9 +2,8 @@
 #pragma once
 
 // Every so many vectors of the plane for each thread, AHEAD of which are on their way at once: from when this is made on.
+template <unsigned AHEAD>
 struct Vectors {
-    static constexpr unsigned AHEAD = 2u;
-
     const uint4* plane;
     unsigned count;   // vectors of the plane
     unsigned index;   // of the thread's next one

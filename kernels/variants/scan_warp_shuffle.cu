@@ -1,6 +1,6 @@
 // The additions of Hillis and Steele in registers: the lanes of a warp hand sums to each other without shared memory and
 // without barriers; the sums of the warps are scanned by the first warp. In none of the documents; kernels/scan.cu does
-// so, with four elements a lane.
+// so within a block, with four elements a lane.
 //
 // What to expect: two barriers in all, whatever the width.
 #include "spec.cuh"

@@ -108,8 +108,8 @@ impl Gpu {
     }
 }
 
-/// Has threads that wait for this device sleep. Where there are more cores than contexts they would spin by default, and
-/// take a core from the decoder and the encoder for the sake of microseconds that the ring hides.
+/// Has threads that wait for this device sleep, where they wait in the driver. With more cores than contexts they would spin
+/// by default, and take a core from the decoder and the encoder.
 fn let_waiting_threads_sleep(index: usize) -> Result<(), Error> {
     let doing = "setting up the device";
     let device = result::device::get(index as i32).doing(doing)?;

@@ -1,6 +1,6 @@
 //! Frames through an NVIDIA GPU: what a CUDA backend is made of.
 //!
-//! `Gpu (driver, device, kernels) -> Ring of slots (pinned memory, device buffers, three streams) -> frames`. A frame's
+//! `Gpu (driver, device, kernels) -> Ring of slots (pinned memory, device buffers, a stream for each stage) -> frames`. A frame's
 //! samples go up, from where the decoder wrote them if that is pinned memory ([`InputPool`]), kernels work on them, and
 //! they come down into pinned memory that the encoder reads in place; while one frame is worked on the next one goes up
 //! and the one before comes down. Nothing waits in between but [`Ring::collect`]. What has been decoded on this GPU is

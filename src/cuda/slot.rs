@@ -27,7 +27,7 @@ const PIECE: usize = 1 << 20;
 /// threads to wake (75 GB/s instead of 92).
 const LOOKOUT: Duration = Duration::from_micros(50);
 
-/// The streams that frames pass, one behind the other.
+/// The streams that frames pass, one behind the other, and the one that says that they have.
 pub(super) struct Streams {
     pub upload: Arc<CudaStream>,
     pub compute: Arc<CudaStream>,

@@ -28,16 +28,17 @@ impl Histogram {
 
 /// By depth. Shared memory is `4 << (log2_window + log2_copies)` bytes: up to 14 bits at most 64 KiB, which all GPUs have.
 const HISTOGRAM: [Histogram; 6] = [
-    // 7.6, with 4 or 16 copies too; with 32 copies 7.8; on 2 blocks 7.8 to 8.3; with 512 threads 8.3 to 8.7.
+    // 6.5. Before launches overlapped 7.6, with 4 or 16 copies too; with 32 copies 7.8; on 2 blocks 7.8 to 8.3; with 512
+    // threads 8.3 to 8.7.
     Histogram { depth: 8, log2_window: 8, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
     Histogram { depth: 9, log2_window: 9, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
-    // 10.4; on 2 blocks 11.1, with 512 threads 11.7 to 12.5.
+    // 9.4. Before, 10.4; on 2 blocks 11.1, with 512 threads 11.7 to 12.5.
     Histogram { depth: 10, log2_window: 10, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
-    // 11.1; on 2 blocks 12.2, with 512 threads 13.2 to 14.8.
+    // 9.9. Before, 11.1; on 2 blocks 12.2, with 512 threads 13.2 to 14.8.
     Histogram { depth: 12, log2_window: 12, log2_copies: 1, threads: 1024, blocks: 1, vectors: 1 },
-    // 13.7; on 2 blocks 15.9, with 512 threads 17.5 to 23.8.
+    // 11.1. Before, 13.7; on 2 blocks 15.9, with 512 threads 17.5 to 23.8.
     Histogram { depth: 14, log2_window: 14, log2_copies: 0, threads: 1024, blocks: 1, vectors: 1 },
-    // 23.3; with half the window 35.1.
+    // 20.7; with half the window 31.7.
     Histogram { depth: 16, log2_window: 15, log2_copies: 0, threads: 1024, blocks: 1, vectors: 1 },
 ];
 
@@ -46,7 +47,8 @@ pub(super) fn histogram(depth: u8) -> &'static Histogram {
     HISTOGRAM.iter().find(|row| depth <= row.depth).expect("a row up to 16 bits")
 }
 
-/// Threads of a block of the fused kernel, one block a multiprocessor. 8 bits, 4K: 10.2 µs; 512 threads on two blocks 15.7.
+/// Threads of a block of the fused kernel, one block a multiprocessor. 8 bits, 4K, before launches overlapped: 10.2 µs; 512
+/// threads on two blocks 15.7.
 pub(super) const FUSED_THREADS: u32 = 1024;
 
 /// How the fused kernel counts and maps samples of up to `depth` bits.
@@ -57,7 +59,7 @@ pub(super) struct Fused {
     pub log2_copies: u32,
 }
 
-/// By depth; nothing deeper fits shared memory. 4K: 8 bits 10.3 µs, 10 bits 17.1, 12 bits 22.8.
+/// By depth; nothing deeper fits shared memory. 4K: 8 bits 8.1 µs, 10 bits 16.1, 12 bits 21.6.
 pub(super) const FUSED: [Fused; 3] =
     [Fused { depth: 8, log2_copies: 5 }, Fused { depth: 10, log2_copies: 3 }, Fused { depth: 12, log2_copies: 2 }];
 
@@ -74,8 +76,8 @@ pub(super) struct Batch {
 }
 
 /// By the bytes of a plane: how it is shared out, and what a block takes of it at most, so that all of it fits shared
-/// memory, beside another block where there is one. 8 bits, a frame: 720p 0.71 µs, 1080p 1.5, 4K 5.7 (shared out as 1080p
-/// is, 5.9).
+/// memory, beside another block where there is one. 8 bits, a frame: 720p 0.86 µs, 1080p 1.7, 4K 5.7 (shared out as 1080p
+/// is, 6.6).
 const BATCH: [(u32, Shape, u32); 2] = [
     (4 << 20, Shape { threads: 512, blocks: 2 }, 64 << 10),
     (u32::MAX, Shape { threads: FUSED_THREADS, blocks: 1 }, 190 << 10),
@@ -119,7 +121,7 @@ const MAP: [Map; 4] = [
     Map { depth: 10, shared: true, threads: 1024, blocks: 2 },
     // 12 bits 11.8, not shared 12.2 (noise 14.5); 14 bits 12.2, not shared 13.0 (noise 16.4).
     Map { depth: 14, shared: true, threads: 1024, blocks: 2 },
-    // 14.4, not shared 16.5 (noise 18.8).
+    // 11.5. Before launches overlapped 14.4, not shared 16.5 (noise 18.8).
     Map { depth: 16, shared: true, threads: 1024, blocks: 1 },
 ];
 

@@ -76,7 +76,7 @@ fn scans_table(setup: &Setup) -> Table {
             "scan alone is that kernel; kernels are all of them: aggregated histogram, scan, curve, map through shared \
              memory, 4 pixels a thread; with copies is up, through the kernels and down, from and to memory as the \
              allocator gives it. Speed-ups are over the sequential loop, in the same run. tuned are the kernels of normal \
-             runs, which sum up in the histogram's last block.",
+             runs.",
         )
         .undrawn("scan alone", Unit::Microseconds)
         .undrawn("kernels", Unit::Microseconds)

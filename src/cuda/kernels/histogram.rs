@@ -63,8 +63,8 @@ impl Histogram {
         }
         launch.arg(&mut picture.counts).arg(&log2_window).arg(&row.log2_copies);
         // SAFETY: the arguments are those of the kernel. The plane has room for whole vectors, there is a count for
-        // each code, the region lies in the plane, codes are at most `samples.max`, shared memory holds every copy of a window's counters, and all
-        // buffers belong to this stream.
+        // each code, the region lies in the plane, codes are at most `samples.max`, shared memory holds every copy of a
+        // window's counters, and all buffers belong to this stream.
         unsafe { launch.launch(config) }.doing("launching histogram")?;
         Ok(())
     }
