@@ -256,7 +256,7 @@ mod tests {
             for shared in [64 << 10, 99 << 10, 227 << 10] {
                 assert!(4 << (row.log2_window_in(shared) + row.log2_copies) <= shared);
             }
-            assert_eq!(row.log2_window_in(64 << 10), u32::from(depth.min(14)).min(row.log2_window));
+            assert_eq!(row.log2_window_in(64 << 10), row.log2_window.min(14));
             assert!(row.log2_copies <= 5 && row.threads <= 1024);
             assert!(row.log2_window <= u32::from(row.depth));
         }
