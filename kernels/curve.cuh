@@ -6,6 +6,8 @@
 // others goes through `Grid`.
 #pragma once
 
+#include "barriers.cuh"
+#include "fetch.cuh"
 #include "scenes.cuh"
 
 constexpr unsigned MOST_BLOCKS = 64u;
@@ -22,16 +24,16 @@ struct Crew {
 
     // Waits until all of the crew are here; what each has written before is then seen by all.
     __device__ __forceinline__ static void meet() {
-        asm volatile("bar.sync 1, %0;" ::"r"(warps() * LANES) : "memory");
+        wait_at<1u>(warps() * LANES);
     }
 
     // A judge is the warp next to the crew. It waits at a barrier for what the crew has, or the other way around, while
     // the one that has it goes on.
     __device__ __forceinline__ static void wait_with_judge(unsigned barrier) {
-        asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"((warps() + 1u) * LANES) : "memory");
+        wait_at(barrier, (warps() + 1u) * LANES);
     }
     __device__ __forceinline__ static void tell_with_judge(unsigned barrier) {
-        asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"((warps() + 1u) * LANES) : "memory");
+        arrive_at(barrier, (warps() + 1u) * LANES);
     }
 };
 
@@ -153,8 +155,6 @@ __device__ __forceinline__ Past<PER> past_of(unsigned code, unsigned codes, cons
     load<PER>(sums + codes + code, past.windows[1]);
     return past;
 }
-
-__device__ __forceinline__ void prefetch(const void* at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); }
 
 // Has all of that, and what is known of the scenes, brought nearer, by all threads of a block.
 __device__ __forceinline__ void prefetch_past(unsigned codes, const Modifiers& m, const History& history) {

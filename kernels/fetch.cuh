@@ -1,5 +1,5 @@
-// Copies into shared memory that go on by themselves while the thread does something else (compute capability 8.0; on older
-// GPUs they are over at once).
+// Copies that go on by themselves while the thread does something else: into shared memory (compute capability 8.0; on older
+// GPUs they are over at once), and into the cache.
 #pragma once
 
 #include "counters.cuh"
@@ -12,6 +12,9 @@ __device__ __forceinline__ void fetch(const uint4* from, uint4* to) {
     *to = *from;
 #endif
 }
+
+// Has the cache fetch a line.
+__device__ __forceinline__ void prefetch(const void* at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); }
 
 // What the thread has begun to fetch since the last time becomes a round.
 __device__ __forceinline__ void end_of_round() {

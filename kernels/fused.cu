@@ -6,7 +6,6 @@
 // no other barrier is needed. Then each block makes the whole curve for itself.
 #include "counters.cuh"
 #include "curve.cuh"
-#include "fetch.cuh"
 #include "launch.cuh"
 #include "samples.cuh"
 #include "totals.cuh"
@@ -61,9 +60,7 @@ struct Table {
     __device__ __forceinline__ void count(unsigned code) const { count_one(start + (code << (LOG2_COPIES + 2u))); }
 
     __device__ __forceinline__ unsigned operator[](unsigned code) const {
-        unsigned found;
-        asm volatile("ld.shared.u32 %0, [%1];" : "=r"(found) : "r"(start + (code << (LOG2_COPIES + 2u))) : "memory");
-        return found;
+        return word_at(start + (code << (LOG2_COPIES + 2u)));
     }
 };
 

@@ -14,6 +14,7 @@ mod failing;
 mod fallback;
 mod formats;
 mod frame;
+mod fused_kernels;
 mod grid;
 mod host_program;
 mod images;

@@ -1,0 +1,333 @@
+// Runs CUDA kernels whose blocks wait for each other on this machine, slowly and exactly: the threads of all blocks are
+// fibers that take turns, warp by warp in changing order, with a block left behind now and then. What a GPU leaves open is
+// left open here too: a fetched vector lands at once, as late as it may, or in between, and until then its place holds
+// rubbish. A write beyond shared memory, barriers that do not fit together, threads that wait for ever, and vectors that
+// nobody has waited for end the program.
+#pragma once
+
+#include <ucontext.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <typeindex>
+#include <vector>
+
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __launch_bounds__(most)
+#define __align__(bytes) alignas(bytes)
+
+struct Dim {
+    unsigned x, y, z;
+};
+
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+
+static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return uint4{x, y, z, w}; }
+
+struct alignas(8) uint2 {
+    unsigned x, y;
+};
+
+static inline uint2 make_uint2(unsigned x, unsigned y) { return uint2{x, y}; }
+
+static Dim gridDim, blockDim, blockIdx, threadIdx;
+
+constexpr size_t STACK = 48 << 10, GUARD = 4096;
+constexpr unsigned BARRIERS = 16;
+constexpr unsigned char RUBBISH = 0xcd;
+
+[[noreturn]] static void fail(const char* what) {
+    std::fprintf(stderr, "%s\n", what);
+    std::exit(1);
+}
+
+static std::mt19937 numbers_at_random(1);
+static unsigned one_of(unsigned count) { return static_cast<unsigned>(numbers_at_random()) % count; }
+
+// A vector on its way into shared memory.
+struct Copy {
+    const void* from;
+    void* to;
+    bool is_there;
+
+    void land() {
+        if (!is_there) std::memcpy(to, from, 16);
+        is_there = true;
+    }
+};
+
+enum class State { READY, AT_BARRIER, AT_WARP, DONE };
+enum class Landing { EARLY, LATE, ANY };
+
+struct Fiber {
+    ucontext_t context;
+    std::vector<char> stack = std::vector<char>(STACK);
+    State state = State::DONE;
+    unsigned block = 0, thread = 0, barrier = 0;
+    unsigned long long handed = 0;  // what a shuffle gives away
+    std::deque<std::vector<Copy>> rounds;
+    std::vector<Copy> begun;
+};
+
+struct Block {
+    std::vector<uint4> words;  // dynamic shared memory
+    size_t bytes = 0;
+    std::map<std::type_index, std::shared_ptr<void>> statics;
+    unsigned arrived[BARRIERS] = {}, expected[BARRIERS] = {};
+};
+
+static ucontext_t scheduler;
+static std::vector<std::unique_ptr<Fiber>> fibers;
+static std::vector<Block> blocks;
+static unsigned running, done;
+static Landing landing;
+static const std::function<void()>* body;
+
+static Fiber& me() { return *fibers[running]; }
+static Block& my_block() { return blocks[me().block]; }
+
+static void wait_as(State state) {
+    me().state = state;
+    swapcontext(&me().context, &scheduler);
+}
+
+static unsigned char* shared_bytes() { return reinterpret_cast<unsigned char*>(my_block().words.data()); }
+static unsigned* block_words() { return reinterpret_cast<unsigned*>(shared_bytes()); }
+
+// The block's variable of this type.
+template <typename T>
+static T& block_static() {
+    std::shared_ptr<void>& place = my_block().statics[typeid(T)];
+    if (!place) {
+        place = std::shared_ptr<void>(std::aligned_alloc(64, (sizeof(T) + 63) / 64 * 64), std::free);
+        std::memset(place.get(), RUBBISH, sizeof(T));
+    }
+    return *static_cast<T*>(place.get());
+}
+
+// --- barriers.cuh
+
+static inline void arrive_at(unsigned barrier, unsigned threads) {
+    Block& block = my_block();
+    if (threads % 32 != 0 || barrier >= BARRIERS) fail("no such barrier");
+    if (block.arrived[barrier] != 0 && block.expected[barrier] != threads) fail("a barrier for different numbers of threads");
+    block.expected[barrier] = threads;
+    if (++block.arrived[barrier] < threads) return;
+    block.arrived[barrier] = 0;
+    for (auto& fiber : fibers) {
+        bool waits = fiber->block == me().block && fiber->state == State::AT_BARRIER && fiber->barrier == barrier;
+        if (waits) fiber->state = State::READY;
+    }
+}
+
+static inline void wait_at(unsigned barrier, unsigned threads) {
+    me().barrier = barrier;
+    me().state = State::AT_BARRIER;
+    arrive_at(barrier, threads);
+    if (me().state == State::AT_BARRIER || one_of(2) == 0) swapcontext(&me().context, &scheduler);
+}
+
+template <unsigned BARRIER>
+static void wait_at(unsigned threads) {
+    wait_at(BARRIER, threads);
+}
+
+static inline void __syncthreads() { wait_at(0, blockDim.x); }
+static inline void __threadfence() {}
+
+// --- counters.cuh
+
+static inline unsigned shared_address(const void* at) {
+    return static_cast<unsigned>(static_cast<const unsigned char*>(at) - shared_bytes());
+}
+
+static inline unsigned& shared_word(unsigned address) {
+    if (address + 4 > my_block().bytes || address % 4 != 0) fail("a word beyond shared memory");
+    return *reinterpret_cast<unsigned*>(shared_bytes() + address);
+}
+
+static inline unsigned word_at(unsigned address) { return shared_word(address); }
+static inline void count_one(unsigned address) { ++shared_word(address); }
+
+// --- fetch.cuh
+
+static inline void prefetch(const void*) {}
+
+static inline void fetch(const uint4* from, uint4* to) {
+    if (shared_address(to) + 16 > my_block().bytes) fail("a vector beyond shared memory");
+    Copy copy = {from, to, false};
+    if (landing == Landing::EARLY || (landing == Landing::ANY && one_of(3) == 0)) {
+        copy.land();
+    } else {
+        std::memset(to, RUBBISH, 16);
+    }
+    me().begun.push_back(copy);
+}
+
+static inline void end_of_round() {
+    me().rounds.push_back(std::move(me().begun));
+    me().begun.clear();
+}
+
+template <unsigned ROUNDS>
+static void wait_for_fetched() {
+    auto& rounds = me().rounds;
+    while (rounds.size() > ROUNDS) {
+        for (Copy& copy : rounds.front()) copy.land();
+        rounds.pop_front();
+    }
+    if (landing == Landing::ANY && !rounds.empty() && one_of(3) == 0) {
+        for (Copy& copy : rounds[one_of(rounds.size())]) copy.land();
+    }
+}
+
+// --- launch.cuh
+
+constexpr bool LAUNCHES_OVERLAP = OVERLAP;
+
+static inline void let_next_begin() {}
+static inline void wait_for_previous() {}
+
+// --- what CUDA has itself
+
+// What lane `from` of the same warp hands over; all lanes have to be there.
+template <typename T>
+static T from_lane(T value, unsigned from) {
+    me().handed = 0;
+    std::memcpy(&me().handed, &value, sizeof(T));
+    wait_as(State::AT_WARP);
+    T taken;
+    std::memcpy(&taken, &fibers[running / 32 * 32 + from]->handed, sizeof(T));
+    wait_as(State::AT_WARP);
+    return taken;
+}
+
+template <typename T>
+static T __shfl_up_sync(unsigned, T value, unsigned distance) {
+    unsigned lane = running % 32;
+    return from_lane(value, lane >= distance ? lane - distance : lane);
+}
+
+template <typename T>
+static T __shfl_xor_sync(unsigned, T value, unsigned distance) {
+    return from_lane(value, running % 32 ^ distance);
+}
+
+template <typename T>
+static T __shfl_sync(unsigned, T value, unsigned from) {
+    return from_lane(value, from % 32);
+}
+
+static inline unsigned __ballot_sync(unsigned, bool vote) {
+    me().handed = vote;
+    wait_as(State::AT_WARP);
+    unsigned votes = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+        votes |= static_cast<unsigned>(fibers[running / 32 * 32 + lane]->handed) << lane;
+    }
+    wait_as(State::AT_WARP);
+    return votes;
+}
+
+static inline bool __any_sync(unsigned lanes, bool vote) { return __ballot_sync(lanes, vote) != 0; }
+static inline int __ffs(unsigned value) { return __builtin_ffs(static_cast<int>(value)); }
+static inline int __popc(unsigned value) { return __builtin_popcount(value); }
+
+static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+    return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
+}
+
+template <typename T>
+static T atomicAdd(T* counter, T added) {
+    T before = *counter;
+    *counter += added;
+    return before;
+}
+
+// --- launches
+
+static void enter() {
+    (*body)();
+    for (auto& round : me().rounds) {
+        for (Copy& copy : round) {
+            if (!copy.is_there) fail("a vector is still on its way");
+        }
+    }
+    if (!me().begun.empty()) fail("a vector of no round");
+    me().rounds.clear();
+    ++done;
+    wait_as(State::DONE);
+}
+
+static void begin(Fiber& fiber, unsigned block, unsigned thread) {
+    getcontext(&fiber.context);
+    fiber.context.uc_stack.ss_sp = fiber.stack.data();
+    fiber.context.uc_stack.ss_size = fiber.stack.size();
+    fiber.context.uc_link = nullptr;
+    makecontext(&fiber.context, enter, 0);
+    fiber.state = State::READY;
+    fiber.block = block;
+    fiber.thread = thread;
+}
+
+// One turn of the lanes of a warp that can go on; whether any could.
+static bool turn_of_warp(unsigned first) {
+    bool moved = false, backwards = one_of(2) == 0, together = true;
+    for (unsigned turn = 0; turn < 32; ++turn) {
+        running = first + (backwards ? 31 - turn : turn);
+        if (me().state != State::READY) continue;
+        moved = true;
+        blockIdx = Dim{me().block, 0, 0};
+        threadIdx = Dim{me().thread, 0, 0};
+        swapcontext(&scheduler, &me().context);
+    }
+    for (unsigned lane = 0; lane < 32; ++lane) together &= fibers[first + lane]->state == State::AT_WARP;
+    for (unsigned lane = 0; together && lane < 32; ++lane) fibers[first + lane]->state = State::READY;
+    return moved || together;
+}
+
+// Runs a kernel of so many blocks of so many threads, whole warps, with so much dynamic shared memory.
+static void run(unsigned grid, unsigned threads, size_t bytes, const std::function<void()>& kernel) {
+    gridDim = Dim{grid, 1, 1};
+    blockDim = Dim{threads, 1, 1};
+    body = &kernel;
+    done = 0;
+    landing = static_cast<Landing>(one_of(3));
+    while (fibers.size() < size_t{grid} * threads) fibers.push_back(std::make_unique<Fiber>());
+    fibers.resize(size_t{grid} * threads);
+    blocks.assign(grid, Block());
+    for (Block& block : blocks) {
+        block.words.resize((bytes + GUARD) / 16 + 1);
+        block.bytes = bytes;
+        std::memset(static_cast<void*>(block.words.data()), RUBBISH, block.words.size() * 16);
+    }
+    for (unsigned i = 0; i < fibers.size(); ++i) begin(*fibers[i], i / threads, i % threads);
+    unsigned warps = static_cast<unsigned>(fibers.size()) / 32, still = 0;
+    while (done < fibers.size()) {
+        bool moved = false;
+        unsigned start = one_of(warps), behind = one_of(4) == 0 ? one_of(grid) : grid;
+        for (unsigned turn = 0; turn < warps; ++turn) {
+            unsigned first = (start + turn) % warps * 32;
+            if (fibers[first]->block == behind && one_of(8) != 0) continue;
+            moved |= turn_of_warp(first);
+        }
+        still = moved ? 0 : still + 1;
+        if (still > 1000) fail("threads wait for each other for ever");
+    }
+    for (Block& block : blocks) {
+        const unsigned char* memory = reinterpret_cast<const unsigned char*>(block.words.data());
+        for (size_t at = bytes; at < bytes + GUARD; ++at) {
+            if (memory[at] != RUBBISH) fail("a write beyond shared memory");
+        }
+    }
+}

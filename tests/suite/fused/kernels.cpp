@@ -1,0 +1,116 @@
+// Runs kernels/fused.cu in the emulator: one question a line on standard input, one line of numbers each on standard
+// output. The test writes the kernels beside this file, with shared memory spelt as the emulator has it.
+#include "emulator.hpp"
+
+#include "fused.cu"
+
+static unsigned number() {
+    unsigned value = 0;
+    if (std::scanf("%u", &value) != 1) fail("a number is missing");
+    return value;
+}
+
+// A plane of samples, whole vectors, behind which 64 bytes may be read but are not to be written.
+template <typename S>
+struct Memory {
+    static constexpr size_t BEHIND = 4;
+    std::vector<uint4> vectors;
+    size_t samples;
+
+    explicit Memory(size_t samples) : vectors((samples * sizeof(S) + 15) / 16 + BEHIND), samples(samples) {
+        std::memset(static_cast<void*>(vectors.data()), 0xee, vectors.size() * 16);
+        for (size_t i = 0; i < samples; ++i) data()[i] = static_cast<S>(number());
+    }
+
+    S* data() { return reinterpret_cast<S*>(vectors.data()); }
+
+    void print() {
+        const unsigned char* end = reinterpret_cast<const unsigned char*>(vectors.data() + vectors.size());
+        for (size_t i = 1; i <= BEHIND * 16; ++i) {
+            if (*(end - i) != 0xee) fail("a write beyond a plane");
+        }
+        for (size_t i = 0; i < samples; ++i) std::printf("%u ", static_cast<unsigned>(data()[i]));
+    }
+};
+
+static Levels levels() {
+    unsigned lo = number(), hi = number();
+    return Levels{lo, hi, number()};
+}
+
+static size_t entries(unsigned codes) { return codes / SECTOR * SECTOR_PITCH; }
+
+// b threads team teams share kept lo hi strength count pixels samples... : planes of a batch.
+static void batch() {
+    unsigned threads = number(), team = number(), teams = number(), share = number(), kept = number();
+    Levels range = levels();
+    unsigned count = number(), pixels = number();
+    std::vector<Memory<unsigned char>> memory;
+    for (unsigned i = 0; i < count; ++i) memory.emplace_back(pixels);
+    Planes planes = {};
+    for (unsigned i = 0; i < count; ++i) planes.of[i] = reinterpret_cast<unsigned long long>(memory[i].data());
+    std::vector<unsigned> totals(teams * 3 * entries(256));
+    Samples samples = {};
+    samples.pixels = pixels;
+    samples.max = 255;
+    unsigned rounds = (share + threads - 1) / threads;
+    size_t bytes = (256 * 4 << 5) + size_t{kept < rounds ? kept : rounds} * threads * 16;
+    run(team * teams, threads, bytes,
+        [&] { fused_batch_u8(planes, count, team, share, kept, samples, range, totals.data()); });
+    for (Memory<unsigned char>& plane : memory) plane.print();
+    std::printf("\n");
+}
+
+template <typename S>
+using Kernel = void (*)(Plane, Samples, Levels, unsigned*, unsigned*);
+using Modified = void (*)(Plane, Samples, Levels, Modifiers, unsigned*, unsigned*, unsigned*, Sum*, Scenes*, unsigned*);
+
+// ... KIND blocks threads share kept shift swapped lo hi strength pixels samples... : one plane; n as it is, l by the kernel
+// for large planes, m by the one for all modifiers, none of which is asked for.
+template <typename S>
+static void plane(unsigned depth, unsigned log2_copies, Kernel<S> plain, Kernel<S> large, Modified modified) {
+    char kind;
+    if (std::scanf(" %c", &kind) != 1) fail("a kind is missing");
+    unsigned blocks = number(), threads = number(), share = number(), kept = number(), codes = 1u << depth;
+    Samples samples = {};
+    samples.shift = number(), samples.swapped = number();
+    Levels range = levels();
+    samples.pixels = number();
+    samples.max = codes - 1;
+    Memory<S> memory(samples.pixels);
+    // What is to be emptied need not be empty.
+    std::vector<unsigned> totals(entries(codes)), emptied(entries(codes), 7u);
+    uint4* vectors = memory.vectors.data();
+    Plane plane = {vectors, vectors, share, kept};
+    run(blocks, threads, (size_t{codes} * 4 << log2_copies) + size_t{kept} * threads * 16, [&] {
+        if (kind == 'n') plain(plane, samples, range, totals.data(), emptied.data());
+        if (kind == 'l') large(plane, samples, range, totals.data(), emptied.data());
+        if (kind != 'm') return;
+        Modifiers none = {};
+        none.frames = 1;
+        none.samples = samples.pixels;
+        none.inverse = ~0ull / (range.hi - range.lo + 1u);
+        modified(plane, samples, range, none, totals.data(), emptied.data(), nullptr, nullptr, nullptr, nullptr);
+    });
+    for (unsigned code = 0; code < codes; ++code) {
+        if (*total_of(emptied.data(), code) != 0) fail("totals that are not empty");
+    }
+    memory.print();
+    std::printf("\n");
+}
+
+int main() {
+    char question;
+    while (std::scanf(" %c", &question) == 1) {
+        if (question == 'b') batch();
+        if (question != 'p') continue;
+        unsigned depth = number();
+        if (depth <= 8) {
+            plane<unsigned char>(depth, 5, fused_u8, fused_large_u8, fused_modified_u8);
+        } else if (depth <= 10) {
+            plane<unsigned short>(depth, 3, fused_u10, fused_large_u10, fused_modified_u10);
+        } else {
+            plane<unsigned short>(depth, 2, fused_u12, fused_large_u12, fused_modified_u12);
+        }
+    }
+}

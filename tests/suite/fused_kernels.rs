@@ -1,0 +1,163 @@
+//! `kernels/fused.cu`, run on this machine thread by thread (`fused/emulator.hpp`), all blocks at once, copies landing when
+//! they like, and compared with the specification: what can be said about it without a GPU. A vector that is read before
+//! it was waited for, a barrier that is missing, or totals that are taken for whole too early fail here.
+
+use crate::host_program::{Numbers, Program};
+use histeq_video::frame::{Endian, Sample};
+use histeq_video::spec::{Curve, Histogram, Levels, Strength};
+
+macro_rules! kernels {
+    ($($name:literal,)*) => {
+        [$(($name, include_str!(concat!("../../kernels/", $name)))),*]
+    };
+}
+
+const KERNELS: [(&str, &str); 7] =
+    kernels!["fused.cu", "curve.cuh", "scenes.cuh", "spec.cuh", "samples.cuh", "totals.cuh", "warp.cuh",];
+
+/// What the emulator has itself.
+const EMULATED: [&str; 4] = ["barriers.cuh", "counters.cuh", "fetch.cuh", "launch.cuh"];
+
+/// The kernels in the emulator, as on GPUs on which launches overlap or do not; `None` where there is no C++ compiler.
+fn emulated(overlap: bool) -> Option<Program> {
+    let spelt = |text: &str| {
+        text.replace("extern __shared__ __align__(128) unsigned shared_words[];", "#define shared_words block_words()")
+            .replace("__shared__ Tally tally;", "Tally& tally = block_static<Tally>();")
+            .replace("__shared__ Room room;", "Room& room = block_static<Room>();")
+    };
+    let mut files: Vec<(&str, String)> = KERNELS.iter().map(|&(name, text)| (name, spelt(text))).collect();
+    files.extend(EMULATED.map(|name| (name, "#pragma once\n".to_owned())));
+    files.push(("emulator.hpp", include_str!("fused/emulator.hpp").to_owned()));
+    files.push(("main.cpp", include_str!("fused/kernels.cpp").to_owned()));
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let overlap = format!("-DOVERLAP={overlap}");
+    Program::of(&files, &["-O1", "-Wno-unknown-pragmas", "-Wno-unused", &overlap])
+}
+
+/// What the kernels answer is what was expected, whether launches overlap or not.
+fn compare(asked: Vec<(String, Vec<u32>)>) {
+    let (questions, expected): (Vec<String>, Vec<Vec<u32>>) = asked.into_iter().unzip();
+    for overlap in [false, true] {
+        let Some(program) = emulated(overlap) else { return };
+        for ((question, answer), expected) in questions.iter().zip(program.answers(&questions)).zip(&expected) {
+            let differs = answer.iter().zip(expected).position(|(found, expected)| found != expected);
+            assert!(answer == *expected, "{question:.120} ... at {differs:?}, overlap {overlap}");
+        }
+    }
+}
+
+/// How samples lie in memory.
+fn stored(sample: Sample, code: u16) -> u32 {
+    let bits = code << sample.shift;
+    u32::from(if sample.endian == Endian::Big { bits.swap_bytes() } else { bits })
+}
+
+/// Samples of some kind, and what they become.
+fn plane(
+    sample: Sample,
+    levels: Levels,
+    strength: Strength,
+    pixels: u32,
+    numbers: &mut Numbers,
+) -> (Vec<u32>, Vec<u32>) {
+    let codes = levels.codes() as u32;
+    let (kind, some) = (numbers.below(4), numbers.below(codes));
+    let codes: Vec<u16> = (0..pixels)
+        .map(|_| match kind {
+            0 => numbers.below(codes) as u16,
+            1 => (some / 2 + numbers.below(9).min(codes - 1 - some / 2)) as u16,
+            2 => some as u16,
+            _ => (numbers.below(codes) & numbers.below(codes)) as u16,
+        })
+        .collect();
+    let mut histogram = Histogram::new(levels);
+    codes.iter().for_each(|&code| histogram.add(code));
+    let curve = Curve::equalizing(&histogram).blended(strength);
+    (
+        codes.iter().map(|&code| stored(sample, code)).collect(),
+        codes.iter().map(|&code| stored(sample, curve.apply(code))).collect(),
+    )
+}
+
+/// A share of a plane, and how many vectors there are: sometimes for all blocks whole, sometimes with some that have few or
+/// none.
+fn sharing(blocks: u32, share: u32, numbers: &mut Numbers) -> u32 {
+    let most = blocks * share;
+    match numbers.below(3) {
+        0 => 1 + numbers.below(most),
+        _ => most - numbers.below(share),
+    }
+}
+
+fn text(numbers: &[u32]) -> String {
+    numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// Levels of this depth, and a strength.
+fn range(depth: u8, numbers: &mut Numbers) -> (Levels, Strength) {
+    let levels = if numbers.below(2) == 0 { Levels::full(depth) } else { Levels::limited(depth) };
+    (levels, Strength::from_share([1.0, 1.0, 0.5][numbers.below(3) as usize]).unwrap())
+}
+
+#[test]
+fn planes_of_a_batch_become_what_the_specification_says() {
+    let mut numbers = Numbers(21);
+    let mut asked = Vec::new();
+    for _ in 0..60 {
+        let threads = [256, 288, 320, 512][numbers.below(4) as usize];
+        let (team, teams, count) = (1 + numbers.below(3), 1 + numbers.below(3), 1 + numbers.below(6));
+        let rounds = 1 + numbers.below(7);
+        let share = if numbers.below(3) == 0 { threads * rounds } else { 1 + numbers.below(threads * rounds) };
+        // As many rounds as fit, and none too.
+        let kept = numbers.below(share.div_ceil(threads) + 1);
+        let vectors = sharing(team, share, &mut numbers);
+        let pixels = (vectors * 16).saturating_sub(numbers.below(2) * numbers.below(16)).max(1);
+        let (levels, strength) = range(8, &mut numbers);
+        let sample = Sample { bytes: 1, depth: 8, shift: 0, endian: Endian::Little };
+        let planes: Vec<_> = (0..count).map(|_| plane(sample, levels, strength, pixels, &mut numbers)).collect();
+        let (lo, hi, strength) = (levels.lo(), levels.hi(), strength.of_256());
+        let samples: Vec<String> = planes.iter().map(|(before, _)| text(before)).collect();
+        let question = format!(
+            "b {threads} {team} {teams} {share} {kept} {lo} {hi} {strength} {count} {pixels} {}",
+            samples.join(" ")
+        );
+        asked.push((question, planes.into_iter().flat_map(|(_, after)| after).collect()));
+    }
+    compare(asked);
+}
+
+#[test]
+fn planes_of_any_depth_become_what_the_specification_says() {
+    let mut numbers = Numbers(22);
+    let mut asked = Vec::new();
+    for (depths, cases) in [([8, 8], 24), ([9, 10], 12), ([11, 12], 9)] {
+        for case in 0..cases {
+            let depth = depths[case % 2];
+            let kind = ["n", "l", "m"][case % 3];
+            let bytes = if depth == 8 { 1 } else { 2 };
+            let shift = if depth > 8 && numbers.below(2) == 0 { 16 - depth } else { 0 };
+            let endian = if depth > 8 && numbers.below(2) == 0 { Endian::Big } else { Endian::Little };
+            let sample = Sample { bytes, depth, shift, endian };
+            // A crew of 8 warps and a judge, or of all.
+            let threads = if depth == 8 { 288 + 32 * numbers.below(3) } else { 1024 };
+            let blocks = 1 + numbers.below(3);
+            // Beyond what is kept and held, too.
+            let rounds = 1 + numbers.below(if depth == 8 { 20 } else { 14 });
+            let share = if numbers.below(3) == 0 { threads * rounds } else { 1 + numbers.below(threads * rounds) };
+            let kept = numbers.below(share.div_ceil(threads) + 1);
+            let vectors = sharing(blocks, share, &mut numbers);
+            let each = 16 / bytes as u32;
+            let pixels = (vectors * each).saturating_sub(numbers.below(2) * numbers.below(each)).max(1);
+            let (levels, strength) = range(depth, &mut numbers);
+            let (before, after) = plane(sample, levels, strength, pixels, &mut numbers);
+            let (lo, hi, strength) = (levels.lo(), levels.hi(), strength.of_256());
+            let swapped = u32::from(endian == Endian::Big);
+            let question = format!(
+                "p {depth} {kind} {blocks} {threads} {share} {kept} {shift} {swapped} {lo} {hi} {strength} {pixels} {}",
+                text(&before)
+            );
+            asked.push((question, after));
+        }
+    }
+    compare(asked);
+}
