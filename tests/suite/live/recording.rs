@@ -104,6 +104,9 @@ fn what_is_missing_is_said_in_a_line_with_the_way_out() {
         ("live --record out.mkv /dev/no-such-camera", "histeq-video devices"),
         ("live --record out.mkv --loopback /dev/no-such-loopback -f lavfi testsrc2", "v4l2loopback"),
         ("live -n --record there.mkv -f lavfi testsrc2", "there.mkv exists"),
+        ("live -y --record there.mkv there.mkv", "there.mkv is the input itself"),
+        ("live -y --output there.mkv there.mkv", "there.mkv is the input itself"),
+        ("live -y --record two.mkv --output two.mkv -f lavfi testsrc2", "two names"),
         ("live --record out.mkv -f no-such-input camera", "no such input"),
         ("live --record out.mkv rtsp://127.0.0.1:1/", "nobody answers"),
     ] {
