@@ -1,6 +1,7 @@
 // Sends every luma sample through the curves of the four tiles around it, blended by where it lies between their centres.
 // The centres cut the picture into cells, in each of which the four tiles are the same; a block works on every so many
 // rows of one cell. `from` and `to` may be one and the same plane.
+#include "counters.cuh"
 #include "launch.cuh"
 #include "samples.cuh"
 #include "tiles.cuh"
@@ -33,7 +34,7 @@ struct Curves {
 
     __device__ __forceinline__ void share(unsigned max) {
         constexpr unsigned COPIES = 1u << LOG2_BYTE_COPIES, QUADS = COPIES / 4u;
-        if (sizeof(S) == 1) start = (unsigned)__cvta_generic_to_shared(shared_curves) + threadIdx.x % COPIES * 4u;
+        if (sizeof(S) == 1) start = shared_address(shared_curves) + threadIdx.x % COPIES * 4u;
         for (unsigned code = threadIdx.x; code <= max; code += blockDim.x) {
             if (sizeof(S) == 1) {
                 unsigned all = of[0][code] | of[1][code] << 8 | of[2][code] << 16 | (unsigned)of[3][code] << 24;

@@ -113,9 +113,9 @@ fn targets(job: &LiveJob, cancel: &Cancel) -> Result<Vec<Planned>> {
     let mut planned = Vec::new();
     let encoder = job.encoder.clone();
     let output = job.output.as_ref().map(|(url, _)| url);
-    for name in job.record.iter().chain(output).chain(&job.save_curves) {
-        // What films may be a file.
-        Target::differs(name, job.camera.camera.as_deref().unwrap_or_default())?;
+    // What films may be a file.
+    if let Some(camera) = &job.camera.camera {
+        job.record.iter().chain(output).chain(&job.save_curves).try_for_each(|name| Target::differs(name, camera))?;
     }
     if let Some(name) = job.record.as_ref().filter(|&name| Some(name) == output) {
         bail!("{name} is both the recording and the output (give them two names)");

@@ -7,9 +7,6 @@
 
 #include <ucontext.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <functional>
 #include <map>
@@ -18,38 +15,11 @@
 #include <typeindex>
 #include <vector>
 
-#define __global__
-#define __device__
-#define __forceinline__ inline
-#define __launch_bounds__(most)
-#define __align__(bytes) alignas(bytes)
-
-struct Dim {
-    unsigned x, y, z;
-};
-
-struct alignas(16) uint4 {
-    unsigned x, y, z, w;
-};
-
-static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return uint4{x, y, z, w}; }
-
-struct alignas(8) uint2 {
-    unsigned x, y;
-};
-
-static inline uint2 make_uint2(unsigned x, unsigned y) { return uint2{x, y}; }
-
-static Dim gridDim, blockDim, blockIdx, threadIdx;
+#include "cuda.hpp"
 
 constexpr size_t STACK = 48 << 10, GUARD = 4096;
 constexpr unsigned BARRIERS = 16;
 constexpr unsigned char RUBBISH = 0xcd;
-
-[[noreturn]] static void fail(const char* what) {
-    std::fprintf(stderr, "%s\n", what);
-    std::exit(1);
-}
 
 static std::mt19937 numbers_at_random(1);
 static unsigned one_of(unsigned count) { return static_cast<unsigned>(numbers_at_random()) % count; }
@@ -198,61 +168,11 @@ constexpr bool LAUNCHES_OVERLAP = OVERLAP;
 static inline void let_next_begin() {}
 static inline void wait_for_previous() {}
 
-// --- what CUDA has itself
+// --- cuda.hpp
 
-// What lane `from` of the same warp hands over; all lanes have to be there.
-template <typename T>
-static T from_lane(T value, unsigned from) {
-    me().handed = 0;
-    std::memcpy(&me().handed, &value, sizeof(T));
-    wait_as(State::AT_WARP);
-    T taken;
-    std::memcpy(&taken, &fibers[running / 32 * 32 + from]->handed, sizeof(T));
-    wait_as(State::AT_WARP);
-    return taken;
-}
-
-template <typename T>
-static T __shfl_up_sync(unsigned, T value, unsigned distance) {
-    unsigned lane = running % 32;
-    return from_lane(value, lane >= distance ? lane - distance : lane);
-}
-
-template <typename T>
-static T __shfl_xor_sync(unsigned, T value, unsigned distance) {
-    return from_lane(value, running % 32 ^ distance);
-}
-
-template <typename T>
-static T __shfl_sync(unsigned, T value, unsigned from) {
-    return from_lane(value, from % 32);
-}
-
-static inline unsigned __ballot_sync(unsigned, bool vote) {
-    me().handed = vote;
-    wait_as(State::AT_WARP);
-    unsigned votes = 0;
-    for (unsigned lane = 0; lane < 32; ++lane) {
-        votes |= static_cast<unsigned>(fibers[running / 32 * 32 + lane]->handed) << lane;
-    }
-    wait_as(State::AT_WARP);
-    return votes;
-}
-
-static inline bool __any_sync(unsigned lanes, bool vote) { return __ballot_sync(lanes, vote) != 0; }
-static inline int __ffs(unsigned value) { return __builtin_ffs(static_cast<int>(value)); }
-static inline int __popc(unsigned value) { return __builtin_popcount(value); }
-
-static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
-    return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
-}
-
-template <typename T>
-static T atomicAdd(T* counter, T added) {
-    T before = *counter;
-    *counter += added;
-    return before;
-}
+static unsigned own_lane() { return running % 32; }
+static unsigned long long& handed_by(unsigned lane) { return fibers[running / 32 * 32 + lane]->handed; }
+static void wait_for_warp() { wait_as(State::AT_WARP); }
 
 // --- launches
 

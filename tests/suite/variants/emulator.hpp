@@ -6,41 +6,10 @@
 
 #include <ucontext.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <vector>
 
-#define __global__
-#define __device__
-#define __forceinline__ inline
-#define __launch_bounds__(most)
-
-struct Dim {
-    unsigned x, y, z;
-};
-
-struct uint4 {
-    unsigned x, y, z, w;
-};
-
-static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return uint4{x, y, z, w}; }
-
-struct ushort4 {
-    unsigned short x, y, z, w;
-};
-
-static inline ushort4 make_ushort4(unsigned x, unsigned y, unsigned z, unsigned w) {
-    return ushort4{(unsigned short)x, (unsigned short)y, (unsigned short)z, (unsigned short)w};
-}
-
-template <typename T>
-static T __ldcg(const T* at) {
-    return *at;
-}
-
-static Dim gridDim, blockDim, blockIdx, threadIdx;
+#include "cuda.hpp"
 
 enum class State { READY, AT_BLOCK, AT_WARP, DONE };
 
@@ -64,53 +33,9 @@ static void wait_at(State barrier) {
 
 static inline void __syncthreads() { wait_at(State::AT_BLOCK); }
 
-// What lane `from` of the same warp hands over; all lanes have to be there.
-template <typename T>
-static T from_lane(T value, unsigned from) {
-    Fiber& own = fibers[running];
-    own.handed = 0;
-    std::memcpy(&own.handed, &value, sizeof(T));
-    wait_at(State::AT_WARP);
-    T taken;
-    std::memcpy(&taken, &fibers[running / 32 * 32 + from].handed, sizeof(T));
-    wait_at(State::AT_WARP);
-    return taken;
-}
-
-template <typename T>
-static T __shfl_up_sync(unsigned, T value, unsigned distance) {
-    unsigned lane = running % 32;
-    return from_lane(value, lane >= distance ? lane - distance : lane);
-}
-
-template <typename T>
-static T __shfl_xor_sync(unsigned, T value, unsigned distance) {
-    return from_lane(value, running % 32 ^ distance);
-}
-
-template <typename T>
-static T __shfl_sync(unsigned, T value, unsigned from) {
-    return from_lane(value, from % 32);
-}
-
-static inline unsigned __ballot_sync(unsigned, bool vote) {
-    unsigned votes = 0;
-    for (unsigned lane = 0; lane < 32; ++lane) votes |= static_cast<unsigned>(from_lane(vote, lane)) << lane;
-    return votes;
-}
-
-static inline int __ffs(unsigned value) { return __builtin_ffs(static_cast<int>(value)); }
-
-static inline unsigned atomicAdd(unsigned* counter, unsigned added) {
-    unsigned before = *counter;
-    *counter += added;
-    return before;
-}
-
-[[noreturn]] static void fail(const char* what) {
-    std::fprintf(stderr, "%s\n", what);
-    std::exit(1);
-}
+static unsigned own_lane() { return running % 32; }
+static unsigned long long& handed_by(unsigned lane) { return fibers[running / 32 * 32 + lane].handed; }
+static void wait_for_warp() { wait_at(State::AT_WARP); }
 
 static void enter() {
     (*body)();

@@ -1,0 +1,107 @@
+// What CUDA has itself, for the emulators of kernels: types, shuffles and the like. An emulator says which thread runs,
+// and how the lanes of a warp wait for each other.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __launch_bounds__(most)
+#define __align__(bytes) alignas(bytes)
+
+struct Dim {
+    unsigned x, y, z;
+};
+
+struct alignas(8) uint2 {
+    unsigned x, y;
+};
+
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+
+struct alignas(8) ushort4 {
+    unsigned short x, y, z, w;
+};
+
+static inline uint2 make_uint2(unsigned x, unsigned y) { return uint2{x, y}; }
+static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return uint4{x, y, z, w}; }
+
+static inline ushort4 make_ushort4(unsigned x, unsigned y, unsigned z, unsigned w) {
+    return ushort4{(unsigned short)x, (unsigned short)y, (unsigned short)z, (unsigned short)w};
+}
+
+static Dim gridDim, blockDim, blockIdx, threadIdx;
+
+[[noreturn]] static inline void fail(const char* what) {
+    std::fprintf(stderr, "%s\n", what);
+    std::exit(1);
+}
+
+// The emulator's: the lane that runs, what a lane of its warp hands over, and a wait until all lanes of the warp are here.
+static unsigned own_lane();
+static unsigned long long& handed_by(unsigned lane);
+static void wait_for_warp();
+
+// What lane `from` of the same warp hands over; all lanes have to be there.
+template <typename T>
+static T from_lane(T value, unsigned from) {
+    unsigned long long& own = handed_by(own_lane());
+    own = 0;
+    std::memcpy(&own, &value, sizeof(T));
+    wait_for_warp();
+    T taken;
+    std::memcpy(&taken, &handed_by(from), sizeof(T));
+    wait_for_warp();
+    return taken;
+}
+
+template <typename T>
+static T __shfl_up_sync(unsigned, T value, unsigned distance) {
+    unsigned lane = own_lane();
+    return from_lane(value, lane >= distance ? lane - distance : lane);
+}
+
+template <typename T>
+static T __shfl_xor_sync(unsigned, T value, unsigned distance) {
+    return from_lane(value, own_lane() ^ distance);
+}
+
+template <typename T>
+static T __shfl_sync(unsigned, T value, unsigned from) {
+    return from_lane(value, from % 32);
+}
+
+static inline unsigned __ballot_sync(unsigned, bool vote) {
+    handed_by(own_lane()) = vote;
+    wait_for_warp();
+    unsigned votes = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) votes |= static_cast<unsigned>(handed_by(lane)) << lane;
+    wait_for_warp();
+    return votes;
+}
+
+static inline bool __any_sync(unsigned lanes, bool vote) { return __ballot_sync(lanes, vote) != 0; }
+static inline int __ffs(unsigned value) { return __builtin_ffs(static_cast<int>(value)); }
+static inline int __popc(unsigned value) { return __builtin_popcount(value); }
+
+static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+    return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
+}
+
+template <typename T>
+static T __ldcg(const T* at) {
+    return *at;
+}
+
+// Threads take turns at barriers only, so nothing comes in between.
+template <typename T>
+static T atomicAdd(T* counter, T added) {
+    T before = *counter;
+    *counter += added;
+    return before;
+}
