@@ -187,6 +187,16 @@ impl Container {
         !counts_frames && !self.flag(ffi::AVFMT_NOTIMESTAMPS)
     }
 
+    /// May two packets of a stream have the same time?
+    pub fn takes_equal_times(self) -> bool {
+        self.flag(ffi::AVFMT_TS_NONSTRICT) || self.flag(ffi::AVFMT_NOTIMESTAMPS)
+    }
+
+    /// Are its times those of a broadcast's clock, which may begin at any time of day?
+    pub fn has_broadcast_clock(self) -> bool {
+        matches!(self.name().as_str(), "mpegts" | "hls" | "mpeg" | "vob" | "dvd" | "svcd" | "vcd")
+    }
+
     /// Must codecs put their headers into the container?
     pub fn wants_global_header(self) -> bool {
         self.flag(ffi::AVFMT_GLOBALHEADER)

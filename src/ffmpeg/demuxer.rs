@@ -106,6 +106,21 @@ impl Packet {
         }
     }
 
+    /// Makes it be decoded, and shown, no earlier than `time`, in its stream's time base. Answers with how much later that
+    /// is.
+    pub fn delay_to(&mut self, time: i64) -> i64 {
+        let packet = self.get_mut();
+        if packet.dts == ffi::AV_NOPTS_VALUE || packet.dts >= time {
+            return 0;
+        }
+        let delay = time - packet.dts;
+        packet.dts = time;
+        if packet.pts != ffi::AV_NOPTS_VALUE {
+            packet.pts = packet.pts.max(time);
+        }
+        delay
+    }
+
     /// Expresses its times in another time base.
     pub fn rescale(&mut self, from: Rational, to: Rational) {
         // SAFETY: the packet is valid.
@@ -263,6 +278,7 @@ impl Demuxer {
         unsafe {
             let context = &*self.ptr;
             self.media.start = known(context.start_time);
+            self.media.may_jump = (*context.iformat).flags & ffi::AVFMT_TS_DISCONT != 0;
             // A length guessed from the bit rate is no length.
             let guessed =
                 context.duration_estimation_method == ffi::AVDurationEstimationMethod::AVFMT_DURATION_FROM_BITRATE;
@@ -289,7 +305,15 @@ impl Demuxer {
 
 impl Media {
     fn empty(demuxer: String) -> Self {
-        Media { demuxer, streams: Vec::new(), chapters: Vec::new(), metadata: Vec::new(), start: None, duration: None }
+        Media {
+            demuxer,
+            streams: Vec::new(),
+            chapters: Vec::new(),
+            metadata: Vec::new(),
+            start: None,
+            duration: None,
+            may_jump: false,
+        }
     }
 }
 

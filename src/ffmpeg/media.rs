@@ -172,6 +172,8 @@ pub struct Media {
     pub start: Option<i64>,
     /// Length in microseconds, if known.
     pub duration: Option<i64>,
+    /// May its times jump from one packet to the next, as in a transport stream or an Ogg chain?
+    pub may_jump: bool,
 }
 
 impl Media {
@@ -203,12 +205,18 @@ impl Media {
             metadata: Metadata::new(),
             start: Some(0),
             duration: None,
+            may_jump: false,
         }
     }
 
     /// Is it pictures without a codec of their own?
     pub fn is_raw(&self) -> bool {
         matches!(self.demuxer.as_str(), "rawvideo" | "yuv4mpegpipe")
+    }
+
+    /// Are its times those of a broadcast's clock, which may begin at any time of day?
+    pub fn has_broadcast_clock(&self) -> bool {
+        self.may_jump && self.demuxer != "ogg"
     }
 
     /// Is it one still image, or a sequence of them?

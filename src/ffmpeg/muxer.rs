@@ -17,6 +17,8 @@ pub struct Muxer {
     ptr: *mut ffi::AVFormatContext,
     container: Container,
     header_written: bool,
+    /// For each stream, the decoding time of its last packet, in the unit that the container chose.
+    times: Vec<Option<i64>>,
 }
 
 // SAFETY: the context is used by one thread at a time, the one that owns the Muxer.
@@ -36,7 +38,7 @@ impl Muxer {
             let mut ptr = std::ptr::null_mut();
             let none = std::ptr::null();
             check(ffi::avformat_alloc_output_context2(&mut ptr, container.0.cast_mut().cast(), none, url.as_ptr()))?;
-            let muxer = Muxer { ptr, container, header_written: false };
+            let muxer = Muxer { ptr, container, header_written: false, times: Vec::new() };
             // FFmpeg 5 takes FLAC in mp4 for an experiment. Players have long known better.
             (*ptr).strict_std_compliance = ffi::FF_COMPLIANCE_EXPERIMENTAL;
             if container.needs_file() {
@@ -63,6 +65,12 @@ impl Muxer {
     pub fn set_metadata(&mut self, metadata: &Metadata) {
         // SAFETY: the context is valid, its dictionary null or valid.
         unsafe { set_entries(&mut (*self.ptr).metadata, metadata) };
+    }
+
+    /// Moves everything that is going to be written by so many microseconds.
+    pub fn shift(&mut self, by: i64) {
+        // SAFETY: the context is valid, its header not yet written.
+        unsafe { (*self.ptr).output_ts_offset = by };
     }
 
     /// Adds the chapters, moved by `shift` microseconds; those that end before zero are left out.
@@ -244,20 +252,29 @@ impl Muxer {
         Ok(())
     }
 
-    /// Writes a packet whose times are in units of `time_base`; it is held back until it can be interleaved.
+    /// Writes a packet whose times are in units of `time_base`; it is held back until it can be interleaved. Answers
+    /// with how much later it had to be made (microseconds, mostly 0), because the one before it in its stream was not
+    /// earlier: no container takes times that go back.
     ///
     /// # Errors
     /// When writing fails.
-    pub fn write(&mut self, mut packet: Packet, stream: OutputStream, time_base: Rational) -> Result<(), Error> {
+    pub fn write(&mut self, mut packet: Packet, stream: OutputStream, time_base: Rational) -> Result<i64, Error> {
         packet.set_stream(stream.0);
         // SAFETY: the header is written, and the stream is one of ours. FFmpeg takes the packet's references.
         unsafe {
-            let to = (**(*self.ptr).streams.add(stream.0)).time_base;
-            packet.rescale(time_base, to.into());
+            let to = &**(*self.ptr).streams.add(stream.0);
+            packet.rescale(time_base, to.time_base.into());
             (*packet.as_ptr()).pos = -1;
+            // Captions and data may share a moment in any container.
+            let kind = (*to.codecpar).codec_type;
+            let in_turn = matches!(kind, ffi::AVMediaType::AVMEDIA_TYPE_VIDEO | ffi::AVMediaType::AVMEDIA_TYPE_AUDIO);
+            let apart = i64::from(in_turn && !self.container.takes_equal_times());
+            let delay = self.times[stream.0].map_or(0, |last| packet.delay_to(last + apart));
+            self.times[stream.0] = packet.dts().or(self.times[stream.0]);
+            let delay = rescale(delay, to.time_base.into(), super::microseconds());
             check(ffi::av_interleaved_write_frame(self.ptr, packet.as_ptr()))?;
+            Ok(delay)
         }
-        Ok(())
     }
 
     /// Writes what is held back and the end of the file.
@@ -286,6 +303,7 @@ impl Muxer {
         if stream.is_null() {
             return Err(Error::Other { errno: libc::ENOMEM });
         }
+        self.times.push(None);
         // SAFETY: just made.
         Ok((stream, OutputStream(unsafe { (*stream).index } as usize)))
     }

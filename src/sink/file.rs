@@ -82,7 +82,8 @@ impl FileSink {
         }
         streams::check_rotation(input.video_stream(), &name, container.holds_rotation(), &notices)?;
         target.wait_for_reader()?;
-        let muxer = Muxer::create(container, &target.url()).with_context(|| format!("{name}: cannot be opened"))?;
+        let mut muxer = Muxer::create(container, &target.url()).with_context(|| format!("{name}: cannot be opened"))?;
+        muxer.shift(-time_of_day(&input, container));
         Ok(FileSink {
             input,
             target,
@@ -315,6 +316,15 @@ impl Clock {
             packet.set_duration(duration);
         }
     }
+}
+
+/// When the input begins by a broadcast's clock, in microseconds, if the output has none: a file that began at hours would
+/// be one of hours. A start of seconds is no time of day; it stays.
+fn time_of_day(input: &Input, container: Container) -> i64 {
+    const SECONDS: std::ops::Range<i64> = 0..10_000_000;
+    let start = input.media.start.filter(|start| !SECONDS.contains(start));
+    let tells = input.media.has_broadcast_clock() && input.shift == 0 && !container.has_broadcast_clock();
+    start.filter(|_| tells).unwrap_or(0)
 }
 
 /// Is this the name of many images (`%05d.png`)?

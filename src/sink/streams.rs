@@ -6,6 +6,9 @@ use crate::ffmpeg::{Container, Kind, Muxer, OutputStream, Packet, Rational, Stre
 use crate::pipeline::Notices;
 use anyhow::{Context, Result};
 
+/// A delay of which the user is told, in microseconds; where recordings were joined, sound overlaps by a packet.
+const NOTICED: i64 = 100_000;
+
 /// Where the packets of an input stream go.
 enum Route {
     Copy(OutputStream),
@@ -27,6 +30,8 @@ enum Plan<'a> {
 #[derive(Default)]
 pub struct Routes {
     routes: Vec<Option<(Route, Rational)>>,
+    /// Whether it has been said that times of a stream go back.
+    told_of_times: bool,
 }
 
 /// Warns of a video that is to be turned when it is shown, if its output does not say so.
@@ -110,7 +115,7 @@ impl Routes {
             };
             routes.push(route.map(|route| (route, stream.time_base)));
         }
-        Ok(Routes { routes })
+        Ok(Routes { routes, told_of_times: false })
     }
 
     /// Writes a packet of an input stream where it belongs.
@@ -118,14 +123,25 @@ impl Routes {
     /// # Errors
     /// When it cannot be written.
     pub fn write(&mut self, packet: Packet, muxer: &mut Muxer, notices: &Notices) -> Result<()> {
-        let Some(Some((route, time_base))) = self.routes.get_mut(packet.stream()) else { return Ok(()) };
-        match route {
+        let index = packet.stream();
+        let Some(Some((route, time_base))) = self.routes.get_mut(index) else { return Ok(()) };
+        let delay = match route {
             Route::Copy(to) => muxer.write(packet, *to, *time_base)?,
             Route::Transcode(to, transcoder) => match transcoder.run(&packet) {
                 Ok(Some(packet)) => muxer.write(packet, *to, *time_base)?,
-                Ok(None) => {}
-                Err(error) => notices.warn(&format!("a subtitle of stream #{} is lost: {error}", packet.stream()))?,
+                Ok(None) => 0,
+                Err(error) => {
+                    notices.warn(&format!("a subtitle of stream #{index} is lost: {error}"))?;
+                    0
+                }
             },
+        };
+        if delay > NOTICED && !self.told_of_times {
+            self.told_of_times = true;
+            let seconds = delay as f64 / 1e6;
+            notices.warn(&format!(
+                "stream #{index} goes back in time by {seconds:.3} s: that part of it is out of step"
+            ))?;
         }
         Ok(())
     }

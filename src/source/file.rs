@@ -1,10 +1,12 @@
 //! Reads whatever FFmpeg can open: decodes one video stream, hands on the packets of all others.
 
+use super::continuity::Continuity;
 use super::native::ToNative;
 use super::open::RawOptions;
 use super::part::Part;
 use crate::ffmpeg::{
-    DecodeOn, Decoded, Decoder, Delay, Demuxer, Kind, Packet, Picture, Rational, last_message, microseconds, rescale,
+    DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Kind, Packet, Picture, Rational, last_message, microseconds,
+    rescale,
 };
 use crate::frame::{Frame, Pool};
 use crate::io::Reader;
@@ -51,6 +53,8 @@ pub struct FileSource {
     input: Input,
     options: InputOptions,
     to_native: ToNative,
+    /// Keeps times together where the container's clock may jump.
+    continuity: Option<Continuity>,
     /// Is it a pipe, in which nothing can be looked up further on?
     in_order_only: bool,
     notices: Notices,
@@ -75,6 +79,8 @@ pub struct FileSource {
     next_time: Option<i64>,
     /// End of the last packet of any stream, in microseconds of the container's clock.
     furthest: i64,
+    /// How often the container's clock has jumped.
+    jumps: u32,
     errors: u32,
 }
 
@@ -118,7 +124,7 @@ impl FileSource {
                     let stream = stream.describe();
                     anyhow::anyhow!("{name}: no decoder for {stream} ({error}); another FFmpeg build may have it")
                 }
-                DecodeOn::Nvdec(_) if error == crate::ffmpeg::Error::DecoderNotFound => {
+                DecodeOn::Nvdec(_) if error == Error::DecoderNotFound => {
                     anyhow::anyhow!("{name}: NVDEC does not decode {} (use --decoder cpu)", stream.describe())
                 }
                 DecodeOn::Nvdec(gpu) => {
@@ -153,6 +159,8 @@ impl FileSource {
             to_native: ToNative::new(notices.clone()),
             begun: media.streams.iter().map(|s| options.part.start.is_none() || s.kind != Kind::Video).collect(),
             ended: vec![false; count],
+            continuity: media.may_jump.then(Continuity::default),
+            jumps: 0,
             demuxer,
             decoder,
             in_order_only,
@@ -228,7 +236,7 @@ impl FileSource {
         let origin = self.input.media.start.unwrap_or(0);
         // A demuxer that tries to go back in a pipe loses its way, and so does one in a stream without times: there,
         // everything before is decoded.
-        let can_seek = !self.in_order_only && self.input.video_stream().start.is_some();
+        let can_seek = !self.in_order_only && self.input.video_stream().start.is_some() && !self.lies_behind_a_jump();
         let Some(begin) = self.begin.filter(|&begin| begin > origin && can_seek) else { return Ok(()) };
         let rate = self.input.rate().unwrap_or(25.0);
         let mut ahead = (f64::from(self.warm_up) / rate * 1e6).ceil() as i64;
@@ -255,6 +263,13 @@ impl FileSource {
             }
             ahead = ahead.saturating_mul(2);
         }
+    }
+
+    /// Is the part that was asked for where only a clock that jumps can lead?
+    fn lies_behind_a_jump(&self) -> bool {
+        let media = &self.input.media;
+        let end = media.start.zip(media.duration).map(|(start, duration)| start + duration);
+        media.may_jump && self.begin.zip(end).is_some_and(|(begin, end)| begin >= end)
     }
 
     /// How many frames can be decoded from here on that are shown before `begin`; counts no further than is asked for.
@@ -294,11 +309,7 @@ impl FileSource {
             // The decoder has been told that there is no more, so it cannot ask for more.
             bail!("{}: the decoder asks for packets after the last one", self.input.name);
         }
-        let read = self.demuxer.read();
-        if let Ok(Some(packet)) = &read {
-            self.note_end_of(packet);
-        }
-        match read {
+        match self.read_packet() {
             Ok(Some(packet)) if packet.stream() == self.input.video => {
                 if packet.is_corrupt() {
                     self.damaged("a packet is cut short or corrupt")?;
@@ -313,13 +324,29 @@ impl FileSource {
                 self.drain()?;
             }
             // Somebody asked for the end while the input kept us waiting.
-            Err(crate::ffmpeg::Error::Exit) => self.drain()?,
+            Err(Error::Exit) => self.drain()?,
             Err(error) => {
                 self.damaged(&format!("reading broke off: {error}"))?;
                 self.drain()?;
             }
         }
         Ok(())
+    }
+
+    /// The next packet, at a time that follows those of the packets before it.
+    fn read_packet(&mut self) -> Result<Option<Packet>, Error> {
+        let Some(mut packet) = self.demuxer.read()? else { return Ok(None) };
+        self.note_end_of(&packet);
+        let stream = &self.input.media.streams[packet.stream()];
+        if let Some(jump) = self.continuity.as_mut().and_then(|continuity| continuity.follow(&mut packet, stream)) {
+            let (name, stream) = (&self.input.name, stream.describe());
+            let seconds = jump as f64 / 1e6;
+            let message = format!("{name}: the clock of {stream} jumps by {seconds:+.3} s; times go on from there");
+            self.jumps += 1;
+            // Streams that cross the seam at different places find it several times.
+            if self.jumps == 1 { self.notices.note(&message) } else { self.notices.detail(&message) }
+        }
+        Ok(Some(packet))
     }
 
     fn note_end_of(&mut self, packet: &Packet) {
@@ -465,7 +492,7 @@ impl FileSource {
         let end = self.end.unwrap_or(i64::MAX);
         while self.packet_bytes <= PACKET_BYTES {
             let all_ended = (0..streams.len()).all(|index| !waited_for(index) || self.ended[index]);
-            let packet = if all_ended { None } else { self.demuxer.read().unwrap_or(None) };
+            let packet = if all_ended { None } else { self.read_packet().unwrap_or(None) };
             let Some(packet) = packet else {
                 self.state = State::Over;
                 return Ok(());
@@ -525,11 +552,11 @@ fn open_demuxer(options: &InputOptions, name: &str, reader: Option<Reader>, canc
     let demuxer = opened.map_err(|error| {
         let detail = last_message().map(|message| format!(" ({message})")).unwrap_or_default();
         match error {
-            crate::ffmpeg::Error::InvalidData if is_empty(name) => anyhow::anyhow!("{name}: the file is empty"),
-            crate::ffmpeg::Error::InvalidData => {
+            Error::InvalidData if is_empty(name) => anyhow::anyhow!("{name}: the file is empty"),
+            Error::InvalidData => {
                 anyhow::anyhow!("{name}: not a video, or damaged beyond recognition{detail}")
             }
-            crate::ffmpeg::Error::DemuxerNotFound => anyhow::anyhow!(
+            Error::DemuxerNotFound => anyhow::anyhow!(
                 "{name}: FFmpeg has no input format {} (`ffmpeg -demuxers` lists them)",
                 options.format.as_deref().unwrap_or_default()
             ),

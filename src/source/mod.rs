@@ -1,6 +1,7 @@
 //! Where frames come from.
 
 mod clock;
+mod continuity;
 mod file;
 mod live;
 mod native;

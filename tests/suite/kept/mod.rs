@@ -2,6 +2,7 @@
 
 mod captions;
 mod description;
+mod jumps;
 mod picture;
 mod streams;
 mod times;

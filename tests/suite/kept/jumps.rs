@@ -1,0 +1,88 @@
+//! Broadcasts, whose clock may begin at any time of day, and jump: frames and sound go on without a gap.
+
+use super::film;
+use crate::program::Dir;
+use crate::reader::encoder_is_here;
+
+/// A transport stream of two seconds of MPEG-2 video and sound, whose clock begins at `start` seconds.
+fn broadcast(dir: &Dir, file: &str, start: &str) {
+    film(dir, file, "-c:v mpeg2video -bf 2 -g 12 -q:v 3", &format!("-c:a mp2 -output_ts_offset {start}"));
+}
+
+/// Joins files end to end, as `cat` does.
+fn join(dir: &Dir, parts: &[&str], file: &str) {
+    dir.write(file, &parts.iter().flat_map(|part| dir.read(part)).collect::<Vec<u8>>());
+}
+
+/// Requires `frames` frames, and `packets` packets of sound, that follow each other: none sooner than half of the usual
+/// interval after the last one, none later than thrice.
+#[track_caller]
+fn goes_on(dir: &Dir, file: &str, frames: usize, packets: usize) {
+    let mut times = [dir.frame_times(file), dir.packet_times("a:0", file)];
+    assert_eq!(times.each_ref().map(Vec::len), [frames, packets], "frames and packets of sound of {file}");
+    for (times, interval) in times.iter_mut().zip([0.04, 0.024]) {
+        for (index, pair) in times.windows(2).enumerate() {
+            let step = pair[1] - pair[0];
+            assert!((0.0..3.0 * interval).contains(&step), "{file}: a step of {step} s behind {index}");
+        }
+    }
+    assert!((times[0][0] - times[1][0]).abs() < 0.1, "{file}: sound and picture begin apart");
+    let ends = times.each_ref().map(|times| times[times.len() - 1]);
+    assert!((ends[0] - ends[1]).abs() < 0.1, "{file}: sound and picture end apart, at {ends:?}");
+}
+
+#[test]
+fn where_recordings_were_joined_times_go_on() {
+    let dir = Dir::new();
+    broadcast(&dir, "early.ts", "0");
+    broadcast(&dir, "late.ts", "47000");
+    film(&dir, "program.mpg", "-c:v mpeg2video -bf 2 -g 12 -q:v 3", "-c:a mp2 -f mpeg");
+    for (name, parts) in [
+        ("back.ts", ["early.ts", "early.ts"]),
+        ("ahead.ts", ["early.ts", "late.ts"]),
+        ("far_back.ts", ["late.ts", "early.ts"]),
+        ("back.mpg", ["program.mpg", "program.mpg"]),
+    ] {
+        join(&dir, &parts, name);
+        // What lies at the seam may be damaged by it; how much of it is left is the demuxer's decision.
+        let [frames, packets] = [dir.packets("v:0", name).len(), dir.packets("a:0", name).len()];
+        for output in ["out.mkv", "out.mp4"] {
+            dir.succeeds(&format!("--backend cpu --encoder mpeg4 -y {name} {output}"))
+                .says(&["the clock of", "jumps by"]);
+            goes_on(&dir, output, frames, packets);
+        }
+    }
+}
+
+#[test]
+fn a_part_behind_a_seam_can_be_asked_for() {
+    let dir = Dir::new();
+    broadcast(&dir, "once.ts", "0");
+    join(&dir, &["once.ts", "once.ts"], "twice.ts");
+    dir.succeeds("--backend cpu --encoder ffv1 --start 2.5 --duration 1 twice.ts out.mkv");
+    let times = dir.frame_times("out.mkv");
+    assert_eq!(times.len(), 25, "{times:?}");
+    assert!(times[0] < 0.041 && times[24] < 1.0, "{times:?}");
+}
+
+#[test]
+fn a_broadcast_of_hours_ago_begins_at_zero_in_a_file_and_when_it_was_in_a_broadcast() {
+    let dir = Dir::new();
+    // The last clock is that of 33 bits at 90 kHz, which begins anew after a second.
+    for (clock, start) in [("47000", 47000.0), ("95441.7", 0.0)] {
+        broadcast(&dir, "in.ts", clock);
+        let (frames, packets) = (dir.frame_times("in.ts").len(), dir.packet_times("a:0", "in.ts").len());
+        for output in ["out.mkv", "out.mp4"] {
+            dir.succeeds(&format!("--backend cpu --encoder mpeg4 -y in.ts {output}"));
+            goes_on(&dir, output, frames, packets);
+            let first = dir.frame_times(output)[0];
+            assert!((0.0..0.2).contains(&first), "in.ts of {clock} s begins at {first} in {output}");
+        }
+        if encoder_is_here("a transport stream from a transport stream", "libx264") {
+            dir.succeeds("--backend cpu --encoder libx264 --preset ultrafast -y in.ts out.ts");
+            goes_on(&dir, "out.ts", frames, packets);
+            let first = dir.frame_times("out.ts")[0];
+            assert!((start..start + 2.0).contains(&first), "in.ts of {clock} s begins at {first} in out.ts");
+        }
+    }
+}
