@@ -1,12 +1,12 @@
 //! `histeq-video bench`: runs suites and writes what they found.
 
 use crate::signals;
+use crate::stdout::print;
 use anyhow::{Context, Result, bail};
 use histeq_video::bench::{self, Report, Suite};
 use histeq_video::cli::BenchJob;
 use histeq_video::report::Console;
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -30,7 +30,7 @@ pub fn main(job: BenchJob) -> ExitCode {
 
 fn run(job: &BenchJob, console: &Console) -> Result<()> {
     if job.suites.is_empty() {
-        return print(&list());
+        return print(list().as_bytes());
     }
     signals::listen(job.setup.steps.cancel().clone(), console.clone(), Vec::new(), ENDING)?;
     if job.needs_gpu
@@ -41,7 +41,7 @@ fn run(job: &BenchJob, console: &Console) -> Result<()> {
     for &suite in &job.suites {
         let report = bench::run(suite, &job.setup)?;
         let text = if job.compare { bench::compare(&report) } else { bench::markdown(&report) };
-        print(&text)?;
+        print(text.as_bytes())?;
         write_files(job, &report)?;
     }
     Ok(())
@@ -66,12 +66,4 @@ fn write_files(job: &BenchJob, report: &Report) -> Result<()> {
         write(file, bench::json(report)?)?;
     }
     job.plot.as_ref().map_or(Ok(()), |file| write(file, bench::svg(report)))
-}
-
-fn print(text: &str) -> Result<()> {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        // A reader that goes away has seen enough.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.context("stdout"),
-    }
 }

@@ -1,23 +1,21 @@
 //! `histeq-video devices`: what this machine has to offer.
 
+use crate::stdout::print;
+use anyhow::Result;
 use histeq_video::camera::{Wanted, cameras, modes};
 use histeq_video::cuda::{Error, Gpu};
 use histeq_video::ffmpeg::{self, encoders};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::process::ExitCode;
 
 /// Lists GPUs, cameras with their modes, and video encoders on stdout.
-pub fn main() -> ExitCode {
+///
+/// # Errors
+/// When stdout takes no text.
+pub fn main() -> Result<()> {
     ffmpeg::init();
     let list = [gpus(), filming(), encoding()].concat();
-    match std::io::stdout().write_all(list.as_bytes()) {
-        Ok(()) => ExitCode::SUCCESS,
-        // A reader that goes away has seen enough.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
-    }
+    print(list.as_bytes())
 }
 
 fn gpus() -> String {

@@ -6,8 +6,9 @@ mod devices;
 mod live;
 mod records;
 mod signals;
+mod stdout;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result};
 use clap::Parser;
 use histeq_video::cli::{
     Args, BenchJob, Command, CompareJob, Job, LiveJob, Opening, check_region, completions, man_page, man_pages,
@@ -20,9 +21,9 @@ use histeq_video::report::{Console, Meter, Verbosity, summary};
 use histeq_video::sink;
 use histeq_video::source;
 use records::Places;
-use std::io::stdout;
 use std::process::ExitCode;
 use std::sync::Arc;
+use stdout::print;
 
 /// What a first Ctrl-C is answered with.
 const FINISHING: &str = "interrupted, finishing the file";
@@ -35,22 +36,16 @@ fn main() -> ExitCode {
             compare::main(CompareJob::from_args(*args).unwrap_or_else(|error| error.exit()))
         }
         Some(Command::Bench(args)) => benchmark::main(BenchJob::from_args(*args).unwrap_or_else(|error| error.exit())),
-        Some(Command::Devices) => devices::main(),
-        Some(Command::Completions { shell }) => {
-            completions(shell, &mut stdout());
-            ExitCode::SUCCESS
+        Some(Command::Devices) => ended(devices::main()),
+        Some(Command::Completions { shell }) => ended(print(&completions(shell))),
+        Some(Command::Man { out: Some(folder), .. }) => {
+            let place = || format!("{}: cannot write man pages there", folder.display());
+            ended(man_pages(&folder).with_context(place))
         }
-        Some(Command::Man { out: Some(folder), .. }) => match man_pages(&folder) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                let error = anyhow!("{}: cannot write man pages there: {error}", folder.display());
-                Console::new(Verbosity::Normal).error(&error);
-                ExitCode::FAILURE
-            }
-        },
         Some(Command::Man { command, out: None }) => {
             let page = man_page(command.as_deref()).unwrap_or_else(|error| error.exit());
-            page.render(&mut stdout()).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
+            let mut text = Vec::new();
+            ended(page.render(&mut text).map_err(Into::into).and_then(|()| print(&text)))
         }
         None => {
             let job = Job::from_args(args).unwrap_or_else(|error| error.exit());
@@ -63,6 +58,17 @@ fn main() -> ExitCode {
             })
         }
     }
+}
+
+/// The end of what takes no signals.
+fn ended(result: Result<()>) -> ExitCode {
+    result.map_or_else(
+        |error| {
+            Console::new(Verbosity::Normal).error(&error);
+            ExitCode::FAILURE
+        },
+        |()| ExitCode::SUCCESS,
+    )
 }
 
 /// Equalizes a video from beginning to end.

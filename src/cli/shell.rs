@@ -5,12 +5,14 @@ use clap::error::ErrorKind;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use std::io::{Result, Write};
+use std::io::Result;
 use std::path::Path;
 
-/// Writes completions for `shell`.
-pub fn completions(shell: Shell, out: &mut impl Write) {
-    clap_complete::generate(shell, &mut Args::command(), "histeq-video", out);
+/// Completions for `shell`.
+pub fn completions(shell: Shell) -> Vec<u8> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Args::command(), "histeq-video", &mut text);
+    text
 }
 
 /// The man page of a subcommand, or of the program.

@@ -206,3 +206,34 @@ fn an_encoder_is_set_as_the_options_say() {
     dir.succeeds("--encoder mpeg4 --bitrate 300k in.mkv out.mp4");
     assert_eq!(dir.streams("out.mp4")[0]["codec_name"], "mpeg4");
 }
+
+#[test]
+fn who_reads_no_further_has_seen_enough_of_a_list() {
+    let dir = Dir::new();
+    for line in ["completions bash", "man", "devices", "bench"] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut command = dir.command(line);
+        command.stdout(writer).stderr(std::process::Stdio::piped());
+        let run = command.spawn().and_then(std::process::Child::wait_with_output).expect("a run");
+        assert_eq!((run.status.code(), String::from_utf8_lossy(&run.stderr).as_ref()), (Some(0), ""), "{line}");
+        let full = std::fs::File::create("/dev/full").expect("a full device");
+        let mut command = dir.command(line);
+        command.stdout(full).stderr(std::process::Stdio::piped());
+        let run = command.spawn().and_then(std::process::Child::wait_with_output).expect("a run");
+        let said = String::from_utf8_lossy(&run.stderr).into_owned();
+        assert_eq!(run.status.code(), Some(1), "{line}: {said}");
+        assert!(said.contains("No space left on device") && said.lines().count() == 1, "{line}: {said}");
+    }
+}
+
+#[test]
+fn a_playlist_and_its_segments_go_by_the_name_that_was_given() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 60 -c:v mpeg2video in.ts");
+    dir.succeeds("--encoder mpeg2video in.ts list.m3u8");
+    assert_eq!(dir.names(), ["in.ts", "list.m3u8", "list0.ts"]);
+    assert_eq!(dir.frames("list.m3u8").len(), 60);
+    dir.run("--encoder mpeg2video in.ts list.m3u8").exits_with(1).says(&["list.m3u8 exists"]);
+    dir.run("-y list.m3u8 list.m3u8").exits_with(1).says(&["is the input itself"]);
+}
