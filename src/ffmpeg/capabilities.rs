@@ -151,6 +151,56 @@ fn preferably(formats: &[RawFormat], suit: impl Fn(&RawFormat) -> bool) -> Vec<R
     if suitable.is_empty() { formats.to_vec() } else { suitable }
 }
 
+/// Containers of which FFmpeg keeps no list of codecs, and what they hold. Their muxers write anything else as private data
+/// that nobody can read, or refuse the whole file when it begins.
+const WITHOUT_A_LIST: &[(&[&str], &[Id])] = &[
+    (
+        &["mpegts", "hls"],
+        &[
+            Id::MPEG1VIDEO,
+            Id::MPEG2VIDEO,
+            Id::MPEG4,
+            Id::H264,
+            Id::HEVC,
+            Id::CAVS,
+            Id::DIRAC,
+            Id::VC1,
+            Id::MP2,
+            Id::MP3,
+            Id::AAC,
+            Id::AAC_LATM,
+            Id::AC3,
+            Id::EAC3,
+            Id::DTS,
+            Id::TRUEHD,
+            Id::OPUS,
+            Id::S302M,
+            Id::DVB_SUBTITLE,
+            Id::DVB_TELETEXT,
+        ],
+    ),
+    (
+        &["mpeg", "vob", "dvd", "svcd", "vcd"],
+        &[
+            Id::MPEG1VIDEO,
+            Id::MPEG2VIDEO,
+            Id::MPEG4,
+            Id::H264,
+            Id::HEVC,
+            Id::MP1,
+            Id::MP2,
+            Id::MP3,
+            Id::AC3,
+            Id::DTS,
+            Id::PCM_S16BE,
+            Id::PCM_DVD,
+            Id::DVD_SUBTITLE,
+        ],
+    ),
+    (&["ogg", "ogv"], &[Id::THEORA, Id::VP8, Id::VORBIS, Id::OPUS, Id::FLAC, Id::SPEEX]),
+    (&["mxf"], &[Id::MPEG2VIDEO, Id::DNXHD, Id::DVVIDEO, Id::JPEG2000, Id::H264, Id::PCM_S16LE, Id::PCM_S24LE]),
+];
+
 /// A kind of file that this FFmpeg can write.
 #[derive(Clone, Copy)]
 pub struct Container(pub(super) *const ffi::AVOutputFormat);
@@ -197,6 +247,18 @@ impl Container {
         matches!(self.name().as_str(), "mpegts" | "hls" | "mpeg" | "vob" | "dvd" | "svcd" | "vcd")
     }
 
+    /// Does a video of this codec in it say which range its codes have? Readers take what says nothing for limited if it is
+    /// YUV, for full if it is gray.
+    pub fn tells_range(self, codec: Id) -> bool {
+        let name = self.name();
+        match codec {
+            Id::H264 | Id::HEVC | Id::VP9 | Id::AV1 | Id::MJPEG => true,
+            // Their decoders say what the codec's standard says, whatever the container does.
+            Id::VP8 | Id::MPEG1VIDEO | Id::MPEG2VIDEO | Id::PRORES => false,
+            _ => matches!(name.as_str(), "mp4" | "matroska" | "webm" | "null"),
+        }
+    }
+
     /// Must codecs put their headers into the container?
     pub fn wants_global_header(self) -> bool {
         self.flag(ffi::AVFMT_GLOBALHEADER)
@@ -226,6 +288,11 @@ impl Container {
     /// Does it write through a file that has to be opened first?
     pub fn needs_file(self) -> bool {
         !self.flag(ffi::AVFMT_NOFILE)
+    }
+
+    /// Does it write more files, whose names it makes of the one that it is given?
+    pub fn names_its_files(self) -> bool {
+        matches!(self.name().as_str(), "hls" | "dash" | "segment" | "smoothstreaming" | "hds")
     }
 
     /// Is there room for nothing but one video (images, gif)?
@@ -266,6 +333,9 @@ impl Container {
         if self.name() == "mov" && matches!(id, Id::VP9 | Id::AV1 | Id::FLAC | Id::OPUS | Id::TRUEHD) {
             return false;
         }
+        if let Some((_, codecs)) = WITHOUT_A_LIST.iter().find(|(names, _)| names.contains(&self.name().as_str())) {
+            return codecs.contains(&id);
+        }
         // SAFETY: a constant of the library.
         let answer = unsafe { ffi::avformat_query_codec(self.0, id.into(), ffi::FF_COMPLIANCE_NORMAL) };
         match answer {
@@ -295,7 +365,7 @@ impl Container {
             Kind::Subtitle if name == "mpegts" => matches!(stream.codec.as_str(), "dvb_subtitle" | "dvb_teletext"),
             _ if self.holds_video_alone() => false,
             _ if stream.is_attached_picture() => match name.as_str() {
-                "mp4" | "mov" | "ipod" => matches!(stream.codec.as_str(), "mjpeg" | "png" | "bmp"),
+                "mp4" | "ipod" => matches!(stream.codec.as_str(), "mjpeg" | "png" | "bmp"),
                 "matroska" => true,
                 _ => false,
             },

@@ -5,7 +5,7 @@ use super::lender::{Lender, get_buffer};
 use super::nvdec::Nvdec;
 use super::{Error, Packet, Picture, RawFormat, Stream, check};
 use crate::frame::Pool;
-use ffmpeg_next::ffi;
+use ffmpeg_next::{Rational, ffi};
 use std::sync::Arc;
 
 /// What the decoder has to give.
@@ -43,6 +43,8 @@ pub struct Decoder {
     nvdec: Option<Nvdec>,
     /// What it has decoded on the CPU although NVDEC was to do it, or what NVDEC gives that is brought into no shape.
     refused: Option<RawFormat>,
+    /// The shape of a pixel where the container says it, which outweighs what is in the pictures.
+    aspect_ratio: Option<Rational>,
     // The context points to it, and is freed before it.
     lender: Box<Lender>,
 }
@@ -70,7 +72,8 @@ impl Decoder {
         // SAFETY: the context is owned by `decoder` from the start; the stream's parameters are valid.
         unsafe {
             let ptr = ffi::avcodec_alloc_context3(codec);
-            let decoder = Decoder { ptr, nvdec, refused: None, lender: Box::default() };
+            let aspect_ratio = stream.container_aspect_ratio;
+            let decoder = Decoder { ptr, nvdec, refused: None, aspect_ratio, lender: Box::default() };
             assert!(!decoder.ptr.is_null(), "out of memory");
             check(ffi::avcodec_parameters_to_context(decoder.ptr, stream.parameters.as_ptr()))?;
             (*decoder.ptr).pkt_timebase = stream.time_base.into();
@@ -124,7 +127,13 @@ impl Decoder {
         let picture = Picture::new();
         // SAFETY: the context is open, the frame valid and empty.
         match check(unsafe { ffi::avcodec_receive_frame(self.ptr, picture.as_ptr()) }) {
-            Ok(_) => self.take_out(picture).map(Decoded::Picture),
+            Ok(_) => {
+                let mut picture = self.take_out(picture)?;
+                if let Some(ratio) = self.aspect_ratio {
+                    picture.set_sample_aspect_ratio(ratio);
+                }
+                Ok(Decoded::Picture(picture))
+            }
             Err(Error::Other { errno: libc::EAGAIN }) => Ok(Decoded::NeedsInput),
             Err(Error::Eof) => Ok(Decoded::End),
             Err(error) => Err(error),

@@ -4,7 +4,8 @@
 use super::custom_io::CustomIo;
 use super::media::{entries, set_entries};
 use super::{
-    Chapter, Error, FieldOrder, Interrupt, Kind, Media, Stream, StreamSideData, c_string, check, location, text,
+    Chapter, Error, FieldOrder, Interrupt, Kind, Media, Metadata, Stream, StreamSideData, c_string, check, location,
+    text,
 };
 use ffmpeg_next::codec::Parameters;
 use ffmpeg_next::{Rational, ffi};
@@ -139,6 +140,8 @@ impl Drop for Packet {
 pub struct Demuxer {
     ptr: *mut ffi::AVFormatContext,
     media: Media,
+    /// Options that nobody has asked for.
+    ignored: Metadata,
     // The context reads from it, and its callback looks at the interrupt, for as long as it lives.
     _io: Option<CustomIo>,
     interrupt: Box<Interrupt>,
@@ -198,9 +201,11 @@ impl Demuxer {
             }
             let opened =
                 ffi::avformat_open_input(&mut ptr, location(url).as_ptr(), format.cast_mut().cast(), &mut dictionary);
+            let ignored = entries(dictionary);
             ffi::av_dict_free(&mut dictionary);
             check(opened)?;
-            let mut demuxer = Demuxer { ptr, media: Media::empty(text((*(*ptr).iformat).name)), _io: io, interrupt };
+            let media = Media::empty(text((*(*ptr).iformat).name));
+            let mut demuxer = Demuxer { ptr, media, ignored, _io: io, interrupt };
             check(ffi::avformat_find_stream_info(ptr, std::ptr::null_mut()))?;
             demuxer.describe();
             Ok(demuxer)
@@ -210,6 +215,11 @@ impl Demuxer {
     /// What is in it.
     pub fn media(&self) -> &Media {
         &self.media
+    }
+
+    /// Has an option of this name been given that this kind of input does not know?
+    pub fn ignores(&self, option: &str) -> bool {
+        self.ignored.iter().any(|(key, _)| key == option)
     }
 
     /// The video stream that FFmpeg thinks is the main one; cover art does not count.
@@ -354,6 +364,7 @@ unsafe fn describe_stream(context: *mut ffi::AVFormatContext, stream: *mut ffi::
             time_base: s.time_base.into(),
             frame_rate: positive(s.avg_frame_rate).or(positive(s.r_frame_rate)),
             sample_aspect_ratio: positive(ffi::av_guess_sample_aspect_ratio(context, stream, std::ptr::null_mut())),
+            container_aspect_ratio: positive(s.sample_aspect_ratio),
             field_order: FieldOrder((*s.codecpar).field_order),
             start: (s.start_time != ffi::AV_NOPTS_VALUE).then_some(s.start_time),
             frames: u64::try_from(s.nb_frames).ok().filter(|&frames| frames > 0),

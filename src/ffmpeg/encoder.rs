@@ -37,6 +37,8 @@ pub struct VideoOptions {
 /// An open video encoder.
 pub struct VideoEncoder {
     ptr: *mut ffi::AVCodecContext,
+    /// Whether it can be closed now. SVT-AV1 cannot before it has seen a picture: it waits for one, for good.
+    can_close: bool,
 }
 
 // SAFETY: the context is used by one thread at a time, the one that owns the VideoEncoder.
@@ -50,8 +52,8 @@ impl VideoEncoder {
     pub fn open(encoder: Encoder, options: &VideoOptions) -> Result<Self> {
         super::last_message();
         // SAFETY: the context is owned by `this` from the start, and all that is set are its public fields.
-        let this = unsafe {
-            let this = VideoEncoder { ptr: ffi::avcodec_alloc_context3(encoder.0) };
+        let mut this = unsafe {
+            let this = VideoEncoder { ptr: ffi::avcodec_alloc_context3(encoder.0), can_close: true };
             assert!(!this.ptr.is_null(), "out of memory");
             let context = &mut *this.ptr;
             context.pix_fmt = options.format.0;
@@ -86,6 +88,7 @@ impl VideoEncoder {
             this
         };
         this.open_with(encoder, options)?;
+        this.can_close = encoder.name() != "libsvtav1";
         Ok(this)
     }
 
@@ -134,6 +137,7 @@ impl VideoEncoder {
     /// # Errors
     /// When it fails.
     pub fn send(&mut self, picture: Option<&Picture>) -> Result<(), Error> {
+        self.can_close |= picture.is_some();
         let picture = picture.map_or(std::ptr::null(), |picture| picture.as_ptr().cast_const());
         // SAFETY: the context is open; the encoder takes references of its own.
         check(unsafe { ffi::avcodec_send_frame(self.ptr, picture) })?;
@@ -165,8 +169,11 @@ fn add_words(options: &mut Vec<(String, String)>, key: &str, words: &str) {
 
 impl Drop for VideoEncoder {
     fn drop(&mut self) {
-        // SAFETY: allocated in `open`, freed nowhere else.
-        unsafe { ffi::avcodec_free_context(&mut self.ptr) };
+        // What is not closed here ends with the process, which has failed: nothing has been encoded.
+        if self.can_close {
+            // SAFETY: allocated in `open`, freed nowhere else.
+            unsafe { ffi::avcodec_free_context(&mut self.ptr) };
+        }
     }
 }
 

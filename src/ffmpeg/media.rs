@@ -88,6 +88,8 @@ pub struct Stream {
     pub frame_rate: Option<Rational>,
     /// Width to height of a pixel, if known.
     pub sample_aspect_ratio: Option<Rational>,
+    /// The same, where the container says it, whatever the pictures say.
+    pub container_aspect_ratio: Option<Rational>,
     /// Which of the two fields of a frame is coded first, and which is shown first.
     pub field_order: FieldOrder,
     /// Its first timestamp, if known.
@@ -190,6 +192,7 @@ impl Media {
             time_base: rate.invert(),
             frame_rate: Some(rate),
             sample_aspect_ratio,
+            container_aspect_ratio: None,
             field_order: FieldOrder(ffi::AVFieldOrder::AV_FIELD_UNKNOWN),
             start: Some(0),
             frames: None,

@@ -244,10 +244,14 @@ impl Muxer {
             (written, unknown)
         };
         let reason = super::last_message().map(|message| format!(" ({message})")).unwrap_or_default();
-        written.with_context(|| format!("cannot begin a {} file{reason}", self.container.name()))?;
+        let name = self.container.name();
+        if written.is_err() && reason.contains("non seekable") {
+            bail!("a {name} file cannot be written into a pipe (--output-format matroska, nut or mpegts can)");
+        }
+        written.with_context(|| format!("cannot begin a {name} file{reason}"))?;
         self.header_written = true;
         if let Some((key, _)) = unknown.first() {
-            bail!("container {} has no option {key}", self.container.name());
+            bail!("container {name} has no option {key}");
         }
         Ok(())
     }

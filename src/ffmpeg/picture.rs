@@ -42,6 +42,13 @@ impl RawFormat {
         PixelFormat::from_name(&name.replacen("yuvj", "yuv", 1))
     }
 
+    /// The YUV format without subsampling that has the same luma as this gray one.
+    pub(super) fn coloured(self) -> Option<Self> {
+        let name = self.name();
+        let depth = name.strip_prefix("gray")?;
+        RawFormat::from_name(&format!("yuv444p{depth}"))
+    }
+
     /// Is its name one of the full-range `yuvj`?
     pub fn is_full_range_yuv(self) -> bool {
         self.name().starts_with("yuvj")
@@ -161,6 +168,13 @@ impl Colour {
     #[must_use]
     pub fn full_range(mut self) -> Self {
         self.range = ffi::AVColorRange::AVCOL_RANGE_JPEG;
+        self
+    }
+
+    /// The same colours in limited range.
+    #[must_use]
+    pub fn limited_range(mut self) -> Self {
+        self.range = ffi::AVColorRange::AVCOL_RANGE_MPEG;
         self
     }
 
@@ -422,6 +436,11 @@ impl Picture {
     pub fn sample_aspect_ratio(&self) -> Option<ffmpeg_next::Rational> {
         let ratio = self.get().sample_aspect_ratio;
         (ratio.num > 0 && ratio.den > 0).then(|| ratio.into())
+    }
+
+    /// Says how wide a pixel is for its height.
+    pub(super) fn set_sample_aspect_ratio(&mut self, ratio: ffmpeg_next::Rational) {
+        self.get_mut().sample_aspect_ratio = ratio.into();
     }
 
     /// All that is known of `other` but its pixels: times, colours, side data.

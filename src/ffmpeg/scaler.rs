@@ -28,6 +28,8 @@ pub struct Scaler {
     to: Shape,
     colour: Colour,
     flags: Flags,
+    /// What makes YUV of limited gray first.
+    of_gray: Option<Box<Scaler>>,
 }
 
 // SAFETY: the context is used by one thread at a time, the one that owns the Scaler.
@@ -37,7 +39,14 @@ impl Scaler {
     /// A conversion to pictures like this.
     pub fn to(format: RawFormat, size: (usize, usize), colour: Colour) -> Self {
         let flags = Flags::BICUBIC | Flags::ACCURATE_RND | Flags::FULL_CHR_H_INT;
-        Scaler { context: std::ptr::null_mut(), from: None, to: Shape::new(format, size, colour), colour, flags }
+        Scaler {
+            context: std::ptr::null_mut(),
+            from: None,
+            to: Shape::new(format, size, colour),
+            colour,
+            flags,
+            of_gray: None,
+        }
     }
 
     /// The same in a hurry, for pictures that are only looked at.
@@ -59,6 +68,28 @@ impl Scaler {
     /// When swscale cannot do it.
     pub fn run(&mut self, picture: &Picture) -> Result<Picture, Error> {
         let from = Shape::new(picture.format(), picture.size(), picture.colour());
+        let is_limited_gray = from.format.is_gray() && from.range == Range::Limited;
+        match from.format.coloured().filter(|_| is_limited_gray) {
+            Some(yuv) => self.run_gray(picture, from, yuv),
+            None => self.convert(picture, from),
+        }
+    }
+
+    /// Converts a gray picture of limited range. swscale takes all gray for full range: it becomes YUV of the same codes
+    /// first, from full to full as swscale sees it.
+    fn run_gray(&mut self, gray: &Picture, from: Shape, yuv: RawFormat) -> Result<Picture, Error> {
+        let scaler = match self.of_gray.take() {
+            Some(scaler) if (scaler.to.format, scaler.to.size) == (yuv, from.size) => scaler,
+            _ => Box::new(Scaler::to(yuv, from.size, gray.colour().full_range())),
+        };
+        let scaler = self.of_gray.insert(scaler);
+        let mut same_codes = scaler.convert(gray, Shape { range: Range::Full, ..from })?;
+        same_codes.set_colour(gray.colour());
+        let from = Shape::new(yuv, same_codes.size(), gray.colour());
+        self.convert(&same_codes, from)
+    }
+
+    fn convert(&mut self, picture: &Picture, from: Shape) -> Result<Picture, Error> {
         if self.from != Some(from) {
             self.set_up(from)?;
         }

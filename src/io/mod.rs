@@ -1,11 +1,13 @@
-//! Bytes in and out at speed: pipes with large buffers, reads that can be interrupted, writes of whole planes. Nothing
-//! here knows what the bytes mean.
+//! Bytes in and out at speed: pipes with large buffers, reads that can be interrupted, writes of whole planes; and the
+//! names of files in a row. Nothing here knows what the bytes mean.
 
 mod fifo;
+mod numbered;
 mod reader;
 mod writer;
 
 pub use fifo::{is_fifo, is_pipe, open_for_reader};
+pub use numbered::{number_pattern, numbered, numbers_there};
 pub use reader::Reader;
 pub use writer::Writer;
 

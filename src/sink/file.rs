@@ -4,12 +4,13 @@ use super::encoders::EncoderChoice;
 use super::fit::{Fitter, Shape};
 use super::metadata::{kept, live_options, muxer_options};
 use super::streams::{self, Routes};
-use super::target::{Target, number_pattern};
+use super::target::Target;
 use crate::ffmpeg::{
     Container, Encoder, Error, Muxer, OutputStream, Packet, Picture, Rational, RawFormat, VideoEncoder, VideoOptions,
     rescale,
 };
 use crate::frame::Frame;
+use crate::io::{number_pattern, numbered};
 use crate::pipeline::{Delivery, Input, Notices, Outcome, ReaderGone, Sink};
 use anyhow::{Context, Result, ensure};
 use std::collections::VecDeque;
@@ -53,6 +54,8 @@ struct Running {
     routes: Routes,
     clock: Clock,
     frames: u64,
+    /// How many of them have been written.
+    written: u64,
 }
 
 impl FileSink {
@@ -108,7 +111,7 @@ impl FileSink {
         let clock = Clock::new(&self.input, self.container, &self.candidates);
         let mut opened = None;
         for (index, &candidate) in self.candidates.iter().enumerate() {
-            let shape = Shape::for_encoder(candidate, self.pixel_format, first, &self.notices)?;
+            let shape = Shape::for_encoder(candidate, self.container, self.pixel_format, first, &self.notices)?;
             let plan = self.choice.plan(candidate, Some(shape.size), self.live)?;
             let interlaced = first.interlaced();
             if interlaced.is_some() && !candidate.codes_fields() {
@@ -161,8 +164,11 @@ impl FileSink {
         if self.live {
             options.extend(live_options(self.container));
         }
-        if self.container.is_images() && !is_sequence(self.target.name()) {
-            options.push(("update".to_owned(), "1".to_owned()));
+        if self.container.is_images() {
+            // Each image of many is written beside its place and moved there when it is whole: what was there stays until
+            // then. A single one is ours to move.
+            let option = if is_sequence(self.target.name()) { "atomic_writing" } else { "update" };
+            options.push((option.to_owned(), "1".to_owned()));
         }
         muxer.write_header(&options).with_context(|| self.target.name().to_owned())?;
         self.running = Some(Running {
@@ -172,6 +178,7 @@ impl FileSink {
             routes,
             clock,
             frames: 0,
+            written: 0,
         });
         Ok(())
     }
@@ -211,9 +218,15 @@ impl FileSink {
         {
             running.clock.set_duration(&mut packet);
             let time_base = running.encoder.time_base();
-            muxer
-                .write(packet, running.video, time_base)
-                .with_context(|| format!("{}: cannot be written", self.target.name()))?;
+            if let Err(error) = muxer.write(packet, running.video, time_base) {
+                let name = self.target.name();
+                if self.container.is_images() && is_sequence(name) {
+                    // Half an image. If it cannot be removed, its name still says that it is not whole.
+                    let _ = std::fs::remove_file(format!("{}.tmp", numbered(name, running.written + 1)));
+                }
+                return Err(error).with_context(|| format!("{name}: cannot be written"));
+            }
+            running.written += 1;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Brings each picture to the format and size that the encoder was opened with, when it is not there already.
 
-use crate::ffmpeg::{Colour, Encoder, Picture, RawFormat, Scaler, nearest_format};
+use crate::ffmpeg::{Colour, Container, Encoder, Picture, RawFormat, Scaler, nearest_format};
 use crate::pipeline::Notices;
 use anyhow::{Context, Result};
 
@@ -16,12 +16,14 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// What `encoder` is given for pictures like `first`: pictures of `format`, if that is said.
+    /// What `encoder` is given for pictures like `first`, on their way into `container`: pictures of `format`, if that is
+    /// said.
     ///
     /// # Errors
     /// When it takes nothing that is near; with `--strict`, when bits or colour are lost.
     pub fn for_encoder(
         encoder: Encoder,
+        container: Container,
         format: Option<RawFormat>,
         first: &Picture,
         notices: &Notices,
@@ -30,7 +32,8 @@ impl Shape {
         let asked_for = format.is_some();
         let mut formats = format.map_or_else(|| encoder.formats(), |format| vec![format]);
         formats.retain(|&format| format == from || Scaler::makes(format));
-        let full = first.is_full_range() || encoder.wants_full_range();
+        let tells_range = container.tells_range(encoder.codec());
+        let full = first.is_full_range() && tells_range || encoder.wants_full_range();
         let format = match full_range_kin(from, full, &formats) {
             Some(kin) => kin,
             None if formats.is_empty() => from,
@@ -38,9 +41,21 @@ impl Shape {
                 .with_context(|| format!("encoder {} takes nothing near pixel format {from}", encoder.name()))?,
         };
         let colour = first.colour().converted(from, format, first.size().1 >= 720);
-        // Gray that says nothing of its range has all of it, but whoever decodes H.264 and its like takes it for limited.
-        let full_gray = format.is_gray() && first.is_full_range();
-        let colour = if encoder.wants_full_range() || full_gray { colour.full_range() } else { colour };
+        let is_yuv = !format.is_rgb() && !format.is_gray();
+        // Gray has all of its range where nothing is said, but whoever decodes H.264 and its like takes it for limited.
+        let full_gray = format.is_gray() && (first.is_full_range() || !tells_range);
+        let colour = match full_gray || encoder.wants_full_range() {
+            true => colour.full_range(),
+            false if is_yuv && first.is_full_range() && !tells_range => {
+                let (name, codec) = (container.name(), encoder.name());
+                notices.warn(&format!(
+                    "{codec} in {name} cannot say that all codes are picture: full range becomes limited (an .mkv file of \
+                     H.264 or FFV1 keeps it)"
+                ))?;
+                colour.limited_range()
+            }
+            false => colour,
+        };
         let differs = format.native() != from.native() || format.native().is_none() && format != from;
         if differs && !asked_for {
             let name = encoder.name();

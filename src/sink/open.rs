@@ -12,8 +12,13 @@ use anyhow::Result;
 /// # Errors
 /// When nothing may, or can, be written there.
 pub fn target(name: &str, format: Option<&str>, input: &str, overwrite: Overwrite) -> Result<Target, TargetError> {
-    if Container::guess(format, name).is_some_and(Container::discards) {
+    let container = Container::guess(format, name);
+    if container.is_some_and(Container::discards) {
         return Ok(Target::nowhere(name));
+    }
+    if container.is_some_and(Container::names_its_files) {
+        Target::differs(name, input)?;
+        return Target::direct(name, overwrite);
     }
     Target::new(name, input, is_sequence(name), overwrite)
 }

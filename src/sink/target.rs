@@ -1,7 +1,7 @@
 //! Where the output is written: under a temporary name beside its own until it is whole, or directly where a rename
 //! would make no sense.
 
-use crate::io::{is_fifo, open_for_reader};
+use crate::io::{is_fifo, numbered, open_for_reader};
 use crate::pipeline::{Cancel, Outcome};
 use std::fs::File;
 use std::io::IsTerminal;
@@ -100,7 +100,7 @@ impl Target {
                 .map(drop)
         };
         if sequence {
-            let first = first_image(name);
+            let first = numbered(name, 1);
             if Path::new(&first).exists() && !may_overwrite(&first, overwrite) {
                 return Err(TargetError::Exists(first));
             }
@@ -137,7 +137,8 @@ impl Target {
         Ok(())
     }
 
-    /// A place that is written to directly, because a live recording should be there even after a crash.
+    /// A place that is written to directly, because a live recording should be there even after a crash, or because what
+    /// is written names more files after it (HLS).
     ///
     /// # Errors
     /// When it exists and is to be kept, or is a folder.
@@ -266,22 +267,6 @@ impl Drop for Target {
             let _ = std::fs::remove_file(temporary);
         }
     }
-}
-
-/// Where the number stands in the name of an image sequence (`%05d`), and how many digits it has at least.
-pub fn number_pattern(name: &str) -> Option<(std::ops::Range<usize>, usize)> {
-    name.match_indices('%').find_map(|(start, _)| {
-        let digits = name[start + 1..].bytes().take_while(u8::is_ascii_digit).count();
-        let end = start + 1 + digits;
-        let width = name[start + 1..end].parse().unwrap_or(0);
-        name[end..].starts_with('d').then_some((start..end + 1, width))
-    })
-}
-
-/// The first image of a sequence.
-fn first_image(pattern: &str) -> String {
-    let Some((place, width)) = number_pattern(pattern) else { return pattern.to_owned() };
-    format!("{}{:0width$}{}", &pattern[..place.start], 1, &pattern[place.end..])
 }
 
 /// What the system says, without the number that says it again.

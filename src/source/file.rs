@@ -9,10 +9,11 @@ use crate::ffmpeg::{
     rescale,
 };
 use crate::frame::{Frame, Pool};
-use crate::io::Reader;
+use crate::io::{Reader, number_pattern, numbered, numbers_there};
 use crate::pipeline::{Cancel, Delivery, Input, Notices, Place, Progress, Source};
 use anyhow::{Context, Result, bail, ensure};
 use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Packets of other streams go out with the next frame, or when they come to this many bytes: a long stretch without
@@ -113,7 +114,8 @@ impl FileSource {
     ) -> Result<Self> {
         let name = name.to_owned();
         let in_order_only = reader.is_some();
-        let demuxer = open_demuxer(&options, &name, reader, cancel)?;
+        let demuxer = open_demuxer(&options, &name, reader, cancel, &notices)?;
+        check_description(&options.raw, &demuxer, &name, &notices)?;
         let video = choose_video(&demuxer, &name, &options)?;
         let media = demuxer.media().clone();
         let stream = &media.streams[video];
@@ -544,11 +546,18 @@ impl Source for FileSource {
     }
 }
 
-fn open_demuxer(options: &InputOptions, name: &str, reader: Option<Reader>, cancel: &Cancel) -> Result<Demuxer> {
+fn open_demuxer(
+    options: &InputOptions,
+    name: &str,
+    reader: Option<Reader>,
+    cancel: &Cancel,
+    notices: &Notices,
+) -> Result<Demuxer> {
     let reader = reader.map(|reader| Box::new(reader) as Box<dyn Read + Send>);
     let rate = options.raw.rate.map(|rate| ("framerate".to_owned(), rate.to_string()));
-    let rate: Vec<(String, String)> = rate.into_iter().collect();
-    let opened = Demuxer::open(&options.url, reader, options.format.as_deref(), &rate, cancel.flag());
+    let first = first_image(options, notices)?.map(|number| ("start_number".to_owned(), number.to_string()));
+    let given: Vec<(String, String)> = rate.into_iter().chain(first).collect();
+    let opened = Demuxer::open(&options.url, reader, options.format.as_deref(), &given, cancel.flag());
     let demuxer = opened.map_err(|error| {
         let detail = last_message().map(|message| format!(" ({message})")).unwrap_or_default();
         match error {
@@ -567,6 +576,37 @@ fn open_demuxer(options: &InputOptions, name: &str, reader: Option<Reader>, canc
     let is_text = demuxer.media().demuxer == "tty" && options.format.is_none();
     ensure!(!is_text, "{name}: a text file, not a video (-f tty reads it as a picture of a terminal)");
     Ok(demuxer)
+}
+
+/// The number of the first image of a sequence, whatever it is. A gap in their numbers ends the sequence, which is warned
+/// of.
+fn first_image(options: &InputOptions, notices: &Notices) -> Result<Option<u64>> {
+    let pattern = &options.url;
+    let is_sequence = options.format.as_deref().is_none_or(|format| format == "image2")
+        && number_pattern(pattern).is_some()
+        && !Path::new(pattern).exists();
+    let numbers = if is_sequence { numbers_there(pattern) } else { Vec::new() };
+    if let Some(last) = numbers.windows(2).position(|pair| pair[1] != pair[0] + 1) {
+        let (missing, behind) = (numbered(pattern, numbers[last] + 1), numbers.len() - last - 1);
+        let them = if behind == 1 { "image behind it is" } else { "images behind it are" };
+        notices.warn(&format!("{pattern}: {missing} is missing: the {behind} {them} left out"))?;
+    }
+    Ok(numbers.first().copied())
+}
+
+/// Warns of what has been said about raw frames, if that is not what comes in.
+fn check_description(raw: &RawOptions, demuxer: &Demuxer, name: &str, notices: &Notices) -> Result<()> {
+    let described = [
+        ("-s", raw.size.is_some()),
+        ("--pixel-format", raw.pixel_format.is_some()),
+        ("-r", raw.rate.is_some() && demuxer.ignores("framerate")),
+    ];
+    for (option, _) in described.iter().filter(|(_, is_given)| *is_given) {
+        notices.warn(&format!(
+            "{option} is not heeded: {name} says itself what its frames are (-f rawvideo: it is raw)"
+        ))?;
+    }
+    Ok(())
 }
 
 fn is_empty(name: &str) -> bool {

@@ -2,8 +2,9 @@
 
 use crate::program::{Dir, Run, program};
 use crate::reader::encoder_is_here;
+use crate::running::Running;
 use crate::skip::skip;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const CLIP: &str = "-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10";
@@ -96,6 +97,22 @@ fn an_output_that_cannot_be_is_refused() {
     refuses(&dir, "-y in.mkv twin.mkv", &["is the input itself"]);
     std::os::unix::fs::symlink("in.mkv", dir.path("link.mkv")).expect("a link");
     refuses(&dir, "-y in.mkv link.mkv", &["is the input itself"]);
+}
+
+#[test]
+fn an_encoder_that_has_seen_nothing_does_not_keep_a_refusal_waiting() {
+    let dir = Dir::new();
+    clip(&dir, "in.mkv");
+    for encoder in ["libsvtav1", "libx264", "libvpx-vp9"] {
+        if !encoder_is_here("a refusal after the encoder is open", encoder) {
+            continue;
+        }
+        let mut command = dir.command(&format!("--backend cpu --encoder {encoder} --output-format mp4 in.mkv -"));
+        let mut run = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
+        assert_eq!(run.ends_within(Duration::from_secs(60)), Some(1), "{encoder}");
+    }
+    let into_a_pipe = "--encoder mpeg4 --output-format mp4 in.mkv -";
+    refuses(&dir, into_a_pipe, &["cannot be written into a pipe", "--output-format matroska"]);
 }
 
 #[test]

@@ -92,3 +92,45 @@ fn a_sequence_of_images_goes_in_and_comes_out() {
     assert_eq!(dir.streams("out.mkv")[0]["avg_frame_rate"], "10/1");
     assert_same_video("images to video", raw, &dir.raw("out.mkv", raw.format), &expected);
 }
+
+#[test]
+fn a_sequence_begins_with_whatever_number_is_there() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 4 -start_number 117 in%03d.png");
+    dir.succeeds("--exact --encoder ffv1 in%03d.png out.mkv").never_says("missing");
+    assert_eq!(dir.frames("out.mkv").len(), 4);
+}
+
+#[test]
+fn a_gap_in_a_sequence_is_named() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 12 in%d.png");
+    std::fs::remove_file(dir.path("in6.png")).expect("an image of the sequence");
+    let run = dir.succeeds("--encoder ffv1 in%d.png out.mkv");
+    run.says(&["in%d.png: in6.png is missing: the 6 images behind it are left out"]);
+    assert_eq!(dir.frames("out.mkv").len(), 5);
+    dir.run("--strict --encoder ffv1 -y in%d.png out.mkv").exits_with(1).says(&["in6.png is missing"]);
+}
+
+#[test]
+fn an_image_that_cannot_be_written_leaves_the_old_one_as_it_was() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 in%d.png");
+    dir.write("out2.png", b"an old image");
+    // Where the second image would be written before it is whole, there is no place.
+    std::fs::create_dir(dir.path("out2.png.tmp")).expect("a folder");
+    dir.run("-y in%d.png out%d.png").exits_with(1).says(&["out%d.png: cannot be written"]);
+    assert_eq!(dir.read("out2.png"), b"an old image");
+    std::fs::remove_dir(dir.path("out2.png.tmp")).expect("an empty folder");
+    dir.succeeds("-y in%d.png out%d.png");
+    assert!(dir.names().iter().all(|name| !name.ends_with(".tmp")), "{:?}", dir.names());
+}
+
+#[test]
+fn what_only_raw_frames_want_to_hear_is_not_swallowed() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 -c:v ffv1 in.mkv");
+    let run = dir.succeeds("--encoder ffv1 -r 10 -s 32x24 --pixel-format gray in.mkv out.mkv");
+    run.says(&["-r is not heeded", "-s is not heeded", "--pixel-format is not heeded"]);
+    assert_eq!(dir.streams("out.mkv")[0]["width"], 64);
+}

@@ -4,6 +4,7 @@ mod captions;
 mod description;
 mod jumps;
 mod picture;
+mod range;
 mod streams;
 mod times;
 

@@ -29,6 +29,24 @@ fn pixels_that_are_not_square_stay_so() {
 }
 
 #[test]
+fn what_the_container_says_of_pixels_outweighs_what_is_in_the_pictures() {
+    if !encoder_is_here("a shape of pixels in both places", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    clip(&dir, "plain.mp4", "-vf setsar=64/45 -c:v libx264");
+    for input in ["in.mkv", "in.mp4"] {
+        dir.ffmpeg(&format!("-i plain.mp4 -c copy -aspect 2:1 {input}"));
+        let sar = |file: &str| dir.streams(file)[0]["sample_aspect_ratio"].clone();
+        assert_eq!(sar(input), "3:2", "the clip says something else than its pictures");
+        for output in ["out.mkv", "out.mp4", "out.y4m"] {
+            dir.succeeds(&format!("--backend cpu -y {input} {output}"));
+            assert_eq!(sar(output), "3:2", "{input} to {output}");
+        }
+    }
+}
+
+#[test]
 fn rotation_is_kept() {
     let dir = Dir::new();
     clip(&dir, "plain.mp4", "-c:v mpeg4 -q:v 3");

@@ -167,3 +167,21 @@ fn durations_are_those_of_the_input() {
         assert!((duration("out") - duration("in")).abs() < 0.03, "{} instead of {}", duration("out"), duration("in"));
     }
 }
+
+#[test]
+fn sound_that_a_broadcast_cannot_carry_is_left_out_with_a_word() {
+    let dir = Dir::new();
+    for sound in ["flac", "pcm_alaw", "pcm_s16le"] {
+        film(&dir, "in.mkv", "-c:v mpeg2video -q:v 3", &format!("-c:a {sound}"));
+        for output in ["out.ts", "out.mpg", "out.vob"] {
+            let run = dir.succeeds(&format!("--backend cpu --encoder mpeg2video -y in.mkv {output}"));
+            let run = run.says(&["is left out", "cannot hold it"]);
+            let kinds: Vec<Value> = dir.streams(output).iter().map(|stream| stream["codec_name"].clone()).collect();
+            assert_eq!(kinds, ["mpeg2video"], "{sound} in {output}: {run:?}");
+            dir.run(&format!("--backend cpu --strict --encoder mpeg2video -y in.mkv {output}")).exits_with(1);
+        }
+    }
+    dir.run("--backend cpu --encoder ffv1 -y in.mkv out.ts")
+        .exits_with(1)
+        .says(&["mpegts cannot hold what ffv1 makes"]);
+}

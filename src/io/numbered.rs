@@ -1,0 +1,61 @@
+//! Names of many files that differ in a number (`in%05d.png`), as FFmpeg writes them.
+
+use std::ops::Range;
+use std::path::Path;
+
+/// Where the number stands in such a name (`%05d`), and how many digits it has at least.
+pub fn number_pattern(name: &str) -> Option<(Range<usize>, usize)> {
+    name.match_indices('%').find_map(|(start, _)| {
+        let digits = name[start + 1..].bytes().take_while(u8::is_ascii_digit).count();
+        let end = start + 1 + digits;
+        let width = name[start + 1..end].parse().unwrap_or(0);
+        name[end..].starts_with('d').then_some((start..end + 1, width))
+    })
+}
+
+/// The name with this number.
+pub fn numbered(pattern: &str, number: u64) -> String {
+    let Some((place, width)) = number_pattern(pattern) else { return pattern.to_owned() };
+    format!("{}{number:0width$}{}", &pattern[..place.start], &pattern[place.end..])
+}
+
+/// The numbers of the files that are there, in order.
+pub fn numbers_there(pattern: &str) -> Vec<u64> {
+    let path = Path::new(pattern);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Some(pattern) = path.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
+    let Some((place, _)) = number_pattern(pattern) else { return Vec::new() };
+    let (front, back) = (&pattern[..place.start], &pattern[place.end..]);
+    let number = |name: &str| -> Option<u64> {
+        let number = name.strip_prefix(front)?.strip_suffix(back)?.parse().ok()?;
+        // `7` is not what `%03d` stands for.
+        (numbered(pattern, number) == name).then_some(number)
+    };
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut numbers: Vec<u64> = files.filter_map(|file| number(file.file_name().to_str()?)).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_where_the_pattern_says() {
+        assert_eq!(numbered("a%03d.png", 7), "a007.png");
+        assert_eq!(numbered("a%d.png", 1234), "a1234.png");
+        assert_eq!(numbered("plain.png", 7), "plain.png");
+        assert_eq!(number_pattern("100%.png"), None);
+    }
+
+    #[test]
+    fn only_names_of_the_pattern_count() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for name in ["a002.png", "a010.png", "a1000.png", "a7.png", "a008.jpg", "b009.png", "a+11.png"] {
+            std::fs::write(folder.path().join(name), "").expect("a file");
+        }
+        let pattern = folder.path().join("a%03d.png").display().to_string();
+        assert_eq!(numbers_there(&pattern), [2, 10, 1000]);
+    }
+}
