@@ -8,7 +8,7 @@ use clap::Args;
 /// The options of `live`.
 #[derive(Args, Debug)]
 pub struct LiveArgs {
-    /// Camera (/dev/video0), URL (rtsp://, udp://, http://), or - for stdin [default: the first camera]
+    /// Camera (/dev/video0), URL (rtsp://, udp://, http://), file, or - for stdin [default: the first camera]
     pub camera: Option<String>,
 
     /// Also record into this file; mp4 and mkv stay playable even after a crash

@@ -363,6 +363,7 @@ unsafe fn describe_stream(context: *mut ffi::AVFormatContext, stream: *mut ffi::
             parameters,
             time_base: s.time_base.into(),
             frame_rate: positive(s.avg_frame_rate).or(positive(s.r_frame_rate)),
+            base_rate: positive(s.r_frame_rate),
             sample_aspect_ratio: positive(ffi::av_guess_sample_aspect_ratio(context, stream, std::ptr::null_mut())),
             container_aspect_ratio: positive(s.sample_aspect_ratio),
             field_order: FieldOrder((*s.codecpar).field_order),

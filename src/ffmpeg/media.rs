@@ -86,6 +86,8 @@ pub struct Stream {
     pub time_base: Rational,
     /// Average frames a second, if known.
     pub frame_rate: Option<Rational>,
+    /// The lowest rate in whose grid all timestamps lie, as FFmpeg guesses it.
+    pub base_rate: Option<Rational>,
     /// Width to height of a pixel, if known.
     pub sample_aspect_ratio: Option<Rational>,
     /// The same, where the container says it, whatever the pictures say.
@@ -191,6 +193,7 @@ impl Media {
             parameters,
             time_base: rate.invert(),
             frame_rate: Some(rate),
+            base_rate: Some(rate),
             sample_aspect_ratio,
             container_aspect_ratio: None,
             field_order: FieldOrder(ffi::AVFieldOrder::AV_FIELD_UNKNOWN),

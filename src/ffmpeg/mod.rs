@@ -20,6 +20,7 @@ mod scaler;
 mod side_data;
 mod subtitle;
 mod surface;
+mod turner;
 
 pub use capabilities::{Container, Encoder, encoders, nearest_format};
 pub use decoder::{DecodeOn, Decoded, Decoder, Delay};
@@ -35,6 +36,7 @@ pub use picture::{Colour, Picture, Properties, RawFormat, Siting};
 pub use scaler::Scaler;
 pub use side_data::StreamSideData;
 pub use subtitle::SubtitleTranscoder;
+pub use turner::{Turn, Turner};
 
 use std::ffi::{CStr, CString};
 use std::sync::Once;

@@ -99,6 +99,18 @@ impl StreamSideData {
         matrix.is_some_and(|matrix| matrix != bytemuck::cast_slice::<i32, u8>(&AS_THEY_ARE))
     }
 
+    /// By how many quarters they are, if it is by quarters.
+    pub fn turn(&self) -> Option<super::Turn> {
+        self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX).and_then(super::Turn::of_matrix)
+    }
+
+    /// The same for pictures that have been turned.
+    #[must_use]
+    pub fn of_turned_pictures(mut self) -> Self {
+        self.entries.retain(|(kind, _)| *kind != ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX);
+        self
+    }
+
     /// The bytes of one type.
     pub(super) fn find(&self, kind: ffi::AVPacketSideDataType) -> Option<&[u8]> {
         self.entries.iter().find(|(found, _)| *found == kind).map(|(_, bytes)| bytes.as_slice())

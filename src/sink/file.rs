@@ -1,19 +1,19 @@
 //! Encodes frames and writes them, with everything else that the input held, into a container.
 
+use super::clock::Clock;
 use super::encoders::EncoderChoice;
 use super::fit::{Fitter, Shape};
-use super::metadata::{kept, live_options, muxer_options};
+use super::metadata::{kept, kept_of_turned, live_options, muxer_options};
 use super::streams::{self, Routes};
 use super::target::Target;
+use super::upright;
 use crate::ffmpeg::{
-    Container, Encoder, Error, Muxer, OutputStream, Packet, Picture, Rational, RawFormat, VideoEncoder, VideoOptions,
-    rescale,
+    Container, Encoder, Error, Muxer, OutputStream, Packet, Picture, RawFormat, Turner, VideoEncoder, VideoOptions,
 };
 use crate::frame::Frame;
 use crate::io::{number_pattern, numbered};
 use crate::pipeline::{Delivery, Input, Notices, Outcome, ReaderGone, Sink};
 use anyhow::{Context, Result, ensure};
-use std::collections::VecDeque;
 
 /// How to write the output.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +41,7 @@ pub struct FileSink {
     codec_changes: Option<&'static str>,
     notices: Notices,
     muxer: Option<Muxer>,
+    turner: Option<Turner>,
     /// Packets that came before the first frame.
     early: Vec<Packet>,
     running: Option<Running>,
@@ -83,7 +84,7 @@ impl FileSink {
         if !container.is_images() {
             streams::check(&input.media.streams, input.video, container, &notices)?;
         }
-        streams::check_rotation(input.video_stream(), &name, container.holds_rotation(), &notices)?;
+        upright::check(input.video_stream(), &name, container.holds_rotation(), &notices)?;
         target.wait_for_reader()?;
         let mut muxer = Muxer::create(container, &target.url()).with_context(|| format!("{name}: cannot be opened"))?;
         muxer.shift(-time_of_day(&input, container));
@@ -98,6 +99,7 @@ impl FileSink {
             codec_changes,
             notices,
             muxer: Some(muxer),
+            turner: None,
             early: Vec::new(),
             running: None,
         })
@@ -108,6 +110,10 @@ impl FileSink {
         let stream = self.input.video_stream();
         let mut side_data = stream.side_data.of_pictures();
         side_data.add_from(first);
+        let mut about_video = kept(&stream.metadata);
+        if self.turner.is_some() {
+            (side_data, about_video) = (side_data.of_turned_pictures(), kept_of_turned(&stream.metadata));
+        }
         let clock = Clock::new(&self.input, self.container, &self.candidates);
         let mut opened = None;
         for (index, &candidate) in self.candidates.iter().enumerate() {
@@ -121,7 +127,7 @@ impl FileSink {
             let options = VideoOptions {
                 format: shape.format,
                 size: shape.size,
-                time_base: clock.to,
+                time_base: clock.unit(),
                 frame_rate: stream.frame_rate,
                 colour: shape.colour,
                 sample_aspect_ratio: first.sample_aspect_ratio().or(stream.sample_aspect_ratio),
@@ -156,7 +162,7 @@ impl FileSink {
         } else {
             muxer.set_chapters(&media.chapters, self.input.shift, self.input.length);
             Routes::add(muxer, &media.streams, self.input.video, |muxer| {
-                video = Some(muxer.add_encoded(&encoder, stream, &kept(&stream.metadata), &side_data)?);
+                video = Some(muxer.add_encoded(&encoder, stream, &about_video, &side_data)?);
                 Ok(())
             })?
         };
@@ -184,7 +190,13 @@ impl FileSink {
     }
 
     fn write_frame(&mut self, frame: &Frame) -> Result<()> {
-        let picture = Picture::from_frame(frame)?;
+        let mut picture = Picture::from_frame(frame)?;
+        if self.running.is_none() {
+            self.turner = upright::turner(&picture, self.input.video_stream(), self.container.holds_rotation());
+        }
+        if let Some(turner) = &mut self.turner {
+            picture = turner.turn(picture).with_context(|| format!("{}: cannot be turned", self.target.name()))?;
+        }
         if self.running.is_none() {
             self.start(&picture)?;
             for packet in std::mem::take(&mut self.early) {
@@ -198,10 +210,7 @@ impl FileSink {
             self.target.name()
         );
         let mut picture = running.fitter.fit(picture)?;
-        let duration = picture.duration();
-        let time = running.clock.time_of(picture.time(), duration);
-        picture.set_time(Some(time));
-        picture.set_duration(rescale(duration, running.clock.from, running.clock.to));
+        running.clock.set(&mut picture, &self.notices)?;
         running.frames += 1;
         let frame = running.frames - 1;
         running
@@ -282,52 +291,6 @@ impl Sink for FileSink {
         }
         self.complete().map_err(|error| self.judged(error))?;
         Ok(Some(self.target.end(outcome)?))
-    }
-}
-
-/// From the times of the input to those of the encoder.
-struct Clock {
-    from: Rational,
-    to: Rational,
-    last: Option<i64>,
-    /// How long each frame is shown that is still inside the encoder: some encoders forget it.
-    durations: VecDeque<(i64, i64)>,
-}
-
-impl Clock {
-    /// Times stay in the input's units, unless the container or the codec counts in frames.
-    fn new(input: &Input, container: Container, candidates: &[Encoder]) -> Self {
-        let from = input.video_stream().time_base;
-        let rate = input.video_stream().frame_rate.unwrap_or(Rational::new(25, 1));
-        let codec = candidates.first().map(|encoder| encoder.codec());
-        let by_rate = matches!(codec, Some(ffmpeg_next::codec::Id::MPEG1VIDEO | ffmpeg_next::codec::Id::MPEG2VIDEO));
-        // MPEG-4 part 2 counts in at most 65535ths of a second; in 60000ths, the usual rates come out even.
-        let too_fine = codec == Some(ffmpeg_next::codec::Id::MPEG4) && from.denominator() > 65535;
-        let to = match (by_rate || !container.has_timestamps(), too_fine) {
-            (true, _) => rate.invert(),
-            (false, true) => Rational::new(1, 60_000),
-            (false, false) => from,
-        };
-        Clock { from, to, last: None, durations: VecDeque::new() }
-    }
-
-    /// The time of the next frame in the encoder's units; always later than the one before it.
-    fn time_of(&mut self, time: Option<i64>, duration: i64) -> i64 {
-        let time = time.map(|time| rescale(time, self.from, self.to));
-        let next = self.last.map_or(i64::MIN, |last| last + 1);
-        let time = time.unwrap_or(next.max(0)).max(next);
-        self.last = Some(time);
-        if duration > 0 {
-            self.durations.push_back((time, rescale(duration, self.from, self.to)));
-        }
-        time
-    }
-
-    fn set_duration(&mut self, packet: &mut Packet) {
-        let Some(index) = self.durations.iter().position(|(time, _)| Some(*time) == packet.pts()) else { return };
-        if let Some((_, duration)) = self.durations.remove(index) {
-            packet.set_duration(duration);
-        }
     }
 }
 

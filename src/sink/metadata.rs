@@ -63,6 +63,11 @@ pub fn kept(metadata: &Metadata) -> Metadata {
     metadata.iter().filter(|(key, _)| !is_old(key)).cloned().collect()
 }
 
+/// The same for pictures that have been turned: some versions of FFmpeg say by how much in a key, too.
+pub fn kept_of_turned(metadata: &Metadata) -> Metadata {
+    kept(metadata).into_iter().filter(|(key, _)| !key.eq_ignore_ascii_case("rotate")).collect()
+}
+
 /// The muxer options without which something that the input says would be lost.
 pub fn muxer_options(container: Container, metadata: &Metadata) -> Vec<(String, String)> {
     let option = |key: &str, value: &str| vec![(key.to_owned(), value.to_owned())];

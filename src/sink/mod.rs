@@ -1,5 +1,6 @@
 //! Where frames go.
 
+mod clock;
 mod encoders;
 mod file;
 mod fit;
@@ -8,6 +9,7 @@ mod open;
 mod raw;
 mod streams;
 mod target;
+mod upright;
 
 pub use encoders::{EncoderChoice, Quality};
 pub use file::{OutputOptions, makes_images};

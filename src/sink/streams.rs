@@ -1,13 +1,11 @@
 //! The streams that are not equalized, on their way into the output: copied as they are, text subtitles turned into the
 //! container's own kind, the rest left out with a warning.
 
+use super::clock::NOTICED;
 use super::metadata::kept;
 use crate::ffmpeg::{Container, Kind, Muxer, OutputStream, Packet, Rational, Stream, SubtitleTranscoder};
 use crate::pipeline::Notices;
 use anyhow::{Context, Result};
-
-/// A delay of which the user is told, in microseconds; where recordings were joined, sound overlaps by a packet.
-const NOTICED: i64 = 100_000;
 
 /// Where the packets of an input stream go.
 enum Route {
@@ -32,20 +30,6 @@ pub struct Routes {
     routes: Vec<Option<(Route, Rational)>>,
     /// Whether it has been said that times of a stream go back.
     told_of_times: bool,
-}
-
-/// Warns of a video that is to be turned when it is shown, if its output does not say so.
-///
-/// # Errors
-/// The warning, with `--strict`.
-pub fn check_rotation(video: &Stream, name: &str, is_told: bool, notices: &Notices) -> Result<()> {
-    if is_told || !video.side_data.turns_pictures() {
-        return Ok(());
-    }
-    notices.warn(&format!(
-        "{name} cannot say that the video is to be turned when it is shown: it lies as it was recorded (an .mp4 file \
-         turns it)"
-    ))
 }
 
 /// Warns of the streams that `container` cannot hold.

@@ -35,6 +35,9 @@ const BACK_OFF: (Duration, Duration) = (Duration::from_millis(250), Duration::fr
 /// How often a pause looks whether it is still wanted.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// The longest that a file is waited for between two frames.
+const LONGEST: Duration = Duration::from_secs(10);
+
 /// A camera that is being filmed with.
 pub struct LiveSource {
     place: Place,
@@ -42,6 +45,8 @@ pub struct LiveSource {
     /// Where its decoder puts frames, whenever it is open, if anybody has said so.
     pool: Option<Arc<dyn Pool>>,
     clock: LiveClock,
+    /// When the last frame of a file was due, and its time in microseconds.
+    shown: Option<(Instant, i64)>,
     to_native: ToNative,
     input: Input,
     options: CameraOptions,
@@ -83,6 +88,7 @@ impl LiveSource {
             open: Some(open),
             pool: None,
             clock: LiveClock::default(),
+            shown: None,
             to_native: ToNative::new(notices.clone()),
             input: input.clone(),
             options,
@@ -97,7 +103,9 @@ impl LiveSource {
     /// A picture becomes a frame with a time of ours; `None` when that lies behind the part that was asked for.
     fn take(&mut self, mut picture: Picture, at: Instant, time_base: Rational) -> Result<Option<Captured>> {
         let in_microseconds = |time: i64| rescale(time, time_base, microseconds());
-        let time = self.clock.time(picture.time().map(in_microseconds), at);
+        let stamp = picture.time().map(in_microseconds);
+        let at = stamp.filter(|_| self.place.is_file).map_or(at, |stamp| self.wait_for(stamp));
+        let time = self.clock.time(stamp, at);
         let over = self.options.duration.is_some_and(|duration| time >= duration)
             || self.options.frames.is_some_and(|frames| self.delivered >= frames);
         if over {
@@ -109,6 +117,22 @@ impl LiveSource {
         self.delivered += 1;
         self.progress.count_decoded(time);
         Ok(Some(Captured { frame, at }))
+    }
+
+    /// Waits until a frame of a file with this time is due, as if it was filmed just now. Answers with when that is.
+    fn wait_for(&mut self, stamp: i64) -> Instant {
+        let (last, last_stamp) = self.shown.unwrap_or((Instant::now(), stamp));
+        let step = u64::try_from(stamp - last_stamp).map_or(Duration::ZERO, Duration::from_micros);
+        // A longer one is a jump of the clock.
+        let due = last + if step > LONGEST { Duration::ZERO } else { step };
+        self.shown = Some((due, stamp));
+        loop {
+            let left = due.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.cancel.is_cancelled() {
+                return Instant::now();
+            }
+            std::thread::sleep(left.min(LOOK));
+        }
     }
 
     /// The camera is gone. Is it one that comes back?

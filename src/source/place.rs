@@ -44,6 +44,8 @@ pub struct Place {
     pub is_pipe: bool,
     /// Does it come back after it ended? Files and filters do not.
     pub comes_back: bool,
+    /// Is it a file, which is read faster than it was filmed?
+    pub is_file: bool,
 }
 
 impl Place {
@@ -88,7 +90,7 @@ impl Place {
             set.add("fpsprobesize", Some("0".to_owned()));
         }
         let name = if url == "-" { "stdin".to_owned() } else { without_password(&url) };
-        Ok(Place { name, url, format, options: set.0, is_pipe, comes_back: is_url || is_camera })
+        Ok(Place { name, url, format, options: set.0, is_pipe, comes_back: is_url || is_camera, is_file })
     }
 }
 

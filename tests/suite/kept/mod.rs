@@ -7,6 +7,7 @@ mod picture;
 mod range;
 mod streams;
 mod times;
+mod upright;
 
 use crate::program::Dir;
 

@@ -65,14 +65,6 @@ fn rotation_is_kept() {
             assert_eq!(dir.streams(out)[0]["width"], 128, "turned once more");
         }
     }
-    // Where nobody is told of it, the user is.
-    for out in ["out.avi", "out.y4m", "out%d.png"] {
-        let run = dir.succeeds(&format!("--backend cpu -y --frames 1 in.mp4 {out}"));
-        assert!(run.stderr.contains(&format!("{out} cannot say that the video is to be turned")), "{run:?}");
-        dir.run(&format!("--backend cpu -y --strict --frames 1 in.mp4 {out}")).exits_with(1);
-        let run = dir.succeeds(&format!("--backend cpu -y --frames 1 plain.mp4 {out}"));
-        assert!(!run.stderr.contains("turned"), "{run:?}");
-    }
 }
 
 #[test]

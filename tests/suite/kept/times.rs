@@ -79,6 +79,21 @@ fn a_variable_frame_rate_stays_variable() {
 }
 
 #[test]
+fn in_a_container_that_counts_frames_they_keep_in_step_or_the_user_is_told() {
+    let dir = Dir::new();
+    let every_third_then_all = r"-vf select=not(mod(n\,3))+gt(n\,24) -fps_mode passthrough -c:v ffv1";
+    film(&dir, "in.mkv", every_third_then_all, "-c:a pcm_s16le");
+    dir.succeeds("--backend cpu --encoder mpeg4 in.mkv out.avi").never_says("come late");
+    assert_same_times(&dir.frame_times("out.avi"), &dir.frame_times("in.mkv"), 0.01);
+    let faster_and_faster = "-vf settb=1/1000,setpts=(2000-(50-N)*(50-N)*4/5)/TB/1000 -fps_mode passthrough";
+    film(&dir, "in.mkv", &format!("{faster_and_faster} -enc_time_base 1/1000 -c:v ffv1"), "-c:a pcm_s16le");
+    dir.succeeds("--backend cpu --encoder mpeg4 -y in.mkv out.mkv").never_says("come late");
+    let late = "come late: they follow each other faster than the output can tell";
+    dir.succeeds("--backend cpu --encoder mpeg2video -y in.mkv out.mkv").says(&[late]);
+    dir.run("--backend cpu --strict --encoder mpeg2video -y in.mkv out.mkv").exits_with(1).says(&[late]);
+}
+
+#[test]
 fn a_start_that_is_not_zero_stays_where_it_is() {
     let dir = Dir::new();
     for input in ["in.mkv", "in.mp4", "in.ts"] {

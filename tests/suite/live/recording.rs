@@ -49,6 +49,20 @@ fn a_recording_that_is_killed_is_playable() {
 }
 
 #[test]
+fn a_file_plays_as_it_was_filmed() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=s=64x48:r=20:d=1.5 -c:v ffv1 in.mkv");
+    let run = dir.succeeds("live --backend cpu --no-preview --encoder ffv1 --record out.mkv in.mkv");
+    assert!(run.stderr.contains("0 dropped"), "{run:?}");
+    let times = dir.frame_times("out.mkv");
+    assert_eq!(times.len(), 30);
+    for (number, time) in times.iter().enumerate() {
+        assert!((time - times[0] - number as f64 / 20.0).abs() < 0.002, "{times:?}");
+    }
+    assert!(elapsed(&run.stderr) >= 1.4, "{run:?}");
+}
+
+#[test]
 fn what_is_recorded_is_equalized() {
     let dir = Dir::new();
     let source = "testsrc2=s=64x48:r=30:d=0.5";

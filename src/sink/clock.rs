@@ -1,0 +1,92 @@
+//! From the times of the input to those of the encoder.
+
+use crate::ffmpeg::{Container, Encoder, Packet, Picture, Rational, microseconds, rescale};
+use crate::pipeline::{Input, Notices};
+use anyhow::Result;
+use std::collections::VecDeque;
+
+/// A delay of which the user is told, in microseconds; where recordings were joined, sound overlaps by a packet.
+pub const NOTICED: i64 = 100_000;
+
+/// The finest grid that a container which counts frames is given, in frames a second.
+const FINEST: f64 = 240.0;
+
+/// Gives frames their times in the encoder's units: each later than the one before it.
+pub struct Clock {
+    from: Rational,
+    to: Rational,
+    last: Option<i64>,
+    /// How long each frame is shown that is still inside the encoder: some encoders forget it.
+    durations: VecDeque<(i64, i64)>,
+    /// Has it been said that frames come late?
+    told: bool,
+}
+
+impl Clock {
+    /// Times stay in the input's units, unless the container or the codec counts in frames.
+    pub fn new(input: &Input, container: Container, candidates: &[Encoder]) -> Self {
+        let stream = input.video_stream();
+        let from = stream.time_base;
+        let rate = stream.frame_rate.unwrap_or(Rational::new(25, 1));
+        let codec = candidates.first().map(|encoder| encoder.codec());
+        let by_rate = matches!(codec, Some(ffmpeg_next::codec::Id::MPEG1VIDEO | ffmpeg_next::codec::Id::MPEG2VIDEO));
+        // MPEG-4 part 2 counts in at most 65535ths of a second; in 60000ths, the usual rates come out even.
+        let too_fine = codec == Some(ffmpeg_next::codec::Id::MPEG4) && from.denominator() > 65535;
+        let to = match (by_rate, container.has_timestamps()) {
+            (true, _) => rate.invert(),
+            (false, false) => grid(rate, stream.base_rate).invert(),
+            (false, true) if too_fine => Rational::new(1, 60_000),
+            (false, true) => from,
+        };
+        Clock { from, to, last: None, durations: VecDeque::new(), told: false }
+    }
+
+    /// The encoder's unit, in seconds.
+    pub fn unit(&self) -> Rational {
+        self.to
+    }
+
+    /// Puts `picture` at its time in the encoder's units.
+    ///
+    /// # Errors
+    /// A warning that frames come late, with `--strict`.
+    pub fn set(&mut self, picture: &mut Picture, notices: &Notices) -> Result<()> {
+        let due = picture.time().map(|time| rescale(time, self.from, self.to));
+        let next = self.last.map_or(i64::MIN, |last| last + 1);
+        let time = due.unwrap_or(next.max(0)).max(next);
+        self.last = Some(time);
+        let duration = rescale(picture.duration(), self.from, self.to);
+        if picture.duration() > 0 {
+            self.durations.push_back((time, duration));
+        }
+        picture.set_time(Some(time));
+        picture.set_duration(duration);
+        let delay = rescale(time - due.unwrap_or(time), self.to, microseconds());
+        if delay > NOTICED && !std::mem::replace(&mut self.told, true) {
+            let at = rescale(time, self.to, microseconds()) as f64 / 1e6;
+            notices.warn(&format!(
+                "frames at {at:.1} s come late: they follow each other faster than the output can tell, or go back in \
+                 time (.mkv and .mp4 files know times, not just a rate)"
+            ))?;
+        }
+        Ok(())
+    }
+
+    /// Gives `packet`, which the encoder has made of a picture, the duration of that picture.
+    pub fn set_duration(&mut self, packet: &mut Packet) {
+        let Some(index) = self.durations.iter().position(|(time, _)| Some(*time) == packet.pts()) else { return };
+        if let Some((_, duration)) = self.durations.remove(index) {
+            packet.set_duration(duration);
+        }
+    }
+}
+
+/// The rate in which a container counts frames of this average rate: that of the grid on which they lie, if it is a finer
+/// one. A grid of twice the rate is that of fields.
+fn grid(average: Rational, base: Option<Rational>) -> Rational {
+    let finer = |base: &Rational| {
+        let times = f64::from(*base) / f64::from(average);
+        f64::from(*base) <= FINEST && times > 1.01 && (times - times.round()).abs() > 0.01
+    };
+    base.filter(finer).unwrap_or(average)
+}
