@@ -2,6 +2,7 @@
 
 use super::args::key_value;
 use super::job::{overwrite, quality};
+use crate::ffmpeg::parse_number;
 use crate::sink::{EncoderChoice, OutputOptions, Overwrite};
 use clap::{ArgAction, Args};
 
@@ -18,7 +19,7 @@ pub struct OutputArgs {
     pub crf: Option<f32>,
 
     /// Bits a second to aim at instead (5M)
-    #[arg(long, value_name = "B", help_heading = "Output")]
+    #[arg(long, value_name = "B", value_parser = bit_rate, help_heading = "Output")]
     pub bitrate: Option<String>,
 
     /// The encoder's preset [default: by encoder; for cameras one that keeps up]
@@ -40,6 +41,14 @@ pub struct OutputArgs {
     /// Never overwrite the output, and do not ask
     #[arg(short = 'n', help_heading = "Output")]
     pub no_overwrite: bool,
+}
+
+/// Bits a second, as FFmpeg reads them.
+fn bit_rate(text: &str) -> Result<String, String> {
+    match parse_number(text) {
+        Some(rate) if rate > 0.0 => Ok(text.to_owned()),
+        _ => Err("bits a second look like 5M or 800k".to_owned()),
+    }
 }
 
 impl OutputArgs {

@@ -31,6 +31,16 @@ impl Encoder {
         (!codec.is_null()).then_some(Encoder(codec))
     }
 
+    /// FFmpeg's first choice for the video codec of this name.
+    pub fn for_codec_named(name: &str) -> Option<Self> {
+        // SAFETY: a NUL-terminated name; what is found is a constant.
+        let id = unsafe {
+            let descriptor = ffi::avcodec_descriptor_get_by_name(c_string(name).as_ptr()).as_ref()?;
+            (descriptor.type_ == ffi::AVMediaType::AVMEDIA_TYPE_VIDEO).then_some(descriptor.id)
+        };
+        Encoder::for_codec(id?.into())
+    }
+
     /// Its name.
     pub fn name(self) -> String {
         // SAFETY: a constant of the library.

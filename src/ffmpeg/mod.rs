@@ -83,6 +83,16 @@ pub fn parse_rate(rate: &str) -> Option<Rational> {
     (result >= 0).then(|| parsed.into())
 }
 
+/// A number with the suffixes that FFmpeg's options take (`5M`, `800k`, `1.5Mi`).
+#[allow(unsafe_code, reason = "FFI")]
+pub fn parse_number(number: &str) -> Option<f64> {
+    let number = c_string(number);
+    let mut end = std::ptr::null_mut();
+    // SAFETY: a NUL-terminated text; where reading ended is within it.
+    let (parsed, rest) = unsafe { (ffmpeg_next::ffi::av_strtod(number.as_ptr(), &mut end), text(end)) };
+    (rest.is_empty() && !number.is_empty() && parsed.is_finite()).then_some(parsed)
+}
+
 /// Pixels in a row and rows, as FFmpeg's options take them (`1920x1080`, `hd1080`).
 #[allow(unsafe_code, reason = "FFI")]
 pub fn parse_size(size: &str) -> Option<(usize, usize)> {

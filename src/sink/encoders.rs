@@ -68,6 +68,11 @@ const TABLE: &[Row] = &[
     row("gif", Lossless, None, None, &[]),
 ];
 
+/// Encoders that would complain of a preset themselves, past all that we say, and the presets that they have.
+const X26: &[&str] = &["libx264", "libx264rgb", "libx265"];
+const X26_PRESETS: &[&str] =
+    &["ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow", "placebo"];
+
 /// Codec of the input, encoders that can keep it, best first.
 const KEEPING: &[(Id, &[&str])] = &[
     (Id::H264, &["libx264", "libopenh264"]),
@@ -152,8 +157,10 @@ impl EncoderChoice {
     ) -> Result<(Vec<Encoder>, Option<&'static str>)> {
         let holds = |encoder: &Encoder| container.is_images() || container.holds_codec(encoder.codec());
         if let Some(name) = &self.encoder {
-            let encoder = Encoder::find(name)
-                .with_context(|| format!("no encoder {name} here (`ffmpeg -encoders` lists those of this FFmpeg)"))?;
+            let encoder = Encoder::find(name).with_context(|| match Encoder::for_codec_named(name) {
+                Some(encoder) => format!("{name} is a codec, not an encoder (--encoder {} makes it)", encoder.name()),
+                None => format!("no encoder {name} here (`ffmpeg -encoders` lists those of this FFmpeg)"),
+            })?;
             if !holds(&encoder) {
                 bail!("{file}: {} cannot hold what {name} makes (use .mkv, or another encoder)", container.name());
             }
@@ -238,6 +245,9 @@ impl EncoderChoice {
         if let Some(preset) = &self.preset {
             let option = row.map_or_else(|| encoder.has_option("preset").then_some("preset"), |row| row.preset);
             let option = option.with_context(|| format!("encoder {name} has no presets (drop --preset)"))?;
+            if X26.contains(&name.as_str()) && !X26_PRESETS.contains(&preset.as_str()) {
+                bail!("encoder {name} has no preset {preset} (it has {})", X26_PRESETS.join(", "));
+            }
             set(option, preset);
         }
         for (key, value) in &self.options {

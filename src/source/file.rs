@@ -474,6 +474,11 @@ impl FileSource {
                 packet.shift(late);
                 packet.set_duration(packet.duration() - late);
             }
+            // Nor does one last longer than the pictures.
+            if let Some(end) = self.end.filter(|&end| first < end && end < last && stream.kind == Kind::Subtitle) {
+                let early = packet.time().map_or(0, |time| rescale(end, microseconds(), stream.time_base) - time);
+                packet.set_duration(early);
+            }
             if self.end.is_some_and(|end| first >= end) {
                 self.ended[index] = true;
                 return;
@@ -546,6 +551,9 @@ impl Source for FileSource {
     }
 }
 
+/// What some demuxers say of a header that ends too early.
+const CUT_OFF: [Error; 2] = [Error::Eof, Error::Other { errno: libc::EIO }];
+
 fn open_demuxer(
     options: &InputOptions,
     name: &str,
@@ -562,7 +570,7 @@ fn open_demuxer(
         let detail = last_message().map(|message| format!(" ({message})")).unwrap_or_default();
         match error {
             Error::InvalidData if is_empty(name) => anyhow::anyhow!("{name}: the file is empty"),
-            Error::InvalidData => {
+            error if error == Error::InvalidData || CUT_OFF.contains(&error) && Path::new(name).is_file() => {
                 anyhow::anyhow!("{name}: not a video, or damaged beyond recognition{detail}")
             }
             Error::DemuxerNotFound => anyhow::anyhow!(

@@ -92,6 +92,11 @@ fn an_output_that_cannot_be_is_refused() {
     refuses(&dir, "--output-format abacus in.mkv out.mkv", &["no container abacus"]);
     refuses(&dir, "--encoder abacus in.mkv out.mkv", &["no encoder abacus"]);
     refuses(&dir, "--encoder aac in.mkv out.mkv", &["no encoder aac"]);
+    refuses(&dir, "--encoder mpeg2 in.mkv out.mkv", &["no encoder mpeg2 here"]);
+    if encoder_is_here("a codec in place of an encoder", "libx264") {
+        refuses(&dir, "--encoder h264 in.mkv out.mkv", &["h264 is a codec", "--encoder libx264"]);
+        refuses(&dir, "--encoder libx264 --preset quick in.mkv out.mkv", &["no preset quick", "veryfast"]);
+    }
     refuses(&dir, "--encoder ffv1 in.mkv out.webm", &["webm", "ffv1"]);
     std::fs::hard_link(dir.path("in.mkv"), dir.path("twin.mkv")).expect("a hard link");
     refuses(&dir, "-y in.mkv twin.mkv", &["is the input itself"]);
@@ -212,6 +217,16 @@ fn a_file_without_its_index_is_refused() {
     let whole = dir.read("whole.mp4");
     dir.write("cut.mp4", &whole[..whole.len() / 2]);
     refuses(&dir, "cut.mp4 out.mp4", &["cut.mp4", "not a video, or damaged", "moov atom not found"]);
+}
+
+#[test]
+fn a_file_cut_within_its_header_is_refused() {
+    let dir = Dir::new();
+    clip(&dir, "whole.mkv");
+    for length in [1, 40, 300] {
+        dir.write("in.mkv", &dir.read("whole.mkv")[..length]);
+        refuses(&dir, "in.mkv out.mkv", &["in.mkv: not a video, or damaged beyond recognition"]);
+    }
 }
 
 #[test]

@@ -93,6 +93,8 @@ fn usage_errors_exit_with_2() {
         ("--duration 0 in.mkv out.mkv", "--duration is more than 0"),
         ("--frames 0 in.mkv out.mkv", "--frames"),
         ("--crf 20 --bitrate 1M in.mkv out.mkv", "--bitrate"),
+        ("--bitrate fast in.mkv out.mkv", "bits a second look like 5M"),
+        ("--bitrate -5M in.mkv out.mkv", "-5"),
         ("-y -n in.mkv out.mkv", "-n"),
         ("--encoder-option fast in.mkv out.mkv", "KEY=VALUE"),
         ("in.mkv out.mkv third.mkv", "third.mkv"),

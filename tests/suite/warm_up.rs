@@ -168,7 +168,7 @@ fn packets_and_times_of_a_part_stay_what_they_are_without_a_window() {
 }
 
 #[test]
-fn of_a_subtitle_that_is_on_the_screen_at_the_start_the_rest_is_shown() {
+fn subtitles_last_no_longer_than_the_part_that_was_asked_for() {
     let dir = Dir::new();
     dir.write("in.srt", b"1\n00:00:00,500 --> 00:00:03,000\nlong\n\n2\n00:00:03,500 --> 00:00:03,800\nshort\n\n");
     dir.ffmpeg(
@@ -180,6 +180,16 @@ fn of_a_subtitle_that_is_on_the_screen_at_the_start_the_rest_is_shown() {
     let lengths: Vec<f64> =
         dir.packets("s:0", "out.mkv").iter().map(|p| crate::reader::seconds(&p["duration_time"])).collect();
     assert_eq!(lengths, [1.0, 0.3]);
+    dir.succeeds("--encoder mpeg4 --duration 1 in.mkv short.mkv");
+    dir.succeeds("--encoder mpeg4 --duration 1 in.mkv short.mp4");
+    for output in ["short.mkv", "short.mp4"] {
+        let ends: Vec<f64> = dir
+            .packets("s:0", output)
+            .iter()
+            .map(|p| crate::reader::seconds(&p["pts_time"]) + crate::reader::seconds(&p["duration_time"]))
+            .collect();
+        assert!(ends.iter().all(|&end| end < 1.05) && ends.len() <= 3, "{output}: subtitles end at {ends:?}");
+    }
 }
 
 #[test]
