@@ -93,6 +93,21 @@ pub fn parse_number(number: &str) -> Option<f64> {
     (rest.is_empty() && !number.is_empty() && parsed.is_finite()).then_some(parsed)
 }
 
+/// The timecode that is so many frames after `timecode` (`01:00:00:00`; drop-frame with a semicolon) at this rate.
+#[allow(unsafe_code, reason = "FFI")]
+pub fn later_timecode(timecode: &str, rate: Rational, frames: i32) -> Option<String> {
+    use ffmpeg_next::ffi;
+    let mut room = [0; ffi::AV_TIMECODE_STR_SIZE as usize];
+    // SAFETY: a timecode to fill in, a NUL-terminated text, and as much room as FFmpeg says that it takes at most.
+    unsafe {
+        let mut parsed: ffi::AVTimecode = std::mem::zeroed();
+        let from = c_string(timecode);
+        check(ffi::av_timecode_init_from_string(&mut parsed, rate.into(), from.as_ptr(), std::ptr::null_mut())).ok()?;
+        parsed.flags |= ffi::AVTimecodeFlag::AV_TIMECODE_FLAG_24HOURSMAX as u32;
+        Some(text(ffi::av_timecode_make_string(&parsed, room.as_mut_ptr(), frames)))
+    }
+}
+
 /// Pixels in a row and rows, as FFmpeg's options take them (`1920x1080`, `hd1080`).
 #[allow(unsafe_code, reason = "FFI")]
 pub fn parse_size(size: &str) -> Option<(usize, usize)> {

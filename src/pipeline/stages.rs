@@ -120,6 +120,16 @@ impl Input {
         self.video_stream().frame_rate.map(f64::from).filter(|rate| rate.is_finite() && *rate > 0.0)
     }
 
+    /// How many frames lie before the part that was asked for.
+    pub fn skipped_frames(&self) -> i32 {
+        if self.shift == 0 {
+            return 0;
+        }
+        let before = -self.shift - self.media.start.unwrap_or(0);
+        // A frame that begins a rounding error before it is the first of that part.
+        (before as f64 / 1e6 * self.rate().unwrap_or(0.0) - 0.01).ceil().max(0.0) as i32
+    }
+
     /// Bytes of a frame, as far as that can be told: of 4:4:4 for every kind of chroma.
     pub fn frame_bytes(&self) -> Option<usize> {
         let (format, (width, height)) = self.picture?;

@@ -3,7 +3,7 @@
 use super::clock::Clock;
 use super::encoders::EncoderChoice;
 use super::fit::{Fitter, Shape};
-use super::metadata::{kept, kept_of_turned, live_options, muxer_options};
+use super::metadata::{begun_later, kept, kept_of_turned, live_options, muxer_options};
 use super::streams::{self, Routes};
 use super::target::Target;
 use super::upright;
@@ -153,7 +153,9 @@ impl FileSink {
         }
         let (encoder, shape) = opened.context("no encoder to try")?;
         let media = &self.input.media;
-        let metadata = kept(&media.metadata);
+        let skipped = self.input.skipped_frames();
+        let metadata = begun_later(kept(&media.metadata), stream.frame_rate, skipped);
+        let about_video = begun_later(about_video, stream.frame_rate, skipped);
         muxer.set_metadata(&metadata);
         let mut video = None;
         let routes = if self.container.is_images() {

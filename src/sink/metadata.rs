@@ -1,6 +1,6 @@
 //! What is said about a file and its streams, less what was only true of the file that it was read from.
 
-use crate::ffmpeg::{Container, Metadata};
+use crate::ffmpeg::{Container, Metadata, Rational, later_timecode};
 
 /// Facts about the old file that its demuxer tells as metadata, or statistics of its packets.
 const OF_THE_OLD_FILE: &[&str] = &[
@@ -61,6 +61,16 @@ pub fn kept(metadata: &Metadata) -> Metadata {
         OF_THE_OLD_FILE.iter().any(|old| old.eq_ignore_ascii_case(bare))
     };
     metadata.iter().filter(|(key, _)| !is_old(key)).cloned().collect()
+}
+
+/// The same of a video that begins so many frames later.
+pub fn begun_later(mut metadata: Metadata, rate: Option<Rational>, frames: i32) -> Metadata {
+    for (_, value) in metadata.iter_mut().filter(|(key, _)| key.eq_ignore_ascii_case("timecode")) {
+        if let Some(later) = rate.and_then(|rate| later_timecode(value, rate, frames)) {
+            *value = later;
+        }
+    }
+    metadata
 }
 
 /// The same for pictures that have been turned: some versions of FFmpeg say by how much in a key, too.

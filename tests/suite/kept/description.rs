@@ -88,3 +88,22 @@ fn timecode_is_kept() {
         }
     }
 }
+
+#[test]
+fn the_timecode_of_a_part_is_that_of_its_first_frame() {
+    let dir = Dir::new();
+    for (rate, timecode, start, expected) in [
+        ("25", "01:02:03:04", "0.8", "01:02:03:24"),
+        ("25", "23:59:59:20", "0.21", "00:00:00:01"),
+        ("30000/1001", "00:00:59;28", "0.2", "00:01:00;06"),
+    ] {
+        dir.ffmpeg(&format!(
+            "-f lavfi -i testsrc2=size=96x64:rate={rate}:duration=2 -c:v mpeg4 -g 5 -timecode {timecode} in.mov"
+        ));
+        for output in ["out.mov", "out.mp4", "out.mkv"] {
+            dir.succeeds(&format!("--backend cpu --start {start} -y in.mov {output}"));
+            let told = dir.probe("-show_entries stream_tags=timecode:format_tags=timecode", output).to_string();
+            assert!(told.contains(expected), "{timecode} and {start} s in {output}: {told}");
+        }
+    }
+}
