@@ -1,7 +1,7 @@
 # Sourced by samples/run.sh, tests/run.sh and .ci/run: gets a fresh Debian or Ubuntu with a Rust toolchain ready.
 
 # What building takes: a linker, FFmpeg's libraries, and libclang, with which the bindings to them are made.
-packages=(gcc pkg-config libclang-dev libavcodec-dev libavformat-dev libavutil-dev libswscale-dev libavdevice-dev)
+packages=(gcc pkg-config libclang-dev libavcodec-dev libavformat-dev libavutil-dev libswscale-dev libavfilter-dev libavdevice-dev)
 
 fail() {
     echo "${0##*/}: $*" >&2

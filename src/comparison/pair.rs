@@ -1,6 +1,6 @@
 //! A source that joins two: each frame of A comes with the frame of B that is shown at the same time.
 
-use crate::ffmpeg::{Rational, microseconds, rescale};
+use crate::ffmpeg::{Rational, Upright, microseconds, rescale};
 use crate::frame::{Attachment, Frame};
 use crate::pipeline::{Delivery, Input, Source};
 use anyhow::Result;
@@ -23,6 +23,8 @@ pub struct Pair {
     a: Box<dyn Source>,
     b: Box<dyn Source>,
     clocks: [Clock; 2],
+    /// Both are held upright before they are put together.
+    upright: [Upright; 2],
     /// The frame of B that is shown, and the one that follows it, with their times in microseconds.
     shown: Option<(i64, Frame)>,
     following: Option<(i64, Frame)>,
@@ -42,6 +44,7 @@ impl Pair {
             a,
             b,
             clocks,
+            upright: [&of_a, &of_b].map(|input| Upright::new(input.video_stream(), false)),
             shown: None,
             following: None,
             b_is_over: false,
@@ -51,7 +54,13 @@ impl Pair {
         let duration = of_a.duration.into_iter().chain(of_b.duration).min();
         let by_rate = duration.map(|duration| (duration as f64 / 1e6 * rates[0]).round() as u64);
         let frames = of_a.frames.into_iter().chain(by_rate).min();
-        (pair, Input { duration, frames, ..of_a })
+        let mut joined = Input { duration, frames, ..of_a };
+        let stream = &mut joined.media.streams[joined.video];
+        if !stream.side_data.tilts_pictures() {
+            stream.side_data = std::mem::take(&mut stream.side_data).of_turned_pictures();
+            stream.metadata.retain(|(key, _)| !key.eq_ignore_ascii_case("rotate"));
+        }
+        (pair, joined)
     }
 
     /// The frame of B that is shown `time` microseconds after its first one; `None` when B is over by then.
@@ -75,7 +84,7 @@ impl Pair {
         while let Some(delivery) = self.b.next()? {
             // Its other streams are left out.
             if let Some(frame) = delivery.frame {
-                return Ok(Some((self.clocks[1].time_of(&frame), frame)));
+                return Ok(Some((self.clocks[1].time_of(&frame), self.upright[1].frame(frame)?)));
             }
         }
         Ok(None)
@@ -85,7 +94,8 @@ impl Pair {
 impl Source for Pair {
     fn next(&mut self) -> Result<Option<Delivery>> {
         let Some(mut delivery) = self.a.next()? else { return Ok(None) };
-        if let Some(frame) = &mut delivery.frame {
+        if let Some(frame) = delivery.frame.take() {
+            let frame = delivery.frame.insert(self.upright[0].frame(frame)?);
             let time = self.clocks[0].time_of(frame);
             let Some(partner) = self.partner(time)? else { return Ok(None) };
             let attachment = frame.attachment.take();

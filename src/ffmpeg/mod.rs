@@ -36,7 +36,8 @@ pub use picture::{Colour, Picture, Properties, RawFormat, Siting};
 pub use scaler::Scaler;
 pub use side_data::StreamSideData;
 pub use subtitle::SubtitleTranscoder;
-pub use turner::{Turn, Turner};
+use turner::Turn;
+pub use turner::Upright;
 
 use std::ffi::{CStr, CString};
 use std::sync::Once;

@@ -100,8 +100,13 @@ impl StreamSideData {
     }
 
     /// By how many quarters they are, if it is by quarters.
-    pub fn turn(&self) -> Option<super::Turn> {
+    pub(super) fn turn(&self) -> Option<super::Turn> {
         self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX).and_then(super::Turn::of_matrix)
+    }
+
+    /// Are they to be turned by something else than quarters?
+    pub fn tilts_pictures(&self) -> bool {
+        self.turns_pictures() && self.turn().is_none()
     }
 
     /// The same for pictures that have been turned.

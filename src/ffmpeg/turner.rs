@@ -1,7 +1,10 @@
-//! Turns and mirrors pictures, by libavfilter, where an output cannot say that they are to be turned when they are shown.
+//! Pictures the right way up: turned and mirrored, by libavfilter, where nobody would be told that they are to be turned
+//! when they are shown.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::{Error, Picture, RawFormat, check, text};
+use super::{Error, Picture, RawFormat, Stream, StreamSideData, check, text};
+use crate::frame::Frame;
+use anyhow::Context;
 use ffmpeg_next::filter::{self, Graph};
 use ffmpeg_next::{Rational, ffi};
 
@@ -44,7 +47,7 @@ impl Turn {
     }
 
     /// What a picture asks for itself, whatever its container says: photos do.
-    pub fn of_picture(picture: &Picture) -> Option<Self> {
+    fn of_picture(picture: &Picture) -> Option<Self> {
         // SAFETY: the picture is valid; what is found in its dictionary and its side data is copied, or read at once.
         unsafe {
             let frame = picture.get();
@@ -58,23 +61,67 @@ impl Turn {
     }
 }
 
-/// Turns picture after picture.
-pub struct Turner {
+/// Turns the pictures of a video, if they have to be. The first one decides.
+pub struct Upright {
+    said: StreamSideData,
+    is_told: bool,
+    turner: Option<Turner>,
+    begun: bool,
+}
+
+impl Upright {
+    /// Pictures of `stream`; `is_told` says whether somebody else is told what the stream says of them. What pictures say
+    /// themselves, as photos do, nobody is told.
+    pub fn new(stream: &Stream, is_told: bool) -> Self {
+        Upright { said: stream.side_data.clone(), is_told, turner: None, begun: false }
+    }
+
+    /// Are pictures turned, as far as is known?
+    pub fn turns(&self) -> bool {
+        self.turner.is_some()
+    }
+
+    /// `picture` the right way up; all else that is known of it stays, but that it is to be turned.
+    ///
+    /// # Errors
+    /// When libavfilter cannot turn it.
+    pub fn picture(&mut self, picture: Picture) -> Result<Picture, Error> {
+        if !std::mem::replace(&mut self.begun, true) {
+            let turn = match self.said.turns_pictures() {
+                true => self.said.turn().filter(|_| !self.is_told),
+                false => Turn::of_picture(&picture),
+            };
+            self.turner = turn.map(|turn| Turner { turn, graph: None });
+        }
+        match &mut self.turner {
+            Some(turner) => turner.turn(picture),
+            None => Ok(picture),
+        }
+    }
+
+    /// The same for a frame.
+    ///
+    /// # Errors
+    /// When libavfilter cannot turn it, or what it gives is not native.
+    pub fn frame(&mut self, frame: Frame) -> anyhow::Result<Frame> {
+        if self.begun && self.turner.is_none() {
+            return Ok(frame);
+        }
+        let picture = self.picture(Picture::from_frame(&frame)?).context("a frame cannot be turned")?;
+        match self.turns() {
+            true => picture.to_frame()?.context("a turned frame is not native"),
+            false => Ok(frame),
+        }
+    }
+}
+
+struct Turner {
     turn: Turn,
     graph: Option<(RawFormat, (usize, usize), Graph)>,
 }
 
 impl Turner {
-    /// All of them like this.
-    pub fn new(turn: Turn) -> Self {
-        Turner { turn, graph: None }
-    }
-
-    /// `picture`, turned; all else that is known of it stays, but that it is to be turned.
-    ///
-    /// # Errors
-    /// When libavfilter cannot do it.
-    pub fn turn(&mut self, picture: Picture) -> Result<Picture, Error> {
+    fn turn(&mut self, picture: Picture) -> Result<Picture, Error> {
         let (format, size) = (picture.format(), picture.size());
         if !matches!(&self.graph, Some((for_format, for_size, _)) if (*for_format, *for_size) == (format, size)) {
             self.graph = Some((format, size, self.build(&picture)?));

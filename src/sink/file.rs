@@ -6,9 +6,8 @@ use super::fit::{Fitter, Shape};
 use super::metadata::{begun_later, kept, kept_of_turned, live_options, muxer_options};
 use super::streams::{self, Routes};
 use super::target::Target;
-use super::upright;
 use crate::ffmpeg::{
-    Container, Encoder, Error, Muxer, OutputStream, Packet, Picture, RawFormat, Turner, VideoEncoder, VideoOptions,
+    Container, Encoder, Error, Muxer, OutputStream, Packet, Picture, RawFormat, Upright, VideoEncoder, VideoOptions,
 };
 use crate::frame::Frame;
 use crate::io::{number_pattern, numbered};
@@ -41,7 +40,7 @@ pub struct FileSink {
     codec_changes: Option<&'static str>,
     notices: Notices,
     muxer: Option<Muxer>,
-    turner: Option<Turner>,
+    upright: Upright,
     /// Packets that came before the first frame.
     early: Vec<Packet>,
     running: Option<Running>,
@@ -84,7 +83,8 @@ impl FileSink {
         if !container.is_images() {
             streams::check(&input.media.streams, input.video, container, &notices)?;
         }
-        upright::check(input.video_stream(), &name, container.holds_rotation(), &notices)?;
+        streams::check_rotation(input.video_stream(), &name, container.holds_rotation(), &notices)?;
+        let upright = Upright::new(input.video_stream(), container.holds_rotation());
         target.wait_for_reader()?;
         let mut muxer = Muxer::create(container, &target.url()).with_context(|| format!("{name}: cannot be opened"))?;
         muxer.shift(-time_of_day(&input, container));
@@ -99,7 +99,7 @@ impl FileSink {
             codec_changes,
             notices,
             muxer: Some(muxer),
-            turner: None,
+            upright,
             early: Vec::new(),
             running: None,
         })
@@ -111,7 +111,7 @@ impl FileSink {
         let mut side_data = stream.side_data.of_pictures();
         side_data.add_from(first);
         let mut about_video = kept(&stream.metadata);
-        if self.turner.is_some() {
+        if self.upright.turns() {
             (side_data, about_video) = (side_data.of_turned_pictures(), kept_of_turned(&stream.metadata));
         }
         let clock = Clock::new(&self.input, self.container, &self.candidates);
@@ -192,13 +192,8 @@ impl FileSink {
     }
 
     fn write_frame(&mut self, frame: &Frame) -> Result<()> {
-        let mut picture = Picture::from_frame(frame)?;
-        if self.running.is_none() {
-            self.turner = upright::turner(&picture, self.input.video_stream(), self.container.holds_rotation());
-        }
-        if let Some(turner) = &mut self.turner {
-            picture = turner.turn(picture).with_context(|| format!("{}: cannot be turned", self.target.name()))?;
-        }
+        let picture = self.upright.picture(Picture::from_frame(frame)?);
+        let picture = picture.with_context(|| format!("{}: cannot be turned", self.target.name()))?;
         if self.running.is_none() {
             self.start(&picture)?;
             for packet in std::mem::take(&mut self.early) {

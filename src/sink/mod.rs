@@ -9,7 +9,6 @@ mod open;
 mod raw;
 mod streams;
 mod target;
-mod upright;
 
 pub use encoders::{EncoderChoice, Quality};
 pub use file::{OutputOptions, makes_images};

@@ -1,9 +1,9 @@
 //! Writes raw frames, with or without y4m around them, to a pipe or a file.
 
 use super::fit::{Fitter, Shape};
+use super::streams::check_rotation;
 use super::target::Target;
-use super::upright;
-use crate::ffmpeg::{Picture, Turner};
+use crate::ffmpeg::{Picture, Upright};
 use crate::frame::Frame;
 use crate::io::Writer;
 use crate::pipeline::{Delivery, Input, Notices, Outcome, ReaderGone, Sink};
@@ -30,7 +30,7 @@ pub struct RawSink {
     framing: Framing,
     input: Input,
     notices: Notices,
-    turner: Option<Turner>,
+    upright: Upright,
     started: Option<Started>,
 }
 
@@ -47,7 +47,7 @@ impl RawSink {
     /// When the output cannot be opened.
     pub fn create(input: Input, mut target: Target, framing: Framing, notices: Notices) -> Result<Self> {
         let name = target.name().to_owned();
-        upright::check(input.video_stream(), &name, false, &notices)?;
+        check_rotation(input.video_stream(), &name, false, &notices)?;
         let url = if name == "-" { name.clone() } else { target.url() };
         target.wait_for_reader()?;
         let writer = match target.fifo() {
@@ -58,7 +58,8 @@ impl RawSink {
         if input.media.streams.len() > 1 {
             notices.note(&format!("{name}: raw video holds nothing but pictures; the other streams are left out"));
         }
-        Ok(RawSink { writer, target, framing, input, notices, turner: None, started: None })
+        let upright = Upright::new(input.video_stream(), false);
+        Ok(RawSink { writer, target, framing, input, notices, upright, started: None })
     }
 
     fn start(&mut self, frame: &Frame, picture: &Picture) -> Result<()> {
@@ -98,14 +99,8 @@ impl RawSink {
     }
 
     fn write_frame(&mut self, mut frame: Frame) -> Result<()> {
-        let mut picture = Picture::from_frame(&frame)?;
-        if self.started.is_none() {
-            self.turner = upright::turner(&picture, self.input.video_stream(), false);
-        }
-        if let Some(turner) = &mut self.turner {
-            picture = turner.turn(picture).with_context(|| format!("{}: cannot be turned", self.target.name()))?;
-            frame = picture.to_frame()?.context("turned frames are native")?;
-        }
+        frame = self.upright.frame(frame).with_context(|| self.target.name().to_owned())?;
+        let picture = Picture::from_frame(&frame)?;
         if self.started.is_none() {
             self.start(&frame, &picture)?;
         }

@@ -32,6 +32,20 @@ pub struct Routes {
     told_of_times: bool,
 }
 
+/// Warns of a video that is to be turned by something else than quarters when it is shown, if its output does not say so.
+///
+/// # Errors
+/// The warning, with `--strict`.
+pub fn check_rotation(video: &Stream, name: &str, is_told: bool, notices: &Notices) -> Result<()> {
+    if is_told || !video.side_data.tilts_pictures() {
+        return Ok(());
+    }
+    notices.warn(&format!(
+        "{name} cannot say that the video is to be turned when it is shown, by no quarter of a turn: it lies as it was \
+         recorded (an .mp4 file turns it)"
+    ))
+}
+
 /// Warns of the streams that `container` cannot hold.
 ///
 /// # Errors

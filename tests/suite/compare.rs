@@ -1,5 +1,6 @@
 //! `compare`: two videos or images in one.
 
+use crate::clips::phone;
 use crate::program::Dir;
 use crate::reader::encoder_is_here;
 
@@ -64,6 +65,27 @@ fn b_gets_the_height_of_a_and_odd_sizes_become_even() {
     let beside = (200.0 * height as f64 / 100.0).round() as u64;
     let even = |length: u64| length.next_multiple_of(2);
     assert_eq!(size(&dir, "out.mkv"), (even(width + beside), even(height)));
+}
+
+#[test]
+fn videos_that_are_to_be_turned_are_turned_before_they_are_compared() {
+    if !encoder_is_here("a phone's video", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    phone(&dir, "a.mp4", "-f lavfi -i color=red:size=320x240:rate=25 -frames:v 3", 90);
+    phone(&dir, "b.mp4", "-f lavfi -i color=blue:size=480x360:rate=25 -frames:v 3", 270);
+    colour(&dir, "plain.mkv", "blue", "240x320", "-frames:v 3");
+    for b in ["b.mp4", "plain.mkv"] {
+        dir.succeeds(&format!("compare --encoder libx264 -y a.mp4 {b} out.mp4"));
+        assert_eq!(size(&dir, "out.mp4"), (480, 320));
+        assert!(!dir.streams("out.mp4")[0].to_string().contains("Display Matrix"), "turned once more");
+        assert_near(pixel(&dir, "out.mp4", (120, 100)), RED);
+        assert_near(pixel(&dir, "out.mp4", (360, 100)), BLUE);
+    }
+    dir.succeeds("compare --encoder ffv1 -y plain.mkv a.mp4 out.mkv");
+    assert_eq!(size(&dir, "out.mkv"), (480, 320));
+    assert_near(pixel(&dir, "out.mkv", (360, 100)), RED);
 }
 
 #[test]

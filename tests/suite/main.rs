@@ -5,6 +5,7 @@ mod bad_input;
 mod bench;
 mod chroma;
 mod clahe;
+mod clips;
 mod command_line;
 mod compare;
 mod cuda;

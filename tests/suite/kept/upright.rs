@@ -1,18 +1,13 @@
 //! Pictures that are to be turned when they are shown are turned where the output cannot say so.
 
+use crate::clips::phone;
 use crate::program::Dir;
 use crate::reader::encoder_is_here;
 
 /// A clip of 128x96 whose pixels are not square, and a phone's note in it that it is to be turned.
 fn turned(dir: &Dir, file: &str, format: &str, angle: u32) {
-    dir.ffmpeg(&format!(
-        "-f lavfi -i testsrc2=size=128x96:rate=25 -frames:v 4 -vf setsar=4/3,format={format} -c:v libx264 -qp 0 plain.mp4"
-    ));
-    dir.ffmpeg(&format!("-i plain.mp4 -c copy -metadata:s:v rotate={angle} {file}"));
-    if !dir.probe("-show_streams", file).to_string().contains("Display Matrix") {
-        // Since FFmpeg 6 it is told on the input's side, counterclockwise.
-        dir.ffmpeg(&format!("-display_rotation -{angle} -i plain.mp4 -c copy {file}"));
-    }
+    let clip = "-f lavfi -i testsrc2=size=128x96:rate=25 -frames:v 4 -qp 0";
+    phone(dir, file, &format!("{clip} -vf setsar=4/3,format={format}"), angle);
 }
 
 #[test]
