@@ -11,10 +11,15 @@ pub const NOTICED: i64 = 100_000;
 /// The finest grid that a container which counts frames is given, in frames a second.
 const FINEST: f64 = 240.0;
 
+/// The rates that MPEG-1 and MPEG-2 know, in frames a second.
+const MPEG_RATES: [(i32, i32); 8] =
+    [(24_000, 1001), (24, 1), (25, 1), (30_000, 1001), (30, 1), (50, 1), (60_000, 1001), (60, 1)];
+
 /// Gives frames their times in the encoder's units: each later than the one before it.
 pub struct Clock {
     from: Rational,
     to: Rational,
+    rate: Rational,
     last: Option<i64>,
     /// How long each frame is shown that is still inside the encoder: some encoders forget it.
     durations: VecDeque<(i64, i64)>,
@@ -29,21 +34,27 @@ impl Clock {
         let from = stream.time_base;
         let rate = stream.frame_rate.unwrap_or(Rational::new(25, 1));
         let codec = candidates.first().map(|encoder| encoder.codec());
-        let by_rate = matches!(codec, Some(ffmpeg_next::codec::Id::MPEG1VIDEO | ffmpeg_next::codec::Id::MPEG2VIDEO));
+        let is_mpeg = matches!(codec, Some(ffmpeg_next::codec::Id::MPEG1VIDEO | ffmpeg_next::codec::Id::MPEG2VIDEO));
+        let rate = if is_mpeg || !container.has_timestamps() { grid(rate, stream.base_rate) } else { rate };
+        let rate = if is_mpeg { mpeg_rate(rate) } else { rate };
         // MPEG-4 part 2 counts in at most 65535ths of a second; in 60000ths, the usual rates come out even.
         let too_fine = codec == Some(ffmpeg_next::codec::Id::MPEG4) && from.denominator() > 65535;
-        let to = match (by_rate, container.has_timestamps()) {
-            (true, _) => rate.invert(),
-            (false, false) => grid(rate, stream.base_rate).invert(),
-            (false, true) if too_fine => Rational::new(1, 60_000),
-            (false, true) => from,
+        let to = match container.has_timestamps() && !is_mpeg {
+            false => rate.invert(),
+            true if too_fine => Rational::new(1, 60_000),
+            true => from,
         };
-        Clock { from, to, last: None, durations: VecDeque::new(), told: false }
+        Clock { from, to, rate, last: None, durations: VecDeque::new(), told: false }
     }
 
     /// The encoder's unit, in seconds.
     pub fn unit(&self) -> Rational {
         self.to
+    }
+
+    /// Frames a second that the encoder is told.
+    pub fn rate(&self) -> Rational {
+        self.rate
     }
 
     /// Puts `picture` at its time in the encoder's units.
@@ -89,4 +100,11 @@ fn grid(average: Rational, base: Option<Rational>) -> Rational {
         f64::from(*base) <= FINEST && times > 1.01 && (times - times.round()).abs() > 0.01
     };
     base.filter(finer).unwrap_or(average)
+}
+
+/// The lowest rate of MPEG's that is no lower than this one, or its highest.
+fn mpeg_rate(rate: Rational) -> Rational {
+    let rates = MPEG_RATES.map(|(numerator, denominator)| Rational::new(numerator, denominator));
+    let enough = |known: &Rational| f64::from(*known) > f64::from(rate) * 0.9999;
+    rates.into_iter().find(enough).unwrap_or(rates[rates.len() - 1])
 }

@@ -128,7 +128,7 @@ impl FileSink {
                 format: shape.format,
                 size: shape.size,
                 time_base: clock.unit(),
-                frame_rate: stream.frame_rate,
+                frame_rate: stream.frame_rate.map(|_| clock.rate()),
                 colour: shape.colour,
                 sample_aspect_ratio: first.sample_aspect_ratio().or(stream.sample_aspect_ratio),
                 interlaced: interlaced.filter(|_| candidate.codes_fields()),
