@@ -5,8 +5,8 @@ use super::native::ToNative;
 use super::place::{CameraOptions, Place};
 use crate::camera::explain;
 use crate::ffmpeg::{
-    DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Interrupt, Media, Picture, Rational, last_message, microseconds,
-    rescale,
+    DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Interrupt, Media, Picture, Rational, Upright, last_message,
+    microseconds, rescale,
 };
 use crate::frame::Pool;
 use crate::io::Reader;
@@ -48,6 +48,8 @@ pub struct LiveSource {
     /// When the last frame of a file was due, and its time in microseconds.
     shown: Option<(Instant, i64)>,
     to_native: ToNative,
+    /// Turns what a phone has filmed: neither preview nor virtual camera could say it.
+    upright: Upright,
     input: Input,
     options: CameraOptions,
     cancel: Cancel,
@@ -80,6 +82,7 @@ impl LiveSource {
         let rate = plausible.or(options.rate).unwrap_or(Rational::new(30, 1));
         let mut media = Media::of_raw_video("rawvideo", rate, stream.sample_aspect_ratio);
         media.streams[0].time_base = microseconds();
+        let upright = Upright::new(stream, false);
         let name = place.name.clone();
         let (frames, duration) = (options.frames, options.duration);
         let input = Input { name, media, video: 0, picture, shift: 0, length: None, frames, duration };
@@ -90,6 +93,7 @@ impl LiveSource {
             clock: LiveClock::default(),
             shown: None,
             to_native: ToNative::new(notices.clone()),
+            upright,
             input: input.clone(),
             options,
             cancel: cancel.clone(),
@@ -113,7 +117,9 @@ impl LiveSource {
         }
         picture.set_time(Some(time));
         picture.set_duration(in_microseconds(picture.duration()));
-        let frame = self.to_native.frame(&picture).with_context(|| self.input.name.clone())?;
+        let name = || self.input.name.clone();
+        let picture = self.upright.picture(picture).with_context(name)?;
+        let frame = self.to_native.frame(&picture).with_context(name)?;
         self.delivered += 1;
         self.progress.count_decoded(time);
         Ok(Some(Captured { frame, at }))

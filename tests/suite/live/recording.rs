@@ -1,7 +1,9 @@
 //! Recordings of a camera that is a filter with a clock.
 
 use super::{Beside, pause, without_display};
+use crate::clips::phone;
 use crate::program::{Dir, Run};
+use crate::reader::encoder_is_here;
 use std::io::Write;
 use std::process::Stdio;
 
@@ -60,6 +62,18 @@ fn a_file_plays_as_it_was_filmed() {
         assert!((time - times[0] - number as f64 / 20.0).abs() < 0.002, "{times:?}");
     }
     assert!(elapsed(&run.stderr) >= 1.4, "{run:?}");
+}
+
+#[test]
+fn what_a_phone_has_filmed_is_recorded_upright() {
+    if !encoder_is_here("a phone's video", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    phone(&dir, "in.mp4", "-f lavfi -i testsrc2=s=128x96:r=25:d=0.4", 90);
+    dir.succeeds("live --backend cpu --no-preview --encoder ffv1 --record out.mkv in.mp4");
+    let stream = &dir.streams("out.mkv")[0];
+    assert_eq!((&stream["width"], &stream["height"]), (&96.into(), &128.into()));
 }
 
 #[test]
