@@ -5,7 +5,7 @@ use histeq_video::cli::Job;
 use histeq_video::curves::Saving;
 use histeq_video::equalize::Equalizer;
 use histeq_video::pipeline::{Input, Outcome, Progress};
-use histeq_video::sink::Target;
+use histeq_video::sink::{Files, Target};
 use histeq_video::spec::Settings;
 use histeq_video::stats::{Observed, Recording, StatsFormat};
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub struct Places {
 impl Places {
     /// The places that `job` names.
     pub fn of(job: &Job) -> Result<Self> {
-        let target = |name: &String| Target::new(name, &job.input.url, false, job.overwrite);
+        let target = |name: &String| Target::new(name, &job.input.url, Files::One, job.overwrite);
         let stats = job.stats.as_ref().map(|(name, format)| target(name).map(|target| (target, *format)));
         Ok(Places { stats: stats.transpose()?, curves: job.save_curves.as_ref().map(target).transpose()? })
     }

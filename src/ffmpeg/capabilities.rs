@@ -145,7 +145,9 @@ pub fn nearest_format(formats: &[RawFormat], format: RawFormat) -> Option<RawFor
     }
     let coloured = preferably(formats, |f| format.is_gray() || !f.is_gray());
     let deep = preferably(&coloured, |f| f.depth() >= format.depth().min(16));
-    let mut list: Vec<_> = deep.iter().map(|f| f.0).collect();
+    // Not many players know red, green and blue in codecs that are made for YUV.
+    let alike = preferably(&deep, |f| f.is_rgb() == format.is_rgb());
+    let mut list: Vec<_> = alike.iter().map(|f| f.0).collect();
     list.push(ffi::AVPixelFormat::AV_PIX_FMT_NONE);
     // SAFETY: the list ends with NONE.
     let best = unsafe {
@@ -165,7 +167,7 @@ fn preferably(formats: &[RawFormat], suit: impl Fn(&RawFormat) -> bool) -> Vec<R
 /// that nobody can read, or refuse the whole file when it begins.
 const WITHOUT_A_LIST: &[(&[&str], &[Id])] = &[
     (
-        &["mpegts", "hls"],
+        &["mpegts"],
         &[
             Id::MPEG1VIDEO,
             Id::MPEG2VIDEO,
@@ -189,6 +191,7 @@ const WITHOUT_A_LIST: &[(&[&str], &[Id])] = &[
             Id::DVB_TELETEXT,
         ],
     ),
+    (&["hls"], &[Id::H264, Id::HEVC, Id::MPEG2VIDEO, Id::MP2, Id::MP3, Id::AAC, Id::AC3, Id::EAC3]),
     (
         &["mpeg", "vob", "dvd", "svcd", "vcd"],
         &[
@@ -210,6 +213,15 @@ const WITHOUT_A_LIST: &[(&[&str], &[Id])] = &[
     (&["ogg", "ogv"], &[Id::THEORA, Id::VP8, Id::VORBIS, Id::OPUS, Id::FLAC, Id::SPEEX]),
     (&["mxf"], &[Id::MPEG2VIDEO, Id::DNXHD, Id::DVVIDEO, Id::JPEG2000, Id::H264, Id::PCM_S16LE, Id::PCM_S24LE]),
 ];
+
+/// Has Windows a name for this kind of video?
+fn has_riff_tag(id: Id) -> bool {
+    // SAFETY: the list of lists ends with null; each is a constant.
+    unsafe {
+        let lists = [ffi::avformat_get_riff_video_tags(), std::ptr::null()];
+        ffi::av_codec_get_tag(lists.as_ptr(), id.into()) != 0
+    }
+}
 
 /// A kind of file that this FFmpeg can write.
 #[derive(Clone, Copy)]
@@ -243,7 +255,8 @@ impl Container {
     /// Can it say of each frame when it is shown, or does it only know a rate?
     pub fn has_timestamps(self) -> bool {
         // The flag for a variable frame rate is no guide: mp4 and mpegts do without.
-        let counts_frames = matches!(self.name().as_str(), "avi" | "mxf" | "gxf" | "dv" | "yuv4mpegpipe");
+        let counts_frames =
+            matches!(self.name().as_str(), "avi" | "mxf" | "gxf" | "dv" | "yuv4mpegpipe" | "ogg" | "ogv");
         !counts_frames && !self.flag(ffi::AVFMT_NOTIMESTAMPS)
     }
 
@@ -267,6 +280,11 @@ impl Container {
             Id::VP8 | Id::MPEG1VIDEO | Id::MPEG2VIDEO | Id::PRORES => false,
             _ => matches!(name.as_str(), "mp4" | "matroska" | "webm" | "null"),
         }
+    }
+
+    /// Do sound and pictures begin with the file, whenever they began before?
+    pub fn begins_at_zero(self) -> bool {
+        matches!(self.name().as_str(), "avi" | "mxf" | "gxf" | "dv")
     }
 
     /// Must codecs put their headers into the container?
@@ -340,7 +358,7 @@ impl Container {
     /// Can it hold this codec?
     pub fn holds_codec(self, id: Id) -> bool {
         // QuickTime's list names codecs that its muxer then refuses ("only supported in MP4").
-        if self.name() == "mov" && matches!(id, Id::VP9 | Id::AV1 | Id::FLAC | Id::OPUS | Id::TRUEHD) {
+        if self.name() == "mov" && matches!(id, Id::VP8 | Id::VP9 | Id::AV1 | Id::FLAC | Id::OPUS | Id::TRUEHD) {
             return false;
         }
         if let Some((_, codecs)) = WITHOUT_A_LIST.iter().find(|(names, _)| names.contains(&self.name().as_str())) {
@@ -352,7 +370,8 @@ impl Container {
             // It keeps no list, and complains when its header is written.
             ..0 if self.holds_video_alone() => self.default_codec("") == Some(id),
             ..0 => true,
-            0 => false,
+            // Matroska takes whatever video Windows has a name for, as AVI does.
+            0 => self.name() == "matroska" && has_riff_tag(id),
             1.. => true,
         }
     }
@@ -361,6 +380,7 @@ impl Container {
     pub fn holds(self, stream: &Stream) -> bool {
         let name = self.name();
         match stream.kind {
+            Kind::Audio | Kind::Video if !stream.is_known() => false,
             Kind::Attachment => name == "matroska",
             Kind::Unknown => false,
             Kind::Data => match name.as_str() {

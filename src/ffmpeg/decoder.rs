@@ -5,6 +5,7 @@ use super::lender::{Lender, get_buffer};
 use super::nvdec::Nvdec;
 use super::{Error, Packet, Picture, RawFormat, Stream, check};
 use crate::frame::Pool;
+use ffmpeg_next::codec::Id;
 use ffmpeg_next::{Rational, ffi};
 use std::sync::Arc;
 
@@ -59,8 +60,7 @@ impl Decoder {
     /// When FFmpeg has none for this codec (`DecoderNotFound`), there is no such GPU, or it refuses the parameters.
     pub fn open(stream: &Stream, delay: Delay, on: DecodeOn) -> Result<Self, Error> {
         let (codec, nvdec) = match on {
-            // SAFETY: answers with a constant or with null.
-            DecodeOn::Cpu => (unsafe { ffi::avcodec_find_decoder(stream.parameters.id().into()) }, None),
+            DecodeOn::Cpu => (decoder_of(stream), None),
             DecodeOn::Nvdec(gpu) => {
                 let codec = Nvdec::decoder(stream.parameters.id()).ok_or(Error::DecoderNotFound)?;
                 (codec, Some(Nvdec::open(gpu)?))
@@ -93,7 +93,10 @@ impl Decoder {
             }
             if delay == Delay::Lowest {
                 (*decoder.ptr).thread_type = ffi::FF_THREAD_SLICE;
-                (*decoder.ptr).flags |= ffi::AV_CODEC_FLAG_LOW_DELAY as i32;
+                // Decoders of MPEG's older codecs then give B-frames in the order in which they are coded.
+                if !matches!(stream.parameters.id(), Id::MPEG1VIDEO | Id::MPEG2VIDEO | Id::MPEG4 | Id::VC1) {
+                    (*decoder.ptr).flags |= ffi::AV_CODEC_FLAG_LOW_DELAY as i32;
+                }
             }
             check(ffi::avcodec_open2(decoder.ptr, codec, std::ptr::null_mut()))?;
             Ok(decoder)
@@ -161,6 +164,22 @@ impl Decoder {
     /// The pixel format of pictures that NVDEC was to decode and does not, once there has been one.
     pub fn refused(&self) -> Option<RawFormat> {
         self.refused
+    }
+}
+
+/// FFmpeg's first choice, but for VP8 and VP9 with transparency, which only their own library decodes.
+fn decoder_of(stream: &Stream) -> *const ffi::AVCodec {
+    let id = stream.parameters.id();
+    let with_alpha = match id {
+        Id::VP8 => Some(c"libvpx"),
+        Id::VP9 => Some(c"libvpx-vp9"),
+        _ => None,
+    };
+    let own = with_alpha.filter(|_| stream.tag("alpha_mode") == Some("1"));
+    // SAFETY: NUL-terminated names; answers are constants or null.
+    unsafe {
+        let own = own.map_or(std::ptr::null(), |name| ffi::avcodec_find_decoder_by_name(name.as_ptr()));
+        if own.is_null() { ffi::avcodec_find_decoder(id.into()) } else { own }
     }
 }
 

@@ -102,7 +102,7 @@ impl Packet {
         let packet = self.get_mut();
         for time in [&mut packet.pts, &mut packet.dts] {
             if *time != ffi::AV_NOPTS_VALUE {
-                *time += by;
+                *time = time.saturating_add(by);
             }
         }
     }

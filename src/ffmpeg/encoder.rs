@@ -62,6 +62,12 @@ impl VideoEncoder {
             context.time_base = options.time_base.into();
             if let Some(rate) = options.frame_rate {
                 context.framerate = rate.into();
+                // The rate control of MPEG-4 and its kin takes a unit of time for a frame, unless told how many make one.
+                #[cfg(not(ffmpeg_6_1))]
+                {
+                    let ticks = 1.0 / f64::from(options.time_base) / f64::from(rate);
+                    context.ticks_per_frame = (ticks.round() as i32).max(1);
+                }
             }
             context.color_range = options.colour.range;
             context.color_primaries = options.colour.primaries;
@@ -88,11 +94,10 @@ impl VideoEncoder {
             this
         };
         this.open_with(encoder, options)?;
-        this.can_close = encoder.name() != "libsvtav1";
         Ok(this)
     }
 
-    fn open_with(&self, encoder: Encoder, options: &VideoOptions) -> Result<()> {
+    fn open_with(&mut self, encoder: Encoder, options: &VideoOptions) -> Result<()> {
         let name = encoder.name();
         let mut private = options.options.clone();
         if let Some(words) = options.side_data.x265_parameters().filter(|_| name == "libx265") {
@@ -116,6 +121,7 @@ impl VideoEncoder {
             let (width, height) = options.size;
             format!("encoder {name} refuses {width}x{height} {}{reason}", options.format)
         })?;
+        self.can_close = name != "libsvtav1";
         if let Some((key, _)) = unknown.first() {
             bail!("encoder {name} has no option {key} (`ffmpeg -h encoder={name}` lists them)");
         }
@@ -169,7 +175,7 @@ fn add_words(options: &mut Vec<(String, String)>, key: &str, words: &str) {
 
 impl Drop for VideoEncoder {
     fn drop(&mut self) {
-        // What is not closed here ends with the process, which has failed: nothing has been encoded.
+        // What cannot be closed is leaked: rather that than a program that never ends.
         if self.can_close {
             // SAFETY: allocated in `open`, freed nowhere else.
             unsafe { ffi::avcodec_free_context(&mut self.ptr) };

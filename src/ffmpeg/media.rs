@@ -136,6 +136,17 @@ impl Stream {
         Some((format, (usize::try_from(width).ok()?, usize::try_from(height).ok()?)))
     }
 
+    /// Has enough of it been found to say what it is? A broadcast may announce a stream and never send it.
+    pub fn is_known(&self) -> bool {
+        // SAFETY: the parameters are valid.
+        let parameters = unsafe { &*self.parameters.as_ptr() };
+        match self.kind {
+            Kind::Audio => parameters.sample_rate > 0,
+            Kind::Video => parameters.width > 0 && parameters.height > 0,
+            _ => true,
+        }
+    }
+
     /// Is its codec a text subtitle, so that it can be written as another kind of text subtitle?
     pub fn is_text_subtitle(&self) -> bool {
         // SAFETY: the descriptors are constants; a null one is handled.

@@ -273,7 +273,7 @@ impl Muxer {
             let kind = (*to.codecpar).codec_type;
             let in_turn = matches!(kind, ffi::AVMediaType::AVMEDIA_TYPE_VIDEO | ffi::AVMediaType::AVMEDIA_TYPE_AUDIO);
             let apart = i64::from(in_turn && !self.container.takes_equal_times());
-            let delay = self.times[stream.0].map_or(0, |last| packet.delay_to(last + apart));
+            let delay = self.times[stream.0].map_or(0, |last| packet.delay_to(last.saturating_add(apart)));
             self.times[stream.0] = packet.dts().or(self.times[stream.0]);
             let delay = rescale(delay, to.time_base.into(), super::microseconds());
             check(ffi::av_interleaved_write_frame(self.ptr, packet.as_ptr()))?;

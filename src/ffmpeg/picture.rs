@@ -49,6 +49,15 @@ impl RawFormat {
         RawFormat::from_name(&format!("yuv444p{depth}"))
     }
 
+    /// The planar YUV format of this depth without subsampling, if this one has more chroma across than down or the other way
+    /// round.
+    pub(super) fn without_subsampling(self) -> Option<Self> {
+        let name = self.name();
+        let found = ["422", "440", "411"].into_iter().find(|sampling| name.contains(sampling))?;
+        let planar = name.starts_with("yuv").then(|| name.replace(found, "444"));
+        RawFormat::from_name(planar.as_deref().filter(|_| !name.starts_with("yuyv"))?)
+    }
+
     /// Is its name one of the full-range `yuvj`?
     pub fn is_full_range_yuv(self) -> bool {
         self.name().starts_with("yuvj")
@@ -432,6 +441,19 @@ impl Picture {
             .then_some(frame.flags & ffi::AV_FRAME_FLAG_TOP_FIELD_FIRST as i32 != 0);
     }
 
+    /// Forgets that its two fields were taken at different times.
+    pub(super) fn set_progressive(&mut self) {
+        let frame = self.get_mut();
+        #[cfg(not(ffmpeg_6_1))]
+        {
+            frame.interlaced_frame = 0;
+        }
+        #[cfg(ffmpeg_6_1)]
+        {
+            frame.flags &= !(ffi::AV_FRAME_FLAG_INTERLACED as i32);
+        }
+    }
+
     /// Width to height of a pixel, if known.
     pub fn sample_aspect_ratio(&self) -> Option<ffmpeg_next::Rational> {
         let ratio = self.get().sample_aspect_ratio;
@@ -503,6 +525,18 @@ impl Picture {
             }
             out.data[index] = plane.row(0).as_ptr().cast_mut();
             out.linesize[index] = plane.stride() as i32;
+        }
+        if frame.format().descriptor().model == Model::Gray {
+            // What it came from may have had colours without a matrix, or a range that went without saying.
+            if picture.get().colorspace == ffi::AVColorSpace::AVCOL_SPC_RGB {
+                picture.get_mut().colorspace = ffi::AVColorSpace::AVCOL_SPC_UNSPECIFIED;
+            }
+            if picture.colour().range_of(picture.format()) != frame.range() {
+                picture.get_mut().color_range = match frame.range() {
+                    Range::Full => ffi::AVColorRange::AVCOL_RANGE_JPEG,
+                    Range::Limited => ffi::AVColorRange::AVCOL_RANGE_MPEG,
+                };
+            }
         }
         picture.set_time(frame.pts);
         // Which kind of picture it was coded as is the encoder's to decide anew.

@@ -56,6 +56,11 @@ impl Scaler {
         scaler
     }
 
+    /// Does it make pictures of this size?
+    pub(super) fn makes_size(&self, size: (usize, usize)) -> bool {
+        self.to.size == size
+    }
+
     /// Can swscale make pictures of this format?
     pub fn makes(format: RawFormat) -> bool {
         // SAFETY: no precondition.
@@ -113,27 +118,31 @@ impl Scaler {
     }
 
     fn set_up(&mut self, from: Shape) -> Result<(), Error> {
-        let flags = self.flags.bits();
-        let none = std::ptr::null_mut();
-        // SAFETY: the old context is given back or freed by `sws_getCachedContext`; the coefficient tables are
-        // constants with four entries each.
+        let full = |range: Range| i64::from(range == Range::Full);
+        // The ranges have to be there before it begins: between pictures of one format and size it would choose to copy.
+        let options = [
+            (c"sws_flags", i64::from(self.flags.bits())),
+            (c"srcw", from.size.0 as i64),
+            (c"srch", from.size.1 as i64),
+            (c"src_format", from.format.0 as i64),
+            (c"src_range", full(from.range)),
+            (c"dstw", self.to.size.0 as i64),
+            (c"dsth", self.to.size.1 as i64),
+            (c"dst_format", self.to.format.0 as i64),
+            (c"dst_range", full(self.to.range)),
+        ];
+        // SAFETY: the old context is ours, and not used again; the new one is set up by options of its own, and the
+        // coefficient tables are constants with four entries each.
         unsafe {
-            self.context = ffi::sws_getCachedContext(
-                self.context,
-                from.size.0 as i32,
-                from.size.1 as i32,
-                from.format.0,
-                self.to.size.0 as i32,
-                self.to.size.1 as i32,
-                self.to.format.0,
-                flags,
-                none,
-                none.cast(),
-                std::ptr::null(),
-            );
+            ffi::sws_freeContext(self.context);
+            self.context = ffi::sws_alloc_context();
             if self.context.is_null() {
-                return Err(Error::Other { errno: libc::ENOTSUP });
+                return Err(Error::Other { errno: libc::ENOMEM });
             }
+            for (name, value) in options {
+                check(ffi::av_opt_set_int(self.context.cast(), name.as_ptr(), value, 0))?;
+            }
+            check(ffi::sws_init_context(self.context, std::ptr::null_mut(), std::ptr::null_mut()))?;
             // RGB has no matrix of its own: the YUV side of a conversion decides for both.
             let matrix = if from.format.is_rgb() { self.to.matrix } else { from.matrix };
             let to_matrix = if self.to.format.is_rgb() { matrix } else { self.to.matrix };

@@ -93,10 +93,8 @@ impl StreamSideData {
 
     /// Are the pictures to be turned or mirrored when they are shown?
     pub fn turns_pictures(&self) -> bool {
-        // Rows of a matrix of fixed-point numbers: 16 bits behind the point, in the last column 30.
-        const AS_THEY_ARE: [i32; 9] = [1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30];
         let matrix = self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX);
-        matrix.is_some_and(|matrix| matrix != bytemuck::cast_slice::<i32, u8>(&AS_THEY_ARE))
+        matrix.is_some_and(|matrix| !super::Turn::is_none(matrix))
     }
 
     /// By how many quarters they are, if it is by quarters.

@@ -2,11 +2,15 @@
 //! when they are shown.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::{Error, Picture, RawFormat, Stream, StreamSideData, check, text};
+use super::{Error, Picture, RawFormat, Scaler, Stream, check, text};
 use crate::frame::Frame;
 use anyhow::Context;
 use ffmpeg_next::filter::{self, Graph};
 use ffmpeg_next::{Rational, ffi};
+
+/// `vflip` only walks the rows backwards, which not every encoder follows: what comes behind it puts them in order.
+const UPSIDE_DOWN: &str = "vflip,copy";
+const HALF: &str = "vflip,hflip";
 
 /// By quarters of a turn, mirrored or not: what libavfilter's filters of the same names do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,12 +20,10 @@ impl Turn {
     /// What a display matrix asks for: rows of fixed-point numbers, `(x, y)` goes to `(a x + c y, b x + d y)`. `None` where
     /// that is no quarter of a turn, or nothing at all.
     pub(super) fn of_matrix(matrix: &[u8]) -> Option<Self> {
-        let matrix: Vec<i32> = matrix.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
-        let &[a, b, _, c, d, ..] = matrix.as_slice() else { return None };
-        let filters = match [a, b, c, d].map(i32::signum) {
+        let filters = match signs(matrix)? {
             [-1, 0, 0, 1] => "hflip",
-            [1, 0, 0, -1] => "vflip",
-            [-1, 0, 0, -1] => "hflip,vflip",
+            [1, 0, 0, -1] => UPSIDE_DOWN,
+            [-1, 0, 0, -1] => HALF,
             [0, 1, 1, 0] => "transpose=cclock_flip",
             [0, 1, -1, 0] => "transpose=clock",
             [0, -1, 1, 0] => "transpose=cclock",
@@ -31,12 +33,17 @@ impl Turn {
         Some(Turn(filters))
     }
 
+    /// Does a display matrix leave pictures as they are?
+    pub(super) fn is_none(matrix: &[u8]) -> bool {
+        signs(matrix) == Some([1, 0, 0, 1])
+    }
+
     /// What the orientation of Exif asks for, a number from 1 to 8.
     fn of_exif(orientation: &str) -> Option<Self> {
         let filters = match orientation.trim() {
             "2" => "hflip",
-            "3" => "hflip,vflip",
-            "4" => "vflip",
+            "3" => HALF,
+            "4" => UPSIDE_DOWN,
             "5" => "transpose=cclock_flip",
             "6" => "transpose=clock",
             "7" => "transpose=clock_flip",
@@ -61,24 +68,34 @@ impl Turn {
     }
 }
 
-/// Turns the pictures of a video, if they have to be. The first one decides.
+/// The signs of a display matrix' `a`, `b`, `c` and `d`.
+fn signs(matrix: &[u8]) -> Option<[i32; 4]> {
+    let matrix: Vec<i32> = matrix.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
+    let &[a, b, _, c, d, ..] = matrix.as_slice() else { return None };
+    // What writes a matrix may have rounded: a hundredth of the largest entry is none.
+    let least = [a, b, c, d].map(i32::unsigned_abs).into_iter().max().unwrap_or(0) / 100;
+    Some([a, b, c, d].map(|entry| if entry.unsigned_abs() <= least { 0 } else { entry.signum() }))
+}
+
+/// Turns the pictures of a video, if they have to be.
 pub struct Upright {
-    said: StreamSideData,
-    is_told: bool,
+    /// Does the stream say how pictures lie? Then it says so of all of them.
+    is_said: bool,
+    turn: Option<Turn>,
     turner: Option<Turner>,
-    begun: bool,
 }
 
 impl Upright {
     /// Pictures of `stream`; `is_told` says whether somebody else is told what the stream says of them. What pictures say
     /// themselves, as photos do, nobody is told.
     pub fn new(stream: &Stream, is_told: bool) -> Self {
-        Upright { said: stream.side_data.clone(), is_told, turner: None, begun: false }
+        let is_said = stream.side_data.turns_pictures();
+        Upright { is_said, turn: stream.side_data.turn().filter(|_| !is_told), turner: None }
     }
 
-    /// Are pictures turned, as far as is known?
+    /// Are pictures like the last one turned?
     pub fn turns(&self) -> bool {
-        self.turner.is_some()
+        self.turn.is_some()
     }
 
     /// `picture` the right way up; all else that is known of it stays, but that it is to be turned.
@@ -86,16 +103,13 @@ impl Upright {
     /// # Errors
     /// When libavfilter cannot turn it.
     pub fn picture(&mut self, picture: Picture) -> Result<Picture, Error> {
-        if !std::mem::replace(&mut self.begun, true) {
-            let turn = match self.said.turns_pictures() {
-                true => self.said.turn().filter(|_| !self.is_told),
-                false => Turn::of_picture(&picture),
-            };
-            self.turner = turn.map(|turn| Turner { turn, graph: None });
+        if !self.is_said {
+            self.turn = Turn::of_picture(&picture);
         }
+        let Some(turn) = self.turn else { return Ok(picture) };
         match &mut self.turner {
-            Some(turner) => turner.turn(picture),
-            None => Ok(picture),
+            Some(turner) if turner.turn == turn => turner.turn(picture),
+            turner => turner.insert(Turner { turn, graph: None, even_chroma: None }).turn(picture),
         }
     }
 
@@ -104,7 +118,7 @@ impl Upright {
     /// # Errors
     /// When libavfilter cannot turn it, or what it gives is not native.
     pub fn frame(&mut self, frame: Frame) -> anyhow::Result<Frame> {
-        if self.begun && self.turner.is_none() {
+        if self.is_said && self.turn.is_none() {
             return Ok(frame);
         }
         let picture = self.picture(Picture::from_frame(&frame)?).context("a frame cannot be turned")?;
@@ -118,10 +132,13 @@ impl Upright {
 struct Turner {
     turn: Turn,
     graph: Option<(RawFormat, (usize, usize), Graph)>,
+    /// Gives chroma as many rows as columns, where they are not.
+    even_chroma: Option<(RawFormat, Scaler)>,
 }
 
 impl Turner {
     fn turn(&mut self, picture: Picture) -> Result<Picture, Error> {
+        let picture = self.evened(picture)?;
         let (format, size) = (picture.format(), picture.size());
         if !matches!(&self.graph, Some((for_format, for_size, _)) if (*for_format, *for_size) == (format, size)) {
             self.graph = Some((format, size, self.build(&picture)?));
@@ -129,16 +146,34 @@ impl Turner {
         let Some((_, _, graph)) = &mut self.graph else { unreachable!("set above") };
         let gone = Error::FilterNotFound;
         let (mut inlet, mut outlet) = (graph.get("in").ok_or(gone)?, graph.get("out").ok_or(gone)?);
-        let turned = Picture::new();
+        let mut turned = Picture::new();
         // SAFETY: the graph is configured; the source takes the picture's references, the sink fills an empty picture.
         unsafe {
             check(ffi::av_buffersrc_add_frame(inlet.as_mut_ptr(), picture.as_ptr()))?;
             check(ffi::av_buffersink_get_frame(outlet.as_mut_ptr(), turned.as_ptr()))?;
             let orientation = c"Orientation".as_ptr();
+            if self.turn.0.starts_with("transpose") {
+                // What were rows of two fields are columns now.
+                turned.set_progressive();
+            }
             ffi::av_frame_remove_side_data(turned.as_ptr(), ffi::AVFrameSideDataType::AV_FRAME_DATA_DISPLAYMATRIX);
             ffi::av_dict_set(&mut (*turned.as_ptr()).metadata, orientation, std::ptr::null(), 0);
         }
         Ok(turned)
+    }
+
+    /// A picture whose chroma is as coarse across as down, which stays so when it is turned by a quarter. libavfilter would
+    /// see to that itself, but not to depth and range.
+    fn evened(&mut self, picture: Picture) -> Result<Picture, Error> {
+        let (format, size) = (picture.format(), picture.size());
+        let even = format.without_subsampling().filter(|_| self.turn.0.starts_with("transpose"));
+        let Some(even) = even else { return Ok(picture) };
+        let scaler = match self.even_chroma.take() {
+            Some((from, scaler)) if from == format && scaler.makes_size(size) => scaler,
+            _ => Scaler::to(even, size, picture.colour()),
+        };
+        let (_, scaler) = self.even_chroma.insert((format, scaler));
+        scaler.run(&picture)
     }
 
     fn build(&self, picture: &Picture) -> Result<Graph, Error> {

@@ -7,7 +7,7 @@ mod reader;
 mod writer;
 
 pub use fifo::{is_fifo, is_pipe, open_for_reader};
-pub use numbered::{number_pattern, numbered, numbers_there};
+pub use numbered::{escaped_pattern, number_pattern, numbered, numbers_there};
 pub use reader::Reader;
 pub use writer::Writer;
 

@@ -1,16 +1,29 @@
-//! Names of many files that differ in a number (`in%05d.png`), as FFmpeg writes them.
+//! Names of many files that differ in a number (`in%05d.png`), as FFmpeg writes them. Only the last part of a path is such
+//! a name: folders may be called as they like.
 
 use std::ops::Range;
 use std::path::Path;
 
+/// More digits than any number has.
+const MOST_DIGITS: usize = 99;
+
 /// Where the number stands in such a name (`%05d`), and how many digits it has at least.
 pub fn number_pattern(name: &str) -> Option<(Range<usize>, usize)> {
-    name.match_indices('%').find_map(|(start, _)| {
+    let file = name.rfind('/').map_or(0, |slash| slash + 1);
+    name[file..].match_indices('%').map(|(at, _)| file + at).find_map(|start| {
         let digits = name[start + 1..].bytes().take_while(u8::is_ascii_digit).count();
         let end = start + 1 + digits;
         let width = name[start + 1..end].parse().unwrap_or(0);
-        name[end..].starts_with('d').then_some((start..end + 1, width))
+        (name[end..].starts_with('d') && width <= MOST_DIGITS).then_some((start..end + 1, width))
     })
+}
+
+/// The name as FFmpeg takes it, for which every other per cent sign is written twice.
+pub fn escaped_pattern(name: &str) -> String {
+    let Some((place, _)) = number_pattern(name) else { return name.to_owned() };
+    // Whoever knows FFmpeg may have done so.
+    let escaped = |part: &str| part.replace("%%", "%").replace('%', "%%");
+    format!("{}{}{}", escaped(&name[..place.start]), &name[place.clone()], escaped(&name[place.end..]))
 }
 
 /// The name with this number.
@@ -47,6 +60,10 @@ mod tests {
         assert_eq!(numbered("a%d.png", 1234), "a1234.png");
         assert_eq!(numbered("plain.png", 7), "plain.png");
         assert_eq!(number_pattern("100%.png"), None);
+        assert_eq!(number_pattern("20%d/a.png"), None);
+        assert_eq!(number_pattern("a%999999d.png"), None);
+        assert_eq!(escaped_pattern("100%/a%03d.png"), "100%%/a%03d.png");
+        assert_eq!(escaped_pattern("100%%/a%03d.png"), "100%%/a%03d.png");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::ffmpeg::{Container, Encoder, Packet, Picture, Rational, microseconds, rescale};
 use crate::pipeline::{Input, Notices};
 use anyhow::Result;
+use ffmpeg_next::codec::Id;
 use std::collections::VecDeque;
 
 /// A delay of which the user is told, in microseconds; where recordings were joined, sound overlaps by a packet.
@@ -34,11 +35,15 @@ impl Clock {
         let from = stream.time_base;
         let rate = stream.frame_rate.unwrap_or(Rational::new(25, 1));
         let codec = candidates.first().map(|encoder| encoder.codec());
-        let is_mpeg = matches!(codec, Some(ffmpeg_next::codec::Id::MPEG1VIDEO | ffmpeg_next::codec::Id::MPEG2VIDEO));
+        let is_mpeg = matches!(codec, Some(Id::MPEG1VIDEO | Id::MPEG2VIDEO));
         let rate = if is_mpeg || !container.has_timestamps() { grid(rate, stream.base_rate) } else { rate };
-        let rate = if is_mpeg { mpeg_rate(rate) } else { rate };
+        let rate = match codec {
+            Some(Id::MPEG1VIDEO) => mpeg_rate(rate),
+            Some(Id::MPEG2VIDEO) if !is_fraction_of_mpeg_rate(rate) => mpeg_rate(rate),
+            _ => rate,
+        };
         // MPEG-4 part 2 counts in at most 65535ths of a second; in 60000ths, the usual rates come out even.
-        let too_fine = codec == Some(ffmpeg_next::codec::Id::MPEG4) && from.denominator() > 65535;
+        let too_fine = codec == Some(Id::MPEG4) && from.denominator() > 65535;
         let to = match container.has_timestamps() && !is_mpeg {
             false => rate.invert(),
             true if too_fine => Rational::new(1, 60_000),
@@ -107,4 +112,14 @@ fn mpeg_rate(rate: Rational) -> Rational {
     let rates = MPEG_RATES.map(|(numerator, denominator)| Rational::new(numerator, denominator));
     let enough = |known: &Rational| f64::from(*known) > f64::from(rate) * 0.9999;
     rates.into_iter().find(enough).unwrap_or(rates[rates.len() - 1])
+}
+
+/// Is it one of MPEG's rates times 1 to 4, over 1 to 32, which MPEG-2 can say?
+fn is_fraction_of_mpeg_rate(rate: Rational) -> bool {
+    let same = |numerator: i64, denominator: i64| {
+        i64::from(rate.numerator()) * denominator == i64::from(rate.denominator()) * numerator
+    };
+    MPEG_RATES.iter().any(|&(numerator, denominator)| {
+        (1..=4).any(|times| (1..=32).any(|over| same(i64::from(numerator) * times, i64::from(denominator) * over)))
+    })
 }

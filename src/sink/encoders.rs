@@ -53,6 +53,15 @@ const TABLE: &[Row] = &[
     row("mpeg4", Quantizer, Some(2.0), None, &[]),
     row("mpeg2video", Quantizer, Some(2.0), None, &[]),
     row("mpeg1video", Quantizer, Some(2.0), None, &[]),
+    row("msmpeg4", Quantizer, Some(2.0), None, &[]),
+    row("msmpeg4v2", Quantizer, Some(2.0), None, &[]),
+    row("wmv1", Quantizer, Some(2.0), None, &[]),
+    row("wmv2", Quantizer, Some(2.0), None, &[]),
+    row("flv", Quantizer, Some(2.0), None, &[]),
+    row("h263", Quantizer, Some(2.0), None, &[]),
+    row("h263p", Quantizer, Some(2.0), None, &[]),
+    row("libxvid", Quantizer, Some(2.0), None, &[]),
+    row("libtheora", Quantizer, Some(9.0), None, &[]),
     row("prores_ks", Quantizer, None, None, &[("vendor", "apl0")]),
     row("libwebp", By("quality"), Some(95.0), Some("preset"), &[]),
     row("libwebp_anim", By("quality"), Some(95.0), Some("preset"), &[]),
@@ -245,7 +254,9 @@ impl EncoderChoice {
         if let Some(preset) = &self.preset {
             let option = row.map_or_else(|| encoder.has_option("preset").then_some("preset"), |row| row.preset);
             let option = option.with_context(|| format!("encoder {name} has no presets (drop --preset)"))?;
-            if X26.contains(&name.as_str()) && !X26_PRESETS.contains(&preset.as_str()) {
+            // They count them, too.
+            let is_number = preset.parse::<u8>().is_ok_and(|number| number < 10);
+            if X26.contains(&name.as_str()) && !is_number && !X26_PRESETS.contains(&preset.as_str()) {
                 bail!("encoder {name} has no preset {preset} (it has {})", X26_PRESETS.join(", "));
             }
             set(option, preset);

@@ -10,7 +10,7 @@ use crate::ffmpeg::{
     Container, Encoder, Error, Muxer, OutputStream, Packet, Picture, RawFormat, Upright, VideoEncoder, VideoOptions,
 };
 use crate::frame::Frame;
-use crate::io::{number_pattern, numbered};
+use crate::io::{escaped_pattern, number_pattern, numbered};
 use crate::pipeline::{Delivery, Input, Notices, Outcome, ReaderGone, Sink};
 use anyhow::{Context, Result, ensure};
 
@@ -86,8 +86,10 @@ impl FileSink {
         streams::check_rotation(input.video_stream(), &name, container.holds_rotation(), &notices)?;
         let upright = Upright::new(input.video_stream(), container.holds_rotation());
         target.wait_for_reader()?;
-        let mut muxer = Muxer::create(container, &target.url()).with_context(|| format!("{name}: cannot be opened"))?;
-        muxer.shift(-time_of_day(&input, container));
+        let is_sequence = container.is_images() && is_sequence(&name);
+        let url = if is_sequence { escaped_pattern(&target.url()) } else { target.url() };
+        let mut muxer = Muxer::create(container, &url).with_context(|| format!("{name}: cannot be opened"))?;
+        muxer.shift(-beginning(&input, container));
         Ok(FileSink {
             input,
             target,
@@ -291,13 +293,15 @@ impl Sink for FileSink {
     }
 }
 
-/// When the input begins by a broadcast's clock, in microseconds, if the output has none: a file that began at hours would
-/// be one of hours. A start of seconds is no time of day; it stays.
-fn time_of_day(input: &Input, container: Container) -> i64 {
+/// When the input begins, in microseconds, if that is to be the zero of the output: where that begins at zero anyway, or
+/// where the input tells the time of day, as a broadcast does, and the output does not. A file that began at hours would be
+/// one of hours; a start of seconds is no time of day, and stays.
+fn beginning(input: &Input, container: Container) -> i64 {
     const SECONDS: std::ops::Range<i64> = 0..10_000_000;
-    let start = input.media.start.filter(|start| !SECONDS.contains(start));
-    let tells = input.media.has_broadcast_clock() && input.shift == 0 && !container.has_broadcast_clock();
-    start.filter(|_| tells).unwrap_or(0)
+    let start = input.media.start.filter(|_| input.shift == 0).unwrap_or(0);
+    let is_time_of_day = input.media.has_broadcast_clock() && !SECONDS.contains(&start);
+    let moves = container.begins_at_zero() || is_time_of_day && !container.has_broadcast_clock();
+    if moves { start } else { 0 }
 }
 
 /// Is this the name of many images (`%05d.png`)?

@@ -46,7 +46,9 @@ impl Shape {
         let full_gray = format.is_gray() && (first.is_full_range() || !tells_range);
         let colour = match full_gray || encoder.wants_full_range() {
             true => colour.full_range(),
-            false if is_yuv && first.is_full_range() && !tells_range => {
+            false
+                if is_yuv && first.is_full_range() && !from.is_rgb() && !format.is_full_range_yuv() && !tells_range =>
+            {
                 let (name, codec) = (container.name(), encoder.name());
                 notices.warn(&format!(
                     "{codec} in {name} cannot say that all codes are picture: full range becomes limited (an .mkv file of \

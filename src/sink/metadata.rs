@@ -65,6 +65,9 @@ pub fn kept(metadata: &Metadata) -> Metadata {
 
 /// The same of a video that begins so many frames later.
 pub fn begun_later(mut metadata: Metadata, rate: Option<Rational>, frames: i32) -> Metadata {
+    if frames == 0 {
+        return metadata;
+    }
     for (_, value) in metadata.iter_mut().filter(|(key, _)| key.eq_ignore_ascii_case("timecode")) {
         if let Some(later) = rate.and_then(|rate| later_timecode(value, rate, frames)) {
             *value = later;
@@ -86,6 +89,8 @@ pub fn muxer_options(container: Container, metadata: &Metadata) -> Vec<(String, 
             let foreign = metadata.iter().any(|(key, _)| !MP4_KEYS.contains(&key.to_ascii_lowercase().as_str()));
             option("movflags", if foreign { "+use_metadata_tags+write_colr" } else { "+write_colr" })
         }
+        // Its muxer would keep the last five segments in the list, as for a broadcast that goes on.
+        "hls" => option("hls_list_size", "0"),
         // Its muxer would move all times by 1.4 s.
         "mpegts" => option("mpegts_copyts", "1"),
         _ => Vec::new(),

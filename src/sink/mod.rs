@@ -13,4 +13,4 @@ mod target;
 pub use encoders::{EncoderChoice, Quality};
 pub use file::{OutputOptions, makes_images};
 pub use open::{open, target};
-pub use target::{Overwrite, Target, TargetError};
+pub use target::{Files, Overwrite, Target, TargetError};

@@ -2,7 +2,7 @@
 
 use super::file::{FileSink, OutputOptions, is_sequence};
 use super::raw::{Framing, RawSink};
-use super::target::{Overwrite, Target, TargetError};
+use super::target::{Files, Overwrite, Target, TargetError};
 use crate::ffmpeg::Container;
 use crate::pipeline::{Input, Notices, Sink};
 use anyhow::Result;
@@ -16,11 +16,12 @@ pub fn target(name: &str, format: Option<&str>, input: &str, overwrite: Overwrit
     if container.is_some_and(Container::discards) {
         return Ok(Target::nowhere(name));
     }
-    if container.is_some_and(Container::names_its_files) {
-        Target::differs(name, input)?;
-        return Target::direct(name, overwrite);
-    }
-    Target::new(name, input, is_sequence(name), overwrite)
+    let files = match container.is_some_and(Container::names_its_files) {
+        true => Files::List,
+        false if is_sequence(name) => Files::Sequence,
+        false => Files::One,
+    };
+    Target::new(name, input, files, overwrite)
 }
 
 /// Opens the output. `on_gpu` says whether there is a GPU, which may be able to encode, too; it may take a while, and is

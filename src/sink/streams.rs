@@ -54,8 +54,12 @@ pub fn check(streams: &[Stream], video: usize, container: Container, notices: &N
     for stream in streams.iter().filter(|stream| stream.index != video) {
         if matches!(plan(stream, container), Plan::LeaveOut) {
             let name = container.name();
-            let remedy = if name == "matroska" { "" } else { " (a .mkv file holds most kinds)" };
-            notices.warn(&format!("{} is left out: {name} cannot hold it{remedy}", stream.describe()))?;
+            let why = match name.as_str() {
+                _ if !stream.is_known() => "nothing of it was found".to_owned(),
+                "matroska" => format!("{name} cannot hold it"),
+                _ => format!("{name} cannot hold it (a .mkv file holds most kinds)"),
+            };
+            notices.warn(&format!("{} is left out: {why}", stream.describe()))?;
         }
     }
     Ok(())

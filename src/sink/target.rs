@@ -52,6 +52,17 @@ pub enum TargetError {
     },
 }
 
+/// How many files a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Files {
+    /// One.
+    One,
+    /// A sequence, for which it is a pattern.
+    Sequence,
+    /// A list of segments, which are named after it (HLS) or by rules of their own (DASH).
+    List,
+}
+
 /// An output and the name that it is written under. Dropping it removes an unfinished temporary file.
 #[derive(Debug)]
 pub struct Target {
@@ -65,12 +76,11 @@ pub struct Target {
 }
 
 impl Target {
-    /// Looks at the place where `name` should be written. `input` is the file that it must not be; `sequence` says that
-    /// the name is a pattern of many.
+    /// Looks at the place where `name` should be written. `input` is the file that it must not be.
     ///
     /// # Errors
     /// When nothing may, or can, be written there.
-    pub fn new(name: &str, input: &str, sequence: bool, overwrite: Overwrite) -> Result<Self, TargetError> {
+    pub fn new(name: &str, input: &str, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
         let path = Path::new(name);
         let direct = || Ok(Target::at(name, None, false));
         if name == "-" || name.contains("://") || name.starts_with("pipe:") {
@@ -99,11 +109,17 @@ impl Target {
                 .map_err(|error| TargetError::NotWritable(name.to_owned(), reason(&error)))
                 .map(drop)
         };
-        if sequence {
-            let first = numbered(name, 1);
-            if Path::new(&first).exists() && !may_overwrite(&first, overwrite) {
-                return Err(TargetError::Exists(first));
-            }
+        let others = match files {
+            Files::One => Vec::new(),
+            Files::Sequence => vec![numbered(name, 1)],
+            Files::List => [vec![name.to_owned()], segments(path, folder)].concat(),
+        };
+        others.iter().try_for_each(|other| Target::differs(other, input))?;
+        let in_the_way = others.iter().find(|other| Path::new(other).exists());
+        if let Some(other) = in_the_way.filter(|other| !may_overwrite(other, overwrite)) {
+            return Err(TargetError::Exists(other.clone()));
+        }
+        if files != Files::One {
             reserve()?;
             // If it stays, it is empty and hidden.
             let _ = std::fs::remove_file(&temporary);
@@ -137,8 +153,7 @@ impl Target {
         Ok(())
     }
 
-    /// A place that is written to directly, because a live recording should be there even after a crash, or because what
-    /// is written names more files after it (HLS).
+    /// A place that is written to directly, because a live recording should be there even after a crash.
     ///
     /// # Errors
     /// When it exists and is to be kept, or is a folder.
@@ -267,6 +282,21 @@ impl Drop for Target {
             let _ = std::fs::remove_file(temporary);
         }
     }
+}
+
+/// Segments that are there already and would be written anew with the list at `path`.
+fn segments(path: &Path, folder: &Path) -> Vec<String> {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let is_segment = |file: &str| {
+        let Some((name, extension)) = file.rsplit_once('.') else { return false };
+        let number = name.strip_prefix(stem.as_ref());
+        let of_hls = number.is_some_and(|number| !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()));
+        let of_dash = name.starts_with("init-stream") || name.starts_with("chunk-stream");
+        matches!(extension, "ts" | "m4s") && (of_hls || of_dash)
+    };
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let segments = files.filter(|file| file.file_name().to_str().is_some_and(is_segment));
+    segments.map(|file| file.path().to_string_lossy().into_owned()).collect()
 }
 
 /// What the system says, without the number that says it again.

@@ -3,12 +3,12 @@
 //! Transport and program streams, and Ogg files in a chain, tell the time by a clock that begins anew wherever two
 //! recordings were joined. A step that is too large for a gap is taken for such a jump: whatever follows is moved so that
 //! the stream in which it was found goes on as if nothing had been. The rule, and its ten seconds, are those of the ffmpeg
-//! program (`-dts_delta_threshold`).
+//! program (`-dts_delta_threshold`), but for a gap in one stream beside others that have none, which stays.
 
 use crate::ffmpeg::{Kind, Packet, Stream, microseconds, rescale};
 
 /// A longer step in either direction is a jump of the clock, not a gap (microseconds).
-const GAP: i64 = 10_000_000;
+const GAP: u64 = 10_000_000;
 
 /// A step back of more than this is one, too (microseconds).
 const BACK: i64 = 100_000;
@@ -36,16 +36,22 @@ impl Continuity {
         let in_microseconds = |time| rescale(time, stream.time_base, microseconds());
         let tells = matches!(stream.kind, Kind::Video | Kind::Audio) && !stream.is_attached_picture();
         let mut jump = None;
-        if let Some(time) = packet.dts().or(packet.pts()).map(in_microseconds).filter(|_| tells) {
+        if let Some(time) = packet.dts().map(in_microseconds).filter(|_| tells) {
             self.streams.resize(self.streams.len().max(stream.index + 1), None);
-            let time = time + self.moved;
+            let time = time.saturating_add(self.moved);
             let expected = self.streams[stream.index];
             let due = expected.map(|position| position.due).or(self.latest).unwrap_or(time);
-            let steps_back = expected.is_some_and(|position| time + BACK < position.last);
-            jump = Some(time - due).filter(|step| step.abs() > GAP || steps_back);
-            let time = time - jump.unwrap_or(0);
-            self.moved -= jump.unwrap_or(0);
-            self.streams[stream.index] = Some(Position { last: time, due: time + in_microseconds(packet.duration()) });
+            let far = |from: i64| time.saturating_sub(from).unsigned_abs() > GAP;
+            let steps_back = expected.is_some_and(|position| time.saturating_add(BACK) < position.last);
+            // A gap in one stream is none in the others: where one of them is, the clock is.
+            let mut others = self.streams.iter().enumerate().filter(|&(index, _)| index != stream.index);
+            let alone = others.all(|(_, other)| other.is_none_or(|position| far(position.last)));
+            let jumps = steps_back || far(due) && alone;
+            jump = Some(time.saturating_sub(due)).filter(|_| jumps);
+            let time = if jumps { due } else { time };
+            self.moved = self.moved.saturating_sub(jump.unwrap_or(0));
+            let due = time.saturating_add(in_microseconds(packet.duration()));
+            self.streams[stream.index] = Some(Position { last: time, due });
             self.latest = Some(time);
         }
         packet.shift(rescale(self.moved, microseconds(), stream.time_base));

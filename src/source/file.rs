@@ -4,12 +4,13 @@ use super::continuity::Continuity;
 use super::native::ToNative;
 use super::open::RawOptions;
 use super::part::Part;
+use super::sequence::Sequence;
 use crate::ffmpeg::{
     DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Kind, Packet, Picture, Rational, last_message, microseconds,
     rescale,
 };
 use crate::frame::{Frame, Pool};
-use crate::io::{Reader, number_pattern, numbered, numbers_there};
+use crate::io::Reader;
 use crate::pipeline::{Cancel, Delivery, Input, Notices, Place, Progress, Source};
 use anyhow::{Context, Result, bail, ensure};
 use std::io::Read;
@@ -80,6 +81,8 @@ pub struct FileSource {
     next_time: Option<i64>,
     /// End of the last packet of any stream, in microseconds of the container's clock.
     furthest: i64,
+    /// Is it images whose numbers have a gap, behind which nobody reads?
+    ends_at_gap: bool,
     /// How often the container's clock has jumped.
     jumps: u32,
     errors: u32,
@@ -114,8 +117,9 @@ impl FileSource {
     ) -> Result<Self> {
         let name = name.to_owned();
         let in_order_only = reader.is_some();
-        let demuxer = open_demuxer(&options, &name, reader, cancel, &notices)?;
-        check_description(&options.raw, &demuxer, &name, &notices)?;
+        let sequence = Sequence::of(&options, &notices)?;
+        let demuxer = open_demuxer(&options, &name, reader, cancel, sequence.as_ref())?;
+        options.raw.check_heeded(&demuxer, &name, &notices)?;
         let video = choose_video(&demuxer, &name, &options)?;
         let media = demuxer.media().clone();
         let stream = &media.streams[video];
@@ -162,6 +166,7 @@ impl FileSource {
             begun: media.streams.iter().map(|s| options.part.start.is_none() || s.kind != Kind::Video).collect(),
             ended: vec![false; count],
             continuity: media.may_jump.then(Continuity::default),
+            ends_at_gap: sequence.is_some_and(|sequence| sequence.has_gap),
             jumps: 0,
             demuxer,
             decoder,
@@ -327,6 +332,8 @@ impl FileSource {
             }
             // Somebody asked for the end while the input kept us waiting.
             Err(Error::Exit) => self.drain()?,
+            // FFmpeg looks for the last image in leaps, which may carry it over a gap.
+            Err(_) if self.ends_at_gap => self.drain()?,
             Err(error) => {
                 self.damaged(&format!("reading broke off: {error}"))?;
                 self.drain()?;
@@ -363,7 +370,7 @@ impl FileSource {
         let media = &self.input.media;
         let Some(duration) = media.duration else { return Ok(()) };
         // Matroska counts its length from zero, other containers from their first timestamp.
-        let read = self.furthest - media.start.unwrap_or(0).min(0);
+        let read = self.furthest.max(media.start.unwrap_or(0)) - media.start.unwrap_or(0).min(0);
         if duration - read > SHORT_BY.max(duration / 100) {
             let (read, duration) = (read as f64 / 1e6, duration as f64 / 1e6);
             self.damaged(&format!("the input ends at {read:.1} s, but should be {duration:.1} s long (cut off?)"))?;
@@ -559,19 +566,24 @@ fn open_demuxer(
     name: &str,
     reader: Option<Reader>,
     cancel: &Cancel,
-    notices: &Notices,
+    sequence: Option<&Sequence>,
 ) -> Result<Demuxer> {
     let reader = reader.map(|reader| Box::new(reader) as Box<dyn Read + Send>);
     let rate = options.raw.rate.map(|rate| ("framerate".to_owned(), rate.to_string()));
-    let first = first_image(options, notices)?.map(|number| ("start_number".to_owned(), number.to_string()));
-    let given: Vec<(String, String)> = rate.into_iter().chain(first).collect();
-    let opened = Demuxer::open(&options.url, reader, options.format.as_deref(), &given, cancel.flag());
+    let first = sequence.map(|sequence| ("start_number".to_owned(), sequence.first.to_string()));
+    // A file that is there is no pattern, whatever its folders are called.
+    let is_file = options.url.contains('%') && Path::new(&options.url).is_file();
+    let plain = is_file.then(|| ("pattern_type".to_owned(), "none".to_owned()));
+    let given: Vec<(String, String)> = rate.into_iter().chain(first).chain(plain).collect();
+    let url = sequence.map_or(options.url.as_str(), |sequence| &sequence.pattern);
+    let opened = Demuxer::open(url, reader, options.format.as_deref(), &given, cancel.flag());
     let demuxer = opened.map_err(|error| {
         let detail = last_message().map(|message| format!(" ({message})")).unwrap_or_default();
         match error {
             Error::InvalidData if is_empty(name) => anyhow::anyhow!("{name}: the file is empty"),
-            error if error == Error::InvalidData || CUT_OFF.contains(&error) && Path::new(name).is_file() => {
-                anyhow::anyhow!("{name}: not a video, or damaged beyond recognition{detail}")
+            Error::InvalidData => anyhow::anyhow!("{name}: not a video, or damaged beyond recognition{detail}"),
+            error if CUT_OFF.contains(&error) && Path::new(name).is_file() => {
+                anyhow::anyhow!("{name}: not a video, or damaged beyond recognition ({error})")
             }
             Error::DemuxerNotFound => anyhow::anyhow!(
                 "{name}: FFmpeg has no input format {} (`ffmpeg -demuxers` lists them)",
@@ -584,37 +596,6 @@ fn open_demuxer(
     let is_text = demuxer.media().demuxer == "tty" && options.format.is_none();
     ensure!(!is_text, "{name}: a text file, not a video (-f tty reads it as a picture of a terminal)");
     Ok(demuxer)
-}
-
-/// The number of the first image of a sequence, whatever it is. A gap in their numbers ends the sequence, which is warned
-/// of.
-fn first_image(options: &InputOptions, notices: &Notices) -> Result<Option<u64>> {
-    let pattern = &options.url;
-    let is_sequence = options.format.as_deref().is_none_or(|format| format == "image2")
-        && number_pattern(pattern).is_some()
-        && !Path::new(pattern).exists();
-    let numbers = if is_sequence { numbers_there(pattern) } else { Vec::new() };
-    if let Some(last) = numbers.windows(2).position(|pair| pair[1] != pair[0] + 1) {
-        let (missing, behind) = (numbered(pattern, numbers[last] + 1), numbers.len() - last - 1);
-        let them = if behind == 1 { "image behind it is" } else { "images behind it are" };
-        notices.warn(&format!("{pattern}: {missing} is missing: the {behind} {them} left out"))?;
-    }
-    Ok(numbers.first().copied())
-}
-
-/// Warns of what has been said about raw frames, if that is not what comes in.
-fn check_description(raw: &RawOptions, demuxer: &Demuxer, name: &str, notices: &Notices) -> Result<()> {
-    let described = [
-        ("-s", raw.size.is_some()),
-        ("--pixel-format", raw.pixel_format.is_some()),
-        ("-r", raw.rate.is_some() && demuxer.ignores("framerate")),
-    ];
-    for (option, _) in described.iter().filter(|(_, is_given)| *is_given) {
-        notices.warn(&format!(
-            "{option} is not heeded: {name} says itself what its frames are (-f rawvideo: it is raw)"
-        ))?;
-    }
-    Ok(())
 }
 
 fn is_empty(name: &str) -> bool {

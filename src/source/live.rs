@@ -108,7 +108,7 @@ impl LiveSource {
     fn take(&mut self, mut picture: Picture, at: Instant, time_base: Rational) -> Result<Option<Captured>> {
         let in_microseconds = |time: i64| rescale(time, time_base, microseconds());
         let stamp = picture.time().map(in_microseconds);
-        let at = stamp.filter(|_| self.place.is_file).map_or(at, |stamp| self.wait_for(stamp));
+        let at = stamp.filter(|_| self.place.is_paced).map_or(at, |stamp| self.wait_for(stamp));
         let time = self.clock.time(stamp, at);
         let over = self.options.duration.is_some_and(|duration| time >= duration)
             || self.options.frames.is_some_and(|frames| self.delivered >= frames);
@@ -128,7 +128,7 @@ impl LiveSource {
     /// Waits until a frame of a file with this time is due, as if it was filmed just now. Answers with when that is.
     fn wait_for(&mut self, stamp: i64) -> Instant {
         let (last, last_stamp) = self.shown.unwrap_or((Instant::now(), stamp));
-        let step = u64::try_from(stamp - last_stamp).map_or(Duration::ZERO, Duration::from_micros);
+        let step = u64::try_from(stamp.saturating_sub(last_stamp)).map_or(Duration::ZERO, Duration::from_micros);
         // A longer one is a jump of the clock.
         let due = last + if step > LONGEST { Duration::ZERO } else { step };
         self.shown = Some((due, stamp));

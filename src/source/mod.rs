@@ -9,6 +9,7 @@ mod open;
 mod part;
 mod place;
 mod raw;
+mod sequence;
 
 pub use clock::LiveClock;
 pub use file::InputOptions;

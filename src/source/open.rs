@@ -2,7 +2,7 @@
 
 use super::file::{FileSource, InputOptions};
 use super::raw::RawSource;
-use crate::ffmpeg::{DecodeOn, Rational, RawFormat};
+use crate::ffmpeg::{DecodeOn, Demuxer, Rational, RawFormat};
 use crate::frame::Range;
 use crate::io::{Reader, is_pipe};
 use crate::pipeline::{Cancel, Input, Notices, Progress, Source};
@@ -20,6 +20,26 @@ pub struct RawOptions {
     pub pixel_format: Option<String>,
     /// Frames a second.
     pub rate: Option<Rational>,
+}
+
+impl RawOptions {
+    /// Warns of what has been said about raw frames, if that is not what `demuxer` has found under this name.
+    ///
+    /// # Errors
+    /// The warning, with `--strict`.
+    pub(super) fn check_heeded(&self, demuxer: &Demuxer, name: &str, notices: &Notices) -> Result<()> {
+        let described = [
+            ("-s", self.size.is_some()),
+            ("--pixel-format", self.pixel_format.is_some()),
+            ("-r", self.rate.is_some() && demuxer.ignores("framerate")),
+        ];
+        for (option, _) in described.iter().filter(|(_, is_given)| *is_given) {
+            notices.warn(&format!(
+                "{option} is not heeded: {name} says itself what its frames are (-f rawvideo: it is raw)"
+            ))?;
+        }
+        Ok(())
+    }
 }
 
 /// Opens the input.

@@ -44,8 +44,8 @@ pub struct Place {
     pub is_pipe: bool,
     /// Does it come back after it ended? Files and filters do not.
     pub comes_back: bool,
-    /// Is it a file, which is read faster than it was filmed?
-    pub is_file: bool,
+    /// Is it a file, which is read faster than it was filmed, and has to wait?
+    pub is_paced: bool,
 }
 
 impl Place {
@@ -64,7 +64,8 @@ impl Place {
             }
         };
         let is_url = url.contains("://");
-        let is_file = options.format.is_none() && std::fs::metadata(&url).is_ok_and(|file| file.is_file());
+        let is_paced = std::fs::metadata(&url).is_ok_and(|file| file.is_file());
+        let is_file = options.format.is_none() && is_paced;
         let is_pipe = options.format.as_deref() != Some(INPUT) && is_pipe(&url);
         let is_something_else = is_url || is_file || is_pipe;
         let is_camera = options.format.as_deref() == Some(INPUT) || options.format.is_none() && !is_something_else;
@@ -90,7 +91,7 @@ impl Place {
             set.add("fpsprobesize", Some("0".to_owned()));
         }
         let name = if url == "-" { "stdin".to_owned() } else { without_password(&url) };
-        Ok(Place { name, url, format, options: set.0, is_pipe, comes_back: is_url || is_camera, is_file })
+        Ok(Place { name, url, format, options: set.0, is_pipe, comes_back: is_url || is_camera, is_paced })
     }
 }
 

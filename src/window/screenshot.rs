@@ -3,7 +3,7 @@
 use crate::ffmpeg::{Media, Rational};
 use crate::frame::Frame;
 use crate::pipeline::{Delivery, Input, Notices, Outcome};
-use crate::sink::{self, OutputOptions, Overwrite, Target};
+use crate::sink::{self, Files, OutputOptions, Overwrite, Target};
 use anyhow::Result;
 use crossbeam_channel::Sender;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -35,7 +35,7 @@ fn write(mut frame: Frame) -> Result<String> {
     };
     // That PNG holds RGB is no news to anybody.
     let silent = Notices::new(false, |_, _| {});
-    let target = Target::new(&name, "", false, Overwrite::No)?;
+    let target = Target::new(&name, "", Files::One, Overwrite::No)?;
     let mut sink = sink::open(input, target, OutputOptions::default(), &mut || false, silent)?;
     sink.write(Delivery { frame: Some(frame), ..Delivery::default() })?;
     sink.finish(Outcome::Complete)?;

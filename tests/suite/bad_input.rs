@@ -115,6 +115,10 @@ fn an_encoder_that_has_seen_nothing_does_not_keep_a_refusal_waiting() {
         let mut command = dir.command(&format!("--backend cpu --encoder {encoder} --output-format mp4 in.mkv -"));
         let mut run = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
         assert_eq!(run.ends_within(Duration::from_secs(60)), Some(1), "{encoder}");
+        let mut command =
+            dir.command(&format!("--backend cpu --encoder {encoder} --encoder-option x1=1 in.mkv out.mkv"));
+        let mut run = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
+        assert_eq!(run.ends_within(Duration::from_secs(60)), Some(1), "{encoder} with an option that it does not have");
     }
     let into_a_pipe = "--encoder mpeg4 --output-format mp4 in.mkv -";
     refuses(&dir, into_a_pipe, &["cannot be written into a pipe", "--output-format matroska"]);

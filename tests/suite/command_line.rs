@@ -232,10 +232,21 @@ fn who_reads_no_further_has_seen_enough_of_a_list() {
 #[test]
 fn a_playlist_and_its_segments_go_by_the_name_that_was_given() {
     let dir = Dir::new();
-    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 60 -c:v mpeg2video in.ts");
-    dir.succeeds("--encoder mpeg2video in.ts list.m3u8");
-    assert_eq!(dir.names(), ["in.ts", "list.m3u8", "list0.ts"]);
-    assert_eq!(dir.frames("list.m3u8").len(), 60);
-    dir.run("--encoder mpeg2video in.ts list.m3u8").exits_with(1).says(&["list.m3u8 exists"]);
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 400 -c:v mpeg2video -g 25 in.ts");
+    let line = "--encoder mpeg2video --encoder-option g=50 in.ts list.m3u8";
+    dir.succeeds(line);
+    let names = dir.names();
+    assert!(names.len() > 8 && names.iter().all(|name| name == "in.ts" || name.starts_with("list")), "{names:?}");
+    assert_eq!(dir.frames("list.m3u8").len(), 400);
+    dir.run(line).exits_with(1).says(&["list.m3u8 exists"]);
     dir.run("-y list.m3u8 list.m3u8").exits_with(1).says(&["is the input itself"]);
+    std::fs::remove_file(dir.path("list.m3u8")).expect("a playlist");
+    dir.run(line).exits_with(1).says(&[".ts exists"]);
+    std::fs::rename(dir.path("in.ts"), dir.path("other0.ts")).expect("another name");
+    let before = dir.read("other0.ts");
+    for line in ["-y --encoder mpeg2video other0.ts other.m3u8", "-n --encoder mpeg2video other0.ts other.m3u8"] {
+        dir.run(line).exits_with(1).says(&["other0.ts is the input itself"]);
+    }
+    assert!(dir.read("other0.ts") == before);
+    dir.run("--encoder mpeg2video other0.ts nowhere/list.m3u8").exits_with(1).says(&["there is no folder nowhere"]);
 }

@@ -16,7 +16,7 @@ use histeq_video::equalize::relay::{Absence, Coming, Relay, Successor};
 use histeq_video::ffmpeg::DecodeOn;
 use histeq_video::frame::{Buffer, Frame, HostPool, LatePool, PixelFormat, Pool};
 use histeq_video::pipeline::{Cancel, Notices, Progress, Source, run};
-use histeq_video::sink::{self, EncoderChoice, OutputOptions, Overwrite, Target};
+use histeq_video::sink::{self, EncoderChoice, Files, OutputOptions, Overwrite, Target};
 use histeq_video::source::{self, InputOptions, Part, RawOptions};
 use histeq_video::spec::{Curve, Levels, Region, Settings, Smoothing};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -481,7 +481,7 @@ fn a_gpu_that_turns_out_to_be_missing_leaves_no_output_where_it_was_insisted_on(
     for after in [0, 10, NEVER] {
         let (source, input) = open(&dir, "in.mkv");
         let output = dir.path("out.mkv").display().to_string();
-        let target = Target::new(&output, "in.mkv", false, Overwrite::No).unwrap();
+        let target = Target::new(&output, "in.mkv", Files::One, Overwrite::No).unwrap();
         let sink = sink::open(input, target, OutputOptions::default(), &mut || false, quiet()).unwrap();
         let settings = all_settings()[5];
         let coming = Due::new(after, || Err(anyhow!("no such GPU")));
@@ -499,7 +499,7 @@ fn a_gpu_is_waited_for_only_where_it_may_encode() {
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=1 -c:v ffv1 ffv1.mkv");
     let asked = |input: &str, output: &str, encoder: Option<&str>| {
         let (_, input) = open(&dir, input);
-        let target = Target::new(&dir.path(output).display().to_string(), "", false, Overwrite::Yes).unwrap();
+        let target = Target::new(&dir.path(output).display().to_string(), "", Files::One, Overwrite::Yes).unwrap();
         let encoder = EncoderChoice { encoder: encoder.map(str::to_owned), ..EncoderChoice::default() };
         let mut asked = false;
         let mut on_gpu = || {

@@ -2,7 +2,7 @@
 
 use super::film;
 use crate::program::Dir;
-use crate::reader::encoder_is_here;
+use crate::reader::{assert_same_times, encoder_is_here};
 
 /// A transport stream of two seconds of MPEG-2 video and sound, whose clock begins at `start` seconds.
 fn broadcast(dir: &Dir, file: &str, start: &str) {
@@ -85,4 +85,26 @@ fn a_broadcast_of_hours_ago_begins_at_zero_in_a_file_and_when_it_was_in_a_broadc
             assert!((start..start + 2.0).contains(&first), "in.ts of {clock} s begins at {first} in out.ts");
         }
     }
+}
+
+#[test]
+fn a_long_gap_in_one_stream_is_no_jump_of_the_clock() {
+    let dir = Dir::new();
+    let silence = r"aselect=not(between(t\,1\,13))";
+    dir.ffmpeg(&format!(
+        "-f lavfi -i testsrc2=size=64x48:rate=5:duration=15 -f lavfi -i sine=duration=15:sample_rate=48000 -af {silence} \
+         -c:v mpeg2video -r 25 -g 12 -q:v 5 -c:a mp2 in.ts"
+    ));
+    dir.succeeds("--backend cpu --encoder mpeg4 in.ts out.mkv").never_says("jumps");
+    assert_same_times(&dir.packet_times("a:0", "out.mkv"), &dir.packet_times("a:0", "in.ts"), 0.002);
+    assert_same_times(&dir.frame_times("out.mkv"), &dir.frame_times("in.ts"), 0.002);
+}
+
+#[test]
+fn in_a_container_that_begins_at_zero_sound_and_picture_do() {
+    let dir = Dir::new();
+    broadcast(&dir, "in.ts", "3");
+    dir.succeeds("--backend cpu --encoder mpeg4 in.ts out.avi");
+    let times = dir.frame_times("out.avi");
+    assert!(times[0] < 0.1 && times[times.len() - 1] < 2.2, "{times:?}");
 }

@@ -185,3 +185,52 @@ fn sound_that_a_broadcast_cannot_carry_is_left_out_with_a_word() {
         .exits_with(1)
         .says(&["mpegts cannot hold what ffv1 makes"]);
 }
+
+#[test]
+fn a_stream_that_is_announced_and_never_comes_is_left_out() {
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=96x64:rate=25:duration=1 -f lavfi -i sine=duration=1 -map 0 -map 1 -map 1 \
+         -c:v mpeg2video -c:a mp2 whole.ts",
+    );
+    // Packets of 188 bytes, each with the number of its stream; the second sound has 0x102.
+    let whole = dir.read("whole.ts");
+    let is_sent = |packet: &&[u8]| (u16::from(packet[1] & 31) << 8 | u16::from(packet[2])) != 0x102;
+    dir.write("in.ts", &whole.chunks_exact(188).filter(is_sent).collect::<Vec<_>>().concat());
+    for output in ["out.mkv", "out.mp4", "out.ts"] {
+        let run = dir.succeeds(&format!("--backend cpu --encoder mpeg4 -y in.ts {output}"));
+        run.says(&["stream #2", "is left out: nothing of it was found"]);
+        assert_eq!(dir.streams(output).len(), 2, "{output}");
+    }
+}
+
+#[test]
+fn video_goes_where_it_can() {
+    let dir = Dir::new();
+    film(&dir, "in.mkv", "-c:v mpeg4 -q:v 3", "-c:a pcm_s16le");
+    for encoder in ["huffyuv", "ffvhuff", "utvideo", "wmv2"] {
+        dir.succeeds(&format!("--backend cpu --encoder {encoder} -y in.mkv out.mkv"));
+        assert_eq!(dir.frames("out.mkv").len(), 50, "{encoder}");
+    }
+    if encoder_is_here("theora", "libtheora") {
+        dir.succeeds("--backend cpu in.mkv out.ogv");
+        assert_eq!(dir.frames("out.ogv").len(), 50);
+    }
+    if encoder_is_here("transparent VP9", "libvpx-vp9") {
+        dir.ffmpeg(
+            "-f lavfi -i testsrc2=size=96x64:rate=5:duration=1,format=yuva420p -c:v libvpx-vp9 -auto-alt-ref 0 a.webm",
+        );
+        dir.succeeds("--backend cpu --strict a.webm a.mkv");
+        dir.ffmpeg("-c:v libvpx-vp9 -i a.mkv -frames:v 1 -f rawvideo -pix_fmt yuva420p alpha.raw");
+        dir.ffmpeg("-c:v libvpx-vp9 -i a.webm -frames:v 1 -f rawvideo -pix_fmt yuva420p before.raw");
+        let plane = 96 * 64;
+        let alpha = |file: &str| dir.read(file)[plane * 3 / 2..].to_vec();
+        let far = alpha("alpha.raw").iter().zip(alpha("before.raw")).filter(|(a, b)| a.abs_diff(*b) > 32).count();
+        assert!(far * 20 < plane, "alpha is off in {far} of {plane} pixels");
+    }
+    if encoder_is_here("VP8", "libvpx") && encoder_is_here("H.264", "libx264") {
+        film(&dir, "v.webm", "-c:v libvpx", "-an");
+        dir.succeeds("--backend cpu v.webm v.mov");
+        assert_eq!(dir.streams("v.mov")[0]["codec_name"], "h264");
+    }
+}

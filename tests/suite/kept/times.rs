@@ -152,3 +152,14 @@ fn a_part_begins_at_zero_with_its_sound_in_step() {
     assert!((-0.03..0.03).contains(&first), "the sound begins at {first}");
     assert!((0.55..0.61).contains(&last), "its last packet is at {last}");
 }
+
+#[test]
+fn rates_that_mpeg_2_knows_are_its_rates() {
+    let dir = Dir::new();
+    for rate in ["15", "25", "30000/1001", "12.5", "100"] {
+        dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=96x64:rate={rate} -frames:v 20 -c:v mpeg4 -q:v 3 in.mp4"));
+        dir.succeeds("--backend cpu --encoder mpeg2video -y in.mp4 out.ts").never_says("come late");
+        let (before, after) = (dir.streams("in.mp4")[0].clone(), dir.streams("out.ts")[0].clone());
+        assert_eq!(after["r_frame_rate"], before["r_frame_rate"], "{rate} frames a second");
+    }
+}

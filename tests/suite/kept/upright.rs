@@ -49,6 +49,10 @@ fn half_of_the_chroma_is_no_obstacle() {
         let stream = &dir.streams(output)[0];
         assert_eq!((&stream["width"], &stream["height"]), (&96.into(), &128.into()), "{output}");
     }
+    assert_eq!(dir.streams("out.avi")[0]["pix_fmt"], "yuv444p");
+    turned(&dir, "deep.mp4", "yuv422p10le", 270);
+    dir.succeeds("--backend cpu --strict --encoder ffv1 deep.mp4 deep.avi");
+    assert_eq!(dir.streams("deep.avi")[0]["pix_fmt"], "yuv444p10le");
 }
 
 #[test]
@@ -76,6 +80,20 @@ fn photo(dir: &Dir, file: &str, orientation: u8) {
     let tags = tags.concat();
     let marker = [0xff, 0xe1, 0, 2 + tags.len() as u8];
     dir.write(file, &[&jpeg[..2], &marker, &tags, &jpeg[2..]].concat());
+}
+
+#[test]
+fn every_photo_of_a_sequence_lies_as_it_was_taken() {
+    let dir = Dir::new();
+    for (number, orientation) in [(1, 6), (2, 8), (3, 5)] {
+        photo(&dir, &format!("in{number}.jpg"), orientation);
+        dir.succeeds(&format!("--backend cpu --strength 0 in{number}.jpg alone{number}.png"));
+    }
+    dir.succeeds("--backend cpu --strength 0 in%d.jpg out%d.png");
+    for number in 1..=3 {
+        let (found, expected) = (format!("out{number}.png"), format!("alone{number}.png"));
+        assert!(dir.raw(&found, "rgb24") == dir.raw(&expected, "rgb24"), "photo {number}");
+    }
 }
 
 #[test]

@@ -1,0 +1,41 @@
+//! Images that are numbered: which number comes first, and whether one is missing.
+
+use super::file::InputOptions;
+use crate::io::{escaped_pattern, number_pattern, numbered, numbers_there};
+use crate::pipeline::Notices;
+use anyhow::{Result, ensure};
+use std::path::Path;
+
+/// A sequence of images that is there.
+pub struct Sequence {
+    /// Its name, as FFmpeg takes it.
+    pub pattern: String,
+    /// The number of the first image.
+    pub first: u64,
+    /// Is a number missing? Nothing behind it is read.
+    pub has_gap: bool,
+}
+
+impl Sequence {
+    /// The sequence that the input is, if it is one and any of its images are there.
+    ///
+    /// # Errors
+    /// When a number is larger than FFmpeg takes; with `--strict`, when one is missing, which is a warning else.
+    pub fn of(options: &InputOptions, notices: &Notices) -> Result<Option<Self>> {
+        let pattern = &options.url;
+        let is_sequence = options.format.as_deref().is_none_or(|format| format == "image2")
+            && number_pattern(pattern).is_some()
+            && !Path::new(pattern).exists();
+        let numbers = if is_sequence { numbers_there(pattern) } else { Vec::new() };
+        let Some((&first, &last)) = numbers.first().zip(numbers.last()) else { return Ok(None) };
+        let most = i32::MAX as u64;
+        ensure!(last <= most, "{pattern}: FFmpeg counts images up to {most}, not to {last} (rename them)");
+        let gap = numbers.windows(2).position(|pair| pair[1] != pair[0] + 1);
+        if let Some(last) = gap {
+            let (missing, behind) = (numbered(pattern, numbers[last] + 1), numbers.len() - last - 1);
+            let them = if behind == 1 { "image behind it is" } else { "images behind it are" };
+            notices.warn(&format!("{pattern}: {missing} is missing: the {behind} {them} left out"))?;
+        }
+        Ok(Some(Sequence { pattern: escaped_pattern(pattern), first, has_gap: gap.is_some() }))
+    }
+}
