@@ -1,236 +1,12 @@
-//! AVFrame and [`Frame`]: planes pass from one to the other by reference, in both directions.
+//! AVFrame: pixels, and all that is known of them.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::lender::is_pinned;
-use super::{Error, check, text};
-use crate::frame::{Frame, Matrix, Memory, Model, OnDevice, PixelFormat, Plane, Range};
-use anyhow::Context;
+use super::colour::{Colour, Siting};
+use super::raw_format::RawFormat;
+use super::{Error, check};
+use crate::frame::{Memory, OnDevice, PixelFormat, Range};
 use ffmpeg_next::ffi;
 use std::sync::Arc;
-
-/// A pixel format as FFmpeg numbers it, native to us or not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RawFormat(pub(super) ffi::AVPixelFormat);
-
-impl RawFormat {
-    /// The format of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        super::init();
-        // SAFETY: a NUL-terminated name.
-        let format = unsafe { ffi::av_get_pix_fmt(super::c_string(name).as_ptr()) };
-        (format != ffi::AVPixelFormat::AV_PIX_FMT_NONE).then_some(RawFormat(format))
-    }
-
-    /// The number of an AVFrame or of AVCodecParameters.
-    ///
-    /// # Safety
-    /// `number` comes from the FFmpeg library that we are linked against.
-    pub(super) unsafe fn from_number(number: i32) -> Self {
-        // SAFETY: the library uses the numbers of the headers that the bindings were made from.
-        RawFormat(unsafe { std::mem::transmute::<i32, ffi::AVPixelFormat>(number) })
-    }
-
-    /// FFmpeg's name of it.
-    pub fn name(self) -> String {
-        // SAFETY: answers with a constant, or null for a number it does not know.
-        unsafe { text(ffi::av_get_pix_fmt_name(self.0)) }
-    }
-
-    /// The native format that stores pixels the same way: `yuvj420p` and `yuv420p` differ in range alone.
-    pub fn native(self) -> Option<PixelFormat> {
-        let name = self.name();
-        PixelFormat::from_name(&name.replacen("yuvj", "yuv", 1))
-    }
-
-    /// The YUV format without subsampling that has the same luma as this gray one.
-    pub(super) fn coloured(self) -> Option<Self> {
-        let name = self.name();
-        let depth = name.strip_prefix("gray")?;
-        RawFormat::from_name(&format!("yuv444p{depth}"))
-    }
-
-    /// The planar YUV format of this depth without subsampling, if this one has more chroma across than down or the other way
-    /// round.
-    pub(super) fn without_subsampling(self) -> Option<Self> {
-        let name = self.name();
-        let found = ["422", "440", "411"].into_iter().find(|sampling| name.contains(sampling))?;
-        let planar = name.starts_with("yuv").then(|| name.replace(found, "444"));
-        RawFormat::from_name(planar.as_deref().filter(|_| !name.starts_with("yuyv"))?)
-    }
-
-    /// Is its name one of the full-range `yuvj`?
-    pub fn is_full_range_yuv(self) -> bool {
-        self.name().starts_with("yuvj")
-    }
-
-    /// Is it red, green and blue (or a palette of them)?
-    pub fn is_rgb(self) -> bool {
-        let rgb = ffi::AV_PIX_FMT_FLAG_RGB as u64 | ffi::AV_PIX_FMT_FLAG_PAL as u64;
-        self.flags() & rgb != 0
-    }
-
-    /// Has it luma alone?
-    pub fn is_gray(self) -> bool {
-        // SAFETY: the descriptor is a constant; a null one is handled.
-        let components = unsafe { ffi::av_pix_fmt_desc_get(self.0).as_ref().map_or(0, |d| d.nb_components) };
-        components < 3 && !self.is_rgb()
-    }
-
-    /// Bits of its deepest component.
-    pub fn depth(self) -> u8 {
-        // SAFETY: the descriptor is a constant; a null one is handled.
-        let descriptor = unsafe { ffi::av_pix_fmt_desc_get(self.0).as_ref() };
-        descriptor.map_or(8, |d| {
-            let components = &d.comp[..usize::from(d.nb_components)];
-            components.iter().map(|component| component.depth as u8).max().unwrap_or(8)
-        })
-    }
-
-    /// Chroma samples for each luma sample, in sixteenths; 16 where every pixel has its own colour, 0 where none has.
-    pub fn chroma_resolution(self) -> u32 {
-        if self.is_gray() {
-            return 0;
-        }
-        // SAFETY: the descriptor is a constant; a null one is handled.
-        let shift =
-            unsafe { ffi::av_pix_fmt_desc_get(self.0).as_ref() }.map_or(0, |d| d.log2_chroma_w + d.log2_chroma_h);
-        16 >> shift
-    }
-
-    /// Has it transparency?
-    pub fn has_alpha(self) -> bool {
-        self.flags() & ffi::AV_PIX_FMT_FLAG_ALPHA as u64 != 0
-    }
-
-    fn flags(self) -> u64 {
-        // SAFETY: the descriptor is a constant; a null one is handled.
-        unsafe { ffi::av_pix_fmt_desc_get(self.0).as_ref().map_or(0, |d| d.flags) }
-    }
-}
-
-impl From<PixelFormat> for RawFormat {
-    fn from(format: PixelFormat) -> Self {
-        RawFormat::from_name(format.name()).expect("native formats have FFmpeg's names")
-    }
-}
-
-impl std::fmt::Display for RawFormat {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.name())
-    }
-}
-
-/// How the numbers of a picture become colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Colour {
-    pub(super) range: ffi::AVColorRange,
-    pub(super) primaries: ffi::AVColorPrimaries,
-    pub(super) transfer: ffi::AVColorTransferCharacteristic,
-    pub(super) space: ffi::AVColorSpace,
-    pub(super) chroma_location: ffi::AVChromaLocation,
-}
-
-impl Colour {
-    /// Is it HDR (PQ or HLG)?
-    pub fn is_hdr(self) -> bool {
-        use ffi::AVColorTransferCharacteristic as Transfer;
-        matches!(self.transfer, Transfer::AVCOL_TRC_SMPTE2084 | Transfer::AVCOL_TRC_ARIB_STD_B67)
-    }
-
-    /// The same colours, once RGB has become YUV or the other way round; `hd` decides what an untagged one becomes.
-    #[must_use]
-    pub fn converted(mut self, from: RawFormat, to: RawFormat, hd: bool) -> Self {
-        use ffi::{AVColorRange as Range, AVColorSpace as Space};
-        match (from.is_rgb(), to.is_rgb()) {
-            (false, true) => {
-                self.space = Space::AVCOL_SPC_RGB;
-                self.range = Range::AVCOL_RANGE_JPEG;
-            }
-            (true, false) if !to.is_gray() => {
-                self.space = match self.matrix() {
-                    Matrix::Bt2020 => Space::AVCOL_SPC_BT2020_NCL,
-                    Matrix::Bt709 => Space::AVCOL_SPC_BT709,
-                    Matrix::Bt601 if hd => Space::AVCOL_SPC_BT709,
-                    Matrix::Bt601 => Space::AVCOL_SPC_SMPTE170M,
-                };
-                self.range = Range::AVCOL_RANGE_MPEG;
-            }
-            _ => {}
-        }
-        if to.is_full_range_yuv() {
-            self.range = Range::AVCOL_RANGE_JPEG;
-        }
-        self
-    }
-
-    /// Where chroma lies, if that is one of the places that other programs have a word for.
-    pub fn siting(self) -> Option<Siting> {
-        match self.chroma_location {
-            ffi::AVChromaLocation::AVCHROMA_LOC_LEFT => Some(Siting::Left),
-            ffi::AVChromaLocation::AVCHROMA_LOC_CENTER => Some(Siting::Center),
-            ffi::AVChromaLocation::AVCHROMA_LOC_TOPLEFT => Some(Siting::TopLeft),
-            _ => None,
-        }
-    }
-
-    /// The same colours in full range.
-    #[must_use]
-    pub fn full_range(mut self) -> Self {
-        self.range = ffi::AVColorRange::AVCOL_RANGE_JPEG;
-        self
-    }
-
-    /// The same colours in limited range.
-    #[must_use]
-    pub fn limited_range(mut self) -> Self {
-        self.range = ffi::AVColorRange::AVCOL_RANGE_MPEG;
-        self
-    }
-
-    /// Are all codes of a picture of this format picture?
-    pub fn is_full_range(self, format: RawFormat) -> bool {
-        self.range_of(format) == Range::Full
-    }
-
-    pub(super) fn matrix(self) -> Matrix {
-        use ffi::{AVColorPrimaries as Primaries, AVColorSpace as Space};
-        match self.space {
-            Space::AVCOL_SPC_BT709 => Matrix::Bt709,
-            Space::AVCOL_SPC_BT2020_NCL | Space::AVCOL_SPC_BT2020_CL => Matrix::Bt2020,
-            // The matrix says nothing (for RGB it never does): the primaries decide.
-            Space::AVCOL_SPC_RGB | Space::AVCOL_SPC_UNSPECIFIED => match self.primaries {
-                Primaries::AVCOL_PRI_BT709 => Matrix::Bt709,
-                Primaries::AVCOL_PRI_BT2020 => Matrix::Bt2020,
-                _ => Matrix::Bt601,
-            },
-            _ => Matrix::Bt601,
-        }
-    }
-
-    /// The range of a picture of this format; what says nothing is limited if it is YUV, full if it is gray or RGB.
-    pub(super) fn range_of(self, format: RawFormat) -> Range {
-        if format.is_rgb() || format.is_full_range_yuv() {
-            return Range::Full;
-        }
-        match self.range {
-            ffi::AVColorRange::AVCOL_RANGE_JPEG => Range::Full,
-            ffi::AVColorRange::AVCOL_RANGE_MPEG => Range::Limited,
-            _ if format.is_gray() => Range::Full,
-            _ => Range::Limited,
-        }
-    }
-}
-
-/// Where the chroma samples of 4:2:0 lie between the luma samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Siting {
-    /// MPEG-2, H.264: on the left column, between the rows.
-    Left,
-    /// JPEG, MPEG-1: in the middle of four.
-    Center,
-    /// DV, BT.2020: on the upper left one.
-    TopLeft,
-}
 
 /// What is known of pictures that no decoder describes.
 #[derive(Clone, Copy, Debug)]
@@ -284,6 +60,11 @@ impl Picture {
         frame.data[0] = std::ptr::without_provenance_mut(address as usize);
         frame.linesize[0] = line_bytes;
         self.luma = Some(memory);
+    }
+
+    /// The memory of a GPU that its first plane lies in, if it does.
+    pub(super) fn luma_on_device(&self) -> Option<&Arc<dyn Memory>> {
+        self.luma.as_ref()
     }
 
     /// A picture with memory of its own, its pixels unspecified.
@@ -344,7 +125,7 @@ impl Picture {
         unsafe { &*self.ptr }
     }
 
-    fn get_mut(&mut self) -> &mut ffi::AVFrame {
+    pub(super) fn get_mut(&mut self) -> &mut ffi::AVFrame {
         // SAFETY: allocated in `new`, freed in `drop` only, and not shared.
         unsafe { &mut *self.ptr }
     }
@@ -471,146 +252,11 @@ impl Picture {
         check(unsafe { ffi::av_frame_copy_props(self.ptr, other.ptr) })?;
         Ok(())
     }
-
-    /// The frame of these pixels, with no copy; `None` when the format is not native to us. Its attachment is all else
-    /// that is known of the picture, for [`Picture::from_frame`] to put back.
-    ///
-    /// # Errors
-    /// When the decoder's picture does not hold the rows that its format and size call for.
-    pub fn to_frame(&self) -> anyhow::Result<Option<Frame>> {
-        let Some(format) = self.format().native() else { return Ok(None) };
-        let (width, height) = self.size();
-        let planes = (0..format.descriptor().planes().len())
-            .map(|index| self.plane(index, format.row_bytes(index, width), format.rows(index, height)))
-            .collect::<anyhow::Result<Vec<Plane>>>()?;
-        let colour = self.colour();
-        let range = colour.range_of(self.format());
-        let mut frame = Frame::new(format, (width, height), range, colour.matrix(), planes)?;
-        let mut properties = Picture::new();
-        properties.copy_properties(self)?;
-        // What the lender has marked are the pixels, which stay here.
-        properties.get_mut().opaque = std::ptr::null_mut();
-        // A picture from a `yuvj` format may say nothing of its range beside its name.
-        if format.descriptor().model == Model::Yuv && range == Range::Full {
-            properties.get_mut().color_range = ffi::AVColorRange::AVCOL_RANGE_JPEG;
-        }
-        frame.pts = self.time();
-        frame.attachment = Some(Arc::new(properties));
-        Ok(Some(frame))
-    }
-
-    /// The picture of this frame's pixels, with no copy, and with the properties of the picture that it came from.
-    pub fn from_frame(frame: &Frame) -> Result<Self, Error> {
-        let mut picture = Picture::new();
-        if let Some(properties) = frame.attachment.as_ref().and_then(|a| a.downcast_ref::<Picture>()) {
-            picture.copy_properties(properties)?;
-        }
-        let out = picture.get_mut();
-        out.format = RawFormat::from(frame.format()).0 as i32;
-        out.width = frame.width() as i32;
-        out.height = frame.height() as i32;
-        for (index, plane) in frame.planes().iter().enumerate() {
-            let bytes = plane.memory().bytes();
-            let owner: *mut Plane = Box::into_raw(Box::new(plane.clone()));
-            // SAFETY: the buffer lives until `release` drops the plane that keeps it; it is marked read-only, so
-            // nobody writes through the pointer.
-            unsafe {
-                let start = bytes.as_ptr().cast_mut();
-                let read_only = ffi::AV_BUFFER_FLAG_READONLY;
-                out.buf[index] = ffi::av_buffer_create(start, bytes.len(), Some(release), owner.cast(), read_only);
-                if out.buf[index].is_null() {
-                    drop(Box::from_raw(owner));
-                    return Err(Error::Other { errno: libc::ENOMEM });
-                }
-            }
-            out.data[index] = plane.row(0).as_ptr().cast_mut();
-            out.linesize[index] = plane.stride() as i32;
-        }
-        if frame.format().descriptor().model == Model::Gray {
-            // What it came from may have had colours without a matrix, or a range that went without saying.
-            if picture.get().colorspace == ffi::AVColorSpace::AVCOL_SPC_RGB {
-                picture.get_mut().colorspace = ffi::AVColorSpace::AVCOL_SPC_UNSPECIFIED;
-            }
-            if picture.colour().range_of(picture.format()) != frame.range() {
-                picture.get_mut().color_range = match frame.range() {
-                    Range::Full => ffi::AVColorRange::AVCOL_RANGE_JPEG,
-                    Range::Limited => ffi::AVColorRange::AVCOL_RANGE_MPEG,
-                };
-            }
-        }
-        picture.set_time(frame.pts);
-        // Which kind of picture it was coded as is the encoder's to decide anew.
-        picture.get_mut().pict_type = ffi::AVPictureType::AV_PICTURE_TYPE_NONE;
-        Ok(picture)
-    }
-
-    fn plane(&self, index: usize, row_bytes: usize, rows: usize) -> anyhow::Result<Plane> {
-        let (memory, start) = match &self.luma {
-            Some(luma) if index == 0 => {
-                let begin = luma.on_device().context("a picture has left the GPU")?.address;
-                (luma.clone(), self.get().data[0].addr() as u64 - begin)
-            }
-            _ => self.buffer_of(index)?,
-        };
-        Plane::new(memory, usize::try_from(start)?, self.get().linesize[index] as isize, row_bytes, rows)
-            .ok_or_else(|| anyhow::anyhow!("the decoder's picture is smaller than its size says"))
-    }
-
-    /// The buffer that a plane lies in, and where it begins there.
-    fn buffer_of(&self, index: usize) -> anyhow::Result<(Arc<dyn Memory>, u64)> {
-        // SAFETY: the frame is valid; the buffer found is the one that `data[index]` points into, and the reference
-        // taken keeps it for as long as the plane lives.
-        unsafe {
-            let buffer = ffi::av_frame_get_plane_buffer(self.ptr, index as i32);
-            anyhow::ensure!(!buffer.is_null(), "the decoder's picture has no plane {index}");
-            let reference = ffi::av_buffer_ref(buffer);
-            anyhow::ensure!(!reference.is_null(), "out of memory");
-            let start = self.get().data[index].offset_from((*reference).data);
-            let pinned = is_pinned(self.get(), &*reference);
-            let memory = Arc::new(BufferReference { reference, pinned });
-            Ok((memory, u64::try_from(start)?))
-        }
-    }
 }
 
 impl Drop for Picture {
     fn drop(&mut self) {
         // SAFETY: allocated in `new`, freed nowhere else.
         unsafe { ffi::av_frame_free(&mut self.ptr) };
-    }
-}
-
-unsafe extern "C" fn release(owner: *mut std::ffi::c_void, _data: *mut u8) {
-    // SAFETY: `from_frame` made it with `Box::into_raw`, and FFmpeg calls this once.
-    drop(unsafe { Box::from_raw(owner.cast::<Plane>()) });
-}
-
-/// Memory of FFmpeg's, or lent to it, kept by a counted reference. Nobody writes to a decoded picture: the decoder itself
-/// still predicts from it.
-struct BufferReference {
-    reference: *mut ffi::AVBufferRef,
-    pinned: bool,
-}
-
-// SAFETY: the count is atomic and the bytes are only read.
-unsafe impl Send for BufferReference {}
-// SAFETY: as above.
-unsafe impl Sync for BufferReference {}
-
-impl Memory for BufferReference {
-    fn bytes(&self) -> &[u8] {
-        // SAFETY: the reference keeps `size` bytes at `data` alive, and nobody writes to them any more.
-        unsafe { std::slice::from_raw_parts((*self.reference).data, (*self.reference).size) }
-    }
-
-    fn is_pinned(&self) -> bool {
-        self.pinned
-    }
-}
-
-impl Drop for BufferReference {
-    fn drop(&mut self) {
-        // SAFETY: taken in `Picture::plane`, given back nowhere else.
-        unsafe { ffi::av_buffer_unref(&mut self.reference) };
     }
 }

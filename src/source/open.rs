@@ -1,8 +1,9 @@
 //! Finds out what the input is, and opens the source for it.
 
-use super::file::{FileSource, InputOptions};
+use super::file::FileSource;
+use super::options::{InputOptions, RawOptions};
 use super::raw::RawSource;
-use crate::ffmpeg::{DecodeOn, Demuxer, Rational, RawFormat};
+use crate::ffmpeg::{DecodeOn, Rational, RawFormat};
 use crate::frame::Range;
 use crate::io::{Reader, is_pipe};
 use crate::pipeline::{Cancel, Input, Notices, Progress, Source};
@@ -10,37 +11,6 @@ use crate::rawvideo::{self, HEADER, LONGEST_LINE, RawVideo};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use std::path::Path;
 use std::sync::Arc;
-
-/// What the user says about raw frames.
-#[derive(Clone, Debug, Default)]
-pub struct RawOptions {
-    /// Pixels in a row and rows.
-    pub size: Option<(usize, usize)>,
-    /// FFmpeg's name of the pixel format.
-    pub pixel_format: Option<String>,
-    /// Frames a second.
-    pub rate: Option<Rational>,
-}
-
-impl RawOptions {
-    /// Warns of what has been said about raw frames, if that is not what `demuxer` has found under this name.
-    ///
-    /// # Errors
-    /// The warning, with `--strict`.
-    pub(super) fn check_heeded(&self, demuxer: &Demuxer, name: &str, notices: &Notices) -> Result<()> {
-        let described = [
-            ("-s", self.size.is_some()),
-            ("--pixel-format", self.pixel_format.is_some()),
-            ("-r", self.rate.is_some() && demuxer.ignores("framerate")),
-        ];
-        for (option, _) in described.iter().filter(|(_, is_given)| *is_given) {
-            notices.warn(&format!(
-                "{option} is not heeded: {name} says itself what its frames are (-f rawvideo: it is raw)"
-            ))?;
-        }
-        Ok(())
-    }
-}
 
 /// Opens the input.
 ///

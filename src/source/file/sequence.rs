@@ -1,8 +1,8 @@
 //! Images that are numbered: which number comes first, and whether one is missing.
 
-use super::file::InputOptions;
 use crate::io::{escaped_pattern, number_pattern, numbered, numbers_there};
 use crate::pipeline::Notices;
+use crate::source::options::InputOptions;
 use anyhow::{Result, ensure};
 use std::path::Path;
 

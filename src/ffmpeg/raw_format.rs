@@ -1,0 +1,118 @@
+//! Pixel formats as FFmpeg has them, many more than are native to us.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::text;
+use crate::frame::PixelFormat;
+use ffmpeg_next::ffi;
+
+/// A pixel format as FFmpeg numbers it, native to us or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawFormat(pub(super) ffi::AVPixelFormat);
+
+impl RawFormat {
+    /// The format of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        super::init();
+        // SAFETY: a NUL-terminated name.
+        let format = unsafe { ffi::av_get_pix_fmt(super::c_string(name).as_ptr()) };
+        (format != ffi::AVPixelFormat::AV_PIX_FMT_NONE).then_some(RawFormat(format))
+    }
+
+    /// The number of an AVFrame or of AVCodecParameters.
+    ///
+    /// # Safety
+    /// `number` comes from the FFmpeg library that we are linked against.
+    pub(super) unsafe fn from_number(number: i32) -> Self {
+        // SAFETY: the library uses the numbers of the headers that the bindings were made from.
+        RawFormat(unsafe { std::mem::transmute::<i32, ffi::AVPixelFormat>(number) })
+    }
+
+    /// FFmpeg's name of it.
+    pub fn name(self) -> String {
+        // SAFETY: answers with a constant, or null for a number it does not know.
+        unsafe { text(ffi::av_get_pix_fmt_name(self.0)) }
+    }
+
+    /// The native format that stores pixels the same way: `yuvj420p` and `yuv420p` differ in range alone.
+    pub fn native(self) -> Option<PixelFormat> {
+        let name = self.name();
+        PixelFormat::from_name(&name.replacen("yuvj", "yuv", 1))
+    }
+
+    /// The YUV format without subsampling that has the same luma as this gray one.
+    pub(super) fn coloured(self) -> Option<Self> {
+        let name = self.name();
+        let depth = name.strip_prefix("gray")?;
+        RawFormat::from_name(&format!("yuv444p{depth}"))
+    }
+
+    /// The planar YUV format of this depth without subsampling, if this one has more chroma across than down or the other way
+    /// round.
+    pub(super) fn without_subsampling(self) -> Option<Self> {
+        let name = self.name();
+        let found = ["422", "440", "411"].into_iter().find(|sampling| name.contains(sampling))?;
+        let planar = name.starts_with("yuv").then(|| name.replace(found, "444"));
+        RawFormat::from_name(planar.as_deref().filter(|_| !name.starts_with("yuyv"))?)
+    }
+
+    /// Is its name one of the full-range `yuvj`?
+    pub fn is_full_range_yuv(self) -> bool {
+        self.name().starts_with("yuvj")
+    }
+
+    /// Is it red, green and blue (or a palette of them)?
+    pub fn is_rgb(self) -> bool {
+        let rgb = ffi::AV_PIX_FMT_FLAG_RGB as u64 | ffi::AV_PIX_FMT_FLAG_PAL as u64;
+        self.flags() & rgb != 0
+    }
+
+    /// Has it luma alone?
+    pub fn is_gray(self) -> bool {
+        // SAFETY: the descriptor is a constant; a null one is handled.
+        let components = unsafe { ffi::av_pix_fmt_desc_get(self.0).as_ref().map_or(0, |d| d.nb_components) };
+        components < 3 && !self.is_rgb()
+    }
+
+    /// Bits of its deepest component.
+    pub fn depth(self) -> u8 {
+        // SAFETY: the descriptor is a constant; a null one is handled.
+        let descriptor = unsafe { ffi::av_pix_fmt_desc_get(self.0).as_ref() };
+        descriptor.map_or(8, |d| {
+            let components = &d.comp[..usize::from(d.nb_components)];
+            components.iter().map(|component| component.depth as u8).max().unwrap_or(8)
+        })
+    }
+
+    /// Chroma samples for each luma sample, in sixteenths; 16 where every pixel has its own colour, 0 where none has.
+    pub fn chroma_resolution(self) -> u32 {
+        if self.is_gray() {
+            return 0;
+        }
+        // SAFETY: the descriptor is a constant; a null one is handled.
+        let shift =
+            unsafe { ffi::av_pix_fmt_desc_get(self.0).as_ref() }.map_or(0, |d| d.log2_chroma_w + d.log2_chroma_h);
+        16 >> shift
+    }
+
+    /// Has it transparency?
+    pub fn has_alpha(self) -> bool {
+        self.flags() & ffi::AV_PIX_FMT_FLAG_ALPHA as u64 != 0
+    }
+
+    fn flags(self) -> u64 {
+        // SAFETY: the descriptor is a constant; a null one is handled.
+        unsafe { ffi::av_pix_fmt_desc_get(self.0).as_ref().map_or(0, |d| d.flags) }
+    }
+}
+
+impl From<PixelFormat> for RawFormat {
+    fn from(format: PixelFormat) -> Self {
+        RawFormat::from_name(format.name()).expect("native formats have FFmpeg's names")
+    }
+}
+
+impl std::fmt::Display for RawFormat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name())
+    }
+}

@@ -1,0 +1,353 @@
+//! Reads whatever FFmpeg can open: decodes one video stream, hands on the packets of all others.
+
+mod continuity;
+mod open;
+mod other_streams;
+mod seek;
+mod sequence;
+
+use super::native::ToNative;
+use super::options::InputOptions;
+use super::part::Bounds;
+use crate::ffmpeg::{DecodeOn, Decoded, Decoder, Demuxer, Error, Packet, Picture, Rational, microseconds, rescale};
+use crate::frame::{Frame, Pool};
+use crate::pipeline::{Delivery, Input, Notices, Place, Progress, Source};
+use anyhow::{Context, Result, bail, ensure};
+use continuity::Continuity;
+use other_streams::OtherStreams;
+use std::sync::Arc;
+
+/// After the end of the part that was asked for, other streams are read this much further for packets that belong to
+/// it; containers interleave more tightly than this.
+const INTERLEAVE: i64 = 10_000_000;
+
+/// An input that is shorter by more than this, and by more than a hundredth, was cut off (microseconds).
+const SHORT_BY: i64 = 500_000;
+
+/// A broken input is given up after this many errors with no frame between them.
+const ERRORS_IN_A_ROW: u32 = 1000;
+
+/// A file, or anything else that FFmpeg can open.
+pub struct FileSource {
+    demuxer: Demuxer,
+    decoder: Decoder,
+    input: Input,
+    options: InputOptions,
+    to_native: ToNative,
+    /// Keeps times together where the container's clock may jump.
+    continuity: Option<Continuity>,
+    /// Is it a pipe, in which nothing can be looked up further on?
+    in_order_only: bool,
+    notices: Notices,
+    progress: Arc<Progress>,
+    /// Unit of the video's times.
+    time_base: Rational,
+    /// The part that was asked for, on the input's clock.
+    bounds: Bounds,
+    /// How many frames before these bounds the equalizer is to see, and how many behind them.
+    warm_up: u32,
+    behind: u32,
+    state: State,
+    others: OtherStreams,
+    delivered: u64,
+    /// When the last frame was over.
+    next_time: Option<i64>,
+    /// End of the last packet of any stream, in microseconds of the container's clock.
+    furthest: i64,
+    /// Is it images whose numbers have a gap, behind which nobody reads?
+    ends_at_gap: bool,
+    /// How often the container's clock has jumped.
+    jumps: u32,
+    errors: u32,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    /// Nothing has been read.
+    Opened,
+    /// Reading and decoding.
+    Reading,
+    /// All is read; the decoder still holds pictures.
+    Draining,
+    /// The last frame is out; other streams may still have packets before the end.
+    Trailing,
+    /// Nothing more.
+    Over,
+}
+
+impl FileSource {
+    /// What the input is.
+    pub fn input(&self) -> &Input {
+        &self.input
+    }
+
+    /// The next frame that belongs to the part that was asked for, or packets that should not wait for it.
+    fn advance(&mut self) -> Result<Option<Delivery>> {
+        loop {
+            match self.state {
+                State::Opened => {
+                    self.go_to_begin()?;
+                    self.state = State::Reading;
+                }
+                State::Over => return Ok(None),
+                State::Trailing => {
+                    self.read_trailing()?;
+                    return Ok(Some(self.delivery(None)));
+                }
+                State::Reading | State::Draining => {}
+            }
+            let decoded = self.decoder.receive();
+            if let Some(format) = self.decoder.refused() {
+                let (name, stream) = (&self.input.name, self.input.video_stream().describe());
+                bail!("{name}: NVDEC does not take this {stream} of {format} (use --decoder cpu)");
+            }
+            match decoded {
+                Ok(Decoded::Picture(picture)) => {
+                    self.errors = 0;
+                    if let Some(delivery) = self.take(picture)? {
+                        return Ok(Some(delivery));
+                    }
+                }
+                Ok(Decoded::NeedsInput) => {
+                    self.feed()?;
+                    if self.others.are_many() {
+                        return Ok(Some(self.delivery(None)));
+                    }
+                }
+                Ok(Decoded::End) => {
+                    ensure!(self.delivered > 0, "{}: {}", self.input.name, self.nothing_decoded());
+                    self.state = State::Over;
+                    return Ok(Some(self.delivery(None)));
+                }
+                Err(error) => self.damaged(&format!("decode failed: {error}"))?,
+            }
+        }
+    }
+
+    fn nothing_decoded(&self) -> String {
+        let damaged = self.progress.damaged();
+        if self.in_order_only && self.input.media.demuxer.starts_with("mov") {
+            return "an mp4 in a pipe needs its index in front (ffmpeg -i IN -c copy -movflags +faststart OUT)"
+                .to_owned();
+        }
+        match self.options.part.start {
+            Some(_) if damaged == 0 => "no frame at or after --start".to_owned(),
+            _ => format!("not a single frame could be decoded ({damaged} damaged packets)"),
+        }
+    }
+
+    /// Reads a packet and gives it to whom it belongs.
+    fn feed(&mut self) -> Result<()> {
+        if self.state == State::Draining {
+            // The decoder has been told that there is no more, so it cannot ask for more.
+            bail!("{}: the decoder asks for packets after the last one", self.input.name);
+        }
+        match self.read_packet() {
+            Ok(Some(packet)) if packet.stream() == self.input.video => {
+                if packet.is_corrupt() {
+                    self.damaged("a packet is cut short or corrupt")?;
+                }
+                if let Err(error) = self.decoder.send(Some(&packet)) {
+                    self.damaged(&format!("a packet cannot be decoded: {error}"))?;
+                }
+            }
+            Ok(Some(packet)) => self.keep(packet),
+            Ok(None) => {
+                self.check_length()?;
+                self.drain()?;
+            }
+            // Somebody asked for the end while the input kept us waiting.
+            Err(Error::Exit) => self.drain()?,
+            // FFmpeg looks for the last image in leaps, which may carry it over a gap.
+            Err(_) if self.ends_at_gap => self.drain()?,
+            Err(error) => {
+                self.damaged(&format!("reading broke off: {error}"))?;
+                self.drain()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The next packet, at a time that follows those of the packets before it.
+    fn read_packet(&mut self) -> Result<Option<Packet>, Error> {
+        let Some(mut packet) = self.demuxer.read()? else { return Ok(None) };
+        self.note_end_of(&packet);
+        let stream = &self.input.media.streams[packet.stream()];
+        if let Some(jump) = self.continuity.as_mut().and_then(|continuity| continuity.follow(&mut packet, stream)) {
+            let (name, stream) = (&self.input.name, stream.describe());
+            let seconds = jump as f64 / 1e6;
+            let message = format!("{name}: the clock of {stream} jumps by {seconds:+.3} s; times go on from there");
+            self.jumps += 1;
+            // Streams that cross the seam at different places find it several times.
+            if self.jumps == 1 { self.notices.note(&message) } else { self.notices.detail(&message) }
+        }
+        Ok(Some(packet))
+    }
+
+    fn note_end_of(&mut self, packet: &Packet) {
+        let time_base = self.input.media.streams[packet.stream()].time_base;
+        if let Some(time) = packet.time() {
+            self.furthest = self.furthest.max(rescale(time + packet.duration(), time_base, microseconds()));
+        }
+    }
+
+    /// Demuxers take the end of a file that was cut off for a normal end.
+    fn check_length(&mut self) -> Result<()> {
+        let media = &self.input.media;
+        let Some(duration) = media.duration else { return Ok(()) };
+        // Matroska counts its length from zero, other containers from their first timestamp.
+        let read = self.furthest.max(media.start.unwrap_or(0)) - media.start.unwrap_or(0).min(0);
+        if duration - read > SHORT_BY.max(duration / 100) {
+            let (read, duration) = (read as f64 / 1e6, duration as f64 / 1e6);
+            self.damaged(&format!("the input ends at {read:.1} s, but should be {duration:.1} s long (cut off?)"))?;
+        }
+        Ok(())
+    }
+
+    fn drain(&mut self) -> Result<()> {
+        self.state = State::Draining;
+        // It begins to drain even when it complains, of a packet that it was given before.
+        match self.decoder.send(None) {
+            Ok(()) => Ok(()),
+            Err(error) => self.damaged(&format!("a packet cannot be decoded: {error}")),
+        }
+    }
+
+    /// A decoded picture; `None` when it lies before the part that was asked for, and nobody is to see it.
+    fn take(&mut self, mut picture: Picture) -> Result<Option<Delivery>> {
+        let time = picture.time().unwrap_or_else(|| self.expected_time());
+        picture.set_time(Some(time));
+        let duration = Some(picture.duration()).filter(|&duration| duration > 0);
+        self.next_time = Some(time + duration.unwrap_or_else(|| self.frame_duration()));
+        let moment = rescale(time, self.time_base, microseconds());
+        if self.bounds.begin.is_some_and(|begin| moment < begin) {
+            if self.warm_up == 0 {
+                return Ok(None);
+            }
+            let before = self
+                .to_native
+                .frame(&picture)
+                .with_context(|| format!("{}: a frame before --start", self.input.name))?;
+            return Ok(Some(Delivery::beside(Place::Before, before)));
+        }
+        if self.bounds.end.is_some_and(|end| moment >= end)
+            || self.options.part.frames.is_some_and(|most| self.delivered >= most)
+        {
+            return self.take_behind(&picture, moment);
+        }
+        if picture.is_damaged() {
+            self.damaged("damaged, shown as far as it could be decoded")?;
+        }
+        let mut frame =
+            self.to_native.frame(&picture).with_context(|| format!("{}: frame {}", self.input.name, self.delivered))?;
+        frame.pts = Some(time + self.shift());
+        if self.delivered == 0 {
+            self.tell_where(&frame);
+        }
+        self.delivered += 1;
+        self.progress.count_decoded(moment - self.bounds.begin.or(self.input.media.start).unwrap_or(0));
+        Ok(Some(self.delivery(Some(frame))))
+    }
+
+    /// Says where frames like this one come from, if that is not a decoder on the CPU.
+    fn tell_where(&self, frame: &Frame) {
+        let DecodeOn::Nvdec(gpu) = self.options.decode_on else { return };
+        let place = match frame.planes()[0].on_device() {
+            Some(_) => "where its luma stays until it is equalized",
+            None => "from where it comes down to be equalized",
+        };
+        self.notices.detail(&format!("{}: decoded on GPU {gpu}, {place}", self.input.name));
+    }
+
+    /// A picture from behind the part that was asked for; `None` when nobody is to see it.
+    fn take_behind(&mut self, picture: &Picture, moment: i64) -> Result<Option<Delivery>> {
+        self.bounds.end = Some(self.bounds.end.unwrap_or(moment).min(moment));
+        if self.behind == 0 {
+            self.state = State::Trailing;
+            return Ok(None);
+        }
+        self.behind -= 1;
+        let behind = self
+            .to_native
+            .frame(picture)
+            .with_context(|| format!("{}: a frame behind the last one", self.input.name))?;
+        Ok(Some(Delivery::beside(Place::Behind, behind)))
+    }
+
+    /// The time of a frame that carries none: right after the one before it.
+    fn expected_time(&self) -> i64 {
+        self.next_time.or(self.input.video_stream().start).unwrap_or(0)
+    }
+
+    /// How long a frame is shown that does not say so.
+    fn frame_duration(&self) -> i64 {
+        let rate = self.input.video_stream().frame_rate.unwrap_or(Rational::new(25, 1));
+        rescale(1, rate.invert(), self.time_base).max(1)
+    }
+
+    fn shift(&self) -> i64 {
+        rescale(self.input.shift, microseconds(), self.time_base)
+    }
+
+    /// Keeps a packet of another stream, if it lies in the part that was asked for.
+    fn keep(&mut self, packet: Packet) {
+        let stream = &self.input.media.streams[packet.stream()];
+        self.others.keep(packet, stream, self.bounds);
+    }
+
+    /// Reads on for packets of other streams that lie before the end of the part that was asked for.
+    fn read_trailing(&mut self) -> Result<()> {
+        let end = self.bounds.end.unwrap_or(i64::MAX);
+        while !self.others.are_many() {
+            let all_ended = self.others.sound_has_ended(&self.input.media.streams);
+            let packet = if all_ended { None } else { self.read_packet().unwrap_or(None) };
+            let Some(packet) = packet else {
+                self.state = State::Over;
+                return Ok(());
+            };
+            let time_base = self.input.media.streams[packet.stream()].time_base;
+            let moment = packet.dts().map(|dts| rescale(dts, time_base, microseconds()));
+            if moment.is_some_and(|moment| moment > end.saturating_add(INTERLEAVE)) {
+                self.state = State::Over;
+                return Ok(());
+            }
+            if packet.stream() != self.input.video {
+                self.keep(packet);
+            }
+        }
+        Ok(())
+    }
+
+    fn delivery(&mut self, frame: Option<Frame>) -> Delivery {
+        Delivery { packets: self.others.take(), frame, ..Delivery::default() }
+    }
+
+    fn damaged(&mut self, what: &str) -> Result<()> {
+        self.progress.count_damaged();
+        self.errors += 1;
+        let message = format!("{}: frame {}: {what}", self.input.name, self.delivered);
+        ensure!(self.errors < ERRORS_IN_A_ROW, "{message}; giving up after {ERRORS_IN_A_ROW} errors in a row");
+        // A hundred lines that say the same help nobody; the summary has the count.
+        match self.progress.damaged() {
+            1 => self.notices.warn(&message),
+            _ => {
+                self.notices.detail(&message);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Source for FileSource {
+    fn look_around(&mut self, before: u32, behind: u32) {
+        (self.warm_up, self.behind) = (before, behind);
+    }
+
+    fn use_pool(&mut self, pool: Arc<dyn Pool>) {
+        self.decoder.use_pool(pool);
+    }
+
+    fn next(&mut self) -> Result<Option<Delivery>> {
+        self.advance()
+    }
+}

@@ -1,0 +1,169 @@
+//! Opens an input and its decoder, and finds out what is in it.
+
+use super::FileSource;
+use super::continuity::Continuity;
+use super::other_streams::OtherStreams;
+use super::sequence::Sequence;
+use crate::ffmpeg::{DecodeOn, Decoder, Delay, Demuxer, Error, Kind, Stream, last_message};
+use crate::io::Reader;
+use crate::pipeline::{Cancel, Input, Notices, Progress};
+use crate::source::native::ToNative;
+use crate::source::options::InputOptions;
+use anyhow::{Context, Result, anyhow, ensure};
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+impl FileSource {
+    /// Opens the input, which messages call `name`, and gets ready to decode. It is read from `reader` if there is one.
+    ///
+    /// # Errors
+    /// When it cannot be opened, has no video, or no decoder for it.
+    pub fn open(
+        options: InputOptions,
+        name: &str,
+        reader: Option<Reader>,
+        cancel: &Cancel,
+        notices: Notices,
+        progress: Arc<Progress>,
+    ) -> Result<Self> {
+        let name = name.to_owned();
+        let in_order_only = reader.is_some();
+        let sequence = Sequence::of(&options, &notices)?;
+        let demuxer = open_demuxer(&options, &name, reader, cancel, sequence.as_ref())?;
+        options.raw.check_heeded(&demuxer, &name, &notices)?;
+        let video = choose_video(&demuxer, &name, &options)?;
+        let input = input_of(&demuxer, name, video, &options);
+        let stream = input.video_stream();
+        let decoder = open_decoder(stream, &input.name, options.decode_on)?;
+        let bounds = options.part.bounds(input.media.start.unwrap_or(0));
+        Ok(FileSource {
+            time_base: stream.time_base,
+            to_native: ToNative::new(notices.clone()),
+            others: OtherStreams::new(&input.media.streams, bounds),
+            continuity: input.media.may_jump.then(Continuity::default),
+            ends_at_gap: sequence.is_some_and(|sequence| sequence.has_gap),
+            jumps: 0,
+            demuxer,
+            decoder,
+            in_order_only,
+            input,
+            options,
+            notices,
+            progress,
+            bounds,
+            warm_up: 0,
+            behind: 0,
+            state: super::State::Opened,
+            delivered: 0,
+            next_time: None,
+            furthest: i64::MIN / 2,
+            errors: 0,
+        })
+    }
+}
+
+/// What is known of the part that was asked for before anything is decoded.
+fn input_of(demuxer: &Demuxer, name: String, video: usize, options: &InputOptions) -> Input {
+    let (media, part) = (demuxer.media().clone(), options.part);
+    let stream = &media.streams[video];
+    let rest = media.duration.map(|duration| duration - part.start.unwrap_or(0));
+    let duration = [rest, part.duration].into_iter().flatten().min().filter(|&duration| duration > 0);
+    let by_rate = duration.zip(stream.frame_rate).map(|(duration, rate)| {
+        (duration as f64 / 1e6 * f64::from(rate.numerator()) / f64::from(rate.denominator())).round() as u64
+    });
+    let whole = part.start.is_none() && part.duration.is_none();
+    let counted = stream.frames.filter(|_| whole).or(by_rate);
+    Input {
+        name,
+        video,
+        picture: stream.picture(),
+        shift: part.bounds(media.start.unwrap_or(0)).shift(),
+        length: part.duration,
+        frames: [counted, part.frames].into_iter().flatten().min(),
+        duration,
+        media,
+    }
+}
+
+fn open_decoder(stream: &Stream, name: &str, on: DecodeOn) -> Result<Decoder> {
+    last_message();
+    Decoder::open(stream, Delay::Any, on).map_err(|error| match on {
+        DecodeOn::Cpu => {
+            let stream = stream.describe();
+            anyhow!("{name}: no decoder for {stream} ({error}); another FFmpeg build may have it")
+        }
+        DecodeOn::Nvdec(_) if error == Error::DecoderNotFound => {
+            anyhow!("{name}: NVDEC does not decode {} (use --decoder cpu)", stream.describe())
+        }
+        DecodeOn::Nvdec(gpu) => {
+            let reason = last_message().unwrap_or_else(|| error.to_string());
+            anyhow!("{name}: GPU {gpu} cannot decode: {reason} (use --decoder cpu)")
+        }
+    })
+}
+
+/// What some demuxers say of a header that ends too early.
+const CUT_OFF: [Error; 2] = [Error::Eof, Error::Other { errno: libc::EIO }];
+
+fn open_demuxer(
+    options: &InputOptions,
+    name: &str,
+    reader: Option<Reader>,
+    cancel: &Cancel,
+    sequence: Option<&Sequence>,
+) -> Result<Demuxer> {
+    let reader = reader.map(|reader| Box::new(reader) as Box<dyn Read + Send>);
+    let rate = options.raw.rate.map(|rate| ("framerate".to_owned(), rate.to_string()));
+    let first = sequence.map(|sequence| ("start_number".to_owned(), sequence.first.to_string()));
+    // A file that is there is no pattern, whatever its folders are called.
+    let is_file = options.url.contains('%') && Path::new(&options.url).is_file();
+    let plain = is_file.then(|| ("pattern_type".to_owned(), "none".to_owned()));
+    let given: Vec<(String, String)> = rate.into_iter().chain(first).chain(plain).collect();
+    let url = sequence.map_or(options.url.as_str(), |sequence| &sequence.pattern);
+    let opened = Demuxer::open(url, reader, options.format.as_deref(), &given, cancel.flag());
+    let demuxer = opened.map_err(|error| {
+        let detail = last_message().map(|message| format!(" ({message})")).unwrap_or_default();
+        match error {
+            Error::InvalidData if is_empty(name) => anyhow!("{name}: the file is empty"),
+            Error::InvalidData => anyhow!("{name}: not a video, or damaged beyond recognition{detail}"),
+            error if CUT_OFF.contains(&error) && Path::new(name).is_file() => {
+                anyhow!("{name}: not a video, or damaged beyond recognition ({error})")
+            }
+            Error::DemuxerNotFound => anyhow!(
+                "{name}: FFmpeg has no input format {} (`ffmpeg -demuxers` lists them)",
+                options.format.as_deref().unwrap_or_default()
+            ),
+            error => anyhow!("{name}: {error}"),
+        }
+    })?;
+    // FFmpeg draws text files as videos of a terminal, which nobody wants who gives a wrong file.
+    let is_text = demuxer.media().demuxer == "tty" && options.format.is_none();
+    ensure!(!is_text, "{name}: a text file, not a video (-f tty reads it as a picture of a terminal)");
+    Ok(demuxer)
+}
+
+fn is_empty(name: &str) -> bool {
+    std::fs::metadata(name).is_ok_and(|file| file.is_file() && file.len() == 0)
+}
+
+fn choose_video(demuxer: &Demuxer, name: &str, options: &InputOptions) -> Result<usize> {
+    let streams = &demuxer.media().streams;
+    let videos: Vec<usize> = streams.iter().filter(|s| s.kind == Kind::Video).map(|s| s.index).collect();
+    if let Some(wanted) = options.video_stream {
+        return videos.get(wanted).copied().with_context(|| match videos.len() {
+            0 => format!("{name}: no video stream in it"),
+            count => format!("{name}: no video stream {wanted}; the last one is {} (the first is 0)", count - 1),
+        });
+    }
+    demuxer.best_video().with_context(|| {
+        let kinds: Vec<String> = streams.iter().map(|stream| stream.describe()).collect();
+        match kinds.is_empty() {
+            true => format!("{name}: no stream in it"),
+            false if !videos.is_empty() => {
+                format!("{name}: no video stream but cover art (--video-stream 0 equalizes that)")
+            }
+            false => format!("{name}: no video stream in it, only {}", kinds.join(", ")),
+        }
+    })
+}

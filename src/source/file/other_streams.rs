@@ -1,0 +1,81 @@
+//! Packets of sound, subtitles and all else that is not decoded, on their way to the output.
+
+use crate::ffmpeg::{Kind, Packet, Stream, microseconds, rescale};
+use crate::source::part::Bounds;
+
+/// Packets go out with the next frame, or when they come to this many bytes: a long stretch without a frame must not
+/// pile them up.
+const MOST_BYTES: usize = 4 << 20;
+
+/// The packets that wait for the next frame, and how far each stream has come.
+pub struct OtherStreams {
+    /// For each stream, whether its packets are handed on yet: video has to begin with a key frame.
+    begun: Vec<bool>,
+    /// For each stream, whether it has come to the end of the part that was asked for.
+    ended: Vec<bool>,
+    packets: Vec<Packet>,
+    bytes: usize,
+}
+
+impl OtherStreams {
+    /// None yet, of an input with these streams.
+    pub fn new(streams: &[Stream], bounds: Bounds) -> Self {
+        OtherStreams {
+            begun: streams.iter().map(|stream| bounds.begin.is_none() || stream.kind != Kind::Video).collect(),
+            ended: vec![false; streams.len()],
+            packets: Vec::new(),
+            bytes: 0,
+        }
+    }
+
+    /// Keeps a packet of `stream`, if it lies within `bounds`, which begin at zero from here on.
+    pub fn keep(&mut self, mut packet: Packet, stream: &Stream, bounds: Bounds) {
+        let index = packet.stream();
+        let in_microseconds = |time| rescale(time, stream.time_base, microseconds());
+        if let Some(time) = packet.time() {
+            let (first, last) = (in_microseconds(time), in_microseconds(time + packet.duration()));
+            self.begun[index] |= packet.is_key() && bounds.begin.is_none_or(|begin| first >= begin);
+            if let Some(begin) = bounds.begin.filter(|&begin| first < begin) {
+                // A time before zero would move all others in most containers. Of a subtitle that is still on the
+                // screen, the rest is shown.
+                if stream.kind != Kind::Subtitle || last <= begin {
+                    return;
+                }
+                let late = rescale(begin, microseconds(), stream.time_base) - time;
+                packet.shift(late);
+                packet.set_duration(packet.duration() - late);
+            }
+            // Nor does one last longer than the pictures.
+            if let Some(end) = bounds.end.filter(|&end| first < end && end < last && stream.kind == Kind::Subtitle) {
+                let early = packet.time().map_or(0, |time| rescale(end, microseconds(), stream.time_base) - time);
+                packet.set_duration(early);
+            }
+            if bounds.end.is_some_and(|end| first >= end) {
+                self.ended[index] = true;
+                return;
+            }
+        }
+        if !self.begun[index] && !stream.is_attached_picture() {
+            return;
+        }
+        packet.shift(rescale(bounds.shift(), microseconds(), stream.time_base));
+        self.bytes += packet.len();
+        self.packets.push(packet);
+    }
+
+    /// Are they too many to wait for the next frame?
+    pub fn are_many(&self) -> bool {
+        self.bytes > MOST_BYTES
+    }
+
+    /// Has all sound come to the end of the part that was asked for?
+    pub fn sound_has_ended(&self, streams: &[Stream]) -> bool {
+        streams.iter().zip(&self.ended).all(|(stream, &ended)| ended || stream.kind != Kind::Audio)
+    }
+
+    /// The packets, which are kept no longer.
+    pub fn take(&mut self) -> Vec<Packet> {
+        self.bytes = 0;
+        std::mem::take(&mut self.packets)
+    }
+}

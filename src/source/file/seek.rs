@@ -1,0 +1,68 @@
+//! Goes to where decoding begins, for a part that does not begin with the input.
+
+use super::FileSource;
+use crate::ffmpeg::{microseconds, rescale};
+use anyhow::{Context, Result};
+
+impl FileSource {
+    /// Goes to where decoding begins: at the key frame before the part that was asked for, or, where the equalizer is
+    /// to see frames before it, so much earlier that there are enough of them.
+    pub(super) fn go_to_begin(&mut self) -> Result<()> {
+        let origin = self.input.media.start.unwrap_or(0);
+        // A demuxer that tries to go back in a pipe loses its way, and so does one in a stream without times: there,
+        // everything before is decoded.
+        let can_seek = !self.in_order_only && self.input.video_stream().start.is_some() && !self.lies_behind_a_jump();
+        let Some(begin) = self.bounds.begin.filter(|&begin| begin > origin && can_seek) else { return Ok(()) };
+        let rate = self.input.rate().unwrap_or(25.0);
+        let mut ahead = (f64::from(self.warm_up) / rate * 1e6).ceil() as i64;
+        let mut untouched = true;
+        loop {
+            let from = begin - ahead;
+            if ahead > 0 && from <= origin && untouched {
+                return Ok(());
+            }
+            let sought = if ahead > 0 && from <= origin { self.demuxer.rewind() } else { self.demuxer.seek(from) };
+            if let Err(error) = sought {
+                // An input that cannot seek is decoded from the beginning instead.
+                let name = &self.input.name;
+                self.notices.detail(&format!("{name}: cannot seek ({error}); decoding from the beginning"));
+                return if untouched { Ok(()) } else { self.demuxer.rewind().with_context(|| name.clone()) };
+            }
+            if ahead == 0 || from <= origin {
+                return Ok(());
+            }
+            // With a variable rate, and where key frames are far apart, the time says little of the number of frames.
+            untouched = false;
+            if self.frames_before(begin) >= self.warm_up && self.demuxer.seek(from).is_ok() {
+                return Ok(());
+            }
+            ahead = ahead.saturating_mul(2);
+        }
+    }
+
+    /// Is the part that was asked for where only a clock that jumps can lead?
+    fn lies_behind_a_jump(&self) -> bool {
+        let media = &self.input.media;
+        let end = media.start.zip(media.duration).map(|(start, duration)| start + duration);
+        media.may_jump && self.bounds.begin.zip(end).is_some_and(|(begin, end)| begin >= end)
+    }
+
+    /// How many frames can be decoded from here on that are shown before `begin`; counts no further than is asked for.
+    fn frames_before(&mut self, begin: i64) -> u32 {
+        let (video, time_base) = (self.input.video, self.time_base);
+        let moment = |time| rescale(time, time_base, microseconds());
+        let (mut first, mut count) = (None, 0);
+        while let Ok(Some(packet)) = self.demuxer.read() {
+            let Some(time) = packet.time().filter(|_| packet.stream() == video) else { continue };
+            if count >= self.warm_up || moment(packet.dts().unwrap_or(time)) >= begin {
+                break;
+            }
+            if first.is_none() && packet.is_key() {
+                first = Some(time);
+            }
+            // What is shown before the first key frame may need frames from before it.
+            count += u32::from(first.is_some_and(|first| time >= first) && moment(time) < begin);
+        }
+        count
+    }
+}
