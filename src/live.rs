@@ -1,12 +1,12 @@
 //! `histeq-video live`: a camera, a window, a recording.
 
 use crate::signals;
+use crate::wrapping::Wrapping;
 use anyhow::{Result, bail};
 use histeq_video::cli::{LiveJob, Opening, check_region};
-use histeq_video::curves::{Given, KeptCurves, Saving};
-use histeq_video::equalize::gray::Gray;
+use histeq_video::curves::Saving;
 use histeq_video::ffmpeg::{self, RawFormat};
-use histeq_video::pipeline::live::{self, Camera, Cast, Dial, Output, Patience, Viewer};
+use histeq_video::pipeline::live::{self, Camera, Cast, Dial, Output, Patience, Shown, Viewer};
 use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress};
 use histeq_video::report::{Console, Meter, live_summary};
 use histeq_video::sink::{self, OutputOptions, Overwrite, Target};
@@ -37,9 +37,9 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     let progress = Arc::new(Progress::default());
     let dial = Dial::default();
 
-    let mut window = window(job, &dial, &notices)?;
+    let wrapping = Wrapping::read(job.load_curves.as_deref(), job.wishes.gray)?;
+    let mut window = window(job, &dial, &notices, &wrapping)?;
     let targets = targets(job, cancel)?;
-    let kept = job.load_curves.as_deref().map(KeptCurves::read).transpose()?;
     let saving = job.save_curves.as_deref().map(|name| saving(name, job.overwrite)).transpose()?;
     signals::listen(cancel.clone(), console.clone(), Vec::new(), "finishing")?;
     let mut backend = Opening::begin(job.backend);
@@ -57,10 +57,7 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     if let Some(saving) = saving.clone() {
         equalizer = Box::new(Observed::new(equalizer, settings, &input, progress.clone(), None, Some(saving)));
     }
-    if let Some(kept) = kept {
-        equalizer = Box::new(Given::new(equalizer, kept, settings));
-    }
-    let equalizer = if job.wishes.gray { Box::new(Gray::new(equalizer)) } else { equalizer };
+    let equalizer = wrapping.around(equalizer, settings, 0);
 
     let mut meter = Meter::start(job.meter_style(), &input);
     console.share_with(meter.bar());
@@ -85,10 +82,12 @@ fn saving(name: &str, overwrite: Overwrite) -> Result<Saving> {
 }
 
 /// The window, where one is wanted and can be had.
-fn window(job: &LiveJob, dial: &Dial, notices: &Notices) -> Result<Option<Window>> {
+fn window(job: &LiveJob, dial: &Dial, notices: &Notices, wrapping: &Wrapping) -> Result<Option<Window>> {
+    let wrapping = wrapping.clone();
+    let again = Box::new(move |shown: &Shown, settings| wrapping.again(shown, settings));
     let alone = job.record.is_none() && job.loopback.is_none() && job.output.is_none();
     let why = match job.preview {
-        true => match Window::open(dial.clone(), notices.clone()) {
+        true => match Window::open(dial.clone(), notices.clone(), again) {
             Ok(window) => return Ok(Some(window)),
             Err(error) => format!("no window: {error:#}"),
         },

@@ -7,14 +7,13 @@ mod live;
 mod records;
 mod signals;
 mod stdout;
+mod wrapping;
 
 use anyhow::{Context, Result};
 use clap::Parser;
 use histeq_video::cli::{
     Args, BenchJob, Command, CompareJob, Job, LiveJob, Opening, check_region, completions, man_page, man_pages,
 };
-use histeq_video::curves::{Given, KeptCurves};
-use histeq_video::equalize::gray::Gray;
 use histeq_video::ffmpeg;
 use histeq_video::pipeline::{self, Cancel, Outcome, Progress, ReaderGone};
 use histeq_video::report::{Console, Meter, Verbosity, summary};
@@ -24,6 +23,7 @@ use records::Places;
 use std::process::ExitCode;
 use std::sync::Arc;
 use stdout::print;
+use wrapping::Wrapping;
 
 /// What a first Ctrl-C is answered with.
 const FINISHING: &str = "interrupted, finishing the file";
@@ -82,7 +82,7 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     let target = sink::target(&job.output, format, &job.input.url, job.overwrite)?.interruptible(cancel);
     let places = Places::of(&job)?;
     let temporary = target.temporary().map(Into::into).into_iter().chain(places.temporary()).collect();
-    let kept = job.load_curves.as_deref().map(KeptCurves::read).transpose()?;
+    let wrapping = Wrapping::read(job.load_curves.as_deref(), job.wishes.gray)?;
     signals::listen(cancel.clone(), console.clone(), temporary, FINISHING)?;
     let mut backend = Opening::begin(job.backend);
     let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
@@ -97,12 +97,8 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     backend.equalizer.input_pool().into_iter().for_each(|pool| source.use_pool(pool));
     backend.remark.iter().for_each(|remark| notices.note(remark));
 
-    let mut equalizer = records.of(backend.equalizer, settings, &input, &progress);
-    if let Some(kept) = kept {
-        equalizer = Box::new(Given::new(equalizer, kept, settings));
-    }
-
-    let equalizer = if job.wishes.gray { Box::new(Gray::new(equalizer)) } else { equalizer };
+    let observed = records.of(backend.equalizer, settings, &input, &progress);
+    let equalizer = wrapping.around(observed, settings, 0);
 
     let mut meter = Meter::start(job.meter_style(), &input);
     console.share_with(meter.bar());

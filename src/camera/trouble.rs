@@ -39,7 +39,7 @@ fn of_stream(error: &Error) -> Option<&'static str> {
     Some(match error {
         Error::Other { errno: libc::ECONNREFUSED } => "nobody answers there (is the camera on?)",
         Error::Other { errno: libc::EHOSTUNREACH | libc::ENETUNREACH } => "no way there (is the address right?)",
-        Error::Exit | Error::Other { errno: libc::ETIMEDOUT } => "nothing comes in (is the sender running?)",
+        Error::Exit | Error::Other { errno: libc::ETIMEDOUT } => "no data received (is the sender running?)",
         Error::HttpUnauthorized => "a name and a password are wanted (as in rtsp://name:password@camera/stream)",
         Error::HttpForbidden => "the camera refuses (name and password may be wrong)",
         Error::HttpNotFound => "no such stream there (is the path right?)",
@@ -54,7 +54,7 @@ fn of_anything(name: &str, format: Option<&str>, error: Error) -> String {
         (Error::DemuxerNotFound, _) => {
             let format = format.unwrap_or_default();
             format!(
-                "{name}: this FFmpeg has no such input as {format} (`ffmpeg -devices` and `-demuxers` list those it has)"
+                "{name}: this FFmpeg has no input format {format} (`ffmpeg -devices` and `-demuxers` list those it has)"
             )
         }
         // These say nothing that the message does not say better.

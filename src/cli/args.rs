@@ -12,7 +12,7 @@ use clap_complete::Shell;
 #[derive(Parser, Debug)]
 #[command(name = "histeq-video", version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
-Times read as FFmpeg's do: 90, 1:30, 00:01:30.5.
+Times are written as for FFmpeg: 90, 1:30, 00:01:30.5.
 Exit codes: 0 done, 1 failed, 2 usage, 130 interrupted (what was encoded is kept as a playable file).
 
 Examples:
@@ -42,12 +42,12 @@ pub struct Args {
     #[command(flatten)]
     pub equalize: EqualizeArgs,
 
-    /// How much of --smooth lies ahead of each frame: the first frames of a scene are as calm as the rest, and output comes
-    /// that much later [default: half of it for files, within 256 MiB of frames; else 0]
+    /// How much of --smooth lies ahead of each frame, so that the first frames of a scene flicker no more than the rest;
+    /// delays the output by as much [default: half of it for files, within 256 MiB of frames; else 0]
     #[arg(long, value_name = "SECONDS", conflicts_with = "exact", help_heading = "Equalization")]
     pub look_ahead: Option<f64>,
 
-    /// Input format, when it cannot be told (FFmpeg's name)
+    /// Input format, where it cannot be detected (FFmpeg's name)
     #[arg(short = 'f', long, value_name = "F", help_heading = "Input")]
     pub format: Option<String>,
 
@@ -59,21 +59,21 @@ pub struct Args {
     #[arg(long, value_name = "P", help_heading = "Input")]
     pub pixel_format: Option<String>,
 
-    /// Frames a second of raw frames or an image sequence [default: 25]
+    /// Frames per second of raw frames or an image sequence [default: 25]
     #[arg(short = 'r', long, value_name = "R", help_heading = "Input")]
     pub rate: Option<String>,
 
-    /// Which video stream is equalized, counted from 0 among them; the others are copied [default: the main one]
+    /// Which video stream is equalized, counted from 0 among the video streams; the others are copied [default: the main
+    /// one]
     #[arg(long, value_name = "N", help_heading = "Input")]
     pub video_stream: Option<usize>,
 
-    /// Where decoding runs, nvdec being that of --gpu (for 4:2:0 video in H.264, HEVC, AV1, VP9 and others), which tells
-    /// nobody what is damaged; auto therefore takes the CPU
+    /// Where decoding runs; nvdec uses the decoder of --gpu (4:2:0 video in H.264, HEVC, AV1, VP9 and others) but does not
+    /// report damaged frames, so auto takes the CPU
     #[arg(long, value_enum, default_value_t = DecoderArg::Auto, help_heading = "Input")]
     pub decoder: DecoderArg,
 
-    /// Begin here; what lies before is looked at as far as --smooth reaches, so that the frames become what they become
-    /// in the whole video
+    /// Start here; earlier frames within --smooth are still analysed, so that the output equals that of the whole video
     #[arg(long, value_name = "T", help_heading = "Input")]
     pub start: Option<String>,
 
@@ -89,7 +89,7 @@ pub struct Args {
     #[command(flatten)]
     pub written: OutputArgs,
 
-    /// Also write what was done to each frame: a table (.csv), a line of JSON a frame (.jsonl), or a page with plots
+    /// Also write what was done to each frame: a table (.csv), a line of JSON per frame (.jsonl), or a page with plots
     /// (.html)
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Output")]
     pub stats: Option<String>,
@@ -122,7 +122,7 @@ pub struct PlaceArgs {
 /// What is said on the way, and what counts as an error.
 #[derive(clap::Args, Debug)]
 pub struct TalkArgs {
-    /// Fail where there would be a warning: a stream that the container cannot hold, damaged frames, a pixel format
+    /// Treat warnings as errors: a stream that the container cannot hold, damaged frames, a pixel format
     /// narrowed
     #[arg(long)]
     pub strict: bool,

@@ -17,15 +17,15 @@ pub struct BenchArgs {
     #[arg(value_hint = clap::ValueHint::FilePath)]
     pub file: Option<PathBuf>,
 
-    /// How often each figure is measured; the median is printed
+    /// How many times each figure is measured; the median is printed
     #[arg(long, value_name = "N", default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
 
-    /// Runs before those that count
+    /// Runs before the measured ones
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(..=10_000))]
     pub warmup: u32,
 
-    /// Also write the figures as a table for programs, a line a figure, with quartiles
+    /// Also write the figures as a table for programs, a line per figure, with quartiles
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub csv: Option<PathBuf>,
 
@@ -37,28 +37,27 @@ pub struct BenchArgs {
     #[arg(long, value_name = "FILE.svg", value_hint = clap::ValueHint::FilePath)]
     pub plot: Option<PathBuf>,
 
-    /// Print the figures of the documents that this project starts from beside those of this machine; without a suite, of
-    /// all suites that have any
+    /// Print published figures beside those of this machine; without a suite, of all suites that have any
     #[arg(long, value_enum)]
     pub compare: Option<CompareWith>,
 
-    /// transcode: how x264 encodes, in all programs
+    /// transcode: x264's preset, in all programs
     #[arg(long, value_name = "NAME", default_value = "veryfast")]
     pub preset: String,
 
-    /// transcode: how this program works, each in its turn, as far as it is there
+    /// transcode: backends to run in turn; unavailable ones are skipped
     #[arg(long, value_name = "WAY,...", value_delimiter = ',', default_value = "cpu,cuda,nvdec", value_parser = ways())]
     pub ways: Vec<Way>,
 
-    /// transcode: without ffmpeg's histeq filter, which takes several times as long as all else
+    /// transcode: leave out ffmpeg's histeq filter, which takes several times as long as everything else
     #[arg(long)]
     pub no_filter: bool,
 
-    /// bins: what a bin holds at most
+    /// bins: the count at which a bin saturates
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
     pub saturate: u32,
 
-    /// What the documents' kernels compute by; the share of samples that come out otherwise than specified is printed
+    /// Arithmetic of the published kernels; the share of samples that differ from the specification is printed
     #[arg(long, default_value = "specification", value_parser = formulas())]
     pub formula: Arithmetic,
 
@@ -78,7 +77,7 @@ pub struct BenchArgs {
 /// What figures are compared with.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompareWith {
-    /// The documents' figures, measured on their authors' machines.
+    /// The figures of five published histogram equalizers, measured on their authors' machines.
     References,
 }
 

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 /// How to equalize.
 #[derive(Args, Debug)]
 pub struct EqualizeArgs {
-    /// A set of the options below for a kind of footage; single options override it
+    /// Preset of the options below for a kind of footage; single options override it
     #[arg(long, value_enum, value_name = "LOOK", default_value_t = LookArg::Natural, help_heading = "Equalization")]
     pub look: LookArg,
 
@@ -14,37 +14,37 @@ pub struct EqualizeArgs {
     #[arg(help_heading = "Equalization")]
     pub exact: bool,
 
-    /// How much of the way to the equalized picture to go: 0 is the input, 1 is fully equalized [default: 1]
+    /// How far to go towards the equalized picture: 0 is the input, 1 is fully equalized [default: by look, mostly 1]
     #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = "Equalization")]
     pub strength: Option<f64>,
 
-    /// Contrast limit: how many times as strong contrasts, and noise, may become, 1 or more; 0 is no limit [default: by
-    /// look]
+    /// Contrast limit: the most by which contrast, and noise, is amplified, 1 to 4096; 0 is no limit [default: by look]
     #[arg(long, value_name = "G", allow_negative_numbers = true, help_heading = "Equalization")]
     pub max_gain: Option<f64>,
 
-    /// Seconds whose frames are looked at together, against flicker; 0 is each frame by itself [default: by look]
+    /// Temporal window in seconds, against flicker; 0 equalizes each frame by itself [default: by look]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, help_heading = "Equalization")]
     pub smooth: Option<f64>,
 
-    /// How different two frames have to be to be a cut, 0 to 1; 1 is never [default: by look]
+    /// Difference between two frames, 0 to 1, above which they are a scene cut, which restarts the window; 1 finds no cuts
+    /// [default: by look]
     #[arg(long, value_name = "T", allow_negative_numbers = true, help_heading = "Equalization")]
     pub scene_threshold: Option<f64>,
 
-    /// The most that one level may count, in samples or in percent of the frame (0.5%): large flat areas no longer take
-    /// the contrast of small things; 0 is no cap [default: by look]
+    /// Maximum count of one histogram bin, in samples or in percent of the frame (0.5%), which keeps large flat areas from
+    /// taking contrast away from small details; 0 is no cap [default: by look]
     #[arg(long, value_name = "P", help_heading = "Equalization")]
     pub plateau: Option<String>,
 
-    /// One curve for the frame, or one a tile, which brings out local contrast
+    /// One curve for the frame, or one for each tile, which brings out local contrast
     #[arg(long, value_enum, help_heading = "Equalization")]
     pub method: Option<MethodArg>,
 
-    /// Tiles of --method clahe, across and down [default: 8x8]
+    /// Tiles of --method clahe, across and down, 1 to 256 each [default: 8x8]
     #[arg(long, value_name = "CxR", help_heading = "Equalization")]
     pub tiles: Option<String>,
 
-    /// Histogram bins [default: one a level]
+    /// Histogram bins, 2 to 65536 [default: one for each level]
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(2..=65536))]
     #[arg(help_heading = "Equalization")]
     pub bins: Option<u32>,
@@ -61,11 +61,11 @@ pub struct EqualizeArgs {
     #[arg(long, value_name = "X,Y,W,H", help_heading = "Equalization")]
     pub roi: Option<String>,
 
-    /// Keep the curves of the frames in this file: lines of JSON, which can be edited
+    /// Write the curves of all frames to this file, as lines of JSON that can be edited
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Equalization")]
     pub save_curves: Option<String>,
 
-    /// Send frames through the curves of this file; of the options that make curves, only --strength goes with it
+    /// Apply the curves in this file instead of equalizing; of the options above, combines with --strength only
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Equalization")]
     #[arg(conflicts_with_all = ["look", "exact", "smooth", "scene_threshold", "max_gain", "plateau"])]
     #[arg(conflicts_with_all = ["method", "tiles", "bins", "roi"])]
@@ -75,13 +75,13 @@ pub struct EqualizeArgs {
 /// Named sets of options.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LookArg {
-    /// What most video looks best with; gray of more than 8 bits gets thermal, a single image gets exact.
+    /// Most video; gray of more than 8 bits gets thermal, a single image gets exact.
     Natural,
     /// Dark and noisy.
     Night,
     /// Fog, haze, under water.
     Haze,
-    /// Thermal cameras, and others whose levels crowd in a small part of the range.
+    /// Thermal cameras, and other footage that uses a small part of the range.
     Thermal,
     /// The textbook.
     Exact,
@@ -92,7 +92,7 @@ pub enum LookArg {
 pub enum MethodArg {
     /// One curve for the frame.
     Global,
-    /// Contrast-limited adaptive histogram equalization: a curve a tile.
+    /// Contrast-limited adaptive histogram equalization: a curve for each tile.
     Clahe,
 }
 

@@ -15,7 +15,7 @@ pub struct LiveArgs {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Output")]
     pub record: Option<String>,
 
-    /// Also be a camera for other programs: a virtual one (v4l2loopback) like /dev/video10
+    /// Also provide a virtual camera (v4l2loopback) like /dev/video10 to other programs
     #[arg(long, value_name = "DEV", help_heading = "Output")]
     pub loopback: Option<String>,
 
@@ -31,7 +31,7 @@ pub struct LiveArgs {
     #[command(flatten)]
     pub written: OutputArgs,
 
-    /// Input format, when it cannot be told (FFmpeg's name)
+    /// Input format, where it cannot be detected (FFmpeg's name)
     #[arg(short = 'f', long, value_name = "F", help_heading = "Camera")]
     pub format: Option<String>,
 
@@ -39,11 +39,11 @@ pub struct LiveArgs {
     #[arg(short = 's', long, value_name = "WxH", help_heading = "Camera")]
     pub size: Option<String>,
 
-    /// Frames a second; the nearest that the camera has [default: 30]
+    /// Frames per second; the nearest that the camera has [default: 30]
     #[arg(short = 'r', long, value_name = "R", help_heading = "Camera")]
     pub rate: Option<String>,
 
-    /// What the camera should send, a pixel format or mjpeg or h264 [default: chosen for size and rate]
+    /// What the camera is to send: a pixel format, mjpeg or h264 [default: chosen for size and rate]
     #[arg(long, value_name = "P", help_heading = "Camera")]
     pub pixel_format: Option<String>,
 

@@ -4,6 +4,7 @@
 use super::equalize_args::{ChromaArg, EqualizeArgs, LookArg, MethodArg};
 use super::job::{usage, value};
 use crate::ffmpeg::parse_size;
+use crate::io::is_pipe;
 use crate::pipeline::{Input, InputKind};
 use crate::spec::{Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Threshold};
 use clap::error::ErrorKind;
@@ -117,7 +118,7 @@ impl Wishes {
         if seconds.is_some_and(|seconds| !(0.0..=3600.0).contains(&seconds)) {
             return Err(usage(ErrorKind::ValueValidation, "--look-ahead is seconds, 0 or more"));
         }
-        let may_hold_back = input != "-" && !input.contains("://");
+        let may_hold_back = !is_pipe(input) && !input.contains("://");
         Ok(Wishes { look_ahead: seconds, may_hold_back, ..self })
     }
 

@@ -14,11 +14,11 @@ pub struct OutputArgs {
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub encoder: Option<String>,
 
-    /// Constant quality, in the encoder's own scale [default: near-transparent]
+    /// Constant quality, on the encoder's own scale [default: near-transparent]
     #[arg(long, value_name = "Q", conflicts_with = "bitrate", help_heading = "Output")]
     pub crf: Option<f32>,
 
-    /// Bits a second to aim at instead (5M)
+    /// Bits per second to aim at instead (5M)
     #[arg(long, value_name = "B", value_parser = bit_rate, help_heading = "Output")]
     pub bitrate: Option<String>,
 
@@ -26,11 +26,11 @@ pub struct OutputArgs {
     #[arg(long, value_name = "P", help_heading = "Output")]
     pub preset: Option<String>,
 
-    /// An option of the encoder's own; may be given again
+    /// An option of the encoder's own; may be repeated
     #[arg(long, value_name = "K=V", value_parser = key_value, action = ArgAction::Append, help_heading = "Output")]
     pub encoder_option: Vec<(String, String)>,
 
-    /// Container, when the output's name does not tell (FFmpeg's name), or rawvideo or yuv4mpegpipe
+    /// Container, where the output's name does not tell (FFmpeg's name), or rawvideo or yuv4mpegpipe; null writes nothing
     #[arg(long, value_name = "F", help_heading = "Output")]
     pub output_format: Option<String>,
 

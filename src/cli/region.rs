@@ -25,7 +25,7 @@ pub fn check_region(settings: &Settings, input: &Input, notices: &Notices) -> Re
             bail!("{named} lies outside of its {picture} (X,Y is the rectangle's upper left corner, counted from 0,0)")
         }
         Some(Rect { width, height, .. }) => {
-            notices.warn(&format!("{named} reaches over the edge of its {picture}: {width}x{height} of it count"))
+            notices.warn(&format!("{named} extends past the edge of its {picture}: only {width}x{height} is counted"))
         }
     }
 }

@@ -11,22 +11,22 @@ use std::str::FromStr;
 /// Which CUDA kernels equalize.
 #[derive(Args, Debug)]
 pub struct VariantArgs {
-    /// CUDA kernel that counts; all of them give the same bytes [default: tuned for the GPU]
+    /// CUDA kernel that counts the histogram; all give the same bytes [default: tuned for the GPU]
     #[arg(long, value_name = "KERNEL", value_parser = named::<HistogramVariant>(HistogramVariant::names()))]
     #[arg(help_heading = "Kernels, for study")]
     pub histogram: Option<HistogramVariant>,
 
-    /// CUDA kernel that sums up, with --exact; all of them give the same bytes [default: tuned for the GPU]
+    /// CUDA kernel that scans the histogram, with --exact; all give the same bytes [default: tuned for the GPU]
     #[arg(long, value_name = "KERNEL", value_parser = named::<ScanVariant>(ScanVariant::names()))]
     #[arg(help_heading = "Kernels, for study")]
     pub scan: Option<ScanVariant>,
 
-    /// Threads of a block of these kernels; without them, of --histogram coarsened [default: by kernel]
+    /// Threads per block of the chosen kernels; alone, chooses --histogram coarsened [default: by kernel]
     #[arg(long, value_name = "N", value_parser = named::<u32>(["64", "128", "256", "512", "1024"].into_iter()))]
     #[arg(help_heading = "Kernels, for study")]
     pub block_size: Option<u32>,
 
-    /// Pixels that a thread counts, 1 to 256; without --histogram, of coarsened [default: by kernel]
+    /// Pixels that each thread counts, 1 to 256; alone, chooses --histogram coarsened [default: by kernel]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     #[arg(help_heading = "Kernels, for study")]
     pub pixels_per_thread: Option<u32>,
@@ -71,7 +71,7 @@ impl VariantArgs {
         }
         if self.scan.is_some() && !wishes.is_textbook() {
             let message = "--scan takes --exact: with a temporal window, a plateau, bins or a contrast limit, the kernel \
-                           that does these sums up too";
+                           that applies those also does the scan";
             return Err(usage(ErrorKind::ArgumentConflict, message));
         }
         Ok(variants)

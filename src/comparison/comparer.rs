@@ -4,10 +4,9 @@
 use super::layout::Layout;
 use super::pair::Partner;
 use super::projection::Projection;
-use super::relation::relation;
 use crate::chart::{Canvas, Lettering, bars, curve, divider, label};
 use crate::equalize::cpu::{Engine, Isa};
-use crate::equalize::{Equalizer, whole};
+use crate::equalize::{Equalizer, relation, whole};
 use crate::ffmpeg::{Colour, Picture, RawFormat};
 use crate::frame::{Frame, HostPool, Model, PixelFormat};
 use crate::spec::{Curve, Settings};
@@ -96,7 +95,7 @@ impl Comparer {
             canvas.shade(chart.offset(lettering.margin() as i32 / 2));
             bars(canvas, chart, &self.engine.histogram(frame, whole(frame)));
         }
-        if let Some(points) = relation(a, b) {
+        if let Some(points) = relation(a, b, 1) {
             curve(canvas, charts[0], &points, lettering.scale + 1);
         }
     }

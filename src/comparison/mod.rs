@@ -10,7 +10,6 @@ mod comparer;
 mod layout;
 mod pair;
 mod projection;
-mod relation;
 
 pub use comparer::{Comparer, View};
 pub use pair::Pair;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// A backend, and the curves that it gets.
 pub struct Given {
     backend: Box<dyn Equalizer>,
-    curves: KeptCurves,
+    curves: Arc<KeptCurves>,
     strength: Strength,
     /// The number of the next frame.
     frame: u64,
@@ -19,9 +19,10 @@ pub struct Given {
 }
 
 impl Given {
-    /// Sends the frames of `backend`, which was made with the same settings, through `curves`.
-    pub fn new(backend: Box<dyn Equalizer>, curves: KeptCurves, settings: Settings) -> Self {
-        Given { backend, curves, strength: settings.strength, frame: 0, at: None }
+    /// Sends the frames of `backend`, which was made with the same settings, through `curves`; the first one is number
+    /// `first`.
+    pub fn new(backend: Box<dyn Equalizer>, curves: Arc<KeptCurves>, settings: Settings, first: u64) -> Self {
+        Given { backend, curves, strength: settings.strength, frame: first, at: None }
     }
 }
 

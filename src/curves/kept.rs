@@ -35,16 +35,16 @@ impl KeptCurves {
         let mut lines = lines.map(|(number, line)| (format!("{name}: line {number}"), line));
         let Some((place, line)) = lines.next() else { bail!("{name}: the file is empty") };
         let header: Header = serde_json::from_str(line).map_err(|error| {
-            anyhow!("{place}: {}: not the beginning of a file of curves, which is like {EXAMPLE}", reason(&error))
+            anyhow!("{place}: {}: not the header of a curve file; expected {EXAMPLE}", reason(&error))
         })?;
         let (version, kind) = (header.histeq_curves, header.kind);
-        ensure!(version == VERSION, "{place}: version {version} of the format, of which only {VERSION} is known here");
+        ensure!(version == VERSION, "{place}: unsupported format version {version} (supported: {VERSION})");
         ensure!((8..=16).contains(&kind.depth), "{place}: a depth of {} bits, not 8 to 16", kind.depth);
         let mut curves: Vec<(u64, Curve)> = Vec::new();
         for (place, line) in lines {
             let Line { frame, lut } = parse_line(line, kind).with_context(|| place.clone())?;
             if let Some((before, _)) = curves.last().filter(|(before, _)| *before >= frame) {
-                bail!("{place}: frame {frame} behind frame {before} (frames have to be in order, each of them once)");
+                bail!("{place}: frame {frame} after frame {before} (frame numbers must increase)");
             }
             curves.push((frame, lut));
         }
@@ -120,10 +120,10 @@ mod tests {
     fn what_makes_no_sense_is_named_with_its_line() {
         assert_eq!(error(" \n"), "c: the file is empty");
         assert_eq!(error(HEADER), "c: no curve in it");
-        assert!(error(&line(0, 1)).starts_with("c: line 1: missing field `histeq_curves`: not the beginning"));
+        assert!(error(&line(0, 1)).starts_with("c: line 1: missing field `histeq_curves`: not the header"));
         assert!(error("PNG").starts_with("c: line 1: expected value"), "{}", error("PNG"));
         let version = HEADER.replace(":1", ":2");
-        assert!(error(&version).starts_with("c: line 1: version 2 of the format"), "{}", error(&version));
+        assert!(error(&version).starts_with("c: line 1: unsupported format version 2"), "{}", error(&version));
         assert_eq!(error(&HEADER.replace(":8", ":40")), "c: line 1: a depth of 40 bits, not 8 to 16");
         assert!(error(&HEADER.replace("limited", "tv")).starts_with("c: line 1: unknown variant `tv`"));
         let after = |line: &str| error(&format!("{HEADER}\n\n{line}"));
@@ -133,6 +133,6 @@ mod tests {
         let negative = line(0, 7).replacen('7', "-7", 1);
         assert!(after(&negative).starts_with("c: line 3: invalid value: integer `-7`"), "{}", after(&negative));
         let twice = format!("{}\n{}", line(5, 1), line(5, 2));
-        assert!(after(&twice).starts_with("c: line 4: frame 5 behind frame 5 ("), "{}", after(&twice));
+        assert!(after(&twice).starts_with("c: line 4: frame 5 after frame 5 ("), "{}", after(&twice));
     }
 }

@@ -10,12 +10,13 @@ pub mod fallback;
 pub mod gray;
 mod luminance;
 pub mod reference;
+mod relation;
 pub mod relay;
 pub mod verify;
 
-pub use luminance::luminance_row;
-
 pub use bars::Counted;
+pub use luminance::luminance_row;
+pub use relation::relation;
 
 use crate::frame::{Frame, Matrix, Pool, Range};
 use crate::spec::chroma::Colours;

@@ -70,7 +70,8 @@ pub fn run(
         read?;
         let (equalizer, written) = (equalizer?, written?);
         tick(progress);
-        let (outcome, output) = written.ok_or_else(|| anyhow!("the run ended early and nobody said why"))?;
+        let (outcome, output) =
+            written.ok_or_else(|| anyhow!("the run ended early without an error (a bug: please report it)"))?;
         Ok(Summary { outcome, output, elapsed: begin.elapsed(), equalizer })
     })
 }

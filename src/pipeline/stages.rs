@@ -155,5 +155,5 @@ impl Input {
 
 /// Whoever read the output has gone away, which is no failure: `histeq-video ... - | head` ends like this.
 #[derive(Debug, thiserror::Error)]
-#[error("nobody reads the output any more")]
+#[error("the output was closed by its reader")]
 pub struct ReaderGone;

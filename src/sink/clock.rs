@@ -81,8 +81,8 @@ impl Clock {
         if delay > NOTICED && !std::mem::replace(&mut self.told, true) {
             let at = rescale(time, self.to, microseconds()) as f64 / 1e6;
             notices.warn(&format!(
-                "frames at {at:.1} s come late: they follow each other faster than the output can tell, or go back in \
-                 time (.mkv and .mp4 files know times, not just a rate)"
+                "frames at {at:.1} s come late: timestamps are closer than the output can represent, or decrease \
+                 (.mkv and .mp4 files store timestamps)"
             ))?;
         }
         Ok(())

@@ -209,7 +209,10 @@ impl EncoderChoice {
                 return Ok((found, why));
             }
         }
-        bail!("{file}: no encoder here makes what a {} file holds (name one with --encoder)", container.name())
+        bail!(
+            "{file}: no available encoder makes video that a {} file can hold (name one with --encoder)",
+            container.name()
+        )
     }
 
     /// How `encoder` is set for pictures of this size, or of any size as long as it is not known; `live` when it has to
@@ -248,7 +251,7 @@ impl EncoderChoice {
             match constant_quality(encoder, row)? {
                 By(option) => set(option, &quality.to_string()),
                 Quantizer => quantizer = Some(quality),
-                Lossless => bail!("encoder {name} loses nothing and has no quality to set (drop --crf)"),
+                Lossless => bail!("encoder {name} is lossless and has no quality setting (drop --crf)"),
             }
         }
         if let Some(preset) = &self.preset {

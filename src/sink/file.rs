@@ -205,7 +205,7 @@ impl FileSink {
         let Some(running) = &mut self.running else { unreachable!("started above") };
         ensure!(
             running.frames == 0 || !self.container.is_images() || is_sequence(self.target.name()),
-            "{}: one image cannot hold a second frame (use a pattern like out%05d.png, or --frames 1)",
+            "{}: an image holds one frame only (use a pattern like out%05d.png, or --frames 1)",
             self.target.name()
         );
         let mut picture = running.fitter.fit(picture)?;

@@ -38,7 +38,7 @@ impl Shape {
             Some(kin) => kin,
             None if formats.is_empty() => from,
             None => nearest_format(&formats, from)
-                .with_context(|| format!("encoder {} takes nothing near pixel format {from}", encoder.name()))?,
+                .with_context(|| format!("encoder {} supports no pixel format close to {from}", encoder.name()))?,
         };
         let colour = first.colour().converted(from, format, first.size().1 >= 720);
         let is_yuv = !format.is_rgb() && !format.is_gray();
@@ -51,7 +51,7 @@ impl Shape {
             {
                 let (name, codec) = (container.name(), encoder.name());
                 notices.warn(&format!(
-                    "{codec} in {name} cannot say that all codes are picture: full range becomes limited (an .mkv file of \
+                    "{codec} in {name} cannot signal full range: it becomes limited (an .mkv file of \
                      H.264 or FFV1 keeps it)"
                 ))?;
                 colour.limited_range()
@@ -114,7 +114,7 @@ impl Fitter {
             self.resized = true;
             let ((w, h), (to_w, to_h)) = (picture.size(), self.shape.size);
             self.notices
-                .warn(&format!("the video changes its size to {w}x{h}; from there on it is scaled to {to_w}x{to_h}"))?;
+                .warn(&format!("the video changes size to {w}x{h}; from there on it is scaled to {to_w}x{to_h}"))?;
         }
         let Shape { format, size, colour } = self.shape;
         let scaler = self.scaler.get_or_insert_with(|| Scaler::to(format, size, colour));

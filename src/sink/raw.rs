@@ -56,7 +56,7 @@ impl RawSink {
         };
         let writer = writer.with_context(|| format!("{name}: cannot be opened"))?;
         if input.media.streams.len() > 1 {
-            notices.note(&format!("{name}: raw video holds nothing but pictures; the other streams are left out"));
+            notices.note(&format!("{name}: raw video holds pictures only; the other streams are left out"));
         }
         let upright = Upright::new(input.video_stream(), false);
         Ok(RawSink { writer, target, framing, input, notices, upright, started: None })

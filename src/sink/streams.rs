@@ -41,7 +41,7 @@ pub fn check_rotation(video: &Stream, name: &str, is_told: bool, notices: &Notic
         return Ok(());
     }
     notices.warn(&format!(
-        "{name} cannot say that the video is to be turned when it is shown, by no quarter of a turn: it lies as it was \
+        "{name} cannot signal a rotation other than a quarter turn: the video stays as it was \
          recorded (an .mp4 file turns it)"
     ))
 }
@@ -133,7 +133,7 @@ impl Routes {
                 Ok(Some(packet)) => muxer.write(packet, *to, *time_base)?,
                 Ok(None) => 0,
                 Err(error) => {
-                    notices.warn(&format!("a subtitle of stream #{index} is lost: {error}"))?;
+                    notices.warn(&format!("a subtitle of stream #{index} cannot be converted and is lost: {error}"))?;
                     0
                 }
             },
@@ -142,7 +142,7 @@ impl Routes {
             self.told_of_times = true;
             let seconds = delay as f64 / 1e6;
             notices.warn(&format!(
-                "stream #{index} goes back in time by {seconds:.3} s: that part of it is out of step"
+                "stream #{index} goes back in time by {seconds:.3} s: that part of it is out of sync"
             ))?;
         }
         Ok(())

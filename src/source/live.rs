@@ -210,7 +210,7 @@ impl Camera for LiveSource {
                 Err(_) if self.cancel.is_cancelled() => break,
                 Err(error) => {
                     let reason = match error {
-                        Error::Exit => format!("nothing for {} s", SILENCE.as_secs()),
+                        Error::Exit => format!("no data for {} s", SILENCE.as_secs()),
                         error => format!("lost ({error})"),
                     };
                     if !self.lose(&reason) {
@@ -332,6 +332,6 @@ impl Open {
 fn open_pipe(place: &Place, cancel: &Cancel) -> Result<Reader> {
     let mut reader = Reader::open(&place.url, cancel.flag()).with_context(|| place.name.clone())?;
     let anything = !reader.peek(1).with_context(|| place.name.clone())?.is_empty();
-    ensure!(anything, "{}: nothing comes in", place.name);
+    ensure!(anything, "{}: no data received", place.name);
     Ok(reader)
 }

@@ -40,7 +40,7 @@ impl ToNative {
         if !matches!(&self.conversion, Some(conversion) if conversion.from == from && conversion.size == size) {
             let native: Vec<RawFormat> = PixelFormat::ALL.iter().map(|&format| format.into()).collect();
             let Some(to) = nearest_format(&native, from) else {
-                bail!("pixel format {from} is nothing that can be equalized");
+                bail!("pixel format {from} cannot be equalized");
             };
             if self.conversion.as_ref().is_none_or(|conversion| conversion.from != from) {
                 self.notices.note(&format!("pixel format {from} is converted to {to} to be equalized"));

@@ -60,7 +60,7 @@ fn open_whatever_it_is(
         return raw(reader, video, true);
     }
     let anything = !reader.peek(1).with_context(|| name.to_owned())?.is_empty();
-    ensure!(anything, "{name}: nothing comes in");
+    ensure!(anything, "{name}: no data received");
     let source = FileSource::open(options.clone(), name, Some(reader), cancel, notices.clone(), progress.clone())
         .map_err(|error| {
             // What FFmpeg cannot recognize is most likely raw frames.

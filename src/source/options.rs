@@ -46,7 +46,7 @@ impl RawOptions {
         ];
         for (option, _) in described.iter().filter(|(_, is_given)| *is_given) {
             notices.warn(&format!(
-                "{option} is not heeded: {name} says itself what its frames are (-f rawvideo: it is raw)"
+                "{option} is ignored: {name} describes its own frames (use -f rawvideo if they are raw)"
             ))?;
         }
         Ok(())

@@ -99,7 +99,8 @@ impl RawSource {
         if filled < bytes {
             if (filled > 0 || self.framed) && !self.reader.is_interrupted() {
                 self.progress.count_damaged();
-                self.notices.warn(&format!("{}: the last frame has {filled} of {bytes} bytes", self.describe()))?;
+                self.notices
+                    .warn(&format!("{}: the last frame is cut off ({filled} of {bytes} bytes)", self.describe()))?;
             }
             return Ok(None);
         }
@@ -131,7 +132,7 @@ impl RawSource {
         }
         if word != FRAME {
             bail!(
-                "{}: no frame header where one should be (damaged, or the frames before have another size)",
+                "{}: no frame header where one is expected (damaged, or the frames before have another size)",
                 self.describe()
             );
         }

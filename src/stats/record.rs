@@ -34,11 +34,11 @@ pub struct Record {
     pub eme_after: f64,
     /// How far the mean has moved (absolute mean brightness error), in levels.
     pub ambe: f64,
-    /// Largest slope of the curve, in output levels an input level; of the steepest one where there are several.
-    pub slope: Option<u16>,
-    /// Mean absolute difference from the curve of the frame before, in levels; 0 for the first frame, nothing where there
-    /// is more than one curve.
-    pub curve_change: Option<f64>,
+    /// Largest slope of the curve, in output levels an input level; with CLAHE, of the curves of all tiles.
+    pub slope: u16,
+    /// Mean absolute difference from the curve of the frame before, in levels; 0 for the first frame. With CLAHE, the mean
+    /// over the curves of all tiles.
+    pub curve_change: f64,
     /// Milliseconds of decoding since the record before.
     pub decode_ms: f64,
     /// Milliseconds of equalizing since the record before, without what the record itself takes.

@@ -40,8 +40,8 @@ pub struct Values {
 impl Values {
     const NONE: Values = Values { min: f64::INFINITY, max: f64::NEG_INFINITY, sum: 0.0, count: 0 };
 
-    fn of(value: Option<f64>) -> Self {
-        value.map_or(Values::NONE, |value| Values { min: value, max: value, sum: value, count: 1 })
+    fn of(value: f64) -> Self {
+        Values { min: value, max: value, sum: value, count: 1 }
     }
 
     fn and(self, other: Values) -> Values {
@@ -53,7 +53,7 @@ impl Values {
         }
     }
 
-    /// The mean; `None` where no frame has the figure.
+    /// The mean; `None` of no frames.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }
@@ -74,19 +74,19 @@ pub struct Point {
 impl Point {
     fn of(record: &Record) -> Self {
         let figure = |figure: usize| match figure {
-            f if f == Figure::MeanBefore as usize => Some(record.mean_before),
-            f if f == Figure::MeanAfter as usize => Some(record.mean_after),
-            f if f == Figure::DeviationBefore as usize => Some(record.deviation_before),
-            f if f == Figure::DeviationAfter as usize => Some(record.deviation_after),
-            f if f == Figure::EntropyBefore as usize => Some(record.entropy_before),
-            f if f == Figure::EntropyAfter as usize => Some(record.entropy_after),
-            f if f == Figure::EmeBefore as usize => Some(record.eme_before),
-            f if f == Figure::EmeAfter as usize => Some(record.eme_after),
-            f if f == Figure::Slope as usize => record.slope.map(f64::from),
+            f if f == Figure::MeanBefore as usize => record.mean_before,
+            f if f == Figure::MeanAfter as usize => record.mean_after,
+            f if f == Figure::DeviationBefore as usize => record.deviation_before,
+            f if f == Figure::DeviationAfter as usize => record.deviation_after,
+            f if f == Figure::EntropyBefore as usize => record.entropy_before,
+            f if f == Figure::EntropyAfter as usize => record.entropy_after,
+            f if f == Figure::EmeBefore as usize => record.eme_before,
+            f if f == Figure::EmeAfter as usize => record.eme_after,
+            f if f == Figure::Slope as usize => f64::from(record.slope),
             f if f == Figure::CurveChange as usize => record.curve_change,
-            f if f == Figure::Decode as usize => Some(record.decode_ms),
-            f if f == Figure::Equalize as usize => Some(record.equalize_ms),
-            _ => Some(record.encode_ms),
+            f if f == Figure::Decode as usize => record.decode_ms,
+            f if f == Figure::Equalize as usize => record.equalize_ms,
+            _ => record.encode_ms,
         };
         Point {
             at: record.time.unwrap_or(record.frame as f64),
@@ -152,7 +152,7 @@ impl Series {
         &self.points
     }
 
-    /// The mean of a figure over all frames, if any has it.
+    /// The mean of a figure over all frames; `None` if there are none.
     pub fn mean(&self, figure: Figure) -> Option<f64> {
         self.points.iter().fold(Values::NONE, |all, point| all.and(point.values(figure))).mean()
     }
@@ -167,7 +167,7 @@ mod tests {
         let mut series = Series::default();
         for frame in 0..100_000u64 {
             let mean_before = if frame == 77_777 { 255.0 } else { 100.0 };
-            let slope = (frame % 2 == 0).then_some(3);
+            let slope = 2 + 2 * (frame % 2) as u16;
             let cut = frame % 1000 == 999;
             series.add(&Record { frame, time: Some(frame as f64), mean_before, slope, cut, ..Record::default() });
         }

@@ -2,7 +2,7 @@
 
 use super::overlay::{MARGIN, SMALL, breadth, draw, extent, shade, write};
 use crate::chart::Canvas;
-use crate::spec::{Curve, Histogram};
+use crate::spec::Histogram;
 use embedded_graphics::pixelcolor::Rgb888;
 use embedded_graphics::prelude::{Point, RgbColor, Size};
 use embedded_graphics::primitives::{Line, Polyline, Rectangle};
@@ -17,8 +17,9 @@ const FRAME: Rgb888 = Rgb888::new(110, 110, 110);
 /// Bars higher than so many times their mean are cut, lest one flat area hides all the rest.
 const HIGHEST: u64 = 6;
 
-/// Draws both. Levels of the input go from left to right; the curve shows upwards what becomes of them.
-pub fn chart(canvas: &mut Canvas, histogram: &Histogram, curve: &Curve) {
+/// Draws both. Codes of the input go from left to right, and the curve shows upwards what becomes of those that occur; its
+/// points are shares of the highest code.
+pub fn chart(canvas: &mut Canvas, histogram: &Histogram, curve: &[(f64, f64)]) {
     let line = SMALL.character_size.height as i32 + 2;
     let size = (PLOT.0 + 2 * MARGIN + 2, PLOT.1 + 2 * line + MARGIN);
     let corner = Point::new(extent(canvas).0 - size.0 - MARGIN, MARGIN);
@@ -36,11 +37,13 @@ pub fn chart(canvas: &mut Canvas, histogram: &Histogram, curve: &Curve) {
     draw(canvas, border, FRAME, 1);
     // Where nothing changes.
     draw(canvas, Line::new(origin, top + Point::new(PLOT.0 - 1, 0)), FRAME, 1);
-    let points: Vec<Point> = (0..PLOT.0).map(|x| origin + Point::new(x, -height(curve, x))).collect();
+    let place = |share: f64, length: i32| (share * f64::from(length - 1)).round() as i32;
+    let points: Vec<Point> =
+        curve.iter().map(|&(x, y)| origin + Point::new(place(x, PLOT.0), -place(y, PLOT.1))).collect();
     draw(canvas, Polyline::new(&points), CURVE, 2);
 
     let below = origin + Point::new(0, 3);
-    let highest = (curve.codes().len().max(1) - 1).to_string();
+    let highest = (histogram.levels().codes() - 1).to_string();
     write(canvas, "0", below, SMALL, RgbColor::WHITE);
     let middle = Point::new((PLOT.0 - breadth("level", SMALL)) / 2, 0);
     write(canvas, "level", below + middle, SMALL, RgbColor::WHITE);
@@ -70,12 +73,4 @@ fn by_column(histogram: &Histogram) -> Vec<u64> {
         columns[code * PLOT.0 as usize / levels.codes()] += count;
     }
     columns
-}
-
-/// How high the curve is in a column.
-fn height(curve: &Curve, x: i32) -> i32 {
-    let codes = curve.codes();
-    let highest = (codes.len().max(2) - 1) as i32;
-    let code = codes[x as usize * codes.len() / PLOT.0 as usize];
-    i32::from(code) * (PLOT.1 - 1) / highest
 }

@@ -12,12 +12,12 @@ mod projector;
 mod screen;
 mod screenshot;
 
-use crate::equalize::Counted;
 use crate::equalize::cpu::{Engine, Isa};
+use crate::equalize::{levels, relation, whole};
 use crate::frame::{Frame, HostPool};
 use crate::pipeline::Notices;
 use crate::pipeline::live::{Dial, Shown, Status, Viewer, Wish};
-use crate::spec::{Curve, Equalization, Histogram, Settings, Smoothing, Strength};
+use crate::spec::{Levels, Settings, Smoothing, Strength};
 use anyhow::{Context, Result};
 use controls::{Controls, STEP, View};
 use keys::Action;
@@ -30,6 +30,12 @@ use screen::Screen;
 const LARGEST: (usize, usize) = (1280, 720);
 const SMALLEST: (usize, usize) = (640, 360);
 
+/// Rows that the curve is taken from, at least.
+const CURVE_ROWS: usize = 240;
+
+/// Equalizes once more, with other settings, what is shown.
+pub type Again = Box<dyn FnMut(&Shown, Settings) -> Result<Frame>>;
+
 /// The window.
 pub struct Window {
     screen: Screen,
@@ -37,17 +43,19 @@ pub struct Window {
     engine: Engine,
     dial: Dial,
     notices: Notices,
+    again: Again,
     controls: Controls,
     messages: Messages,
     last: Option<Shown>,
 }
 
 impl Window {
-    /// Opens it; it is seen as soon as there is a picture. Keys turn the `dial`; `notices` hears of screenshots.
+    /// Opens it; it is seen as soon as there is a picture. Keys turn the `dial`; `notices` hears of screenshots,
+    /// and `again` does what stands still while the dial is turned.
     ///
     /// # Errors
     /// When there is no display.
-    pub fn open(dial: Dial, notices: Notices) -> Result<Self> {
+    pub fn open(dial: Dial, notices: Notices, again: Again) -> Result<Self> {
         let engine = Engine::new(Isa::best(), HostPool::default()).context("the best instruction set is available")?;
         Ok(Window {
             screen: Screen::open("histeq-video live", LARGEST)?,
@@ -55,6 +63,7 @@ impl Window {
             engine,
             dial,
             notices,
+            again,
             controls: Controls::default(),
             messages: Messages::default(),
             last: None,
@@ -73,21 +82,25 @@ impl Window {
 
     /// Takes what keys, mouse and system have to say; `None` at the end, else whether there is something new to be
     /// seen.
-    fn listen(&mut self) -> Option<bool> {
+    fn listen(&mut self) -> Result<Option<bool>> {
         let inputs = self.screen.inputs();
         for input in &inputs {
             match *input {
-                Input::Key(action) => self.act(action)?,
+                Input::Key(action) => {
+                    if self.act(action)? == Wish::End {
+                        return Ok(None);
+                    }
+                }
                 Input::Drag(x) => self.drag(x),
                 Input::Stale => {}
-                Input::Closed => return None,
+                Input::Closed => return Ok(None),
             }
         }
-        Some(!inputs.is_empty())
+        Ok(Some(!inputs.is_empty()))
     }
 
-    /// Does what a key says; `None` at the end.
-    fn act(&mut self, action: Action) -> Option<()> {
+    /// Does what a key says.
+    fn act(&mut self, action: Action) -> Result<Wish> {
         let controls = &mut self.controls;
         match action {
             Action::Equalized => controls.view = View::Equalized,
@@ -95,17 +108,17 @@ impl Window {
             Action::Split => controls.view = View::Split,
             Action::Divide(steps) => controls.divide_at(controls.divider + f64::from(steps) * STEP),
             Action::Histogram => controls.chart = !controls.chart,
-            Action::Strength(steps) => self.strengthen(f64::from(steps) * STEP),
+            Action::Strength(steps) => self.strengthen(f64::from(steps) * STEP)?,
             Action::Smoothing(steps) => self.smoothen(steps),
             Action::Pause => controls.paused = !controls.paused,
             Action::Screenshot => self.keep(),
             Action::FullScreen => self.screen.set_full(!self.screen.is_full()),
             Action::Help => controls.help = !controls.help,
             Action::Back if self.screen.is_full() => self.screen.set_full(false),
-            Action::Back | Action::Quit => return None,
+            Action::Back | Action::Quit => return Ok(Wish::End),
         }
         self.screen.set_draggable(self.controls.view == View::Split);
-        Some(())
+        Ok(Wish::GoOn)
     }
 
     fn drag(&mut self, x: f64) {
@@ -115,16 +128,16 @@ impl Window {
     }
 
     /// Turns the dial. No frame comes to show it while the picture stands still, so that one is done again.
-    fn strengthen(&mut self, by: f64) {
+    fn strengthen(&mut self, by: f64) -> Result<()> {
         let settings = self.dial.get();
         let share = f64::from(settings.strength.of_256()) / 256.0;
         let strength = Strength::from_share((share + by).clamp(0.0, 1.0)).unwrap_or_default();
         let settings = Settings { strength, ..settings };
         self.dial.set(settings);
         if let Some(shown) = self.last.as_mut().filter(|_| self.controls.paused) {
-            let (_, curve) = curve(&mut self.engine, &shown.original, settings);
-            shown.equalized = self.engine.map(&shown.original, &curve, settings.chroma);
+            shown.equalized = (self.again)(shown, settings)?;
         }
+        Ok(())
     }
 
     /// Doubles the temporal window, or halves it.
@@ -160,8 +173,8 @@ impl Window {
             }
             captions::names(canvas, controls.view, size, at, columns);
             if controls.chart && !controls.help {
-                let (histogram, curve) = curve(engine, &shown.original, settings);
-                chart::chart(canvas, &histogram, &curve);
+                let histogram = engine.histogram(&shown.original, whole(&shown.original));
+                chart::chart(canvas, &histogram, &curve(shown));
             }
             if controls.help {
                 overlay::help(canvas);
@@ -177,7 +190,7 @@ impl Viewer for Window {
         if let Some(first) = frame.as_ref().filter(|_| self.last.is_none()) {
             self.unveil(&first.original);
         }
-        let Some(mut news) = self.listen() else { return Ok(Wish::End) };
+        let Some(mut news) = self.listen()? else { return Ok(Wish::End) };
         if let Some(frame) = frame.filter(|_| !self.controls.paused || self.last.is_none()) {
             self.last = Some(frame);
             news = true;
@@ -189,10 +202,15 @@ impl Viewer for Window {
     }
 }
 
-/// The histogram of a frame, and the curve that it would have by itself.
-fn curve(engine: &mut Engine, original: &Frame, settings: Settings) -> (Histogram, Curve) {
-    let histogram = engine.histogram(original, Counted::default().next(original, &settings));
-    let alone = Settings { smoothing: Smoothing::OFF, ..settings };
-    let curve = Equalization::new(alone).next(&histogram, (original.width(), original.height())).curve;
-    (histogram, curve)
+/// The curve that has equalized a frame, at the codes that occur in it; both from 0 for the lowest code to 1 for the
+/// highest. The mean of them all, where tiles have curves of their own.
+fn curve(shown: &Shown) -> Vec<(f64, f64)> {
+    let (from, to) = (levels(&shown.original), levels(&shown.equalized));
+    let share = |levels: Levels, level: f64| {
+        (f64::from(levels.lo()) + level * (levels.count() - 1) as f64) / (levels.codes() - 1) as f64
+    };
+    // Some rows tell as much as all of them, and the picture does not wait.
+    let step = (shown.original.height() / CURVE_ROWS).max(1);
+    let points = relation(&shown.original, &shown.equalized, step).unwrap_or_default();
+    points.into_iter().map(|(before, after)| (share(from, before), share(to, after))).collect()
 }

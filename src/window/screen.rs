@@ -45,7 +45,7 @@ impl Screen {
                 break;
             }
         }
-        let window = listener.window.take().context("no display (it gives no window)")??;
+        let window = listener.window.take().context("cannot create a window")??;
         let refused = |error| anyhow!("no display ({error})");
         let context = Context::new(system.owned_display_handle()).map_err(refused)?;
         let surface = Surface::new(&context, window.clone()).map_err(refused)?;

@@ -3,7 +3,7 @@
 
 use crate::backends::available;
 use crate::grid::{LAYOUTS, check};
-use crate::pictures::{Content, Picture, Placement, Random, difference, seed};
+use crate::pictures::{Content, Picture, Placement, Random, difference, placement_and_range, seed};
 use histeq_video::equalize::Equalizer;
 use histeq_video::equalize::reference::Reference;
 use histeq_video::frame::{Component, Frame, Luminance, Matrix, Model, PixelFormat, Range};
@@ -326,12 +326,11 @@ fn sizes_strides_and_contents_that_break_kernels_are_scaled_like_the_reference()
     for format in LAYOUTS.iter().copied().chain(others) {
         for size in [(1, 1), (2, 1), (15, 1), (1, 301), (33, 18), (130, 7), (1919, 3)] {
             for content in Content::ALL {
-                // The product of everything would take minutes: placement, range and method take turns.
-                let turn = pictures[0].len() + pictures[1].len();
-                let placement = Placement::ALL[turn % Placement::ALL.len()];
-                let range = [Range::Limited, Range::Full][turn / 3 % 2];
-                let deep = usize::from(format.depth() < 16);
-                pictures[turn / 2 % 2 * deep].push(Picture { range, content, placement, ..Picture::new(format, size) });
+                let number = pictures[0].len() + pictures[1].len();
+                let (placement, range) = placement_and_range(number);
+                // The method takes turns, too; CLAHE of 16 bits would take minutes.
+                let local = format.depth() < 16 && number / 2 % 2 == 1;
+                pictures[usize::from(local)].push(Picture { range, content, placement, ..Picture::new(format, size) });
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::backends::available;
 use crate::grid::LAYOUTS;
-use crate::pictures::{Bytes, Content, Picture, Placement, Random, difference, seed};
+use crate::pictures::{Bytes, Content, Picture, Random, difference, placement_and_range, seed};
 use histeq_video::equalize::Equalizer;
 use histeq_video::equalize::reference::Reference;
 use histeq_video::frame::{Frame, Matrix, PixelFormat, Plane, Range};
@@ -271,20 +271,18 @@ fn every_layout_size_and_content_is_equalized_like_the_reference() {
     let grids = [(8, 8), (1, 1), (3, 5), (2, 1)];
     let shares = [1.0, 0.4, 1.0, 0.0];
     let mut looks = vec![Vec::new(); grids.len()];
-    let mut turn = 0usize;
+    let mut number = 0usize;
     for &format in LAYOUTS {
         let deep = format.depth() == 16;
         for size in [(1, 1), (15, 1), (1, 301), (33, 17), (130, 67), (519, 3)] {
             for content in Content::ALL {
-                // The product of everything would take minutes: placement, range and grid take turns, and of 16 bits,
-                // whose tables are large, only some are here.
-                turn += 1;
-                if deep && !turn.is_multiple_of(5) {
+                let (placement, range) = placement_and_range(number);
+                number += 1;
+                // Of 16 bits, whose tables are large, only some are here.
+                if deep && !number.is_multiple_of(5) {
                     continue;
                 }
-                let grid = if deep { 1 + turn % 3 } else { turn % grids.len() };
-                let placement = Placement::ALL[turn % Placement::ALL.len()];
-                let range = [Range::Limited, Range::Full][turn / 3 % 2];
+                let grid = if deep { 1 + number % 3 } else { number % grids.len() };
                 looks[grid].push(Picture { range, content, placement, ..Picture::new(format, size) });
             }
         }

@@ -21,17 +21,40 @@ fn the_definition_of_the_command_line_is_sound() {
 #[test]
 fn help_is_what_it_was() {
     let dir = Dir::new();
-    let mut command = dir.command("--help");
-    let help = text(&Run::of(command.env("COLUMNS", "100"), "--help").exits_with(0));
-    if std::env::var_os("HISTEQ_REGENERATE").is_some() {
-        std::fs::write("tests/suite/help.txt", &help).expect("the snapshot can be written");
-        return;
+    for (name, line) in
+        [("main", "--help"), ("live", "live --help"), ("compare", "compare --help"), ("bench", "bench --help")]
+    {
+        let mut command = dir.command(line);
+        let help = text(&Run::of(command.env("COLUMNS", "100"), line).exits_with(0));
+        let snapshot = format!("tests/suite/help/{name}.txt");
+        if std::env::var_os("HISTEQ_REGENERATE").is_some() {
+            std::fs::write(&snapshot, &help).expect("the snapshot can be written");
+            continue;
+        }
+        let was = std::fs::read_to_string(&snapshot).expect("the snapshot");
+        assert!(help == was, "{snapshot} is out of date (HISTEQ_REGENERATE=1 writes it anew):\n{help}");
     }
-    assert_eq!(
-        help,
-        include_str!("help.txt"),
-        "tests/suite/help.txt is out of date (HISTEQ_REGENERATE=1 writes it anew)"
-    );
+}
+
+#[test]
+fn the_readme_has_a_row_for_every_option_and_no_other() {
+    let readme = std::fs::read_to_string("README.md").expect("the README");
+    let section =
+        readme.split("\n## Options\n").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("the section");
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `-")?.split(" | ").next());
+    let long = |row: &str| -> Vec<String> {
+        let names = row.split("--").skip(1);
+        names
+            .map(|name| name.split(|c: char| c != '-' && !c.is_alphanumeric()).next().unwrap_or_default().to_owned())
+            .collect()
+    };
+    let mut told: Vec<String> = rows.flat_map(|row| long(&format!("-{row}"))).collect();
+    let command = Args::command();
+    let options = command.get_arguments().filter(|argument| !argument.is_hide_set()).filter_map(clap::Arg::get_long);
+    let mut there: Vec<String> = options.map(str::to_owned).collect();
+    told.sort();
+    there.sort();
+    assert_eq!(told, there);
 }
 
 #[test]

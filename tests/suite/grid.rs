@@ -2,7 +2,7 @@
 //! break kernels, and with several frames under way.
 
 use crate::backends::{Backend, available};
-use crate::pictures::{Bytes, Content, Picture, Placement, difference};
+use crate::pictures::{Bytes, Content, Picture, Placement, difference, placement_and_range};
 use histeq_video::equalize::Equalizer;
 use histeq_video::equalize::cpu::Cpu;
 use histeq_video::equalize::reference::Reference;
@@ -97,10 +97,7 @@ fn sizes_strides_and_contents_that_break_kernels() {
     for &format in LAYOUTS {
         for size in SIZES {
             for content in Content::ALL {
-                // The product of everything would take minutes: placement and range take turns.
-                let turn = pictures.len();
-                let placement = Placement::ALL[turn % Placement::ALL.len()];
-                let range = [Range::Limited, Range::Full][turn / 3 % 2];
+                let (placement, range) = placement_and_range(pictures.len());
                 pictures.push(Picture { range, content, placement, ..Picture::new(format, size) });
             }
         }
@@ -198,9 +195,19 @@ fn planes_without_luminance_are_shared_and_frame_properties_are_kept() {
 fn dropping_a_backend_with_frames_under_way_ends_it() {
     for backend in available() {
         let mut equalizer = backend.make(Settings::default(), 3);
+        let frame = Picture::new(PixelFormat::Gray, (640, 480)).make();
         for _ in 0..equalizer.capacity() {
-            equalizer.submit(Picture::new(PixelFormat::Gray, (640, 480)).make()).unwrap();
+            equalizer.submit(frame.clone()).unwrap();
         }
+        let (over, waiting) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            drop(equalizer);
+            let _ = over.send(());
+        });
+        let dropped = waiting.recv_timeout(std::time::Duration::from_secs(60));
+        dropped.unwrap_or_else(|_| panic!("{}: it never ends", backend.name));
+        let memory = frame.planes()[0].memory();
+        assert_eq!(Arc::strong_count(memory), 1, "{}: somebody still has the frame", backend.name);
     }
 }
 

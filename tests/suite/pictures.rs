@@ -39,6 +39,26 @@ impl Placement {
     pub const ALL: [Placement; 3] = [Placement::Padded(0), Placement::Padded(13), Placement::BottomUp];
 }
 
+/// Placement and range of picture `number` of a grid whose innermost loop is over the contents: they take turns, so that
+/// each content meets each of them, where the product of everything would take minutes.
+pub fn placement_and_range(number: usize) -> (Placement, Range) {
+    // One further with every row of contents, or each content would have the same ones again and again.
+    let turn = number + number / Content::ALL.len();
+    let ranges = [Range::Limited, Range::Full];
+    (Placement::ALL[turn % Placement::ALL.len()], ranges[turn / Placement::ALL.len() % ranges.len()])
+}
+
+#[test]
+fn each_content_meets_each_placement_in_each_range() {
+    let mut met = Vec::new();
+    for number in 0..36 {
+        let (placement, range) = placement_and_range(number);
+        let triple = (Content::ALL[number % 6], placement, range);
+        assert!(!met.contains(&triple), "{triple:?} twice");
+        met.push(triple);
+    }
+}
+
 /// All that decides a picture; printed when a test fails.
 #[derive(Clone, Copy, Debug)]
 pub struct Picture {

@@ -49,6 +49,19 @@ fn a_record_a_frame_says_what_was_done_to_it() {
 }
 
 #[test]
+fn with_clahe_slope_and_change_are_those_of_all_tiles() {
+    let dir = Dir::new();
+    two_scenes(&dir);
+    dir.succeeds("--method clahe --tiles 2x2 --max-gain 3 --stats s.jsonl --encoder ffv1 in.mkv out.mkv");
+    let records = records(&dir, "s.jsonl");
+    for (frame, record) in records.iter().enumerate() {
+        // The levels of a gradient lie side by side, so every tile stretches its own as far as the limit.
+        assert!((2.0..=4.0).contains(&number(record, "slope")), "{record}");
+        assert_eq!(number(record, "curve_change") > 0.0, frame == 20 || frame == 40, "{record}");
+    }
+}
+
+#[test]
 fn what_is_recorded_is_what_is_in_the_files() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=66x50:rate=25,format=yuv444p,crop=65:49 -frames:v 8 -c:v ffv1 in.mkv");

@@ -22,6 +22,9 @@ const KEYS: Duration = Duration::from_millis(10);
 /// Frames that wait for the equalizer when somebody wants all of them: enough for the burst with which a camera opens.
 const ALL_WAITING: usize = 8;
 
+/// Frames that wait for a recording: two seconds of 30 a second.
+const RECORDING_WAITING: usize = 60;
+
 /// A frame and when it was read from the camera.
 pub struct Captured {
     /// The frame.
@@ -48,6 +51,8 @@ pub struct Shown {
     pub original: Frame,
     /// What became of it.
     pub equalized: Frame,
+    /// How many frames were equalized before it.
+    pub number: u64,
 }
 
 /// What the viewer wants.
@@ -84,7 +89,7 @@ pub trait Viewer {
 /// How many frames may wait for an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
-    /// Two seconds of them, so that a recording has every frame.
+    /// Sixty, so that a recording has every frame.
     Recording,
     /// One: whoever looks at it wants to see now.
     Stream,
@@ -161,7 +166,7 @@ pub fn run(cast: Cast<'_>, cancel: &Cancel, progress: &Progress, mut tick: impl 
     let (lanes, sinks): (Vec<Lane>, Vec<Box<dyn Sink>>) = outputs
         .into_iter()
         .map(|output| {
-            let waiting = if output.patience == Patience::Recording { 60 } else { 1 };
+            let waiting = if output.patience == Patience::Recording { RECORDING_WAITING } else { 1 };
             (Lane { name: output.name, queue: Newest::new(waiting) }, output.sink)
         })
         .unzip();
@@ -182,7 +187,7 @@ pub fn run(cast: Cast<'_>, cancel: &Cancel, progress: &Progress, mut tick: impl 
         let alive = running.clone();
         let equalize = named("equalize").spawn_scoped(scope, move || {
             let _alive = alive;
-            let result = Middle { equalizer, dial, captured, shown, lanes, progress }.run();
+            let result = Middle { equalizer, dial, captured, shown, lanes, progress, equalized: 0 }.run();
             lanes.iter().for_each(|lane| lane.queue.close());
             cancel.cancel();
             result
@@ -252,6 +257,8 @@ struct Middle<'a> {
     shown: Option<&'a Newest<(Shown, Instant)>>,
     lanes: &'a [Lane],
     progress: &'a Progress,
+    /// Frames equalized so far.
+    equalized: u64,
 }
 
 impl Middle<'_> {
@@ -294,8 +301,9 @@ impl Middle<'_> {
             lane.queue.push(equalized.clone());
         }
         if let Some(slot) = self.shown {
-            slot.push((Shown { original, equalized }, at));
+            slot.push((Shown { original, equalized, number: self.equalized }, at));
         }
+        self.equalized += 1;
         Ok(true)
     }
 }

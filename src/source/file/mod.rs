@@ -161,7 +161,7 @@ impl FileSource {
             // FFmpeg looks for the last image in leaps, which may carry it over a gap.
             Err(_) if self.ends_at_gap => self.drain()?,
             Err(error) => {
-                self.damaged(&format!("reading broke off: {error}"))?;
+                self.damaged(&format!("read error: {error}"))?;
                 self.drain()?;
             }
         }

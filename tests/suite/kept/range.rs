@@ -50,7 +50,7 @@ fn full_range_becomes_limited_with_a_warning_where_nobody_could_tell() {
             }
             let line = format!("--backend cpu --strength 0 --encoder {encoder} -y in.mkv {output}");
             let run = dir.succeeds(&line);
-            let warned = run.stderr.contains("full range becomes limited");
+            let warned = run.stderr.contains("cannot signal full range");
             // Red, green and blue become limited YUV as a matter of course, and have no range to tell.
             let becomes_yuv = dir.streams(&output.replace("%d", "1"))[0]["pix_fmt"].to_string().contains("yuv");
             let expected = !says_range && becomes_yuv && format != "bgr0";

@@ -94,7 +94,7 @@ fn in_a_container_that_counts_frames_they_keep_in_step_or_the_user_is_told() {
     film(&dir, "in.mkv", &format!("{faster_and_faster} -enc_time_base 1/1000 -c:v ffv1"), "-c:a pcm_s16le");
     dir.succeeds("--backend cpu --encoder mpeg4 -y in.mkv out.mkv").never_says("come late");
     // MPEG-2 knows no more than 60 frames a second, and none but a few rates below.
-    let late = "come late: they follow each other faster than the output can tell";
+    let late = "come late: timestamps are closer than the output can represent";
     dir.succeeds("--backend cpu --encoder mpeg2video -y in.mkv out.mkv").says(&[late]);
     dir.run("--backend cpu --strict --encoder mpeg2video -y in.mkv out.mkv").exits_with(1).says(&[late]);
 }

@@ -79,7 +79,7 @@ fn an_rtsp_camera_that_falls_silent_is_opened_again() {
     live.interrupt();
     let (code, said) = live.end();
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("nothing for 3 s; waiting for it to come back") && said.contains("back after"), "{said}");
+    assert!(said.contains("no data for 3 s; waiting for it to come back") && said.contains("back after"), "{said}");
     let (gaps, before, after) = gaps(&dir);
     assert!(gaps.len() == 1 && before > 25 && after > 25, "{gaps:?}, {before} before, {after} after: {said}");
 }

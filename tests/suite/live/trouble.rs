@@ -24,7 +24,7 @@ fn what_a_driver_answers_becomes_a_line_with_the_way_out() {
         (libc::EINVAL, "the camera has no such mode (`histeq-video devices` lists"),
         (libc::ENOTTY, "not a camera"),
         (libc::EISDIR, "not a camera"),
-        (libc::ETIMEDOUT, "nothing comes in"),
+        (libc::ETIMEDOUT, "no data received"),
     ] {
         let line = explain("/dev/video7", CAMERA, system(errno));
         assert!(line.starts_with("/dev/video7: ") && line.contains(says) && !line.contains('\n'), "{line}");
@@ -36,8 +36,8 @@ fn what_a_network_answers_becomes_a_line_with_the_way_out() {
     for (error, says) in [
         (system(libc::ECONNREFUSED), "nobody answers there (is the camera on?)"),
         (system(libc::EHOSTUNREACH), "is the address right?"),
-        (system(libc::ETIMEDOUT), "nothing comes in (is the sender running?)"),
-        (Error::Exit, "nothing comes in (is the sender running?)"),
+        (system(libc::ETIMEDOUT), "no data received (is the sender running?)"),
+        (Error::Exit, "no data received (is the sender running?)"),
         (Error::HttpUnauthorized, "rtsp://name:password@"),
         (Error::HttpForbidden, "name and password may be wrong"),
         (Error::HttpNotFound, "is the path right?"),
@@ -62,8 +62,8 @@ fn what_is_no_camera_is_refused_in_a_line() {
         ("/dev/video99", "/dev/video99: no such camera (`histeq-video devices`"),
         ("nosuchfile", "nosuchfile: no such camera"),
         ("folder", "folder: not a camera"),
-        ("-f abacus camera", "camera: this FFmpeg has no such input as abacus (`ffmpeg -devices`"),
-        ("-f lavfi nosuchfilter", "nosuchfilter: No such filter"),
+        ("-f abacus camera", "camera: this FFmpeg has no input format abacus (`ffmpeg -devices`"),
+        ("-f lavfi nosuchfilter", "error: nosuchfilter: "),
         ("abacus://camera", "abacus://camera: this FFmpeg does not know such URLs"),
         ("rtsp://nobody.invalid/", "rtsp://nobody.invalid/: Failed to resolve hostname nobody.invalid"),
         ("rtsp://me:hush@127.0.0.1:1/", "rtsp://me@127.0.0.1:1/: nobody answers there"),

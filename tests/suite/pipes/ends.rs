@@ -38,7 +38,7 @@ fn a_last_frame_that_is_cut_off_is_reported_and_the_whole_ones_are_written() {
     let y4m = stream(HEADER, RAW, &video);
     for cut in [1, RAW.frame_bytes() / 2, RAW.frame_bytes() - 1] {
         let raw = dir.fed(&format!("{DESCRIBED} --output-format rawvideo - -"), &video[..whole + cut]).exits_with(0);
-        let says = format!("stdin: frame 2: the last frame has {cut} of {} bytes", RAW.frame_bytes());
+        let says = format!("stdin: frame 2: the last frame is cut off ({cut} of {} bytes)", RAW.frame_bytes());
         let raw = raw.says(&["warning", &says, "1 damaged"]);
         assert_same_video("raw", RAW, &raw.stdout, &expected[..whole]);
         let framed = dir.fed("--exact --backend cpu - -", &y4m[..y4m.len() - RAW.frame_bytes() + cut]).exits_with(0);
@@ -47,9 +47,9 @@ fn a_last_frame_that_is_cut_off_is_reported_and_the_whole_ones_are_written() {
         dir.fed(&format!("--strict {DESCRIBED} - -"), &video[..whole + cut]).exits_with(1).says(&["--strict"]);
     }
     let headless = dir.fed("--exact --backend cpu - -", &y4m[..y4m.len() - RAW.frame_bytes()]).exits_with(0);
-    headless.says(&["the last frame has 0 of"]);
+    headless.says(&["the last frame is cut off (0 of"]);
     let nothing = dir.fed(&format!("{DESCRIBED} - -"), &video[..100]).exits_with(1);
-    nothing.says(&["the last frame has 100 of", "not a single whole frame"]);
+    nothing.says(&["the last frame is cut off (100 of", "not a single whole frame"]);
 }
 
 #[test]

@@ -102,6 +102,6 @@ fn what_cannot_be_told_is_refused_with_the_flags_that_help() {
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
         assert_eq!(run.stdout, b"");
     }
-    let run = dir.fed("--backend cpu - -", b"").exits_with(1).says(&["stdin: nothing comes in"]);
+    let run = dir.fed("--backend cpu - -", b"").exits_with(1).says(&["stdin: no data received"]);
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
 }

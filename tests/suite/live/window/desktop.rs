@@ -44,7 +44,10 @@ impl Desktop {
     /// The same with a window manager, which full screen takes.
     pub fn managed(size: &str) -> Option<Self> {
         let mut desktop = Desktop::new(size)?;
-        match desktop.on_it(Command::new("evilwm")).stderr(Stdio::null()).spawn() {
+        let mut evilwm = Command::new("evilwm");
+        // The font that Xvfb has built in: the one that newer versions want comes with no package that they ask for.
+        evilwm.args(["-fn", "fixed"]).stderr(Stdio::null());
+        match desktop.on_it(evilwm).spawn() {
             Ok(manager) => desktop.manager = Some(Beside(manager)),
             Err(_) => {
                 skip("window", "no evilwm");

@@ -61,12 +61,18 @@ fn keys_and_mouse_change_what_is_seen() {
     assert_eq!(drawn(&shot), 0);
     desktop.press("h");
     let shot = desktop.until("the curve", |shot| drawn(shot) > 300);
-    // From black to white within the levels that the ramp has, in a chart of 256 x 128 points.
-    for (level, becomes) in [(40, 16), (95, 16), (150, 235), (220, 235)] {
-        let rows: Vec<usize> = (0..180).filter(|y| shot.colour(CHART.0 + level, *y) == CURVE).collect();
-        let height = CHART.1 - rows.iter().sum::<usize>() / rows.len();
-        assert!(height.abs_diff(becomes / 2) <= 2, "level {level} is drawn as {} and becomes {becomes}", 2 * height);
-    }
+    // From black at the lowest level that the ramp has to white at the highest, in a chart of 256 x 128 points.
+    let shot = &shot;
+    let curve = |level: usize| {
+        (CHART.1 - 127..=CHART.1).filter(move |&y| shot.colour(CHART.0 + level, y) == CURVE).map(|y| CHART.1 - y)
+    };
+    let middle = curve(119).sum::<usize>() / curve(119).count().max(1);
+    assert!(middle.abs_diff(125 / 2) <= 4, "level 119 is drawn as {}", 2 * middle);
+    let lowest = (0..256).flat_map(curve).min().expect("a curve");
+    let highest = (0..256).flat_map(curve).max().expect("a curve");
+    assert!(lowest.abs_diff(16 / 2) <= 2 && highest.abs_diff(235 / 2) <= 2, "{lowest} to {highest}");
+    let levels: Vec<usize> = (0..256).filter(|&level| curve(level).count() > 0).collect();
+    assert!(levels[0].abs_diff(102) <= 4 && levels[levels.len() - 1].abs_diff(136) <= 4, "{levels:?}");
     desktop.press("h");
     desktop.until("no curve", |shot| drawn(shot) == 0);
 
@@ -98,6 +104,25 @@ fn strength_acts_at_once_on_a_picture_that_stands_still_too() {
     desktop.press("Down");
     desktop.until("a little less, paused", one_step);
     desktop.press("Escape");
+    ends_well(live);
+}
+
+#[test]
+fn a_picture_that_stands_still_keeps_to_the_options() {
+    let Some(desktop) = Desktop::new("640x360") else { return };
+    let dir = Dir::new();
+    let live = desktop.live(&dir, "--gray -f lavfi color=0x8040c0:s=640x360:r=25,realtime", "1");
+    let is_gray = |shot: &Shot| {
+        let [r, g, b] = shot.colour(300, ROW);
+        r > 50 && r == g && g == b
+    };
+    desktop.until("a gray picture", is_gray);
+    desktop.press("space");
+    let before = desktop.until("a gray picture, paused", is_gray);
+    desktop.press("Down Down Down");
+    let after = desktop.until("another strength in the line below", |shot| *shot != before);
+    assert!(is_gray(&after), "the colour is back");
+    desktop.press("q");
     ends_well(live);
 }
 

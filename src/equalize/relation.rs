@@ -1,11 +1,12 @@
 //! The curve between two frames, as far as their pixels tell it: what the levels of A are in B.
 
-use crate::equalize::{levels, luminance_row};
+use super::{levels, luminance_row};
 use crate::frame::Frame;
 
 /// For each level that occurs in `a`, from the lowest to the highest: the level, and the mean of what the same pixels
-/// are in `b`, both from 0 for black to 1 for white. `None` when the frames have different sizes.
-pub fn relation(a: &Frame, b: &Frame) -> Option<Vec<(f64, f64)>> {
+/// are in `b`, both from 0 for black to 1 for white. Looks at one row of every `step`. `None` when the frames have
+/// different sizes.
+pub fn relation(a: &Frame, b: &Frame, step: usize) -> Option<Vec<(f64, f64)>> {
     let size = (a.width(), a.height());
     if size != (b.width(), b.height()) {
         return None;
@@ -13,7 +14,7 @@ pub fn relation(a: &Frame, b: &Frame) -> Option<Vec<(f64, f64)>> {
     let (of_a, of_b) = (levels(a), levels(b));
     let mut sums = vec![(0u64, 0u64); of_a.count()];
     let (mut before, mut after) = (vec![0; size.0], vec![0; size.0]);
-    for y in 0..size.1 {
+    for y in (0..size.1).step_by(step) {
         luminance_row(a, y, &mut before);
         luminance_row(b, y, &mut after);
         for (&before, &after) in before.iter().zip(&after) {
@@ -42,17 +43,17 @@ mod tests {
     #[test]
     fn a_level_becomes_the_mean_of_what_its_pixels_are() {
         let (a, b) = (gray(&[0, 51, 51, 255], Range::Full), gray(&[0, 102, 204, 255], Range::Full));
-        assert_eq!(relation(&a, &b), Some(vec![(0.0, 0.0), (0.2, 0.6), (1.0, 1.0)]));
+        assert_eq!(relation(&a, &b, 1), Some(vec![(0.0, 0.0), (0.2, 0.6), (1.0, 1.0)]));
     }
 
     #[test]
     fn black_and_white_are_the_same_in_any_range() {
         let (a, b) = (gray(&[16, 235], Range::Limited), gray(&[0, 255], Range::Full));
-        assert_eq!(relation(&a, &b), Some(vec![(0.0, 0.0), (1.0, 1.0)]));
+        assert_eq!(relation(&a, &b, 1), Some(vec![(0.0, 0.0), (1.0, 1.0)]));
     }
 
     #[test]
     fn frames_of_two_sizes_tell_no_curve() {
-        assert_eq!(relation(&gray(&[1, 2], Range::Full), &gray(&[1], Range::Full)), None);
+        assert_eq!(relation(&gray(&[1, 2], Range::Full), &gray(&[1], Range::Full), 1), None);
     }
 }
