@@ -9,7 +9,7 @@ use histeq_video::ffmpeg::{self, RawFormat};
 use histeq_video::pipeline::live::{self, Camera, Cast, Dial, Output, Patience, Shown, Viewer};
 use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress};
 use histeq_video::report::{Console, Meter, live_summary};
-use histeq_video::sink::{self, OutputOptions, Overwrite, Target};
+use histeq_video::sink::{self, Files, OutputOptions, Overwrite, Target};
 use histeq_video::source::LiveSource;
 use histeq_video::stats::Observed;
 use histeq_video::window::Window;
@@ -78,7 +78,7 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
 
 /// Where `--save-curves` goes: directly, like a recording.
 fn saving(name: &str, overwrite: Overwrite) -> Result<Saving> {
-    Saving::create(Target::direct(name, overwrite)?)
+    Saving::create(Target::direct(name, Files::One, overwrite)?)
 }
 
 /// The window, where one is wanted and can be had.
@@ -121,7 +121,7 @@ fn targets(job: &LiveJob, cancel: &Cancel) -> Result<Vec<Planned>> {
     }
     if let Some(file) = &job.record {
         let options = OutputOptions { format: None, encoder: encoder.clone(), live: true, pixel_format: None };
-        let target = Target::direct(file, job.overwrite)?.interruptible(cancel);
+        let target = sink::live_target(file, None, job.overwrite)?.interruptible(cancel);
         planned.push(Planned { target, options, patience: Patience::Recording });
     }
     if let Some(device) = &job.loopback {
@@ -137,12 +137,12 @@ fn targets(job: &LiveJob, cancel: &Cancel) -> Result<Vec<Planned>> {
             pixel_format: RawFormat::from_name("yuyv422"),
             ..OutputOptions::default()
         };
-        let target = Target::direct(device, Overwrite::Yes)?;
+        let target = Target::direct(device, Files::One, Overwrite::Yes)?;
         planned.push(Planned { target, options, patience: Patience::Stream });
     }
     if let Some((url, format)) = &job.output {
         let options = OutputOptions { format: format.clone(), encoder, live: true, pixel_format: None };
-        let target = Target::direct(url, job.overwrite)?.interruptible(cancel);
+        let target = sink::live_target(url, format.as_deref(), job.overwrite)?.interruptible(cancel);
         planned.push(Planned { target, options, patience: Patience::Stream });
     }
     Ok(planned)

@@ -11,7 +11,7 @@ pub struct LiveArgs {
     /// Camera (/dev/video0), URL (rtsp://, udp://, http://), file, or - for stdin [default: the first camera]
     pub camera: Option<String>,
 
-    /// Also record into this file; mp4 and mkv stay playable even after a crash
+    /// Also record into this file, without sound; mp4 and mkv stay playable even after a crash
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Output")]
     pub record: Option<String>,
 

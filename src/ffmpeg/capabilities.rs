@@ -252,6 +252,11 @@ impl Container {
         unsafe { text((*self.0).name) }
     }
 
+    /// Can it hide the beginning of a stream?
+    pub fn has_edit_lists(self) -> bool {
+        matches!(self.name().as_str(), "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "ismv" | "f4v")
+    }
+
     /// Can it say of each frame when it is shown, or does it only know a rate?
     pub fn has_timestamps(self) -> bool {
         // The flag for a variable frame rate is no guide: mp4 and mpegts do without.

@@ -97,6 +97,11 @@ impl Packet {
         self.len() == 0
     }
 
+    /// Does the input's edit list hide it? Decoders need it for what follows, and nobody sees or hears it.
+    pub fn is_hidden(&self) -> bool {
+        self.get().flags & ffi::AV_PKT_FLAG_DISCARD != 0
+    }
+
     /// Moves it in time.
     pub fn shift(&mut self, by: i64) {
         let packet = self.get_mut();
@@ -256,9 +261,13 @@ impl Demuxer {
     /// # Errors
     /// When the input cannot seek.
     pub fn rewind(&mut self) -> Result<(), Error> {
-        let start = self.media.start.unwrap_or(0);
+        // Where the clock may jump, the time of the beginning may be there more than once, but no other place is the first.
+        let (start, flags) = match self.media.may_jump {
+            true => (0, ffi::AVSEEK_FLAG_BYTE),
+            false => (self.media.start.unwrap_or(0), 0),
+        };
         // SAFETY: the context is open.
-        check(unsafe { ffi::avformat_seek_file(self.ptr, -1, i64::MIN, start, i64::MAX, 0) })?;
+        check(unsafe { ffi::avformat_seek_file(self.ptr, -1, i64::MIN, start, i64::MAX, flags) })?;
         Ok(())
     }
 

@@ -36,7 +36,7 @@ pub use ffmpeg_next::Rational;
 pub use interrupt::Interrupt;
 pub use log::{last_message, set_verbose, silence_encoders};
 pub use media::{Chapter, FieldOrder, Kind, Media, Metadata, Stream};
-pub use muxer::{Muxer, OutputStream};
+pub use muxer::{MUX_DELAY, Muxer, OutputStream};
 pub use parse::{later_timecode, parse_number, parse_rate, parse_size, parse_time};
 pub use picture::{Picture, Properties};
 pub use raw_format::RawFormat;

@@ -8,6 +8,10 @@ use super::{
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
 
+/// How long before it is decoded a packet may arrive, in microseconds: MPEG's clock runs so far behind its timestamps. What
+/// the ffmpeg program sets, too.
+pub const MUX_DELAY: i64 = 700_000;
+
 /// Where packets of one stream go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutputStream(usize);
@@ -41,6 +45,7 @@ impl Muxer {
             let muxer = Muxer { ptr, container, header_written: false, times: Vec::new() };
             // FFmpeg 5 takes FLAC in mp4 for an experiment. Players have long known better.
             (*ptr).strict_std_compliance = ffi::FF_COMPLIANCE_EXPERIMENTAL;
+            (*ptr).max_delay = MUX_DELAY as i32;
             if container.needs_file() {
                 let write = ffi::AVIO_FLAG_WRITE;
                 let opened = ffi::avio_open2(
@@ -134,7 +139,7 @@ impl Muxer {
             (*stream).sample_aspect_ratio = (*encoder.as_ptr()).sample_aspect_ratio;
             (*stream).disposition = original.disposition;
             // Apple's players want this tag, and the others do not mind.
-            if (*(*stream).codecpar).codec_id == ffi::AVCodecID::AV_CODEC_ID_HEVC && self.is_mp4() {
+            if (*(*stream).codecpar).codec_id == ffi::AVCodecID::AV_CODEC_ID_HEVC && self.container.has_edit_lists() {
                 (*(*stream).codecpar).codec_tag = u32::from_le_bytes(*b"hvc1");
             }
             side_data.apply(stream);
@@ -154,8 +159,11 @@ impl Muxer {
             let parameters = (*stream).codecpar;
             check(ffi::avcodec_parameters_copy(parameters, original.parameters.as_ptr()))?;
             let tags = (*self.container.0).codec_tag;
-            let same_tag =
-                tags.is_null() || ffi::av_codec_get_id(tags, (*parameters).codec_tag) == (*parameters).codec_id;
+            // Those that write files of another kind have no tags of their own, and pass on what they are given.
+            let same_tag = match tags.is_null() {
+                true => !self.container.names_its_files(),
+                false => ffi::av_codec_get_id(tags, (*parameters).codec_tag) == (*parameters).codec_id,
+            };
             if !same_tag {
                 // A tag of the old container's means nothing, or something else, in this one.
                 (*parameters).codec_tag = 0;
@@ -295,10 +303,6 @@ impl Muxer {
             let closed = self.close();
             trailer.and(earlier).and(closed).map(drop)
         }
-    }
-
-    fn is_mp4(&self) -> bool {
-        matches!(self.container.name().as_str(), "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "ismv" | "f4v")
     }
 
     fn new_stream(&mut self) -> Result<(*mut ffi::AVStream, OutputStream), Error> {

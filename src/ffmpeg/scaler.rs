@@ -30,6 +30,8 @@ pub struct Scaler {
     flags: Flags,
     /// What makes YUV of limited gray first.
     of_gray: Option<Box<Scaler>>,
+    /// What makes YUV first of which limited gray is made, and that gray.
+    to_gray: Option<Box<[Scaler; 2]>>,
 }
 
 // SAFETY: the context is used by one thread at a time, the one that owns the Scaler.
@@ -46,6 +48,7 @@ impl Scaler {
             colour,
             flags,
             of_gray: None,
+            to_gray: None,
         }
     }
 
@@ -73,11 +76,29 @@ impl Scaler {
     /// When swscale cannot do it.
     pub fn run(&mut self, picture: &Picture) -> Result<Picture, Error> {
         let from = Shape::new(picture.format(), picture.size(), picture.colour());
-        let is_limited_gray = from.format.is_gray() && from.range == Range::Limited;
-        match from.format.coloured().filter(|_| is_limited_gray) {
-            Some(yuv) => self.run_gray(picture, from, yuv),
-            None => self.convert(picture, from),
+        let coloured = |shape: Shape| shape.format.coloured().filter(|_| shape.range == Range::Limited);
+        match (coloured(self.to), coloured(from)) {
+            (Some(yuv), _) => self.run_to_gray(picture, yuv),
+            (None, Some(yuv)) => self.run_gray(picture, from, yuv),
+            (None, None) => self.convert(picture, from),
         }
+    }
+
+    /// Converts to gray of limited range, which swscale does not know: to YUV of that range first, whose codes then become
+    /// gray as they are, from full to full as swscale sees it.
+    fn run_to_gray(&mut self, picture: &Picture, yuv: RawFormat) -> Result<Picture, Error> {
+        let Shape { format, size, .. } = self.to;
+        let (colour, flags) = (self.colour, self.flags);
+        let [to_yuv, to_gray] = &mut **self.to_gray.get_or_insert_with(|| {
+            let mut steps = [Scaler::to(yuv, size, colour), Scaler::to(format, size, colour.full_range())];
+            steps.iter_mut().for_each(|step| step.flags = flags);
+            Box::new(steps)
+        });
+        let mut same_codes = to_yuv.run(picture)?;
+        same_codes.set_colour(colour.full_range());
+        let mut gray = to_gray.run(&same_codes)?;
+        gray.set_colour(colour);
+        Ok(gray)
     }
 
     /// Converts a gray picture of limited range. swscale takes all gray for full range: it becomes YUV of the same codes

@@ -2,7 +2,6 @@
 //! a name: folders may be called as they like.
 
 use std::ops::Range;
-use std::path::Path;
 
 /// More digits than any number has.
 const MOST_DIGITS: usize = 99;
@@ -21,26 +20,29 @@ pub fn number_pattern(name: &str) -> Option<(Range<usize>, usize)> {
 /// The name as FFmpeg takes it, for which every other per cent sign is written twice.
 pub fn escaped_pattern(name: &str) -> String {
     let Some((place, _)) = number_pattern(name) else { return name.to_owned() };
-    // Whoever knows FFmpeg may have done so.
-    let escaped = |part: &str| part.replace("%%", "%").replace('%', "%%");
+    let escaped = |part: &str| unescaped(part).replace('%', "%%");
     format!("{}{}{}", escaped(&name[..place.start]), &name[place.clone()], escaped(&name[place.end..]))
+}
+
+/// A part of a pattern as it stands in the names of files: whoever knows FFmpeg has written per cent signs twice.
+fn unescaped(part: &str) -> String {
+    part.replace("%%", "%")
 }
 
 /// The name with this number.
 pub fn numbered(pattern: &str, number: u64) -> String {
     let Some((place, width)) = number_pattern(pattern) else { return pattern.to_owned() };
-    format!("{}{number:0width$}{}", &pattern[..place.start], &pattern[place.end..])
+    format!("{}{number:0width$}{}", unescaped(&pattern[..place.start]), unescaped(&pattern[place.end..]))
 }
 
 /// The numbers of the files that are there, in order.
 pub fn numbers_there(pattern: &str) -> Vec<u64> {
-    let path = Path::new(pattern);
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let Some(pattern) = path.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
+    let (folder, pattern) = pattern.rsplit_once('/').map_or((".", pattern), |(folder, file)| (folder, file));
+    let folder = if folder.is_empty() { "/".to_owned() } else { unescaped(folder) };
     let Some((place, _)) = number_pattern(pattern) else { return Vec::new() };
-    let (front, back) = (&pattern[..place.start], &pattern[place.end..]);
+    let (front, back) = (unescaped(&pattern[..place.start]), unescaped(&pattern[place.end..]));
     let number = |name: &str| -> Option<u64> {
-        let number = name.strip_prefix(front)?.strip_suffix(back)?.parse().ok()?;
+        let number = name.strip_prefix(&front)?.strip_suffix(&back)?.parse().ok()?;
         // `7` is not what `%03d` stands for.
         (numbered(pattern, number) == name).then_some(number)
     };
@@ -74,5 +76,9 @@ mod tests {
         }
         let pattern = folder.path().join("a%03d.png").display().to_string();
         assert_eq!(numbers_there(&pattern), [2, 10, 1000]);
+        std::fs::write(folder.path().join("50%_3.png"), "").expect("a file");
+        let pattern = folder.path().join("50%%_%d.png").display().to_string();
+        assert_eq!(numbers_there(&pattern), [3]);
+        assert_eq!(numbered(&pattern, 3), folder.path().join("50%_3.png").display().to_string());
     }
 }

@@ -65,10 +65,13 @@ pub fn run(
         while over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
             tick(progress);
         }
-        // A stage that only stops because its neighbour did has no error of its own.
+        // If the sink has failed, the source may still be waiting for input.
+        cancel.abandon();
+        // A stage that only stops because its neighbour did has no error of its own, but a source may take the end of its
+        // waiting for one.
         let (read, equalizer, written) = (joined(read), joined(equalize), joined(write));
+        let (written, equalizer) = (written?, equalizer?);
         read?;
-        let (equalizer, written) = (equalizer?, written?);
         tick(progress);
         let (outcome, output) =
             written.ok_or_else(|| anyhow!("the run ended early without an error (a bug: please report it)"))?;

@@ -26,7 +26,15 @@ pub struct RawVideo {
     pub siting: Option<Siting>,
 }
 
+/// The most pixels of a frame: those that FFmpeg takes.
+const MOST_PIXELS: usize = 1 << 28;
+
 impl RawVideo {
+    /// Are its frames larger than anything that can be decoded or encoded?
+    pub fn is_too_large(&self) -> bool {
+        self.size.0.checked_mul(self.size.1).is_none_or(|pixels| pixels > MOST_PIXELS)
+    }
+
     /// Bytes of a frame: its planes one after the other, without padding.
     pub fn frame_bytes(&self) -> usize {
         (0..self.format.descriptor().planes().len()).map(|plane| self.plane_bytes(plane)).sum()

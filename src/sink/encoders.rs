@@ -51,8 +51,9 @@ const TABLE: &[Row] = &[
     row("av1_nvenc", By("cq"), Some(24.0), Some("preset"), &[("preset", "p5"), ("rc", "vbr"), ("b", "0")]),
     row("mjpeg", Quantizer, Some(2.0), None, &[]),
     row("mpeg4", Quantizer, Some(2.0), None, &[]),
-    row("mpeg2video", Quantizer, Some(2.0), None, &[]),
-    row("mpeg1video", Quantizer, Some(2.0), None, &[]),
+    // FFmpeg's default bit rate would be that of the whole stream to the containers made for these.
+    row("mpeg2video", Quantizer, Some(2.0), None, &[("b", "0")]),
+    row("mpeg1video", Quantizer, Some(2.0), None, &[("b", "0")]),
     row("msmpeg4", Quantizer, Some(2.0), None, &[]),
     row("msmpeg4v2", Quantizer, Some(2.0), None, &[]),
     row("wmv1", Quantizer, Some(2.0), None, &[]),
@@ -93,6 +94,13 @@ const KEEPING: &[(Id, &[&str])] = &[
     (Id::PRORES, &["prores_ks"]),
     (Id::FFV1, &["ffv1"]),
 ];
+
+/// Containers made for MPEG-2, which keep it.
+const KEEPS_MPEG2: &[&str] = &["mpeg", "vob", "dvd", "svcd", "mxf"];
+
+/// Containers that only know how fast frames follow each other: one that is decoded before the one that it is shown after
+/// is shown late, picture and sound apart.
+const WITHOUT_B_FRAMES: &[&str] = &["avi"];
 
 /// The same codecs on a GPU that can encode.
 const NVENC: &[(Id, &str)] = &[(Id::H264, "h264_nvenc"), (Id::HEVC, "hevc_nvenc"), (Id::AV1, "av1_nvenc")];
@@ -190,7 +198,9 @@ impl EncoderChoice {
             let row = NVENC.iter().find(|(id, _)| *id == codec);
             row.and_then(|(_, name)| Encoder::find(name)).filter(holds).filter(|_| on_gpu())
         };
-        let kept = input.into_iter().flat_map(|input| [nvenc(input), keep(input).filter(holds)]);
+        let is_for_mpeg2 = input == Some(Id::MPEG2VIDEO) && KEEPS_MPEG2.contains(&container.name().as_str());
+        let mpeg2 = Encoder::find("mpeg2video").filter(|_| is_for_mpeg2);
+        let kept = input.into_iter().flat_map(|input| [nvenc(input), keep(input).filter(holds), mpeg2]);
         let mut found: Vec<Encoder> = kept.flatten().collect();
         if !found.is_empty() {
             return Ok((found, None));
@@ -215,12 +225,18 @@ impl EncoderChoice {
         )
     }
 
-    /// How `encoder` is set for pictures of this size, or of any size as long as it is not known; `live` when it has to
-    /// keep up with a camera.
+    /// How `encoder` is set for pictures of this size, or of any size as long as it is not known, in this container; `live`
+    /// when it has to keep up with a camera.
     ///
     /// # Errors
     /// When it has no such thing as the quality or the preset asked for.
-    pub fn plan(&self, encoder: Encoder, size: Option<(usize, usize)>, live: bool) -> Result<Plan> {
+    pub fn plan(
+        &self,
+        encoder: Encoder,
+        container: Container,
+        size: Option<(usize, usize)>,
+        live: bool,
+    ) -> Result<Plan> {
         let name = encoder.name();
         let row = TABLE.iter().find(|row| row.encoder == name);
         let mut options: Vec<(String, String)> = Vec::new();
@@ -233,6 +249,9 @@ impl EncoderChoice {
         let unsliced = name == "ffv1" && size.is_some_and(is_whole);
         for (key, value) in row.filter(|_| !unsliced).map_or(&[][..], |row| row.options) {
             set(key, value);
+        }
+        if WITHOUT_B_FRAMES.contains(&container.name().as_str()) {
+            set("bf", "0");
         }
         let in_a_hurry = LIVE.iter().find(|(encoder, _)| live && *encoder == name);
         for (key, value) in in_a_hurry.map_or(&[][..], |(_, options)| options) {

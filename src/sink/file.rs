@@ -3,7 +3,7 @@
 use super::clock::Clock;
 use super::encoders::EncoderChoice;
 use super::fit::{Fitter, Shape};
-use super::metadata::{begun_later, kept, kept_of_turned, live_options, muxer_options};
+use super::metadata::{begun_later, check_keys, kept, kept_of_turned, live_options, muxer_options};
 use super::streams::{self, Routes};
 use super::target::Target;
 use crate::ffmpeg::{
@@ -78,7 +78,7 @@ impl FileSink {
         let (candidates, codec_changes) = options.encoder.candidates(codec, container, &name, on_gpu)?;
         // A quality or a preset that the encoder does not have is said before anything is read.
         for &encoder in &candidates {
-            options.encoder.plan(encoder, None, options.live)?;
+            options.encoder.plan(encoder, container, None, options.live)?;
         }
         if !container.is_images() {
             streams::check(&input.media.streams, input.video, container, &notices)?;
@@ -120,7 +120,7 @@ impl FileSink {
         let mut opened = None;
         for (index, &candidate) in self.candidates.iter().enumerate() {
             let shape = Shape::for_encoder(candidate, self.container, self.pixel_format, first, &self.notices)?;
-            let plan = self.choice.plan(candidate, Some(shape.size), self.live)?;
+            let plan = self.choice.plan(candidate, self.container, Some(shape.size), self.live)?;
             let interlaced = first.interlaced();
             if interlaced.is_some() && !candidate.codes_fields() {
                 let name = candidate.name();
@@ -170,7 +170,11 @@ impl FileSink {
                 Ok(())
             })?
         };
-        let mut options = muxer_options(self.container, &metadata);
+        let start = if self.input.shift == 0 { media.start.unwrap_or(0) } else { 0 };
+        let start = start - beginning(&self.input, self.container);
+        let has_cover = streams::has_cover(&media.streams, self.input.video, self.container);
+        check_keys(self.container, &metadata, has_cover, &self.notices)?;
+        let mut options = muxer_options(self.container, &metadata, has_cover, start);
         if self.live {
             options.extend(live_options(self.container));
         }

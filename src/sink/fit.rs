@@ -3,6 +3,7 @@
 use crate::ffmpeg::{Colour, Container, Encoder, Picture, RawFormat, Scaler, nearest_format};
 use crate::pipeline::Notices;
 use anyhow::{Context, Result};
+use ffmpeg_next::codec::Id;
 
 /// What the encoder is given.
 #[derive(Clone, Copy)]
@@ -33,6 +34,19 @@ impl Shape {
         let mut formats = format.map_or_else(|| encoder.formats(), |format| vec![format]);
         formats.retain(|&format| format == from || Scaler::makes(format));
         let tells_range = container.tells_range(encoder.codec());
+        let is_full_yuv = first.is_full_range() && !from.is_rgb() && !from.is_gray();
+        let for_range = container.is_images() && !tells_range && is_full_yuv;
+        let for_players = from.is_rgb() && is_for_players(container, encoder);
+        for (asks, suits) in [
+            (takes_even_sizes(encoder) && is_odd(first.size()), &without_subsampling as &dyn Fn(&RawFormat) -> bool),
+            (for_players && !is_odd(first.size()), &|format| format.chroma_resolution() == 4 && !format.has_alpha()),
+            // An image has no place for its range, but red, green and blue have only one.
+            (for_range, &|format| format.is_rgb()),
+        ] {
+            if asks && !asked_for && formats.iter().any(suits) {
+                formats.retain(suits);
+            }
+        }
         let full = first.is_full_range() && tells_range || encoder.wants_full_range();
         let format = match full_range_kin(from, full, &formats) {
             Some(kin) => kin,
@@ -61,7 +75,12 @@ impl Shape {
         let differs = format.native() != from.native() || format.native().is_none() && format != from;
         if differs && !asked_for {
             let name = encoder.name();
-            if loses(from, format) {
+            if for_players && format.chroma_resolution() == 4 {
+                notices
+                    .note(&format!("the video becomes {format}, which all players take (.mkv files keep more colour)"));
+            } else if for_range && format.is_rgb() {
+                notices.note(&format!("the video becomes {format}: {name} cannot signal the full range of {from}"));
+            } else if loses(from, format) {
                 notices.warn(&format!("encoder {name} does not take {from}: the video is narrowed to {format}"))?;
             } else {
                 notices.note(&format!("encoder {name} does not take {from}: the video becomes {format}"));
@@ -75,6 +94,25 @@ impl Shape {
 fn full_range_kin(from: RawFormat, full: bool, formats: &[RawFormat]) -> Option<RawFormat> {
     let is_kin = |format: &RawFormat| format.is_full_range_yuv() && format.native() == from.native();
     formats.iter().copied().find(is_kin).filter(|_| full || !formats.contains(&from))
+}
+
+/// Containers of films for players and browsers, most of which know no H.264 or HEVC but with chroma subsampled both ways.
+fn is_for_players(container: Container, encoder: Encoder) -> bool {
+    let is_usual = matches!(encoder.codec(), Id::H264 | Id::HEVC) && encoder.name() != "libx264rgb";
+    is_usual && matches!(container.name().as_str(), "mp4" | "mov" | "ipod" | "flv" | "mpegts" | "hls" | "dash")
+}
+
+/// Does it refuse an odd number of columns or rows where pixels share chroma?
+fn takes_even_sizes(encoder: Encoder) -> bool {
+    ["libx264", "libx265"].contains(&encoder.name().as_str())
+}
+
+fn is_odd((width, height): (usize, usize)) -> bool {
+    (width | height) % 2 == 1
+}
+
+fn without_subsampling(format: &RawFormat) -> bool {
+    matches!(format.chroma_resolution(), 0 | 16)
 }
 
 /// Does a picture lose bits, colour resolution or transparency on the way?

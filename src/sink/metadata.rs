@@ -1,6 +1,8 @@
 //! What is said about a file and its streams, less what was only true of the file that it was read from.
 
-use crate::ffmpeg::{Container, Metadata, Rational, later_timecode};
+use crate::ffmpeg::{Container, MUX_DELAY, Metadata, Rational, later_timecode};
+use crate::pipeline::Notices;
+use anyhow::Result;
 
 /// Facts about the old file that its demuxer tells as metadata, or statistics of its packets.
 const OF_THE_OLD_FILE: &[&str] = &[
@@ -17,6 +19,9 @@ const OF_THE_OLD_FILE: &[&str] = &[
     "_STATISTICS_WRITING_DATE_UTC",
     "_STATISTICS_TAGS",
 ];
+
+/// How long before it is shown a frame may be decoded, at most (microseconds).
+const LONGEST_REORDERING: i64 = 500_000;
 
 /// The keys that mp4 has fields for; others need its key-value form.
 const MP4_KEYS: &[&str] = &[
@@ -81,18 +86,42 @@ pub fn kept_of_turned(metadata: &Metadata) -> Metadata {
     kept(metadata).into_iter().filter(|(key, _)| !key.eq_ignore_ascii_case("rotate")).collect()
 }
 
-/// The muxer options without which something that the input says would be lost.
-pub fn muxer_options(container: Container, metadata: &Metadata) -> Vec<(String, String)> {
+/// Keys that mp4 has no field for, and that only its key-value form can hold.
+fn foreign_keys(metadata: &Metadata) -> Vec<&str> {
+    let is_known = |key: &str| MP4_KEYS.contains(&key.to_ascii_lowercase().as_str());
+    metadata.iter().map(|(key, _)| key.as_str()).filter(|key| !is_known(key)).collect()
+}
+
+/// Warns of metadata that is left out because of cover art: mp4 has a form for either.
+///
+/// # Errors
+/// The warning, with `--strict`.
+pub fn check_keys(container: Container, metadata: &Metadata, has_cover: bool, notices: &Notices) -> Result<()> {
+    let keys = foreign_keys(metadata);
+    if !has_cover || keys.is_empty() || !is_mp4(container) {
+        return Ok(());
+    }
+    let (name, keys) = (container.name(), keys.join(", "));
+    notices.warn(&format!("{name} holds cover art or other metadata: {keys} is left out (a .mkv file holds both)"))
+}
+
+fn is_mp4(container: Container) -> bool {
+    matches!(container.name().as_str(), "mp4" | "mov" | "ipod")
+}
+
+/// The muxer options without which something that the input says would be lost. Times begin at `start` (microseconds).
+pub fn muxer_options(container: Container, metadata: &Metadata, has_cover: bool, start: i64) -> Vec<(String, String)> {
     let option = |key: &str, value: &str| vec![(key.to_owned(), value.to_owned())];
     match container.name().as_str() {
-        "mp4" | "mov" | "ipod" => {
-            let foreign = metadata.iter().any(|(key, _)| !MP4_KEYS.contains(&key.to_ascii_lowercase().as_str()));
-            option("movflags", if foreign { "+use_metadata_tags+write_colr" } else { "+write_colr" })
+        _ if is_mp4(container) => {
+            // The form that holds any key holds no cover.
+            let any_key = !has_cover && !foreign_keys(metadata).is_empty();
+            option("movflags", if any_key { "+use_metadata_tags+write_colr" } else { "+write_colr" })
         }
         // Its muxer would keep the last five segments in the list, as for a broadcast that goes on.
         "hls" => option("hls_list_size", "0"),
-        // Its muxer would move all times by 1.4 s.
-        "mpegts" => option("mpegts_copyts", "1"),
+        // Its muxer would move all times by 1.4 s, which only those need that begin before its clock could.
+        "mpegts" if start >= MUX_DELAY + LONGEST_REORDERING => option("mpegts_copyts", "1"),
         _ => Vec::new(),
     }
 }

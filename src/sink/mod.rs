@@ -12,5 +12,5 @@ mod target;
 
 pub use encoders::{EncoderChoice, Quality};
 pub use file::{OutputOptions, makes_images};
-pub use open::{open, target};
+pub use open::{live_target, open, target};
 pub use target::{Files, Overwrite, Target, TargetError};

@@ -16,12 +16,24 @@ pub fn target(name: &str, format: Option<&str>, input: &str, overwrite: Overwrit
     if container.is_some_and(Container::discards) {
         return Ok(Target::nowhere(name));
     }
-    let files = match container.is_some_and(Container::names_its_files) {
+    Target::new(name, input, files(name, container), overwrite)
+}
+
+/// Where a live output `name` is written: directly, because a recording should be there even after a crash.
+///
+/// # Errors
+/// When it exists and is to be kept, or is a folder.
+pub fn live_target(name: &str, format: Option<&str>, overwrite: Overwrite) -> Result<Target, TargetError> {
+    Target::direct(name, files(name, Container::guess(format, name)), overwrite)
+}
+
+/// How many files the output `name` is, in this container.
+fn files(name: &str, container: Option<Container>) -> Files {
+    match container.is_some_and(Container::names_its_files) {
         true => Files::List,
         false if is_sequence(name) => Files::Sequence,
         false => Files::One,
-    };
-    Target::new(name, input, files, overwrite)
+    }
 }
 
 /// Opens the output. `on_gpu` says whether there is a GPU, which may be able to encode, too; it may take a while, and is

@@ -105,7 +105,9 @@ impl RawSink {
             self.start(&frame, &picture)?;
         }
         let Some(started) = &mut self.started else { unreachable!("started above") };
-        if (picture.format(), picture.size()) != (started.first.format, started.first.size) {
+        let first = &started.first;
+        let same_range = picture.is_full_range() == first.colour.is_full_range(first.format);
+        if (picture.format(), picture.size()) != (first.format, first.size) || !same_range {
             frame = started.fitter.fit(picture)?.to_frame()?.context("the first frame was native")?;
         }
         if started.y4m {

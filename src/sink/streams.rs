@@ -3,9 +3,14 @@
 
 use super::clock::NOTICED;
 use super::metadata::kept;
-use crate::ffmpeg::{Container, Kind, Muxer, OutputStream, Packet, Rational, Stream, SubtitleTranscoder};
+use crate::ffmpeg::{
+    Container, Kind, Muxer, OutputStream, Packet, Rational, Stream, SubtitleTranscoder, microseconds, rescale,
+};
 use crate::pipeline::Notices;
 use anyhow::{Context, Result};
+
+/// The longest sound, in microseconds, that decoders need before the first that is heard.
+const PRIMING: i64 = 100_000;
 
 /// Where the packets of an input stream go.
 enum Route {
@@ -63,6 +68,12 @@ pub fn check(streams: &[Stream], video: usize, container: Container, notices: &N
         }
     }
     Ok(())
+}
+
+/// Does `container` get cover art as a stream?
+pub fn has_cover(streams: &[Stream], video: usize, container: Container) -> bool {
+    let others = streams.iter().filter(|stream| stream.index != video && stream.is_attached_picture());
+    others.map(|stream| plan(stream, container)).any(|plan| matches!(plan, Plan::Copy))
 }
 
 fn plan(stream: &Stream, container: Container) -> Plan<'_> {
@@ -127,6 +138,11 @@ impl Routes {
     pub fn write(&mut self, packet: Packet, muxer: &mut Muxer, notices: &Notices) -> Result<()> {
         let index = packet.stream();
         let Some(Some((route, time_base))) = self.routes.get_mut(index) else { return Ok(()) };
+        let end = packet.time().map(|time| rescale(time + packet.duration(), *time_base, microseconds()));
+        // Without a list of its own, the output would show what that of the input hides.
+        if packet.is_hidden() && !muxer.container().has_edit_lists() && end.is_some_and(|end| end < -PRIMING) {
+            return Ok(());
+        }
         let delay = match route {
             Route::Copy(to) => muxer.write(packet, *to, *time_base)?,
             Route::Transcode(to, transcoder) => match transcoder.run(&packet) {

@@ -1,7 +1,7 @@
 //! Where the output is written: under a temporary name beside its own until it is whole, or directly where a rename
 //! would make no sense.
 
-use crate::io::{is_fifo, numbered, open_for_reader};
+use crate::io::{is_fifo, numbered, numbers_there, open_for_reader};
 use crate::pipeline::{Cancel, Outcome};
 use std::fs::File;
 use std::io::IsTerminal;
@@ -66,7 +66,10 @@ pub enum Files {
 /// An output and the name that it is written under. Dropping it removes an unfinished temporary file.
 #[derive(Debug)]
 pub struct Target {
+    /// The name as the user gave it.
     name: String,
+    /// The file of this name, or the one that it is a link to.
+    file: PathBuf,
     temporary: Option<PathBuf>,
     existed: bool,
     /// A FIFO that somebody reads from.
@@ -81,22 +84,19 @@ impl Target {
     /// # Errors
     /// When nothing may, or can, be written there.
     pub fn new(name: &str, input: &str, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
-        let path = Path::new(name);
-        let direct = || Ok(Target::at(name, None, false));
         if name == "-" || name.contains("://") || name.starts_with("pipe:") {
-            return direct();
+            return Ok(Target::at(name, None, false));
         }
-        Target::differs(name, input)?;
-        let metadata = std::fs::symlink_metadata(path).ok();
-        let resolved = std::fs::metadata(path).ok();
-        if resolved.as_ref().is_some_and(std::fs::Metadata::is_dir) {
-            return Err(TargetError::Folder(name.to_owned()));
+        let existed = check_place(name, input, files, overwrite)?;
+        let is_regular = std::fs::metadata(name).map_or(true, |metadata| metadata.is_file());
+        let is_dangling = !existed && Path::new(name).is_symlink();
+        if !is_regular || is_dangling {
+            return Ok(Target::at(name, None, existed));
         }
-        let is_regular = resolved.as_ref().is_none_or(std::fs::Metadata::is_file);
-        if !is_regular {
-            return direct();
-        }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // What a link leads to is replaced as a whole, too.
+        let path = std::fs::canonicalize(name).ok().filter(|_| Path::new(name).is_symlink());
+        let path = path.unwrap_or(PathBuf::from(name));
+        let folder = folder_of(&path);
         if !folder.is_dir() {
             return Err(TargetError::NoFolder(name.to_owned(), folder.display().to_string()));
         }
@@ -104,35 +104,15 @@ impl Target {
         // The process number keeps two runs apart; the extension stays last, for whoever looks at the folder.
         let temporary = folder.join(format!(".{}.{file}", std::process::id()));
         // Reserves the name, and finds out at once whether the folder takes files.
-        let reserve = || {
-            std::fs::File::create(&temporary)
-                .map_err(|error| TargetError::NotWritable(name.to_owned(), reason(&error)))
-                .map(drop)
-        };
-        let others = match files {
-            Files::One => Vec::new(),
-            Files::Sequence => vec![numbered(name, 1)],
-            Files::List => [vec![name.to_owned()], segments(path, folder)].concat(),
-        };
-        others.iter().try_for_each(|other| Target::differs(other, input))?;
-        let in_the_way = others.iter().find(|other| Path::new(other).exists());
-        if let Some(other) = in_the_way.filter(|other| !may_overwrite(other, overwrite)) {
-            return Err(TargetError::Exists(other.clone()));
-        }
+        File::create(&temporary).map_err(|error| TargetError::NotWritable(name.to_owned(), reason(&error)))?;
         if files != Files::One {
-            reserve()?;
             // If it stays, it is empty and hidden.
             let _ = std::fs::remove_file(&temporary);
-            return direct();
+            return Ok(Target::at(name, None, false));
         }
-        if resolved.is_some() && !may_overwrite(name, overwrite) {
-            return Err(TargetError::Exists(name.to_owned()));
-        }
-        if metadata.as_ref().is_some_and(std::fs::Metadata::is_symlink) {
-            return Ok(Target::at(name, None, resolved.is_some()));
-        }
-        reserve()?;
-        Ok(Target::at(name, Some(temporary), resolved.is_some()))
+        let mut target = Target::at(name, Some(temporary), existed);
+        target.file = path;
+        Ok(target)
     }
 
     /// No place at all, for what writes no file, whatever it is called.
@@ -157,19 +137,14 @@ impl Target {
     ///
     /// # Errors
     /// When it exists and is to be kept, or is a folder.
-    pub fn direct(name: &str, overwrite: Overwrite) -> Result<Self, TargetError> {
-        let file = std::fs::metadata(name).ok();
-        if file.as_ref().is_some_and(std::fs::Metadata::is_dir) {
-            return Err(TargetError::Folder(name.to_owned()));
-        }
-        if file.is_some_and(|file| file.is_file()) && !may_overwrite(name, overwrite) {
-            return Err(TargetError::Exists(name.to_owned()));
-        }
+    pub fn direct(name: &str, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
+        check_place(name, "", files, overwrite)?;
         Ok(Target::at(name, None, false))
     }
 
     fn at(name: &str, temporary: Option<PathBuf>, existed: bool) -> Self {
-        Target { name: name.to_owned(), temporary, existed, fifo: None, cancel: Cancel::default() }
+        let cancel = Cancel::default();
+        Target { name: name.to_owned(), file: PathBuf::from(name), temporary, existed, fifo: None, cancel }
     }
 
     /// From now on, `cancel` ends the wait for a FIFO's reader.
@@ -222,9 +197,10 @@ impl Target {
     ///
     /// # Errors
     /// When the system refuses; the file stays under its temporary name, which the error tells.
-    pub fn complete(self) -> Result<String, TargetError> {
-        let name = self.name.clone();
-        self.rename_to(&name)
+    fn complete(self) -> Result<String, TargetError> {
+        let (name, file) = (self.name.clone(), self.file.clone());
+        self.rename_to(&file)?;
+        Ok(name)
     }
 
     /// Gives an interrupted file the name asked for, or, where a file of this name was there before, `NAME.partial.EXT`
@@ -232,16 +208,17 @@ impl Target {
     ///
     /// # Errors
     /// As for [`complete`](Target::complete).
-    pub fn keep_interrupted(self) -> Result<String, TargetError> {
-        let path = Path::new(&self.name);
-        let name = match (self.existed && self.temporary.is_some(), path.extension()) {
-            (false, _) => self.name.clone(),
-            (true, Some(extension)) => {
-                path.with_extension(format!("partial.{}", extension.to_string_lossy())).display().to_string()
-            }
-            (true, None) => format!("{}.partial", self.name),
+    fn keep_interrupted(self) -> Result<String, TargetError> {
+        if !self.existed || self.temporary.is_none() {
+            return self.complete();
+        }
+        let extension = match self.file.extension() {
+            Some(extension) => format!("partial.{}", extension.to_string_lossy()),
+            None => "partial".to_owned(),
         };
-        self.rename_to(&name)
+        let partial = self.file.with_extension(extension);
+        self.rename_to(&partial)?;
+        Ok(partial.display().to_string())
     }
 
     /// Gives the file the name that it deserves after this outcome. Answers with the name that it got.
@@ -255,18 +232,17 @@ impl Target {
         }
     }
 
-    fn rename_to(mut self, name: &str) -> Result<String, TargetError> {
-        let Some(temporary) = self.temporary.take() else { return Ok(name.to_owned()) };
+    fn rename_to(mut self, name: &Path) -> Result<(), TargetError> {
+        let Some(temporary) = self.temporary.take() else { return Ok(()) };
         if let Ok(old) = std::fs::metadata(name) {
             // Whoever could read the old file can read the new one; a failure leaves the default, which is no harm.
             let _ = std::fs::set_permissions(&temporary, old.permissions());
         }
         std::fs::rename(&temporary, name).map_err(|error| TargetError::Rename {
-            name: name.to_owned(),
+            name: name.display().to_string(),
             temporary: temporary.display().to_string(),
             error: reason(&error),
-        })?;
-        Ok(name.to_owned())
+        })
     }
 
     /// The temporary file, for whoever has to give up in a hurry.
@@ -284,8 +260,43 @@ impl Drop for Target {
     }
 }
 
-/// Segments that are there already and would be written anew with the list at `path`.
-fn segments(path: &Path, folder: &Path) -> Vec<String> {
+/// Makes sure that output may be written to `name`, or the files that it stands for, and that `input` is none of them.
+/// Answers whether there is a file of this name.
+fn check_place(name: &str, input: &str, files: Files, overwrite: Overwrite) -> Result<bool, TargetError> {
+    Target::differs(name, input)?;
+    let metadata = std::fs::metadata(name).ok();
+    if metadata.as_ref().is_some_and(std::fs::Metadata::is_dir) {
+        return Err(TargetError::Folder(name.to_owned()));
+    }
+    let is_file = metadata.is_some_and(|metadata| metadata.is_file());
+    let itself = is_file.then(|| name.to_owned());
+    let written = match files {
+        Files::One => itself.into_iter().collect(),
+        Files::Sequence => numbers_there(name).into_iter().map(|number| numbered(name, number)).collect(),
+        Files::List => itself.into_iter().chain(segments(name)).collect::<Vec<_>>(),
+    };
+    let read: Vec<String> = numbers_there(input).into_iter().map(|number| numbered(input, number)).collect();
+    for other in written.iter().filter(|_| files != Files::One) {
+        Target::differs(other, input)?;
+    }
+    // Of two sequences, the first images tell whether they are one.
+    if let Some((read, written)) = read.first().zip(written.iter().find(|_| files == Files::Sequence)) {
+        Target::differs(written, read).map_err(|_| TargetError::SameAsInput(name.to_owned()))?;
+    }
+    match written.first().filter(|other| !may_overwrite(other, overwrite)) {
+        Some(other) => Err(TargetError::Exists(other.clone())),
+        None => Ok(is_file),
+    }
+}
+
+/// The folder that a file of this name lies in.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Segments that are there already and would be written anew with the list `name`.
+fn segments(name: &str) -> Vec<String> {
+    let (path, folder) = (Path::new(name), folder_of(Path::new(name)));
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let is_segment = |file: &str| {
         let Some((name, extension)) = file.rsplit_once('.') else { return false };

@@ -35,7 +35,9 @@ fn open_whatever_it_is(
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
     let name = name_of(options);
-    let raw = |reader, video, framed| {
+    let raw = |reader, video: RawVideo, framed| {
+        let (width, height) = video.size;
+        ensure!(!video.is_too_large(), "{name}: frames of {width}x{height} are too large (at most 16384x16384 pixels)");
         ensure!(options.decode_on == DecodeOn::Cpu, "{name}: raw frames need no decoder (leave --decoder nvdec out)");
         let source = RawSource::new(reader, name, video, framed, options.part, notices.clone(), progress.clone());
         let input = source.input().clone();

@@ -43,8 +43,8 @@ impl RawSource {
         let time_base = video.rate.invert();
         let to_frames = |time: i64| rescale(time, microseconds(), time_base).max(0) as u64;
         let first = part.start.map_or(0, to_frames);
-        let by_time = part.duration.map_or(u64::MAX, |duration| first + to_frames(duration));
-        let by_count = part.frames.map_or(u64::MAX, |frames| first + frames);
+        let by_time = part.duration.map_or(u64::MAX, |duration| first.saturating_add(to_frames(duration)));
+        let by_count = part.frames.map_or(u64::MAX, |frames| first.saturating_add(frames));
         let last = by_time.min(by_count);
         let frames = (last != u64::MAX).then(|| last - first);
         let demuxer = if framed { "yuv4mpegpipe" } else { "rawvideo" };

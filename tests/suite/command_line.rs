@@ -149,6 +149,42 @@ fn an_output_behind_a_symbolic_link_is_written_through_it() {
     dir.succeeds("in.mkv link.mkv");
     assert!(dir.path("link.mkv").is_symlink());
     assert_eq!(dir.frames("real.mkv").len(), 10);
+    let before = dir.read("real.mkv");
+    dir.run("-y --encoder-option nope=1 in.mkv link.mkv").exits_with(1);
+    assert_eq!(dir.read("real.mkv"), before, "a run that fails should leave what the link leads to");
+    dir.succeeds("-y --frames 3 in.mkv link.mkv");
+    assert!(dir.path("link.mkv").is_symlink());
+    assert_eq!(dir.frames("real.mkv").len(), 3);
+    assert_eq!(dir.names(), ["in.mkv", "link.mkv", "real.mkv"]);
+}
+
+#[test]
+fn images_that_exist_are_only_overwritten_when_told_so() {
+    let dir = Dir::new();
+    clip(&dir);
+    for (there, out) in [("o003.png", "o%03d.png"), ("50%_2.png", "50%%_%d.png"), ("7.png", "%d.png")] {
+        dir.write(there, b"precious");
+        for line in [format!("in.mkv {out}"), format!("live --no-preview --record {out} in.mkv")] {
+            dir.run(&line).exits_with(1).says(&[&format!("{there} exists"), "-y"]);
+            assert_eq!(dir.read(there), b"precious");
+        }
+        std::fs::remove_file(dir.path(there)).expect("it was there");
+    }
+    assert_eq!(dir.names(), ["in.mkv"]);
+    dir.succeeds("in.mkv o%03d.png");
+    let before = dir.read("o001.png");
+    std::fs::create_dir(dir.path("folder")).expect("a folder");
+    for line in ["-y o%03d.png o%03d.png", "-y o%03d.png folder/../o%03d.png", "-y o002.png o%03d.png"] {
+        dir.run(line).exits_with(1).says(&["is the input itself"]);
+    }
+    assert_eq!(dir.read("o001.png"), before);
+    dir.run("live --no-preview --record o.m3u8 -f lavfi testsrc2=s=64x48:r=25 --frames 3").exits_with(0);
+    let segment = dir.read("o0.ts");
+    std::fs::remove_file(dir.path("o.m3u8")).expect("a list");
+    dir.run("live --no-preview --record o.m3u8 -f lavfi testsrc2=s=64x48:r=25 --frames 3")
+        .exits_with(1)
+        .says(&["o0.ts exists"]);
+    assert_eq!(dir.read("o0.ts"), segment);
 }
 
 #[test]

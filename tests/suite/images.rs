@@ -113,6 +113,47 @@ fn a_gap_in_a_sequence_is_named() {
 }
 
 #[test]
+fn what_cannot_be_read_before_a_gap_is_an_error() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 12 in%d.png");
+    std::fs::remove_file(dir.path("in9.png")).expect("an image of the sequence");
+    std::fs::remove_file(dir.path("in4.png")).expect("an image of the sequence");
+    std::fs::create_dir(dir.path("in4.png")).expect("a folder");
+    let run = dir.run("--encoder ffv1 in%d.png out.mkv");
+    run.says(&["in9.png is missing", "read error"]);
+}
+
+#[test]
+fn films_of_images_are_what_players_take() {
+    if !encoder_is_here("films of images", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    picture(&dir, "in.png", "rgb24", "");
+    let format = |file: &str| dir.streams(file)[0]["pix_fmt"].clone();
+    dir.succeeds("--strict in.png out.mp4").says(&["yuv420p, which all players take"]);
+    assert_eq!(format("out.mp4"), "yuv420p");
+    dir.succeeds("in.png out.mkv");
+    assert_eq!(format("out.mkv"), "yuv444p");
+}
+
+#[test]
+fn an_odd_size_is_no_obstacle() {
+    if !encoder_is_here("odd sizes", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    for format in ["yuv420p", "yuv422p10le", "gray", "gbrp"] {
+        dir.ffmpeg(&format!(
+            "-f lavfi -i testsrc2=size=64x48:rate=25,format={format},crop=17:13:exact=1 -frames:v 3 -c:v ffv1 -y in.mkv"
+        ));
+        dir.succeeds("--encoder libx264 --backend cpu -y in.mkv out.mp4");
+        let stream = &dir.streams("out.mp4")[0];
+        assert_eq!((&stream["width"], &stream["height"]), (&17.into(), &13.into()), "{format}");
+    }
+}
+
+#[test]
 fn an_image_that_cannot_be_written_leaves_the_old_one_as_it_was() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 in%d.png");

@@ -54,8 +54,8 @@ pub struct FileSource {
     next_time: Option<i64>,
     /// End of the last packet of any stream, in microseconds of the container's clock.
     furthest: i64,
-    /// Is it images whose numbers have a gap, behind which nobody reads?
-    ends_at_gap: bool,
+    /// Of images whose numbers have a gap, how many are still to be read before it.
+    before_gap: Option<u64>,
     /// How often the container's clock has jumped.
     jumps: u32,
     errors: u32,
@@ -116,7 +116,7 @@ impl FileSource {
                 }
                 Ok(Decoded::End) => {
                     ensure!(self.delivered > 0, "{}: {}", self.input.name, self.nothing_decoded());
-                    self.state = State::Over;
+                    self.end()?;
                     return Ok(Some(self.delivery(None)));
                 }
                 Err(error) => self.damaged(&format!("decode failed: {error}"))?,
@@ -144,6 +144,7 @@ impl FileSource {
         }
         match self.read_packet() {
             Ok(Some(packet)) if packet.stream() == self.input.video => {
+                self.before_gap = self.before_gap.map(|images| images.saturating_sub(1));
                 if packet.is_corrupt() {
                     self.damaged("a packet is cut short or corrupt")?;
                 }
@@ -159,7 +160,7 @@ impl FileSource {
             // Somebody asked for the end while the input kept us waiting.
             Err(Error::Exit) => self.drain()?,
             // FFmpeg looks for the last image in leaps, which may carry it over a gap.
-            Err(_) if self.ends_at_gap => self.drain()?,
+            Err(_) if self.before_gap == Some(0) => self.drain()?,
             Err(error) => {
                 self.damaged(&format!("read error: {error}"))?;
                 self.drain()?;
@@ -261,7 +262,9 @@ impl FileSource {
 
     /// A picture from behind the part that was asked for; `None` when nobody is to see it.
     fn take_behind(&mut self, picture: &Picture, moment: i64) -> Result<Option<Delivery>> {
-        self.bounds.end = Some(self.bounds.end.unwrap_or(moment).min(moment));
+        let end = self.bounds.end.unwrap_or(moment).min(moment);
+        self.bounds.end = Some(end);
+        self.others.cut(&self.input.media.streams, end + self.input.shift);
         if self.behind == 0 {
             self.state = State::Trailing;
             return Ok(None);
@@ -300,16 +303,20 @@ impl FileSource {
         let end = self.bounds.end.unwrap_or(i64::MAX);
         while !self.others.are_many() {
             let all_ended = self.others.sound_has_ended(&self.input.media.streams);
-            let packet = if all_ended { None } else { self.read_packet().unwrap_or(None) };
-            let Some(packet) = packet else {
-                self.state = State::Over;
-                return Ok(());
+            let read = if all_ended { Ok(None) } else { self.read_packet() };
+            let packet = match read {
+                Ok(packet) => packet,
+                Err(Error::Exit) => None,
+                Err(error) => {
+                    self.damaged(&format!("read error: {error}"))?;
+                    None
+                }
             };
+            let Some(packet) = packet else { return self.end() };
             let time_base = self.input.media.streams[packet.stream()].time_base;
             let moment = packet.dts().map(|dts| rescale(dts, time_base, microseconds()));
             if moment.is_some_and(|moment| moment > end.saturating_add(INTERLEAVE)) {
-                self.state = State::Over;
-                return Ok(());
+                return self.end();
             }
             if packet.stream() != self.input.video {
                 self.keep(packet);
@@ -319,7 +326,21 @@ impl FileSource {
     }
 
     fn delivery(&mut self, frame: Option<Frame>) -> Delivery {
-        Delivery { packets: self.others.take(), frame, ..Delivery::default() }
+        // Only the frame behind the last one tells when that is over, and with it the sound.
+        let may_end = self.options.part.frames.is_some() && self.bounds.end.is_none() && self.state != State::Over;
+        let over = self.next_time.map(|time| rescale(time, self.time_base, microseconds()) + self.input.shift);
+        let until = over.filter(|_| may_end);
+        Delivery { packets: self.others.take(&self.input.media.streams, until), frame, ..Delivery::default() }
+    }
+
+    /// Comes to the end, and says what has been left out.
+    fn end(&mut self) -> Result<()> {
+        self.state = State::Over;
+        for index in self.others.never_begun() {
+            let (name, stream) = (&self.input.name, self.input.media.streams[index].describe());
+            self.notices.warn(&format!("{name}: {stream} is left out: no key frame of it at or after --start"))?;
+        }
+        Ok(())
     }
 
     fn damaged(&mut self, what: &str) -> Result<()> {

@@ -4,7 +4,7 @@ use super::FileSource;
 use super::continuity::Continuity;
 use super::other_streams::OtherStreams;
 use super::sequence::Sequence;
-use crate::ffmpeg::{DecodeOn, Decoder, Delay, Demuxer, Error, Kind, Stream, last_message};
+use crate::ffmpeg::{DecodeOn, Decoder, Delay, Demuxer, Error, Kind, Stream, last_message, microseconds, rescale};
 use crate::io::Reader;
 use crate::pipeline::{Cancel, Input, Notices, Progress};
 use crate::source::native::ToNative;
@@ -42,7 +42,7 @@ impl FileSource {
             to_native: ToNative::new(notices.clone()),
             others: OtherStreams::new(&input.media.streams, bounds),
             continuity: input.media.may_jump.then(Continuity::default),
-            ends_at_gap: sequence.is_some_and(|sequence| sequence.has_gap),
+            before_gap: sequence.and_then(|sequence| sequence.before_gap),
             jumps: 0,
             demuxer,
             decoder,
@@ -73,13 +73,17 @@ fn input_of(demuxer: &Demuxer, name: String, video: usize, options: &InputOption
         (duration as f64 / 1e6 * f64::from(rate.numerator()) / f64::from(rate.denominator())).round() as u64
     });
     let whole = part.start.is_none() && part.duration.is_none();
+    let of_frames = part
+        .frames
+        .zip(stream.frame_rate)
+        .map(|(frames, rate)| rescale(i64::try_from(frames).unwrap_or(i64::MAX), rate.invert(), microseconds()));
     let counted = stream.frames.filter(|_| whole).or(by_rate);
     Input {
         name,
         video,
         picture: stream.picture(),
         shift: part.bounds(media.start.unwrap_or(0)).shift(),
-        length: part.duration,
+        length: [part.duration, of_frames].into_iter().flatten().min(),
         frames: [counted, part.frames].into_iter().flatten().min(),
         duration,
         media,

@@ -13,6 +13,8 @@ pub struct OtherStreams {
     begun: Vec<bool>,
     /// For each stream, whether it has come to the end of the part that was asked for.
     ended: Vec<bool>,
+    /// For each stream, whether packets were left out because it had not begun.
+    missed: Vec<bool>,
     packets: Vec<Packet>,
     bytes: usize,
 }
@@ -23,6 +25,7 @@ impl OtherStreams {
         OtherStreams {
             begun: streams.iter().map(|stream| bounds.begin.is_none() || stream.kind != Kind::Video).collect(),
             ended: vec![false; streams.len()],
+            missed: vec![false; streams.len()],
             packets: Vec::new(),
             bytes: 0,
         }
@@ -56,6 +59,7 @@ impl OtherStreams {
             }
         }
         if !self.begun[index] && !stream.is_attached_picture() {
+            self.missed[index] = true;
             return;
         }
         packet.shift(rescale(bounds.shift(), microseconds(), stream.time_base));
@@ -73,9 +77,37 @@ impl OtherStreams {
         streams.iter().zip(&self.ended).all(|(stream, &ended)| ended || stream.kind != Kind::Audio)
     }
 
-    /// The packets, which are kept no longer.
-    pub fn take(&mut self) -> Vec<Packet> {
-        self.bytes = 0;
-        std::mem::take(&mut self.packets)
+    /// The packets, which are kept no longer; of a part that ends with a number of frames, only those before `until`
+    /// (microseconds, from the part's beginning) for now, unless they are many.
+    pub fn take(&mut self, streams: &[Stream], until: Option<i64>) -> Vec<Packet> {
+        let is_due = |packet: &Packet| {
+            let time_base = streams[packet.stream()].time_base;
+            let moment = packet.time().map(|time| rescale(time, time_base, microseconds()));
+            until.is_none_or(|until| moment.is_none_or(|moment| moment < until))
+        };
+        let all = self.are_many();
+        let (due, later): (Vec<Packet>, Vec<Packet>) =
+            std::mem::take(&mut self.packets).into_iter().partition(|packet| all || is_due(packet));
+        self.bytes = later.iter().map(Packet::len).sum();
+        self.packets = later;
+        due
+    }
+
+    /// Forgets what lies at or behind `end` (microseconds, from the part's beginning), which is known now.
+    pub fn cut(&mut self, streams: &[Stream], end: i64) {
+        self.packets.retain(|packet| {
+            let time_base = streams[packet.stream()].time_base;
+            packet.time().is_none_or(|time| rescale(time, time_base, microseconds()) < end)
+        });
+    }
+
+    /// The streams of which packets came, but none that could be handed on.
+    pub fn never_begun(&self) -> impl Iterator<Item = usize> {
+        self.begun
+            .iter()
+            .zip(&self.missed)
+            .enumerate()
+            .filter(|(_, (begun, missed))| !**begun && **missed)
+            .map(|(index, _)| index)
     }
 }

@@ -1,8 +1,12 @@
 //! Goes to where decoding begins, for a part that does not begin with the input.
 
 use super::FileSource;
+use super::continuity::Continuity;
 use crate::ffmpeg::{microseconds, rescale};
 use anyhow::{Context, Result};
+
+/// A file of at most this many bytes is read through to find out whether its clock jumps.
+const READ_THROUGH: u64 = 256 << 20;
 
 impl FileSource {
     /// Goes to where decoding begins: at the key frame before the part that was asked for, or, where the equalizer is
@@ -13,6 +17,10 @@ impl FileSource {
         // everything before is decoded.
         let can_seek = !self.in_order_only && self.input.video_stream().start.is_some() && !self.lies_behind_a_jump();
         let Some(begin) = self.bounds.begin.filter(|&begin| begin > origin && can_seek) else { return Ok(()) };
+        if self.clock_jumps()? {
+            // A time may be there more than once, and a demuxer finds any of them.
+            return Ok(());
+        }
         let rate = self.input.rate().unwrap_or(25.0);
         let mut ahead = (f64::from(self.warm_up) / rate * 1e6).ceil() as i64;
         let mut untouched = true;
@@ -45,6 +53,22 @@ impl FileSource {
         let media = &self.input.media;
         let end = media.start.zip(media.duration).map(|(start, duration)| start + duration);
         media.may_jump && self.bounds.begin.zip(end).is_some_and(|(begin, end)| begin >= end)
+    }
+
+    /// Does the input's clock jump anywhere, as far as that can be found out in a moment? Stays at the beginning.
+    fn clock_jumps(&mut self) -> Result<bool> {
+        let size = std::fs::metadata(&self.options.url).map_or(u64::MAX, |file| file.len());
+        if !self.input.media.may_jump || size > READ_THROUGH {
+            return Ok(false);
+        }
+        let mut continuity = Continuity::default();
+        let mut jumps = false;
+        while let (false, Ok(Some(mut packet))) = (jumps, self.demuxer.read()) {
+            let stream = &self.input.media.streams[packet.stream()];
+            jumps = continuity.follow(&mut packet, stream).is_some();
+        }
+        self.demuxer.rewind().with_context(|| self.input.name.clone())?;
+        Ok(jumps)
     }
 
     /// How many frames can be decoded from here on that are shown before `begin`; counts no further than is asked for.

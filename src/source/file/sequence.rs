@@ -12,8 +12,8 @@ pub struct Sequence {
     pub pattern: String,
     /// The number of the first image.
     pub first: u64,
-    /// Is a number missing? Nothing behind it is read.
-    pub has_gap: bool,
+    /// How many images come before the first number that is missing, if one is. Nothing behind it is read.
+    pub before_gap: Option<u64>,
 }
 
 impl Sequence {
@@ -36,6 +36,6 @@ impl Sequence {
             let them = if behind == 1 { "image behind it is" } else { "images behind it are" };
             notices.warn(&format!("{pattern}: {missing} is missing: the {behind} {them} left out"))?;
         }
-        Ok(Some(Sequence { pattern: escaped_pattern(pattern), first, has_gap: gap.is_some() }))
+        Ok(Some(Sequence { pattern: escaped_pattern(pattern), first, before_gap: gap.map(|last| last as u64 + 1) }))
     }
 }

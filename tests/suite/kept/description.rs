@@ -48,6 +48,35 @@ fn chapters_of_a_part_are_those_that_lie_in_it() {
 }
 
 #[test]
+fn chapters_end_with_the_last_frame_that_was_asked_for() {
+    let dir = Dir::new();
+    with_chapters(&dir, "in.mkv");
+    dir.succeeds("--backend cpu --frames 10 in.mkv out.mp4");
+    let chapters = list(&dir.probe("-show_chapters", "out.mp4")["chapters"]);
+    assert_eq!(chapters.len(), 1, "{chapters:?}");
+    assert_eq!(chapters[0]["end_time"], "0.400000");
+}
+
+#[test]
+fn cover_art_goes_before_keys_that_mp4_has_no_field_for() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x64 -frames:v 1 -update 1 cover.jpg");
+    film(&dir, "film.mkv", "-c:v mpeg4 -q:v 3", "-metadata title=Night");
+    dir.ffmpeg("-i film.mkv -i cover.jpg -map 0 -map 1 -c copy -disposition:v:1 attached_pic plain.mp4");
+    dir.ffmpeg(
+        "-i film.mkv -attach cover.jpg -metadata:s:t mimetype=image/jpeg -map 0 -c copy -metadata CAMERA=north odd.mkv",
+    );
+    for (input, line) in [("plain.mp4", "--strict "), ("odd.mkv", "")] {
+        let run = dir.succeeds(&format!("{line}--backend cpu -y {input} out.mp4"));
+        let covers = dir.streams("out.mp4").iter().filter(|stream| stream["disposition"]["attached_pic"] == 1).count();
+        assert_eq!(covers, 1, "{input}");
+        assert_eq!(run.stderr.contains("CAMERA is left out"), input == "odd.mkv", "{}", run.stderr);
+        let tags = dir.probe("-show_format", "out.mp4")["format"]["tags"].clone();
+        assert_eq!(tags["title"], "Night", "{tags}");
+    }
+}
+
+#[test]
 fn keys_that_mp4_has_no_field_for_are_kept_too() {
     let dir = Dir::new();
     film(&dir, "in.mkv", "-c:v mpeg4 -q:v 3", "-metadata CAMERA=north -metadata title=Night");

@@ -63,6 +63,14 @@ fn a_part_behind_a_seam_can_be_asked_for() {
     let times = dir.frame_times("out.mkv");
     assert_eq!(times.len(), 25, "{times:?}");
     assert!(times[0] < 0.041 && times[24] < 1.0, "{times:?}");
+    // Before a seam behind which the same times come again, or others.
+    broadcast(&dir, "late.ts", "47000");
+    join(&dir, &["once.ts", "late.ts"], "two.ts");
+    for (start, input) in [(0.5, "twice.ts"), (1.5, "twice.ts"), (1.0, "two.ts"), (3.0, "two.ts")] {
+        dir.succeeds(&format!("--backend cpu --encoder ffv1 --start {start} -y {input} whole.mkv"));
+        let found = dir.frame_times("whole.mkv").len() as f64 / 25.0;
+        assert!((found - (4.0 - start)).abs() < 0.2, "{found} s of {input} from {start} s on");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod jumps;
 mod picture;
 mod range;
 mod streams;
+mod system_clock;
 mod times;
 mod upright;
 

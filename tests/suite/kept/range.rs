@@ -40,8 +40,8 @@ fn full_range_becomes_limited_with_a_warning_where_nobody_could_tell() {
             ("mpeg2video", "out.mkv", false),
             ("prores_ks", "out.mov", false),
             ("libvpx", "out.webm", false),
-            ("tiff", "out%d.tiff", false),
-            ("libwebp", "out%d.webp", false),
+            ("tiff", "out%d.tiff", true),
+            ("libwebp", "out%d.webp", true),
             ("mjpeg", "out%d.jpg", true),
             ("png", "out%d.png", true),
         ] {
@@ -67,7 +67,7 @@ fn full_range_becomes_limited_with_a_warning_where_nobody_could_tell() {
 fn gray_of_limited_range_is_as_dark_and_as_light_as_the_video() {
     let dir = Dir::new();
     for tagged in [true, false] {
-        for format in ["yuv420p", "yuv420p10le"] {
+        for format in ["yuv420p", "yuv420p10le", "yuv420p12le"] {
             ramp(&dir, "in.mkv", format, "tv", tagged);
             for (encoder, output) in [
                 ("png", "out%d.png"),
@@ -77,6 +77,7 @@ fn gray_of_limited_range_is_as_dark_and_as_light_as_the_video() {
                 ("libwebp", "out%d.webp"),
                 ("ffv1", "out.avi"),
                 ("libx264", "out.mp4"),
+                ("libx264", "out.mkv"),
                 ("mpeg4", "out.mkv"),
             ] {
                 if !encoder_is_here("gray", encoder) {
@@ -84,6 +85,38 @@ fn gray_of_limited_range_is_as_dark_and_as_light_as_the_video() {
                 }
                 dir.succeeds(&format!("--backend cpu --strength 0 --gray --encoder {encoder} -y in.mkv {output}"));
                 assert_ramp(&dir, &output.replace("%d", "1"), &format!("{format}, tagged {tagged}, by {encoder}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_range_that_changes_midway_becomes_that_of_the_beginning() {
+    if !encoder_is_here("a range that changes", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    for (format, gray, [black, white]) in [("yuv420p", "gray", [16, 235]), ("yuv420p10le", "gray10le", [64, 940])] {
+        for (range, file) in [("tv", "a.ts"), ("pc", "b.ts")] {
+            let scaled = format!("format=gray,geq=lum=X*255/63,scale=in_range=pc:out_range={range},format={format}");
+            let source = format!("-f lavfi -i color=black:size=64x64:rate=25 -frames:v 12 -vf {scaled}");
+            dir.ffmpeg(&format!("{source} -color_range {range} -c:v libx264 -crf 1 -y {file}"));
+        }
+        dir.write("both.ts", &[dir.read("a.ts"), dir.read("b.ts")].concat());
+        for (option, format) in [("", format), ("--gray", gray)] {
+            let line = format!("--backend cpu --strength 0 {option} --output-format rawvideo both.ts -");
+            let raw = dir.succeeds(&line).stdout;
+            let deep = format.ends_with("10le");
+            let frame_bytes = 64 * 64 * if option.is_empty() { 3 } else { 2 } / if deep { 1 } else { 2 };
+            assert_eq!(raw.len(), 24 * frame_bytes, "{format}");
+            for (index, frame) in raw.chunks_exact(frame_bytes).enumerate() {
+                let code = |x: usize| match deep {
+                    true => u16::from_le_bytes([frame[2 * (32 * 64 + x)], frame[2 * (32 * 64 + x) + 1]]),
+                    false => u16::from(frame[32 * 64 + x]),
+                };
+                let found = [code(0), code(63)];
+                let near = found[0].abs_diff(black) <= white / 80 && found[1].abs_diff(white) <= white / 80;
+                assert!(near, "frame {index} of {format} goes from {} to {}", found[0], found[1]);
             }
         }
     }

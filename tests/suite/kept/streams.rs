@@ -234,3 +234,51 @@ fn video_goes_where_it_can() {
         assert_eq!(dir.streams("v.mov")[0]["codec_name"], "h264");
     }
 }
+
+#[test]
+fn a_number_of_frames_has_as_much_sound() {
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=64x48:rate=5:duration=4 -f lavfi -i sine=duration=4 -map 0 -map 1 -c:v mpeg4 -c:a mp2 in.mkv",
+    );
+    for frames in [1, 5] {
+        dir.succeeds(&format!("--backend cpu --encoder ffv1 --frames {frames} -y in.mkv out.mkv"));
+        assert_eq!(dir.frames("out.mkv").len(), frames);
+        let sound = dir.packet_times("a:0", "out.mkv");
+        let begin = dir.frame_times("out.mkv")[0];
+        let (length, last) = (begin + frames as f64 / 5.0, sound[sound.len() - 1]);
+        assert!((length - 0.04..length).contains(&last), "{frames} frames, the last sound at {last}");
+    }
+}
+
+#[test]
+fn video_that_never_begins_in_a_part_is_named() {
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=64x48:rate=25:duration=2 -map 0 -map 0 -c:v:0 mpeg4 -g:v:0 100 -c:v:1 ffv1 two.mkv",
+    );
+    let run = dir.succeeds("--backend cpu --video-stream 1 --start 1 --encoder ffv1 two.mkv out.mkv");
+    run.says(&["stream #0", "is left out: no key frame of it"]);
+    dir.succeeds("--backend cpu --video-stream 1 --encoder ffv1 -y two.mkv out.mkv").never_says("left out");
+}
+
+#[test]
+fn a_broadcast_goes_into_segments_of_mp4() {
+    let dir = Dir::new();
+    film(&dir, "in.ts", "-c:v mpeg2video -q:v 3", "-c:a aac");
+    if encoder_is_here("DASH", "libx264") {
+        dir.succeeds("--backend cpu --preset ultrafast in.ts out.mpd");
+        assert_eq!(dir.streams("out.mpd").len(), 2);
+    }
+}
+
+#[test]
+fn mpeg_2_stays_in_the_containers_made_for_it() {
+    let dir = Dir::new();
+    film(&dir, "in.mkv", "-flags +ildct+ilme -top 1 -c:v mpeg2video -q:v 3", "-c:a mp2");
+    for output in ["out.mpg", "out.vob"] {
+        dir.succeeds(&format!("--strict --backend cpu in.mkv {output}"));
+        assert_eq!(dir.streams(output)[0]["codec_name"], "mpeg2video", "{output}");
+        assert!(dir.frames(output).iter().all(|frame| frame["interlaced_frame"] == 1), "{output}");
+    }
+}

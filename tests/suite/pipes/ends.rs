@@ -239,3 +239,40 @@ fn ctrl_c_in_a_silence_keeps_the_frames_before_it() {
         assert_same_video("before Ctrl-C", RAW, &found, &RAW.equalized(&video[..frames]));
     }
 }
+
+#[test]
+fn who_cannot_write_waits_for_nothing_more_to_read() {
+    let dir = Dir::new();
+    let input = stream(HEADER, RAW, &noise(RAW, 30));
+    dir.write("in.y4m", &input);
+    dir.ffmpeg("-i in.y4m -c:v mpeg2video -f mpegts in.ts");
+    for (input, output, code, says) in [
+        ("in.y4m", "-y --output-format rawvideo - /dev/full", 1, "/dev/full: cannot be written"),
+        ("in.ts", "--encoder-option nope=1 - out.mkv", 1, "has no option nope"),
+        ("in.y4m", "--output-format rawvideo - -", 0, ""),
+    ] {
+        let mut running = Running::start(&mut piped(&dir, &format!("--backend cpu {output}")));
+        let child = running.child();
+        let mut stdin = child.stdin.take().expect("a pipe");
+        stdin.write_all(&dir.read(input)).expect("a reader");
+        drop(child.stdout.take());
+        // Nothing more comes, and the pipe stays open.
+        assert_eq!(running.ends_within(Duration::from_secs(10)), Some(code), "{output}");
+        let mut said = String::new();
+        running.child().stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
+        assert!(said.contains(says) && said.lines().count() <= 1, "{output}: {said}");
+    }
+}
+
+#[test]
+fn frames_larger_than_any_are_refused() {
+    let dir = Dir::new();
+    for size in ["100000x100000", "2147483647x2147483647", "268435457x1"] {
+        let raw = format!("-f rawvideo -s {size} --pixel-format rgba64le --backend cpu - out.mkv");
+        dir.fed(&raw, b"some bytes").exits_with(1).says(&["too large"]);
+    }
+    let all =
+        dir.fed(&format!("{DESCRIBED} --start 1 --frames 18446744073709551615 - -"), &noise(RAW, 30)).exits_with(0);
+    assert_eq!(all.stderr.lines().count(), 1, "{}", all.stderr);
+    assert_eq!(dir.names(), [""; 0]);
+}
