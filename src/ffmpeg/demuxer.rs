@@ -200,12 +200,13 @@ impl Demuxer {
                 (*ptr).pb = io.as_ptr();
             }
             set_entries(&mut dictionary, options);
+            // What a device is called is no file's name.
+            let url = if is_device(format) { c_string(url) } else { location(url) };
             if is_device(format) {
                 // Cameras then say that there is nothing yet, instead of waiting where no interrupt reaches them.
                 (*ptr).flags |= ffi::AVFMT_FLAG_NONBLOCK;
             }
-            let opened =
-                ffi::avformat_open_input(&mut ptr, location(url).as_ptr(), format.cast_mut().cast(), &mut dictionary);
+            let opened = ffi::avformat_open_input(&mut ptr, url.as_ptr(), format.cast_mut().cast(), &mut dictionary);
             let ignored = entries(dictionary);
             ffi::av_dict_free(&mut dictionary);
             check(opened)?;

@@ -85,9 +85,14 @@ pub fn microseconds() -> Rational {
     Rational::new(1, 1_000_000)
 }
 
-/// A place for FFmpeg: what is there as a file is a file, even if its name begins as a protocol's does (`12:30.mp4`).
+/// A place for FFmpeg: a name with a colon (`12:30.mp4`) is a file if one is there, or if no protocol is called like its
+/// beginning.
+#[allow(unsafe_code, reason = "FFI")]
 fn location(name: &str) -> CString {
-    let is_file = name.contains(':') && std::path::Path::new(name).exists();
+    // SAFETY: a NUL-terminated name.
+    let has_protocol = || unsafe { !ffmpeg_next::ffi::avio_find_protocol_name(c_string(name).as_ptr()).is_null() };
+    let may_be_file = name.contains(':') && !name.contains("://");
+    let is_file = may_be_file && (std::path::Path::new(name).exists() || !has_protocol());
     if is_file { c_string(&format!("file:{name}")) } else { c_string(name) }
 }
 

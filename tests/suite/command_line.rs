@@ -191,6 +191,11 @@ fn images_that_exist_are_only_overwritten_when_told_so() {
 fn file_names_with_spaces_colons_and_dashes_are_file_names() {
     let dir = Dir::new();
     clip(&dir);
+    dir.succeeds("live -q --no-preview --backend cpu --record 12:31.mkv -f lavfi --frames 3 testsrc2=s=64x48:r=25");
+    assert_eq!(dir.frames("file:12:31.mkv").len(), 3);
+    dir.succeeds("--frames 3 in.mkv 12:%02d.png");
+    assert!(dir.path("12:03.png").is_file());
+    dir.succeeds("12:%02d.png 13:00.mkv");
     for name in ["a b.mkv", "12:30.mkv", "ünïcödé.mkv", "50% off.mkv", "-dash.mkv"] {
         std::fs::copy(dir.path("in.mkv"), dir.path(name)).expect("a copy");
         let mut command = dir.command("-y --");

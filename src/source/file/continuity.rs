@@ -13,6 +13,10 @@ const GAP: u64 = 10_000_000;
 /// A step back of more than this is one, too (microseconds).
 const BACK: i64 = 100_000;
 
+/// A packet so near to where it is due by the clock before the last jump, and only by that, is one of that clock's
+/// (microseconds).
+const LEFT_OVER: u64 = 500_000;
+
 /// Where each stream is in time, in microseconds, and how far everything has been moved.
 #[derive(Default)]
 pub struct Continuity {
@@ -20,6 +24,9 @@ pub struct Continuity {
     /// The last decoding time of any stream.
     latest: Option<i64>,
     moved: i64,
+    /// How far everything had been moved before the last jump. Packets of the clock before it may come behind some of the
+    /// new one's.
+    before: i64,
 }
 
 /// The last decoding time of a stream, and the one that should follow.
@@ -38,8 +45,18 @@ impl Continuity {
         let mut jump = None;
         if let Some(time) = packet.dts().map(in_microseconds).filter(|_| tells) {
             self.streams.resize(self.streams.len().max(stream.index + 1), None);
-            let time = time.saturating_add(self.moved);
             let expected = self.streams[stream.index];
+            if let Some(Position { due, .. }) = expected {
+                let late = |moved: i64| time.saturating_add(moved).saturating_sub(due).unsigned_abs();
+                if late(self.before) < LEFT_OVER && late(self.moved) >= LEFT_OVER {
+                    let time = time.saturating_add(self.before);
+                    let due = time.saturating_add(in_microseconds(packet.duration()));
+                    self.streams[stream.index] = Some(Position { last: time, due });
+                    packet.shift(rescale(self.before, microseconds(), stream.time_base));
+                    return None;
+                }
+            }
+            let time = time.saturating_add(self.moved);
             let due = expected.map(|position| position.due).or(self.latest).unwrap_or(time);
             let far = |from: i64| time.saturating_sub(from).unsigned_abs() > GAP;
             let steps_back = expected.is_some_and(|position| time.saturating_add(BACK) < position.last);
@@ -49,7 +66,10 @@ impl Continuity {
             let jumps = steps_back || far(due) && alone;
             jump = Some(time.saturating_sub(due)).filter(|_| jumps);
             let time = if jumps { due } else { time };
-            self.moved = self.moved.saturating_sub(jump.unwrap_or(0));
+            if let Some(jump) = jump {
+                self.before = self.moved;
+                self.moved = self.moved.saturating_sub(jump);
+            }
             let due = time.saturating_add(in_microseconds(packet.duration()));
             self.streams[stream.index] = Some(Position { last: time, due });
             self.latest = Some(time);

@@ -55,6 +55,27 @@ fn where_recordings_were_joined_times_go_on() {
 }
 
 #[test]
+fn what_is_left_over_of_the_clock_before_a_seam_goes_with_the_rest_of_it() {
+    if !encoder_is_here("recordings of a few seconds", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    // Sound is early in a transport stream, so that it crosses the seam before the last pictures do.
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=64x64:rate=10:duration=4,noise=alls=60:allf=t -f lavfi -i sine=duration=4 -map 0 -map 1 \
+         -c:v libx264 -bf 0 -pix_fmt yuv420p -c:a mp2 once.ts",
+    );
+    join(&dir, &["once.ts", "once.ts", "once.ts"], "thrice.ts");
+    dir.succeeds("--backend cpu --encoder mpeg4 thrice.ts out.mkv");
+    let length = |times: Vec<f64>| times[times.len() - 1] - times[0];
+    for times in [dir.frame_times("out.mkv"), dir.packet_times("a:0", "out.mkv")] {
+        let widest = times.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
+        assert!(widest < 0.3, "a gap of {widest} s");
+        assert!((length(times) - 12.0).abs() < 0.5);
+    }
+}
+
+#[test]
 fn a_part_behind_a_seam_can_be_asked_for() {
     let dir = Dir::new();
     broadcast(&dir, "once.ts", "0");
