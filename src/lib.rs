@@ -1,11 +1,11 @@
 //! Histogram equalization for video.
 //!
-//! The way of a frame: a [`source`] decodes it, an [`equalize`] backend equalizes it, a [`sink`] encodes it; the
+//! How a frame flows: a [`source`] decodes it, an [`equalize`] backend equalizes it, a [`sink`] encodes it; the
 //! [`pipeline`] runs the three side by side, each on a thread of its own.
 //!
-//! Rooms, lowest first. Each may use what its row names, and a test holds the code to it:
+//! Modules, lowest layer first. Each may use what its row names, and a test holds the code to it:
 //!
-//! | room | what it is | may use |
+//! | module | what it is | may use |
 //! |---|---|---|
 //! | [`spec`] | histogram, curve, strength: pure integers | |
 //! | [`frame`] | a picture: format, planes, pool | |

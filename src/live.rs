@@ -3,10 +3,10 @@
 use crate::signals;
 use crate::wrapping::Wrapping;
 use anyhow::{Result, bail};
-use histeq_video::cli::{LiveJob, Opening, check_region};
-use histeq_video::curves::Saving;
+use histeq_video::cli::{BackendStartup, LiveJob, check_region};
+use histeq_video::curves::CurveWriter;
 use histeq_video::ffmpeg::{self, RawFormat};
-use histeq_video::pipeline::live::{self, Camera, Cast, Dial, Output, Patience, Shown, Viewer};
+use histeq_video::pipeline::live::{self, Camera, LiveParts, Output, QueuePolicy, SharedSettings, Shown, Viewer};
 use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress};
 use histeq_video::report::{Console, Meter, live_summary};
 use histeq_video::sink::{self, Files, OutputOptions, Overwrite, Target};
@@ -35,18 +35,18 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     ffmpeg::set_verbose(job.verbose);
     let notices = console.notices(job.strict);
     let progress = Arc::new(Progress::default());
-    let dial = Dial::default();
+    let shared_settings = SharedSettings::default();
 
-    let wrapping = Wrapping::read(job.load_curves.as_deref(), job.wishes.gray)?;
-    let mut window = window(job, &dial, &notices, &wrapping)?;
+    let wrapping = Wrapping::read(job.load_curves.as_deref(), job.requested.gray)?;
+    let mut window = window(job, &shared_settings, &notices, &wrapping)?;
     let targets = targets(job, cancel)?;
     let saving = job.save_curves.as_deref().map(|name| saving(name, job.overwrite)).transpose()?;
     signals::listen(cancel.clone(), console.clone(), Vec::new(), "finishing")?;
-    let mut backend = Opening::begin(job.backend);
+    let mut backend = BackendStartup::begin(job.backend);
     let (mut camera, input) = LiveSource::open(job.camera.clone(), cancel, notices.clone(), progress.clone())?;
-    let settings = job.wishes.settle(&input);
+    let settings = job.requested.resolve(&input);
     check_region(&settings, &input, &notices)?;
-    dial.set(settings);
+    shared_settings.set(settings);
     let on_gpu = backend.has_gpu();
     let backend = backend.finish(settings, &notices)?;
     backend.remark.iter().for_each(|remark| notices.note(remark));
@@ -61,33 +61,38 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
 
     let mut meter = Meter::start(job.meter_style(), &input);
     console.share_with(meter.bar());
-    let cast = Cast {
+    let parts = LiveParts {
         camera: Box::new(camera),
         equalizer,
-        dial: &dial,
+        shared_settings: &shared_settings,
         outputs,
         viewer: window.as_mut().map(|window| window as &mut dyn Viewer),
     };
-    let tally = live::run(cast, cancel, &progress, |progress| meter.update(progress));
-    meter.finish(&progress, tally.is_ok());
-    let tally = tally?;
+    let summary = live::run(parts, cancel, &progress, |progress| meter.update(progress));
+    meter.finish(&progress, summary.is_ok());
+    let summary = summary?;
     saving.map_or(Ok(()), |saving| saving.finish(Outcome::Complete))?;
-    console.say(&live_summary(&tally, &progress));
+    console.say(&live_summary(&summary, &progress));
     Ok(())
 }
 
 /// Where `--save-curves` goes: directly, like a recording.
-fn saving(name: &str, overwrite: Overwrite) -> Result<Saving> {
-    Saving::create(Target::direct(name, Files::One, overwrite)?)
+fn saving(name: &str, overwrite: Overwrite) -> Result<CurveWriter> {
+    CurveWriter::create(Target::direct(name, Files::One, overwrite)?)
 }
 
 /// The window, where one is wanted and can be had.
-fn window(job: &LiveJob, dial: &Dial, notices: &Notices, wrapping: &Wrapping) -> Result<Option<Window>> {
+fn window(
+    job: &LiveJob,
+    shared_settings: &SharedSettings,
+    notices: &Notices,
+    wrapping: &Wrapping,
+) -> Result<Option<Window>> {
     let wrapping = wrapping.clone();
     let again = Box::new(move |shown: &Shown, settings| wrapping.again(shown, settings));
     let alone = job.record.is_none() && job.loopback.is_none() && job.output.is_none();
     let why = match job.preview {
-        true => match Window::open(dial.clone(), notices.clone(), again) {
+        true => match Window::open(shared_settings.clone(), notices.clone(), again) {
             Ok(window) => return Ok(Some(window)),
             Err(error) => format!("no window: {error:#}"),
         },
@@ -104,7 +109,7 @@ fn window(job: &LiveJob, dial: &Dial, notices: &Notices, wrapping: &Wrapping) ->
 struct Planned {
     target: Target,
     options: OutputOptions,
-    patience: Patience,
+    patience: QueuePolicy,
 }
 
 /// Where the picture goes beside the window. Looks at files before the camera is opened.
@@ -122,7 +127,7 @@ fn targets(job: &LiveJob, cancel: &Cancel) -> Result<Vec<Planned>> {
     if let Some(file) = &job.record {
         let options = OutputOptions { format: None, encoder: encoder.clone(), live: true, pixel_format: None };
         let target = sink::live_target(file, None, job.overwrite)?.interruptible(cancel);
-        planned.push(Planned { target, options, patience: Patience::Recording });
+        planned.push(Planned { target, options, patience: QueuePolicy::Recording });
     }
     if let Some(device) = &job.loopback {
         if !Path::new(device).exists() {
@@ -138,12 +143,12 @@ fn targets(job: &LiveJob, cancel: &Cancel) -> Result<Vec<Planned>> {
             ..OutputOptions::default()
         };
         let target = Target::direct(device, Files::One, Overwrite::Yes)?;
-        planned.push(Planned { target, options, patience: Patience::Stream });
+        planned.push(Planned { target, options, patience: QueuePolicy::Stream });
     }
     if let Some((url, format)) = &job.output {
         let options = OutputOptions { format: format.clone(), encoder, live: true, pixel_format: None };
         let target = sink::live_target(url, format.as_deref(), job.overwrite)?.interruptible(cancel);
-        planned.push(Planned { target, options, patience: Patience::Stream });
+        planned.push(Planned { target, options, patience: QueuePolicy::Stream });
     }
     Ok(planned)
 }

@@ -12,14 +12,14 @@ mod wrapping;
 use anyhow::{Context, Result};
 use clap::Parser;
 use histeq_video::cli::{
-    Args, BenchJob, Command, CompareJob, Job, LiveJob, Opening, check_region, completions, man_page, man_pages,
+    Args, BackendStartup, BenchJob, Command, CompareJob, Job, LiveJob, check_region, completions, man_page, man_pages,
 };
 use histeq_video::ffmpeg;
 use histeq_video::pipeline::{self, Cancel, Outcome, Progress, ReaderGone};
 use histeq_video::report::{Console, Meter, Verbosity, summary};
 use histeq_video::sink;
 use histeq_video::source;
-use records::Places;
+use records::RecordTargets;
 use std::process::ExitCode;
 use std::sync::Arc;
 use stdout::print;
@@ -80,13 +80,13 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
 
     let format = job.output_options.format.as_deref();
     let target = sink::target(&job.output, format, &job.input.url, job.overwrite)?.interruptible(cancel);
-    let places = Places::of(&job)?;
+    let places = RecordTargets::of(&job)?;
     let temporary = target.temporary().map(Into::into).into_iter().chain(places.temporary()).collect();
-    let wrapping = Wrapping::read(job.load_curves.as_deref(), job.wishes.gray)?;
+    let wrapping = Wrapping::read(job.load_curves.as_deref(), job.requested.gray)?;
     signals::listen(cancel.clone(), console.clone(), temporary, FINISHING)?;
-    let mut backend = Opening::begin(job.backend);
+    let mut backend = BackendStartup::begin(job.backend);
     let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
-    let settings = job.wishes.settle(&input);
+    let settings = job.requested.resolve(&input);
     check_region(&settings, &input, &notices)?;
     source.look_around(settings.warm_up(), settings.smoothing.ahead());
     backend.check()?;

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use histeq_video::cli::Job;
-use histeq_video::curves::Saving;
+use histeq_video::curves::CurveWriter;
 use histeq_video::equalize::Equalizer;
 use histeq_video::pipeline::{Input, Outcome, Progress};
 use histeq_video::sink::{Files, Target};
@@ -12,17 +12,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Where they go. Files are looked at before anything is read.
-pub struct Places {
+pub struct RecordTargets {
     stats: Option<(Target, StatsFormat)>,
     curves: Option<Target>,
 }
 
-impl Places {
+impl RecordTargets {
     /// The places that `job` names.
     pub fn of(job: &Job) -> Result<Self> {
         let target = |name: &String| Target::new(name, &job.input.url, Files::One, job.overwrite);
         let stats = job.stats.as_ref().map(|(name, format)| target(name).map(|target| (target, *format)));
-        Ok(Places { stats: stats.transpose()?, curves: job.save_curves.as_ref().map(target).transpose()? })
+        Ok(RecordTargets { stats: stats.transpose()?, curves: job.save_curves.as_ref().map(target).transpose()? })
     }
 
     /// Temporary files, for whoever has to give up in a hurry.
@@ -34,7 +34,7 @@ impl Places {
     /// Begins to write. `title` is what a page calls the video.
     pub fn open(self, title: &str) -> Result<Records> {
         let recording = self.stats.map(|(target, format)| Recording::create(target, format, title)).transpose()?;
-        Ok(Records { recording, saving: self.curves.map(Saving::create).transpose()? })
+        Ok(Records { recording, saving: self.curves.map(CurveWriter::create).transpose()? })
     }
 }
 
@@ -42,7 +42,7 @@ impl Places {
 #[derive(Clone)]
 pub struct Records {
     recording: Option<Recording>,
-    saving: Option<Saving>,
+    saving: Option<CurveWriter>,
 }
 
 impl Records {

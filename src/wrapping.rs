@@ -1,7 +1,7 @@
 //! What the options put around a backend: kept curves (`--load-curves`), luma alone (`--gray`).
 
 use anyhow::{Context, Result};
-use histeq_video::curves::{Given, KeptCurves};
+use histeq_video::curves::{ApplyCurves, CurveFile};
 use histeq_video::equalize::Equalizer;
 use histeq_video::equalize::cpu::Cpu;
 use histeq_video::equalize::gray::Gray;
@@ -13,21 +13,21 @@ use std::sync::Arc;
 /// The options, once their files have been read.
 #[derive(Clone)]
 pub struct Wrapping {
-    kept: Option<Arc<KeptCurves>>,
+    kept: Option<Arc<CurveFile>>,
     gray: bool,
 }
 
 impl Wrapping {
     /// Reads the curves of this file, if there is one.
     pub fn read(load_curves: Option<&str>, gray: bool) -> Result<Self> {
-        Ok(Wrapping { kept: load_curves.map(KeptCurves::read).transpose()?.map(Arc::new), gray })
+        Ok(Wrapping { kept: load_curves.map(CurveFile::read).transpose()?.map(Arc::new), gray })
     }
 
     /// `backend`, which was made with the same settings and gets the frames from number `first` on, with this around it.
     pub fn around(&self, backend: Box<dyn Equalizer>, settings: Settings, first: u64) -> Box<dyn Equalizer> {
         let mut equalizer = backend;
         if let Some(kept) = self.kept.clone() {
-            equalizer = Box::new(Given::new(equalizer, kept, settings, first));
+            equalizer = Box::new(ApplyCurves::new(equalizer, kept, settings, first));
         }
         if self.gray { Box::new(Gray::new(equalizer)) } else { equalizer }
     }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// A run that succeeded.
-pub struct Used {
+pub struct ResourceUsage {
     /// Seconds from start to end.
     pub wall: f64,
     /// Seconds of all processors.
@@ -22,7 +22,7 @@ pub struct Used {
 ///
 /// # Errors
 /// When it cannot be run, or fails: with the last line that it said.
-pub fn run(command: &mut Command) -> Result<Used> {
+pub fn run(command: &mut Command) -> Result<ResourceUsage> {
     let name = command.get_program().to_string_lossy().into_owned();
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let begin = Instant::now();
@@ -41,7 +41,7 @@ pub fn run(command: &mut Command) -> Result<Used> {
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
     let cpu = seconds(usage.ru_utime) + seconds(usage.ru_stime);
     // Linux counts in KiB.
-    Ok(Used { wall, cpu, memory: usage.ru_maxrss as f64 / 1024.0, said })
+    Ok(ResourceUsage { wall, cpu, memory: usage.ru_maxrss as f64 / 1024.0, said })
 }
 
 /// Waits for a child that nobody else waits for.

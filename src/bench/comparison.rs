@@ -1,7 +1,7 @@
 //! The documents' figures beside ours (`--compare references`).
 
 use super::markdown::{grid, significant};
-use super::references::{DOCUMENTS, Document, Figure, Here, figures};
+use super::references::{DOCUMENTS, Document, Figure, MeasuredCell, figures};
 use super::{Report, Unit};
 
 /// The figures of every document that has any of what this report is of.
@@ -9,7 +9,7 @@ pub fn compare(report: &Report) -> String {
     let figures: Vec<Figure> = figures().into_iter().filter(|figure| figure.suite == report.suite).collect();
     let mut parts = vec![
         format!("# histeq-video bench {} beside the documents", report.suite.name()),
-        format!("Here: {}; {}.", report.machine.line(), report.repeats),
+        format!("MeasuredCell: {}; {}.", report.machine.line(), report.repeats),
         "The same way is by the document's own kernels, or on the CPU by its loop; our way is by those of normal runs. With \
          copies is from and to memory as the allocator gives it, as in the documents; our way with copies is from and to \
          pinned memory, as in normal runs."
@@ -50,8 +50,8 @@ fn section(document: &Document, figures: &[&Figure], report: &Report) -> [String
 }
 
 fn row(figure: &Figure, report: &Report) -> Vec<String> {
-    let both = |here: Option<&Here>| {
-        let here = |measure: fn(&Here) -> Option<&'static str>| ours(figure, report, here?, measure(here?)?);
+    let both = |here: Option<&MeasuredCell>| {
+        let here = |measure: fn(&MeasuredCell) -> Option<&'static str>| ours(figure, report, here?, measure(here?)?);
         [here(|here| here.alone), here(|here| here.with_copies)]
     };
     let (same, tuned) = (both(Some(&figure.here)), both(figure.tuned.as_ref()));
@@ -82,7 +82,7 @@ fn times_better(figure: &Figure, ours: f64) -> f64 {
 }
 
 /// Our figure, in the document's unit.
-fn ours(figure: &Figure, report: &Report, here: &Here, measure: &str) -> Option<f64> {
+fn ours(figure: &Figure, report: &Report, here: &MeasuredCell, measure: &str) -> Option<f64> {
     let table = report.table(here.table)?;
     let keys: Vec<&str> = here.keys.iter().map(String::as_str).collect();
     let median = table.row(&keys)?.get(measure)?.median;

@@ -72,14 +72,14 @@ pub struct Figure {
     /// The suite that measures the same.
     pub suite: Suite,
     /// Where ours is, by the kernels of the document or as close as there are.
-    pub here: Here,
+    pub here: MeasuredCell,
     /// Where that of our own kernels is, those of normal runs, if it is another one.
-    pub tuned: Option<Here>,
+    pub tuned: Option<MeasuredCell>,
 }
 
 /// A place in a report.
 #[derive(Clone, Debug)]
-pub struct Here {
+pub struct MeasuredCell {
     /// The table.
     pub table: &'static str,
     /// The keys of the row.
@@ -90,7 +90,7 @@ pub struct Here {
     pub with_copies: Option<&'static str>,
 }
 
-impl Here {
+impl MeasuredCell {
     fn new(
         table: &'static str,
         keys: &[&str],
@@ -98,7 +98,7 @@ impl Here {
         with_copies: impl Into<Option<&'static str>>,
     ) -> Self {
         let keys = keys.iter().map(|key| (*key).to_owned()).collect();
-        Here { table, keys, alone: alone.into(), with_copies: with_copies.into() }
+        MeasuredCell { table, keys, alone: alone.into(), with_copies: with_copies.into() }
     }
 }
 
@@ -212,13 +212,15 @@ fn stages() -> Vec<Figure> {
         here,
         tuned,
     };
-    let of = |keys: [&str; 2], alone: Option<&'static str>, with_copies| Here::new("stages", &keys, alone, with_copies);
+    let of = |keys: [&str; 2], alone: Option<&'static str>, with_copies| {
+        MeasuredCell::new("stages", &keys, alone, with_copies)
+    };
     let tuned = |size, with_copies: Option<&'static str>| Some(of([size, "tuned"], Some("equalize"), with_copies));
     let (equalize, total, pinned) = (Some("equalize"), Some("total"), Some("total, pinned"));
     let mut found = Vec::new();
     for (size, [cpu, up, equalized, down, whole]) in STAGES {
         let (place, row) = ("table, config 1", [size, "naive"]);
-        let on_cpu = Here::new("cpu", &[size, BEST], "time", None);
+        let on_cpu = MeasuredCell::new("cpu", &[size, BEST], "time", None);
         found.extend([
             figure(place, format!("CPU total, {size}"), cpu, on_cpu, None),
             figure(place, format!("upload, {size}"), up, of(row, None, Some("upload")), None),
@@ -240,7 +242,7 @@ fn stages() -> Vec<Figure> {
     }
     let counted = |kernels| of([size, kernels], Some("histogram"), None);
     for (case, stated, here, tuned) in [
-        ("CPU", "22", Here::new("cpu", &[size, BEST], "time", None), None),
+        ("CPU", "22", MeasuredCell::new("cpu", &[size, BEST], "time", None), None),
         ("naive", "110", of([size, "naive"], equalize, total), tuned(size, pinned)),
         ("optimized", "15", of([size, "optimized"], equalize, total), tuned(size, pinned)),
         ("histogram kernel, naive", "9", counted("naive"), None),
@@ -255,7 +257,7 @@ fn stages() -> Vec<Figure> {
 fn opencl() -> Vec<Figure> {
     let mut found = Vec::new();
     for (picture, size, [cpu, reduction, min]) in OPENCL_TIMES {
-        let here = |alone, with_copies| Here::new("cdf-min", &[size], alone, with_copies);
+        let here = |alone, with_copies| MeasuredCell::new("cdf-min", &[size], alone, with_copies);
         let figure = |column: &str, stated, here, tuned| Figure {
             document: OPENCL.name,
             place: "tables of large and small images",
@@ -290,8 +292,8 @@ fn scans_figure(place: &'static str, case: String, stated: &'static str, unit: U
         stated,
         unit,
         suite: Suite::Scans,
-        here: Here::new("scans", &keys, alone, with_copies),
-        tuned: Some(Here::new("scans", &[keys[0], "tuned", "-"], alone, pinned)),
+        here: MeasuredCell::new("scans", &keys, alone, with_copies),
+        tuned: Some(MeasuredCell::new("scans", &[keys[0], "tuned", "-"], alone, pinned)),
     }
 }
 
@@ -300,8 +302,8 @@ fn scan_times() -> Vec<Figure> {
     for (place, language, rows) in SCAN_TIMES {
         for (size, sequential, stated) in rows {
             found.push(Figure {
-                here: Here::new("cpu", &[size, SEQUENTIAL], "time", None),
-                tuned: Some(Here::new("cpu", &[size, BEST], "time", None)),
+                here: MeasuredCell::new("cpu", &[size, SEQUENTIAL], "time", None),
+                tuned: Some(MeasuredCell::new("cpu", &[size, BEST], "time", None)),
                 ..scans_figure(
                     place,
                     format!("{language}, sequential, {size}"),
@@ -340,7 +342,7 @@ fn bins() -> Vec<Figure> {
         stated: "4",
         unit: Unit::Milliseconds,
         suite: Suite::Bins,
-        here: Here::new("cpu", &["6220800", "4096"], "sequential", None),
+        here: MeasuredCell::new("cpu", &["6220800", "4096"], "sequential", None),
         tuned: None,
     }]
 }
@@ -357,8 +359,8 @@ fn luminance() -> Vec<Figure> {
         here,
         tuned,
     };
-    let on_cpu = |path| Here::new("cpu", &[size, path], "time", None);
-    let on_gpu = |alone, with_copies| Here::new("luminance", &[size, "document's"], alone, with_copies);
+    let on_cpu = |path| MeasuredCell::new("cpu", &[size, path], "time", None);
+    let on_gpu = |alone, with_copies| MeasuredCell::new("luminance", &[size, "document's"], alone, with_copies);
     let speed_up = on_gpu("speed-up", "speed-up with upload");
     vec![
         figure("CPU, 1280x1024", "17.5", Unit::Milliseconds, on_cpu(SEQUENTIAL), Some(on_cpu(BEST))),

@@ -1,6 +1,6 @@
 //! What a suite is told: how often to run, on which GPU, with which variants; and where it says how far it is.
 
-use super::{Arithmetic, Repeats, Way};
+use super::{Arithmetic, Repeats, TranscodeBackend};
 use crate::cuda::Gpu;
 use crate::cuda::variants::Variants;
 use crate::pipeline::Cancel;
@@ -29,7 +29,7 @@ pub struct Setup {
     /// The preset of x264 there.
     pub preset: String,
     /// The ways of this program that run there.
-    pub ways: Vec<Way>,
+    pub ways: Vec<TranscodeBackend>,
     /// Whether ffmpeg's histeq filter runs there, too.
     pub filter: bool,
     /// Says how far the suite is.

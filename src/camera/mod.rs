@@ -4,13 +4,13 @@
 mod find;
 mod fourcc;
 mod mode;
+mod open_error;
 mod range;
-mod trouble;
 #[cfg(target_os = "linux")]
 mod v4l2;
 
 pub use find::{INPUT, cameras, modes};
 pub use fourcc::format_of;
 pub use mode::{Choice, Mode, Wanted, choose};
+pub use open_error::explain;
 pub use range::{SizeRange, rates_between};
-pub use trouble::explain;

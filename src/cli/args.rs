@@ -36,7 +36,7 @@ pub struct Args {
 
     /// Where equalization runs.
     #[command(flatten)]
-    pub place: PlaceArgs,
+    pub place: BackendArgs,
 
     /// How to equalize.
     #[command(flatten)]
@@ -105,7 +105,7 @@ pub struct Args {
 
 /// Where equalization runs, of a file or of a camera.
 #[derive(clap::Args, Debug)]
-pub struct PlaceArgs {
+pub struct BackendArgs {
     /// Where equalization runs; auto takes a GPU if there is one
     #[arg(long, value_enum, default_value_t = BackendArg::Auto, help_heading = "Equalization")]
     pub backend: BackendArg,

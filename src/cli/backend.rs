@@ -8,7 +8,7 @@ use crate::cuda::{Error, Gpu};
 use crate::equalize::cpu::Cpu;
 use crate::equalize::cuda::Cuda;
 use crate::equalize::fallback::{Fallback, Report};
-use crate::equalize::relay::{Absence, Coming, Relay, Successor};
+use crate::equalize::handover::{HandOver, NextBackend, OnUnavailable, PendingBackend};
 use crate::equalize::{Equalizer, verify::Verified};
 use crate::pipeline::Notices;
 use crate::spec::Settings;
@@ -27,7 +27,7 @@ pub struct BackendChoice {
     /// Whether each frame is recomputed with the reference.
     pub verify: bool,
     /// Whether the CPU may begin while a GPU opens.
-    pub relay: bool,
+    pub hand_over: bool,
 }
 
 /// A backend that is ready.
@@ -40,7 +40,7 @@ pub struct Backend {
 
 /// A backend on its way: a GPU takes a while to open, and does so on a thread of its own while the input is opened, and
 /// where the CPU may begin, while that equalizes.
-pub struct Opening {
+pub struct BackendStartup {
     choice: BackendChoice,
     gpu: State,
 }
@@ -55,7 +55,7 @@ enum State {
     Done(Result<Arc<Gpu>, Error>),
 }
 
-impl Opening {
+impl BackendStartup {
     /// Begins to open what is asked for.
     pub fn begin(choice: BackendChoice) -> Self {
         let gpu = match choice.backend {
@@ -65,7 +65,7 @@ impl Opening {
                 Thread::start(choice.gpu, choice.variants).map_or(State::Closed, State::Opening)
             }
         };
-        Opening { choice, gpu }
+        BackendStartup { choice, gpu }
     }
 
     /// Finds out what can be told without waiting for a GPU; all of it, where the CPU may not begin.
@@ -99,7 +99,7 @@ impl Opening {
         } else if self.cpu_begins()
             && let State::Opening(thread) = std::mem::replace(&mut self.gpu, State::Closed)
         {
-            (relay(thread, choice.backend, settings, notices), None)
+            (hand_over(thread, choice.backend, settings, notices), None)
         } else {
             match (cuda(self.take_gpu(), settings), choice.backend) {
                 (Ok(cuda), _) => (with_cpu_behind(cuda, settings, notices), None),
@@ -114,7 +114,7 @@ impl Opening {
     /// Whether the CPU may begin, since a GPU is still being opened.
     fn cpu_begins(&mut self) -> bool {
         match &mut self.gpu {
-            State::Opening(thread) => self.choice.relay && thread.is_opening(),
+            State::Opening(thread) => self.choice.hand_over && thread.is_opening(),
             State::Closed | State::Done(_) => false,
         }
     }
@@ -163,22 +163,22 @@ fn report(notices: &Notices) -> Report {
 }
 
 /// The CPU, until the GPU that this thread opens is there.
-fn relay(thread: Thread, asked: BackendArg, settings: Settings, notices: &Notices) -> Box<dyn Equalizer> {
-    let absence = match asked {
-        BackendArg::Cuda => Absence::Fatal,
+fn hand_over(thread: Thread, asked: BackendArg, settings: Settings, notices: &Notices) -> Box<dyn Equalizer> {
+    let on_unavailable = match asked {
+        BackendArg::Cuda => OnUnavailable::Fatal,
         BackendArg::Cpu | BackendArg::Auto => {
             let notices = notices.clone();
-            Absence::Told(Box::new(move |reason| notices.note(&remark(&reason, &Variants::default()))))
+            OnUnavailable::Told(Box::new(move |reason| notices.note(&remark(&reason, &Variants::default()))))
         }
     };
     let behind = notices.clone();
-    let successor = Successor {
-        coming: Box::new(OnGpu { thread, settings }),
-        equip: Box::new(move |cuda, settings| with_cpu_behind(cuda, settings, &behind)),
-        absence,
+    let next = NextBackend {
+        pending: Box::new(OnGpu { thread, settings }),
+        wrap: Box::new(move |cuda, settings| with_cpu_behind(cuda, settings, &behind)),
+        on_unavailable,
         report: report(notices),
     };
-    Box::new(Relay::new(cpu(settings), settings, successor))
+    Box::new(HandOver::new(cpu(settings), settings, next))
 }
 
 /// The backend of a GPU that is being opened.
@@ -187,7 +187,7 @@ struct OnGpu {
     settings: Settings,
 }
 
-impl Coming for OnGpu {
+impl PendingBackend for OnGpu {
     fn is_there(&self) -> bool {
         self.thread.is_finished()
     }

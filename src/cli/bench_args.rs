@@ -1,7 +1,7 @@
 //! What was typed after `bench`.
 
-use super::args::PlaceArgs;
-use crate::bench::{Arithmetic, Suite, Way};
+use super::args::BackendArgs;
+use crate::bench::{Arithmetic, Suite, TranscodeBackend};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ pub struct BenchArgs {
 
     /// transcode: backends to run in turn; unavailable ones are skipped
     #[arg(long, value_name = "WAY,...", value_delimiter = ',', default_value = "cpu,cuda,nvdec", value_parser = ways())]
-    pub ways: Vec<Way>,
+    pub ways: Vec<TranscodeBackend>,
 
     /// transcode: leave out ffmpeg's histeq filter, which takes several times as long as everything else
     #[arg(long)]
@@ -63,7 +63,7 @@ pub struct BenchArgs {
 
     /// Where to measure, and which kernels in place of a document's, or beside them, in the suites that follow one.
     #[command(flatten)]
-    pub place: PlaceArgs,
+    pub place: BackendArgs,
 
     /// Errors only, and no bar
     #[arg(short, long)]
@@ -86,9 +86,9 @@ fn suites() -> impl TypedValueParser<Value = Suite> {
     PossibleValuesParser::new(names).try_map(|name| Suite::named(&name).ok_or("no such suite"))
 }
 
-fn ways() -> impl TypedValueParser<Value = Way> {
-    let names = Way::ALL.map(|(_, name, about)| PossibleValue::new(name).help(about));
-    PossibleValuesParser::new(names).try_map(|name| Way::named(&name).ok_or("no such way"))
+fn ways() -> impl TypedValueParser<Value = TranscodeBackend> {
+    let names = TranscodeBackend::ALL.map(|(_, name, about)| PossibleValue::new(name).help(about));
+    PossibleValuesParser::new(names).try_map(|name| TranscodeBackend::named(&name).ok_or("no such way"))
 }
 
 fn formulas() -> impl TypedValueParser<Value = Arithmetic> {

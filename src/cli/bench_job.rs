@@ -2,7 +2,7 @@
 
 use super::job::{usage, verbosity};
 use super::{BackendArg, BenchArgs};
-use crate::bench::{Repeats, Setup, Steps, Suite, Way};
+use crate::bench::{Repeats, Setup, Steps, Suite, TranscodeBackend};
 use crate::pipeline::Cancel;
 use crate::report::Verbosity;
 use clap::error::ErrorKind;
@@ -53,7 +53,7 @@ impl BenchJob {
             (Some(Suite::Transcode), _) | (_, None) => {}
             (_, Some(_)) => return conflict("of the suites, only transcode takes a file"),
         }
-        if args.place.backend == BackendArg::Cpu && !args.ways.contains(&Way::Cpu) {
+        if args.place.backend == BackendArg::Cpu && !args.ways.contains(&TranscodeBackend::Cpu) {
             return conflict("--backend cpu leaves out the ways on a GPU, and --ways the one on the CPU");
         }
         if let Some(suite) = args.suite.filter(|suite| compare && !suite.has_references()) {

@@ -1,7 +1,7 @@
 //! What the command line means, once all of it agrees. Nothing has been opened yet.
 
 use super::backend::BackendChoice;
-use super::{Args, DecoderArg, ProgressArg, Wishes};
+use super::{Args, DecoderArg, ProgressArg, RequestedSettings};
 use crate::ffmpeg::{DecodeOn, parse_rate, parse_size, parse_time};
 use crate::report::{MeterStyle, Verbosity};
 use crate::sink::{OutputOptions, Overwrite, Quality};
@@ -30,7 +30,7 @@ pub struct Job {
     /// Where to take curves from, in place of equalizing.
     pub load_curves: Option<String>,
     /// How to equalize.
-    pub wishes: Wishes,
+    pub requested: RequestedSettings,
     /// Where to equalize.
     pub backend: BackendChoice,
     /// Whether warnings are errors.
@@ -57,8 +57,8 @@ impl Job {
             return Err(usage(ErrorKind::ArgumentConflict, &message));
         }
         let (save_curves, load_curves) = (args.equalize.save_curves.clone(), args.equalize.load_curves.clone());
-        let wishes = Wishes::from_args(args.equalize)?.looking_ahead(args.look_ahead, &input)?;
-        let variants = args.place.kernels.settle(args.place.backend, &wishes, load_curves.is_some())?;
+        let requested = RequestedSettings::from_args(args.equalize)?.looking_ahead(args.look_ahead, &input)?;
+        let variants = args.place.kernels.resolve(args.place.backend, &requested, load_curves.is_some())?;
         let from_stdin = input == "-";
         let overwrite = args.written.overwrite(from_stdin);
         let stats = stats(args.stats, &output)?;
@@ -68,7 +68,7 @@ impl Job {
             return Err(usage(ErrorKind::ArgumentConflict, message));
         }
         // A decoder on the GPU has waited for it, and those who verify or choose kernels want them to work.
-        let relay = args.decoder != DecoderArg::Nvdec && variants.is_default() && !args.verify;
+        let hand_over = args.decoder != DecoderArg::Nvdec && variants.is_default() && !args.verify;
         let rate = value("--rate", "a rate like 25, 29.97 or 30000/1001", args.rate, parse_rate)?;
         let size = value("--size", "a size like 1920x1080", args.size, parse_size)?;
         Ok(Job {
@@ -95,13 +95,13 @@ impl Job {
             stats,
             save_curves,
             load_curves,
-            wishes,
+            requested,
             backend: BackendChoice {
                 backend: args.place.backend,
                 gpu: args.place.gpu,
                 variants,
                 verify: args.verify,
-                relay,
+                hand_over,
             },
             strict: args.talk.strict,
             progress: args.talk.progress,

@@ -1,6 +1,6 @@
 //! What was typed after `live`.
 
-use super::args::{PlaceArgs, TalkArgs};
+use super::args::{BackendArgs, TalkArgs};
 use super::equalize_args::EqualizeArgs;
 use super::output_args::OutputArgs;
 use clap::Args;
@@ -57,7 +57,7 @@ pub struct LiveArgs {
 
     /// Where equalization runs.
     #[command(flatten)]
-    pub place: PlaceArgs,
+    pub place: BackendArgs,
 
     /// How to equalize.
     #[command(flatten)]

@@ -2,7 +2,7 @@
 
 use super::backend::BackendChoice;
 use super::job::{duration, meter_style, value, verbosity};
-use super::{LiveArgs, ProgressArg, Wishes};
+use super::{LiveArgs, ProgressArg, RequestedSettings};
 use crate::ffmpeg::{parse_rate, parse_size};
 use crate::report::{MeterStyle, Verbosity};
 use crate::sink::{EncoderChoice, Overwrite};
@@ -30,7 +30,7 @@ pub struct LiveJob {
     /// Where to take curves from, in place of equalizing.
     pub load_curves: Option<String>,
     /// How to equalize.
-    pub wishes: Wishes,
+    pub requested: RequestedSettings,
     /// Where to equalize.
     pub backend: BackendChoice,
     /// Whether warnings are errors.
@@ -53,8 +53,8 @@ impl LiveJob {
         });
         let load_curves = args.equalize.load_curves.clone();
         let save_curves = args.equalize.save_curves.clone();
-        let wishes = Wishes::from_args(args.equalize)?;
-        let variants = args.place.kernels.settle(args.place.backend, &wishes, load_curves.is_some())?;
+        let requested = RequestedSettings::from_args(args.equalize)?;
+        let variants = args.place.kernels.resolve(args.place.backend, &requested, load_curves.is_some())?;
         Ok(LiveJob {
             camera: CameraOptions {
                 camera: args.camera,
@@ -73,13 +73,13 @@ impl LiveJob {
             preview: !args.no_preview,
             save_curves,
             load_curves,
-            wishes,
+            requested,
             backend: BackendChoice {
                 backend: args.place.backend,
                 gpu: args.place.gpu,
                 variants,
                 verify: false,
-                relay: false,
+                hand_over: false,
             },
             strict: args.talk.strict,
             verbose: args.talk.verbose,

@@ -11,7 +11,7 @@ use clap::error::ErrorKind;
 
 /// What was asked for; `None` leaves it to the look.
 #[derive(Clone, Copy, Debug)]
-pub struct Wishes {
+pub struct RequestedSettings {
     look: LookArg,
     smooth: Option<f64>,
     scene_threshold: Option<Threshold>,
@@ -55,7 +55,7 @@ const HELD_BACK: usize = 256 << 20;
 /// The contrast limit of CLAHE, where a look has none or means that of a single curve.
 const CLAHE_GAIN: f64 = 3.0;
 
-impl Wishes {
+impl RequestedSettings {
     /// What `args` ask for.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl Wishes {
         let max_gain = args
             .max_gain
             .map(|gain| Gain::from_slope(gain).ok_or_else(|| invalid("--max-gain is 0 (no limit), or from 1 to 4096")));
-        Ok(Wishes {
+        Ok(RequestedSettings {
             // Curves that are given have what makes a look in them.
             look: if args.exact || args.load_curves.is_some() { LookArg::Exact } else { args.look },
             smooth: args.smooth,
@@ -119,7 +119,7 @@ impl Wishes {
             return Err(usage(ErrorKind::ValueValidation, "--look-ahead is seconds, 0 or more"));
         }
         let may_hold_back = !is_pipe(input) && !input.contains("://");
-        Ok(Wishes { look_ahead: seconds, may_hold_back, ..self })
+        Ok(RequestedSettings { look_ahead: seconds, may_hold_back, ..self })
     }
 
     /// Whether each tile gets a curve.
@@ -136,7 +136,7 @@ impl Wishes {
     }
 
     /// The settings for this input.
-    pub fn settle(&self, input: &Input) -> Settings {
+    pub fn resolve(&self, input: &Input) -> Settings {
         let look = match (self.look, input.kind()) {
             (LookArg::Exact, _) | (LookArg::Natural, InputKind::Image) => EXACT,
             (LookArg::Thermal, _) | (LookArg::Natural, InputKind::DeepGray) => THERMAL,
@@ -163,7 +163,7 @@ impl Wishes {
     }
 }
 
-impl Wishes {
+impl RequestedSettings {
     /// The window of so many seconds.
     fn smoothing(&self, seconds: f64, input: &Input) -> Smoothing {
         let rate = input.rate().unwrap_or(25.0);

@@ -18,7 +18,7 @@ mod shell;
 mod variant_args;
 
 pub use args::{Args, BackendArg, Command, DecoderArg, ProgressArg};
-pub use backend::{Backend, BackendChoice, Opening};
+pub use backend::{Backend, BackendChoice, BackendStartup};
 pub use bench_args::{BenchArgs, CompareWith};
 pub use bench_job::BenchJob;
 pub use compare_args::CompareArgs;
@@ -26,7 +26,7 @@ pub use compare_job::CompareJob;
 pub use job::Job;
 pub use live_args::LiveArgs;
 pub use live_job::LiveJob;
-pub use look::Wishes;
+pub use look::RequestedSettings;
 pub use region::check_region;
 pub use shell::{completions, man_page, man_pages};
 pub use variant_args::VariantArgs;

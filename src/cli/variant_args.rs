@@ -1,7 +1,7 @@
 //! What was typed of kernel variants, and what it means: the same for files and cameras.
 
 use super::job::usage;
-use super::{BackendArg, Wishes};
+use super::{BackendArg, RequestedSettings};
 use crate::cuda::variants::{HistogramVariant, ScanVariant, Variants};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -56,7 +56,12 @@ impl VariantArgs {
     ///
     /// # Errors
     /// When they do not go with how it is to be equalized, or where: a usage error for clap to print.
-    pub fn settle(&self, backend: BackendArg, wishes: &Wishes, curves_given: bool) -> Result<Variants, clap::Error> {
+    pub fn resolve(
+        &self,
+        backend: BackendArg,
+        requested: &RequestedSettings,
+        curves_given: bool,
+    ) -> Result<Variants, clap::Error> {
         let variants = self.chosen();
         let Some(option) = self.first_given() else { return Ok(variants) };
         let conflict = |why: &str| Err(usage(ErrorKind::ArgumentConflict, &format!("{option} {why}")));
@@ -66,10 +71,10 @@ impl VariantArgs {
         if curves_given {
             return conflict("does not go with --load-curves, which counts nothing");
         }
-        if wishes.is_clahe() {
+        if requested.is_clahe() {
             return conflict("does not go with --method clahe, whose kernels have no variants");
         }
-        if self.scan.is_some() && !wishes.is_textbook() {
+        if self.scan.is_some() && !requested.is_textbook() {
             let message = "--scan takes --exact: with a temporal window, a plateau, bins or a contrast limit, the kernel \
                            that applies those also does the scan";
             return Err(usage(ErrorKind::ArgumentConflict, message));

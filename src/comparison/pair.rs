@@ -1,6 +1,6 @@
 //! A source that joins two: each frame of A comes with the frame of B that is shown at the same time.
 
-use crate::ffmpeg::{Rational, Upright, microseconds, rescale};
+use crate::ffmpeg::{AutoRotate, Rational, microseconds, rescale};
 use crate::frame::{Attachment, Frame};
 use crate::pipeline::{Delivery, Input, Source};
 use anyhow::Result;
@@ -24,7 +24,7 @@ pub struct Pair {
     b: Box<dyn Source>,
     clocks: [Clock; 2],
     /// Both are held upright before they are put together.
-    upright: [Upright; 2],
+    upright: [AutoRotate; 2],
     /// The frame of B that is shown, and the one that follows it, with their times in microseconds.
     shown: Option<(i64, Frame)>,
     following: Option<(i64, Frame)>,
@@ -44,7 +44,7 @@ impl Pair {
             a,
             b,
             clocks,
-            upright: [&of_a, &of_b].map(|input| Upright::new(input.video_stream(), false)),
+            upright: [&of_a, &of_b].map(|input| AutoRotate::new(input.video_stream(), false)),
             shown: None,
             following: None,
             b_is_over: false,

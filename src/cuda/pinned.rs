@@ -4,7 +4,7 @@
 
 use super::context::Gpu;
 use super::error::{Doing, Error};
-use super::surface::Surfaces;
+use super::surface::SurfaceImporter;
 use crate::frame::{Adopted, Buffer, HostPool, Memory, PixelFormat, Pool, Surface};
 use cudarc::driver::{CudaContext, result, sys};
 use std::ops::{Deref, DerefMut, Range};
@@ -157,7 +157,7 @@ pub struct InputPool {
     pinned: PinnedPool,
     beyond: HostPool,
     /// Once a decoder on a GPU has come along; `None` inside where the driver refuses what it takes.
-    surfaces: OnceLock<Option<Surfaces>>,
+    surfaces: OnceLock<Option<SurfaceImporter>>,
     with_chroma: bool,
 }
 
@@ -192,7 +192,7 @@ impl Pool for InputPool {
     }
 
     unsafe fn adopt(&self, surface: &Surface) -> Option<Adopted> {
-        let surfaces = self.surfaces.get_or_init(|| Surfaces::new(&self.gpu).ok()).as_ref()?;
+        let surfaces = self.surfaces.get_or_init(|| SurfaceImporter::new(&self.gpu).ok()).as_ref()?;
         // SAFETY: by the caller's promise.
         unsafe { surfaces.adopt(surface) }
     }

@@ -15,29 +15,29 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 const MOST_ON_DEVICE: usize = 512 << 20;
 
 /// Takes pictures over from a decoder.
-pub(super) struct Surfaces {
-    shelf: Arc<Shelf>,
+pub(super) struct SurfaceImporter {
+    shelf: Arc<LumaPool>,
     /// What adopting a picture consists of, after the decoder's work.
     stream: Arc<CudaStream>,
     /// Where chroma comes down; whoever takes it apart gives it back at once.
     pairs: PinnedPool,
 }
 
-impl Surfaces {
+impl SurfaceImporter {
     /// Ready to take pictures over.
     ///
     /// # Errors
     /// When a stream cannot be made.
     pub fn new(gpu: &Arc<Gpu>) -> Result<Self, Error> {
         let stream = || gpu.context.new_stream().doing("making a stream");
-        let shelf = Shelf {
+        let shelf = LumaPool {
             gpu: gpu.clone(),
             down: stream()?,
             idle: Mutex::default(),
             in_all: AtomicUsize::new(0),
             host: HostPool::default(),
         };
-        Ok(Surfaces { shelf: Arc::new(shelf), stream: stream()?, pairs: PinnedPool::new(&gpu.context) })
+        Ok(SurfaceImporter { shelf: Arc::new(shelf), stream: stream()?, pairs: PinnedPool::new(&gpu.context) })
     }
 
     /// Takes a picture over, waiting until its samples lie where they are to; `None` when it belongs to another context,
@@ -49,7 +49,7 @@ impl Surfaces {
         if surface.context != self.shelf.context() {
             return None;
         }
-        let luma = Shelf::lend(&self.shelf, &surface.luma, surface.stride)?;
+        let luma = LumaPool::lend(&self.shelf, &surface.luma, surface.stride)?;
         let mut pairs = self.pairs.take(surface.pairs.row_bytes * surface.pairs.rows).ok()?;
         // SAFETY: by the caller's promise; luma and pairs are new, and as long as the surface asks for.
         let copied = unsafe { self.enqueue(surface, &luma.rows, &mut pairs) };
@@ -62,7 +62,7 @@ impl Surfaces {
     /// Enqueues the copies of luma and chroma, behind the decoder's work.
     ///
     /// # Safety
-    /// As for [`adopt`](Surfaces::adopt). `luma` has the surface's rows in memory of this context, `pairs` has the bytes
+    /// As for [`adopt`](SurfaceImporter::adopt). `luma` has the surface's rows in memory of this context, `pairs` has the bytes
     /// of its pairs, and nobody else touches either until the stream has been waited for.
     unsafe fn enqueue(&self, surface: &Surface, luma: &DeviceRows, pairs: &mut PinnedBuffer) -> Result<(), Error> {
         let doing = "copying a decoded picture";
@@ -98,7 +98,7 @@ impl Surfaces {
 }
 
 /// Memory on the GPU for frames that wait, used again when the last holder lets go.
-struct Shelf {
+struct LumaPool {
     gpu: Arc<Gpu>,
     /// What is asked for on the host all the same comes down here.
     down: Arc<CudaStream>,
@@ -108,14 +108,14 @@ struct Shelf {
     host: HostPool,
 }
 
-impl Shelf {
+impl LumaPool {
     /// The handle of its context.
     fn context(&self) -> usize {
         self.gpu.context.cu_ctx() as usize
     }
 
     /// Memory for rows like these at another pitch, its content unspecified; `None` when there is none left.
-    fn lend(shelf: &Arc<Shelf>, rows: &DeviceRows, pitch: usize) -> Option<OnGpu> {
+    fn lend(shelf: &Arc<LumaPool>, rows: &DeviceRows, pitch: usize) -> Option<OnGpu> {
         let buffer = shelf.take(pitch * rows.rows)?;
         let address = buffer.device_ptr(&shelf.down).0;
         let rows = DeviceRows { address, pitch, ..*rows };
@@ -145,7 +145,7 @@ impl Shelf {
     }
 }
 
-impl Drop for Shelf {
+impl Drop for LumaPool {
     fn drop(&mut self) {
         // The thread may be an encoder's, which has never seen the context; a failure cannot be reported from here.
         let _ = self.gpu.context.bind_to_thread();
@@ -160,7 +160,7 @@ struct OnGpu {
     buffer: Option<CudaSlice<u8>>,
     /// The same on the host, once somebody has asked for it.
     host: OnceLock<HostBuffer>,
-    shelf: Arc<Shelf>,
+    shelf: Arc<LumaPool>,
 }
 
 impl OnGpu {

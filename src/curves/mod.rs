@@ -17,12 +17,12 @@
 //! (with 256 codes each). The first curve is also that of frames before its number, so that a file with one single
 //! curve is for all frames.
 
-mod given;
-mod kept;
+mod apply;
 mod lines;
-mod saving;
+mod load;
+mod save;
 
-pub use given::Given;
-pub use kept::KeptCurves;
+pub use apply::ApplyCurves;
 pub use lines::Kind;
-pub use saving::Saving;
+pub use load::CurveFile;
+pub use save::CurveWriter;

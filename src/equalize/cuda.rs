@@ -1,7 +1,7 @@
 //! The GPU backend: a [`Ring`] between the pipeline's threads. It only says what is to be done with each frame; `cuda`
 //! does it.
 
-use super::{Counted, Equalizer, levels, weights};
+use super::{CountedRegion, Equalizer, levels, weights};
 use crate::cuda::{Error, Gpu, Ring, Task};
 use crate::frame::{Frame, Pool};
 use crate::spec::{Curve, Settings};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub struct Cuda {
     settings: Settings,
     curve: Option<Arc<Curve>>,
-    counted: Counted,
+    counted: CountedRegion,
     ring: Ring,
 }
 
@@ -40,7 +40,7 @@ impl Cuda {
     /// # Panics
     /// When `ring_depth` is 0.
     pub fn on(gpu: &Arc<Gpu>, settings: Settings, ring_depth: usize) -> Result<Self, Error> {
-        Ok(Cuda { settings, curve: None, counted: Counted::default(), ring: Ring::new(gpu, ring_depth)? })
+        Ok(Cuda { settings, curve: None, counted: CountedRegion::default(), ring: Ring::new(gpu, ring_depth)? })
     }
 
     fn task(&mut self, frame: &Frame) -> Task {

@@ -1,20 +1,20 @@
 //! Equalization of frames: [`Equalizer`] is what a backend is, and [`mod@reference`] is what it has to be equal to.
 //!
-//! Since all backends give the same bytes, one can do for another: [`mod@relay`] begins on the CPU while a GPU opens, and
+//! Since all backends give the same bytes, one can do for another: [`mod@handover`] begins on the CPU while a GPU opens, and
 //! [`fallback`] goes on there should the GPU fail.
 
-mod bars;
+mod counted_region;
 pub mod cpu;
 pub mod cuda;
 pub mod fallback;
 pub mod gray;
+pub mod handover;
 mod luminance;
 pub mod reference;
 mod relation;
-pub mod relay;
 pub mod verify;
 
-pub use bars::Counted;
+pub use counted_region::CountedRegion;
 pub use luminance::luminance_row;
 pub use relation::relation;
 

@@ -1,7 +1,7 @@
 //! The specification applied to frames, one sample at a time, by the simplest loops that can be read aloud. Slow; every
 //! backend is tested against it, and `--verify` recomputes a whole run with it.
 
-use super::{Counted, Equalizer, colours, kind, levels, tiles, weights, whole};
+use super::{CountedRegion, Equalizer, colours, kind, levels, tiles, weights, whole};
 use crate::frame::{ChromaSamples, Component, Frame, HostPool, Luminance, PlaneMut};
 use crate::spec::chroma::{Covered, rescaled};
 use crate::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The backend that is the definition.
 pub struct Reference {
     equalization: Equalization,
-    counted: Counted,
+    counted: CountedRegion,
     curve: Option<Arc<Curve>>,
     look_ahead: LookAhead<Frame, Mapping>,
     /// Of the last frame that came.
@@ -34,7 +34,7 @@ impl Reference {
     pub fn new(settings: Settings) -> Self {
         Reference {
             equalization: Equalization::new(settings),
-            counted: Counted::default(),
+            counted: CountedRegion::default(),
             curve: None,
             look_ahead: LookAhead::new(settings.smoothing.ahead()),
             kind: None,

@@ -1,7 +1,7 @@
 //! Decodes a video stream.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::lender::{Lender, get_buffer};
+use super::decoder_buffers::{DecoderBuffers, get_buffer};
 use super::nvdec::Nvdec;
 use super::{Error, Packet, Picture, RawFormat, Stream, check};
 use crate::frame::Pool;
@@ -47,7 +47,7 @@ pub struct Decoder {
     /// The shape of a pixel where the container says it, which outweighs what is in the pictures.
     aspect_ratio: Option<Rational>,
     // The context points to it, and is freed before it.
-    lender: Box<Lender>,
+    buffers: Box<DecoderBuffers>,
 }
 
 // SAFETY: the context is used by one thread at a time, the one that owns the Decoder.
@@ -73,14 +73,14 @@ impl Decoder {
         unsafe {
             let ptr = ffi::avcodec_alloc_context3(codec);
             let aspect_ratio = stream.container_aspect_ratio;
-            let decoder = Decoder { ptr, nvdec, refused: None, aspect_ratio, lender: Box::default() };
+            let decoder = Decoder { ptr, nvdec, refused: None, aspect_ratio, buffers: Box::default() };
             assert!(!decoder.ptr.is_null(), "out of memory");
             check(ffi::avcodec_parameters_to_context(decoder.ptr, stream.parameters.as_ptr()))?;
             (*decoder.ptr).pkt_timebase = stream.time_base.into();
             (*decoder.ptr).thread_count = 0;
             // Others take no memory but their own.
             if (*codec).capabilities & ffi::AV_CODEC_CAP_DR1 as i32 != 0 {
-                (*decoder.ptr).opaque = (&raw const *decoder.lender).cast_mut().cast();
+                (*decoder.ptr).opaque = (&raw const *decoder.buffers).cast_mut().cast();
                 (*decoder.ptr).get_buffer2 = Some(get_buffer);
                 // All threads may ask at once; later versions take that for granted.
                 #[cfg(not(ffmpeg_6_0))]
@@ -106,7 +106,7 @@ impl Decoder {
     /// Has it put pictures into this memory from now on. Those of formats that are not native, and of the few decoders
     /// that take no memory but their own, lie elsewhere all the same.
     pub fn use_pool(&mut self, pool: Arc<dyn Pool>) {
-        self.lender.use_pool(pool);
+        self.buffers.use_pool(pool);
     }
 
     /// Gives it a packet, or `None` when there is no more. Take all its pictures before the next packet.
@@ -154,7 +154,7 @@ impl Decoder {
             self.refused = Some(picture.format());
             return Ok(picture);
         }
-        let Some(taken) = nvdec.take_out(&picture, format, &self.lender)? else {
+        let Some(taken) = nvdec.take_out(&picture, format, &self.buffers)? else {
             self.refused = Some(format);
             return Ok(picture);
         };

@@ -1,17 +1,17 @@
 //! FFmpeg, where the safe bindings lack something: contexts that own what they point to, pictures that share memory
 //! with our frames, side data, errors that say more than a number.
 //!
-//! Everything unsafe about FFmpeg is in this room; what leaves it is safe to use.
+//! Everything unsafe about FFmpeg is in this module; what leaves it is safe to use.
 
 mod capabilities;
 mod colour;
 mod custom_io;
 mod decoder;
+mod decoder_buffers;
 mod demuxer;
 mod devices;
 mod encoder;
 mod interrupt;
-mod lender;
 mod log;
 mod media;
 mod muxer;
@@ -19,12 +19,12 @@ mod nvdec;
 mod parse;
 mod picture;
 mod raw_format;
+mod rotation;
 mod scaler;
 mod shared_planes;
 mod side_data;
 mod subtitle;
 mod surface;
-mod turner;
 
 pub use capabilities::{Container, Encoder, encoders, nearest_format};
 pub use colour::{Colour, Siting};
@@ -40,11 +40,11 @@ pub use muxer::{MUX_DELAY, Muxer, OutputStream};
 pub use parse::{later_timecode, parse_number, parse_rate, parse_size, parse_time};
 pub use picture::{Picture, Properties};
 pub use raw_format::RawFormat;
+pub use rotation::AutoRotate;
+use rotation::Rotation;
 pub use scaler::Scaler;
 pub use side_data::StreamSideData;
 pub use subtitle::SubtitleTranscoder;
-use turner::Turn;
-pub use turner::Upright;
 
 use std::ffi::{CStr, CString};
 use std::sync::Once;

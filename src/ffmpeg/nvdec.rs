@@ -2,7 +2,7 @@
 //! becomes of its pictures is in `surface`.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::lender::Lender;
+use super::decoder_buffers::DecoderBuffers;
 use super::{Error, Picture, RawFormat, c_string, check, surface};
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::ffi::{self, AVPixelFormat::*};
@@ -77,9 +77,14 @@ impl Nvdec {
     ///
     /// # Errors
     /// When there is no memory for it, or the GPU fails.
-    pub fn take_out(&self, surface: &Picture, format: RawFormat, lender: &Lender) -> Result<Option<Picture>, Error> {
+    pub fn take_out(
+        &self,
+        surface: &Picture,
+        format: RawFormat,
+        buffers: &DecoderBuffers,
+    ) -> Result<Option<Picture>, Error> {
         // SAFETY: NVDEC has decoded it in this context, where what it still does to it is enqueued on this stream.
-        unsafe { surface::take_out(surface, self.place(), format, lender) }
+        unsafe { surface::take_out(surface, self.place(), format, buffers) }
     }
 
     /// The handles of the context and of the stream that FFmpeg decodes in.

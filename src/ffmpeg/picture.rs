@@ -75,7 +75,7 @@ impl Picture {
         Ok(picture)
     }
 
-    /// A picture without pixels that says this of others, for [`Frame::attachment`].
+    /// A picture without pixels that says this of others, for [`attachment`](crate::frame::Frame::attachment).
     pub fn described(properties: &Properties) -> Self {
         let mut picture = Picture::new();
         let frame = picture.get_mut();

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::Error;
-use super::lender::is_pinned;
+use super::decoder_buffers::is_pinned;
 use super::picture::Picture;
 use super::raw_format::RawFormat;
 use crate::frame::{Frame, Memory, Model, Plane, Range};
@@ -27,7 +27,7 @@ impl Picture {
         let mut frame = Frame::new(format, (width, height), range, colour.matrix(), planes)?;
         let mut properties = Picture::new();
         properties.copy_properties(self)?;
-        // What the lender has marked are the pixels, which stay here.
+        // The mark of our own decoder buffers belongs to the pixels, which stay here.
         properties.get_mut().opaque = std::ptr::null_mut();
         // A picture from a `yuvj` format may say nothing of its range beside its name.
         if format.descriptor().model == Model::Yuv && range == Range::Full {

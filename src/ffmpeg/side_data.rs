@@ -94,12 +94,12 @@ impl StreamSideData {
     /// Are the pictures to be turned or mirrored when they are shown?
     pub fn turns_pictures(&self) -> bool {
         let matrix = self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX);
-        matrix.is_some_and(|matrix| !super::Turn::is_none(matrix))
+        matrix.is_some_and(|matrix| !super::Rotation::is_none(matrix))
     }
 
     /// By how many quarters they are, if it is by quarters.
-    pub(super) fn turn(&self) -> Option<super::Turn> {
-        self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX).and_then(super::Turn::of_matrix)
+    pub(super) fn turn(&self) -> Option<super::Rotation> {
+        self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX).and_then(super::Rotation::of_matrix)
     }
 
     /// Are they to be turned by something else than quarters?

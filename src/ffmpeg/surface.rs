@@ -4,7 +4,7 @@
 //! way it becomes a picture of the format that such a decoder would give, and nothing behind here knows the difference.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::lender::{Lender, luma_stride};
+use super::decoder_buffers::{DecoderBuffers, luma_stride};
 use super::nvdec::NO_MEMORY;
 use super::{Error, Picture, RawFormat, check};
 use crate::frame::{Adopted, DeviceRows, PixelFormat, Surface};
@@ -23,17 +23,17 @@ pub(super) unsafe fn take_out(
     surface: &Picture,
     place: (usize, usize),
     format: RawFormat,
-    lender: &Lender,
+    buffers: &DecoderBuffers,
 ) -> Result<Option<Picture>, Error> {
     let frames = surface.get().hw_frames_ctx;
     // SAFETY: a surface's `hw_frames_ctx` points to this structure.
     let packed = RawFormat(unsafe { (*(*frames).data.cast::<ffi::AVHWFramesContext>()).sw_format });
     let Some(samples) = Samples::of(packed, format) else { return Ok(None) };
     // SAFETY: by the caller's promise.
-    let adopted = unsafe { adopted(surface, place, format, samples, lender) };
+    let adopted = unsafe { adopted(surface, place, format, samples, buffers) };
     let mut picture = match adopted {
         Some(picture) => picture,
-        None => unpacked(&brought_down(surface, packed, lender)?, format, samples, lender)?,
+        None => unpacked(&brought_down(surface, packed, buffers)?, format, samples, buffers)?,
     };
     describe(&mut picture, surface)?;
     Ok(Some(picture))
@@ -69,9 +69,9 @@ unsafe fn adopted(
     (context, stream): (usize, usize),
     format: RawFormat,
     samples: Samples,
-    lender: &Lender,
+    buffers: &DecoderBuffers,
 ) -> Option<Picture> {
-    let pool = lender.pool()?;
+    let pool = buffers.pool()?;
     if pool.planes(format.native()?) != (0..1) {
         return None;
     }
@@ -92,7 +92,7 @@ unsafe fn adopted(
     };
     // SAFETY: by the caller's promise; the surface stays until its picture is dropped.
     let Adopted { luma, mut pairs } = unsafe { pool.adopt(&lies) }?;
-    let picture = lender.picture_beside(luma, format, (width, height))?;
+    let picture = buffers.picture_beside(luma, format, (width, height))?;
     let mut rows = pairs.chunks_exact_mut(lies.pairs.row_bytes);
     // SAFETY: the picture is nobody else's yet, and its chroma lies in memory of the host.
     unsafe { take_chroma_apart(&picture, samples, |_| rows.next().expect("as many rows as were asked for")) };
@@ -110,11 +110,11 @@ fn chroma_of(surface: &Picture) -> *mut u8 {
 }
 
 /// A surface as it is, in the host's memory.
-fn brought_down(surface: &Picture, packed: RawFormat, lender: &Lender) -> Result<Picture, Error> {
+fn brought_down(surface: &Picture, packed: RawFormat, buffers: &DecoderBuffers) -> Result<Picture, Error> {
     let (width, height) = surface.size();
     // Of an odd height, FFmpeg would leave out the last row of chroma; the surface has one row more.
     let even = height.next_multiple_of(2);
-    let down = lender.picture(packed, (width, even)).ok_or(NO_MEMORY)?;
+    let down = buffers.picture(packed, (width, even)).ok_or(NO_MEMORY)?;
     let (from, to) = (surface.as_ptr(), down.as_ptr());
     // SAFETY: both pictures are valid and have two planes, and the one that is written has room for all rows of the other
     // one. The surface has that one row more before its chroma, too.
@@ -131,9 +131,9 @@ fn brought_down(surface: &Picture, packed: RawFormat, lender: &Lender) -> Result
 }
 
 /// A picture of three planes out of one whose chroma samples lie in pairs. Its luma stays where it is.
-fn unpacked(down: &Picture, format: RawFormat, samples: Samples, lender: &Lender) -> Result<Picture, Error> {
+fn unpacked(down: &Picture, format: RawFormat, samples: Samples, buffers: &DecoderBuffers) -> Result<Picture, Error> {
     let Samples { bytes, shift } = samples;
-    let picture = lender.picture_around(down, format).ok_or(NO_MEMORY)?;
+    let picture = buffers.picture_around(down, format).ok_or(NO_MEMORY)?;
     let (width, height) = picture.size();
     let pair_bytes = 2 * width.div_ceil(2) * bytes;
     // SAFETY: the rows lie in the pictures, which nobody else has yet. Those of `down` that are read are not those that are
@@ -218,7 +218,7 @@ mod tests {
 
     /// A picture with something else in every place.
     fn picture(format: &str, size: (usize, usize)) -> Picture {
-        let picture = Lender::default().picture(RawFormat::from_name(format).unwrap(), size).unwrap();
+        let picture = DecoderBuffers::default().picture(RawFormat::from_name(format).unwrap(), size).unwrap();
         let native = picture.format().native().unwrap();
         for plane in 0..3 {
             for y in 0..native.rows(plane, size.1) {
@@ -243,8 +243,8 @@ mod tests {
     }
 
     /// The picture as NVDEC would give it, once it has come down.
-    fn as_from_nvdec(picture: &Picture, packed: &str, shift: u32, lender: &Lender) -> Picture {
-        let down = lender.picture(RawFormat::from_name(packed).unwrap(), picture.size()).unwrap();
+    fn as_from_nvdec(picture: &Picture, packed: &str, shift: u32, buffers: &DecoderBuffers) -> Picture {
+        let down = buffers.picture(RawFormat::from_name(packed).unwrap(), picture.size()).unwrap();
         let frame = picture.to_frame().unwrap().unwrap();
         let planes = frame.planes();
         let bytes = if shift > 0 { 2 } else { 1 };
@@ -276,12 +276,12 @@ mod tests {
     fn what_comes_down_is_what_a_decoder_on_the_cpu_would_give() {
         for (format, packed, shift) in KINDS {
             for size in [(64, 48), (2, 2), (33, 17), (1, 1), (854, 480)] {
-                let lender = Lender::default();
+                let buffers = DecoderBuffers::default();
                 let expected = picture(format, size);
-                let down = as_from_nvdec(&expected, packed, shift, &lender);
+                let down = as_from_nvdec(&expected, packed, shift, &buffers);
                 let samples = Samples::of(down.format(), expected.format()).unwrap();
                 assert_eq!(samples.shift, shift);
-                let found = unpacked(&down, expected.format(), samples, &lender).unwrap();
+                let found = unpacked(&down, expected.format(), samples, &buffers).unwrap();
                 assert_eq!((found.size(), found.address(0)), (size, down.address(0)), "luma stays where it came down");
                 let [expected, found] = [&expected, &found].map(|picture| picture.to_frame().unwrap().unwrap());
                 for (plane, (expected, found)) in expected.planes().iter().zip(found.planes()).enumerate() {
@@ -360,7 +360,7 @@ mod tests {
         let (width, height) = picture.size();
         let (pitch, rows) = (1024 * width.div_ceil(512), height.next_multiple_of(2));
         let mut bytes = vec![0xa5; pitch * rows / 2 * 3];
-        let down = as_from_nvdec(picture, packed, shift, &Lender::default());
+        let down = as_from_nvdec(picture, packed, shift, &DecoderBuffers::default());
         let sample = if shift > 0 { 2 } else { 1 };
         for y in 0..rows + rows / 2 {
             let (plane, from, length) = match y.checked_sub(rows) {
@@ -401,11 +401,11 @@ mod tests {
                 // SAFETY: as above.
                 unsafe { check(ffi::av_frame_apply_cropping(expected.as_ptr(), 0)) }.unwrap();
 
-                let lender = Lender::default();
-                lender.use_pool(Arc::new(Adopting::default()));
+                let buffers = DecoderBuffers::default();
+                buffers.use_pool(Arc::new(Adopting::default()));
                 let samples = Samples::of(surface.format(), expected.format()).unwrap();
                 // SAFETY: the surface lies in `bytes`, which nobody writes.
-                let found = unsafe { adopted(&surface, (CONTEXT, 0), expected.format(), samples, &lender) };
+                let found = unsafe { adopted(&surface, (CONTEXT, 0), expected.format(), samples, &buffers) };
                 let mut found = found.unwrap();
                 drop(bytes);
                 describe(&mut found, &surface).unwrap();
@@ -431,10 +431,10 @@ mod tests {
         let with_chroma = Adopting { with_chroma: true, ..Adopting::default() };
         for (pool, context) in [(None, CONTEXT), (Some(with_chroma), CONTEXT), (Some(Adopting::default()), CONTEXT + 1)]
         {
-            let lender = Lender::default();
-            pool.into_iter().for_each(|pool| lender.use_pool(Arc::new(pool)));
+            let buffers = DecoderBuffers::default();
+            pool.into_iter().for_each(|pool| buffers.use_pool(Arc::new(pool)));
             // SAFETY: the surface lies in `_bytes`, which nobody writes.
-            assert!(unsafe { adopted(&surface, (context, 0), expected.format(), samples, &lender) }.is_none());
+            assert!(unsafe { adopted(&surface, (context, 0), expected.format(), samples, &buffers) }.is_none());
         }
     }
 }

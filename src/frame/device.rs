@@ -1,4 +1,4 @@
-//! Memory of a GPU, as far as rooms pass it on that do not know GPUs: addresses, and whose they are.
+//! Memory of a GPU, for modules that pass it on and know no GPUs: addresses, and whose they are.
 
 use super::{Buffer, Memory};
 use std::sync::Arc;

@@ -36,7 +36,7 @@ pub enum Matrix {
     Bt2020,
 }
 
-/// What a room outside of this one hangs onto a frame (side data, say); it is handed through untouched.
+/// What another module attaches to a frame (side data, say); it is handed through untouched.
 pub type Attachment = Arc<dyn Any + Send + Sync>;
 
 /// One picture. Its planes are shared and immutable, so a clone costs no copy of pixels.

@@ -2,7 +2,7 @@
 //! (everything in flight is finished), somebody cancels (the same, only earlier), a stage fails (its channel closes, its
 //! neighbours notice, and the sink is dropped unfinished).
 
-use super::{Cancel, Delivery, Outcome, Place, Progress, Sink, Source, Stage};
+use super::{Cancel, Delivery, Outcome, PartPosition, Progress, Sink, Source, Stage};
 use crate::equalize::Equalizer;
 use crate::ffmpeg::Packet;
 use anyhow::{Result, anyhow};
@@ -123,12 +123,12 @@ impl Pass<'_> {
     fn run(&mut self, before: &Receiver<Message>) -> Result<()> {
         while let Some(message) = self.receive(before)? {
             let sent = match message {
-                Message::Delivery(Delivery { frame: Some(frame), place: Place::Before, .. }) => {
+                Message::Delivery(Delivery { frame: Some(frame), place: PartPosition::Before, .. }) => {
                     let passed_on = self.flush()?;
                     self.progress.measure(Stage::Equalize, || self.equalizer.warm_up(frame))?;
                     passed_on
                 }
-                Message::Delivery(Delivery { frame: Some(frame), place: Place::Behind, .. }) => {
+                Message::Delivery(Delivery { frame: Some(frame), place: PartPosition::Behind, .. }) => {
                     self.progress.measure(Stage::Equalize, || self.equalizer.submit(frame))?;
                     Ok(())
                 }

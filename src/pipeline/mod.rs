@@ -13,4 +13,4 @@ pub use cancel::Cancel;
 pub use engine::{Summary, run};
 pub use notices::{Level, Notices};
 pub use progress::{Progress, Stage};
-pub use stages::{Delivery, Input, InputKind, Outcome, Place, ReaderGone, Sink, Source};
+pub use stages::{Delivery, Input, InputKind, Outcome, PartPosition, ReaderGone, Sink, Source};

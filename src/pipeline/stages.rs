@@ -14,12 +14,12 @@ pub struct Delivery {
     /// The next frame of the video.
     pub frame: Option<Frame>,
     /// Where the frame lies.
-    pub place: Place,
+    pub place: PartPosition,
 }
 
 /// Where a frame lies, beside the part of the video that was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum PartPosition {
     /// In it.
     #[default]
     Within,
@@ -31,7 +31,7 @@ pub enum Place {
 
 impl Delivery {
     /// A frame for the equalizer alone.
-    pub fn beside(place: Place, frame: Frame) -> Self {
+    pub fn beside(place: PartPosition, frame: Frame) -> Self {
         Delivery { packets: Vec::new(), frame: Some(frame), place }
     }
 }

@@ -1,10 +1,10 @@
 //! The lines at the end of a live run: how much, how late, and who missed what.
 
 use crate::pipeline::Progress;
-use crate::pipeline::live::Tally;
+use crate::pipeline::live::LiveSummary;
 
 /// The lines, joined.
-pub fn live_summary(tally: &Tally, progress: &Progress) -> String {
+pub fn live_summary(tally: &LiveSummary, progress: &Progress) -> String {
     let seconds = tally.elapsed.as_secs_f64().max(1e-6);
     let equalized = progress.written();
     let fps = equalized as f64 / seconds;

@@ -7,7 +7,7 @@ use super::metadata::{begun_later, check_keys, kept, kept_of_turned, live_option
 use super::streams::{self, Routes};
 use super::target::Target;
 use crate::ffmpeg::{
-    Container, Encoder, Error, Muxer, OutputStream, Packet, Picture, RawFormat, Upright, VideoEncoder, VideoOptions,
+    AutoRotate, Container, Encoder, Error, Muxer, OutputStream, Packet, Picture, RawFormat, VideoEncoder, VideoOptions,
 };
 use crate::frame::Frame;
 use crate::io::{escaped_pattern, number_pattern, numbered};
@@ -40,7 +40,7 @@ pub struct FileSink {
     codec_changes: Option<&'static str>,
     notices: Notices,
     muxer: Option<Muxer>,
-    upright: Upright,
+    upright: AutoRotate,
     /// Packets that came before the first frame.
     early: Vec<Packet>,
     running: Option<Running>,
@@ -84,7 +84,7 @@ impl FileSink {
             streams::check(&input.media.streams, input.video, container, &notices)?;
         }
         streams::check_rotation(input.video_stream(), &name, container.holds_rotation(), &notices)?;
-        let upright = Upright::new(input.video_stream(), container.holds_rotation());
+        let upright = AutoRotate::new(input.video_stream(), container.holds_rotation());
         target.wait_for_reader()?;
         let is_sequence = container.is_images() && is_sequence(&name);
         let url = if is_sequence { escaped_pattern(&target.url()) } else { target.url() };

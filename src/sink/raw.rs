@@ -3,7 +3,7 @@
 use super::fit::{Fitter, Shape};
 use super::streams::check_rotation;
 use super::target::Target;
-use crate::ffmpeg::{Picture, Upright};
+use crate::ffmpeg::{AutoRotate, Picture};
 use crate::frame::Frame;
 use crate::io::Writer;
 use crate::pipeline::{Delivery, Input, Notices, Outcome, ReaderGone, Sink};
@@ -30,7 +30,7 @@ pub struct RawSink {
     framing: Framing,
     input: Input,
     notices: Notices,
-    upright: Upright,
+    upright: AutoRotate,
     started: Option<Started>,
 }
 
@@ -58,7 +58,7 @@ impl RawSink {
         if input.media.streams.len() > 1 {
             notices.note(&format!("{name}: raw video holds pictures only; the other streams are left out"));
         }
-        let upright = Upright::new(input.video_stream(), false);
+        let upright = AutoRotate::new(input.video_stream(), false);
         Ok(RawSink { writer, target, framing, input, notices, upright, started: None })
     }
 

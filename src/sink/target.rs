@@ -224,7 +224,7 @@ impl Target {
     /// Gives the file the name that it deserves after this outcome. Answers with the name that it got.
     ///
     /// # Errors
-    /// As for [`complete`](Target::complete).
+    /// When the system refuses; the file stays under its temporary name, which the error tells.
     pub fn end(self, outcome: Outcome) -> Result<String, TargetError> {
         match outcome {
             Outcome::Complete => self.complete(),

@@ -1,11 +1,11 @@
 //! Reads a camera, a network stream or a pipe as it films, and waits for it when it is gone.
 
 use super::clock::LiveClock;
+use super::live_input::{CameraOptions, LiveInput};
 use super::native::ToNative;
-use super::place::{CameraOptions, Place};
 use crate::camera::explain;
 use crate::ffmpeg::{
-    DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Interrupt, Media, Picture, Rational, Upright, last_message,
+    AutoRotate, DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Interrupt, Media, Picture, Rational, last_message,
     microseconds, rescale,
 };
 use crate::frame::Pool;
@@ -40,7 +40,7 @@ const LONGEST: Duration = Duration::from_secs(10);
 
 /// A camera that is being filmed with.
 pub struct LiveSource {
-    place: Place,
+    place: LiveInput,
     open: Option<Open>,
     /// Where its decoder puts frames, whenever it is open, if anybody has said so.
     pool: Option<Arc<dyn Pool>>,
@@ -49,7 +49,7 @@ pub struct LiveSource {
     shown: Option<(Instant, i64)>,
     to_native: ToNative,
     /// Turns what a phone has filmed: neither preview nor virtual camera could say it.
-    upright: Upright,
+    upright: AutoRotate,
     input: Input,
     options: CameraOptions,
     cancel: Cancel,
@@ -69,7 +69,7 @@ impl LiveSource {
         notices: Notices,
         progress: Arc<Progress>,
     ) -> Result<(Self, Input)> {
-        let place = Place::find(&options, &notices)?;
+        let place = LiveInput::find(&options, &notices)?;
         let open = Open::new(&place, cancel).map_err(|error| {
             // Everything looks broken that ends before it has begun.
             let name = &place.name;
@@ -82,7 +82,7 @@ impl LiveSource {
         let rate = plausible.or(options.rate).unwrap_or(Rational::new(30, 1));
         let mut media = Media::of_raw_video("rawvideo", rate, stream.sample_aspect_ratio);
         media.streams[0].time_base = microseconds();
-        let upright = Upright::new(stream, false);
+        let upright = AutoRotate::new(stream, false);
         let name = place.name.clone();
         let (frames, duration) = (options.frames, options.duration);
         let input = Input { name, media, video: 0, picture, shift: 0, length: None, frames, duration };
@@ -254,7 +254,7 @@ struct Open {
 }
 
 impl Open {
-    fn new(place: &Place, cancel: &Cancel) -> Result<Self> {
+    fn new(place: &LiveInput, cancel: &Cancel) -> Result<Self> {
         let interrupt = Interrupt::from(cancel.flag());
         let reader = place.is_pipe.then(|| open_pipe(place, cancel)).transpose()?;
         let reader = reader.map(|reader| Box::new(reader) as Box<dyn Read + Send>);
@@ -329,7 +329,7 @@ impl Open {
 }
 
 /// Waits for the first byte, for which nobody is in a hurry.
-fn open_pipe(place: &Place, cancel: &Cancel) -> Result<Reader> {
+fn open_pipe(place: &LiveInput, cancel: &Cancel) -> Result<Reader> {
     let mut reader = Reader::open(&place.url, cancel.flag()).with_context(|| place.name.clone())?;
     let anything = !reader.peek(1).with_context(|| place.name.clone())?.is_empty();
     ensure!(anything, "{}: no data received", place.name);

@@ -4,7 +4,7 @@ use super::part::Part;
 use crate::ffmpeg::{Media, Picture, Properties, microseconds, rescale};
 use crate::frame::{Frame, HostPool, Matrix, Memory, Plane, Pool, Range};
 use crate::io::Reader;
-use crate::pipeline::{Delivery, Input, Notices, Place, Progress, Source};
+use crate::pipeline::{Delivery, Input, Notices, PartPosition, Progress, Source};
 use crate::rawvideo::{FRAME, LONGEST_LINE, RawVideo};
 use anyhow::{Context, Result, bail};
 use std::sync::Arc;
@@ -173,7 +173,7 @@ impl Source for RawSource {
                 continue;
             }
             if index < self.first {
-                return Ok(Some(Delivery::beside(Place::Before, frame)));
+                return Ok(Some(Delivery::beside(PartPosition::Before, frame)));
             }
             let time = (index - self.first) as i64;
             frame.pts = Some(time);
@@ -182,7 +182,7 @@ impl Source for RawSource {
         }
         if self.read >= self.last && self.read < self.last.saturating_add(self.behind) {
             let behind = self.read_frame()?;
-            return Ok(behind.map(|frame| Delivery::beside(Place::Behind, frame)));
+            return Ok(behind.map(|frame| Delivery::beside(PartPosition::Behind, frame)));
         }
         if self.read <= self.first && !self.reader.is_interrupted() {
             bail!("{}: {}", self.input.name, self.nothing_read());

@@ -2,7 +2,7 @@
 
 use super::clahe::{TileHistograms, Tiles};
 use super::modifiers::{cap, in_bins, limited};
-use super::{Curve, Histogram, Method, Scenes, Settings, Turn, Window};
+use super::{Curve, Histogram, Method, Scenes, Settings, Window, WindowUpdate};
 
 /// Turns the histograms of a video, frame by frame and in order, into curves.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct Step {
     /// What to send the frame through.
     pub curve: Curve,
     /// Where it belongs.
-    pub turn: Turn,
+    pub turn: WindowUpdate,
 }
 
 /// What the histograms of a frame's tiles led to.
@@ -30,7 +30,7 @@ pub struct TileStep {
     /// and needs no frame before: it can be done out of order.
     pub window: TileHistograms,
     /// Where the frame belongs.
-    pub turn: Turn,
+    pub turn: WindowUpdate,
 }
 
 impl Equalization {

@@ -1,7 +1,7 @@
 //! What a frame becomes, in integers: the one specification that every backend meets byte for byte.
 //!
 //! A histogram of the luminance goes in, a [`Curve`] comes out:
-//! `histogram -> modifiers -> cumulative sum -> lookup table -> strength`. This room knows counts and codes, no frames.
+//! `histogram -> modifiers -> cumulative sum -> lookup table -> strength`. This module knows counts and codes, no frames.
 //!
 //! Rules that the published formula leaves open, settled here:
 //! * *Strength* blends each **code** with what equalization makes of it, codes outside of [lo, hi] too: a weak curve
@@ -30,7 +30,7 @@ pub use histogram::Histogram;
 pub use levels::Levels;
 pub use look_ahead::LookAhead;
 pub use luminance::{Weights, moved};
-pub use scenes::{COARSE, Leaving, Scenes, Turn};
+pub use scenes::{COARSE, EvictedFrame, Scenes, WindowUpdate};
 pub use settings::{Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Threshold, bins};
 pub use strength::Strength;
 pub use window::Window;

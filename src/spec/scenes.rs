@@ -58,11 +58,11 @@ impl Distribution {
 /// What a frame means for the sums of the windows. A frame's histogram is kept in a slot; there are
 /// [`Smoothing::memory`] of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct WindowUpdate {
     /// Nothing from before counts any more: all sums and slots are empty.
     pub anew: bool,
     /// Slots to be subtracted from the sum of a window, before anything else.
-    pub leaving: [Option<Leaving>; 2],
+    pub leaving: [Option<EvictedFrame>; 2],
     /// The window that the frame belongs to, 0 or 1.
     pub window: usize,
     /// That window begins with this frame.
@@ -81,7 +81,7 @@ pub struct Turn {
 
 /// A frame that leaves a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Leaving {
+pub struct EvictedFrame {
     /// Where its histogram is.
     pub slot: usize,
     /// The window.
@@ -146,7 +146,7 @@ impl Scenes {
 
     /// Where the next frame belongs, which has this size and this histogram. Not all of it has to be counted: the number
     /// of samples may change from frame to frame.
-    pub fn next(&mut self, histogram: &Histogram, size: (usize, usize)) -> Turn {
+    pub fn next(&mut self, histogram: &Histogram, size: (usize, usize)) -> WindowUpdate {
         let shape = (histogram.levels(), size);
         let anew = self.shape != Some(shape);
         if anew {
@@ -180,7 +180,7 @@ impl Scenes {
         self.marks[slot] = window.mark;
         self.number += 1;
         self.last = Some(now);
-        Turn {
+        WindowUpdate {
             anew,
             leaving: [forgotten, pushed_out],
             window: self.current,
@@ -221,7 +221,7 @@ impl Scenes {
     }
 
     /// Takes the oldest frame out of a window.
-    fn drop_oldest(&mut self, window: usize) -> Leaving {
+    fn drop_oldest(&mut self, window: usize) -> EvictedFrame {
         let slot_of = |number: u64| (number % self.marks.len() as u64) as usize;
         let Window { mark, oldest, .. } = self.windows[window];
         let slot = slot_of(oldest);
@@ -230,6 +230,6 @@ impl Scenes {
         let window_state = &mut self.windows[window];
         window_state.oldest = next.unwrap_or(self.number);
         window_state.frames -= 1;
-        Leaving { slot, window }
+        EvictedFrame { slot, window }
     }
 }

@@ -1,7 +1,7 @@
 //! The sums of histograms over the temporal window: the newest is added, what leaves is subtracted, so that a frame
 //! costs the same whatever the length of the window.
 
-use super::Turn;
+use super::WindowUpdate;
 
 /// The histograms that are remembered, and the sums of both windows. `Scenes` says what belongs where.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +16,7 @@ impl Window {
     ///
     /// # Panics
     /// When a frame has other bins than the one before and does not begin anew.
-    pub fn next(&mut self, turn: &Turn, counts: &[u64]) -> &[u64] {
+    pub fn next(&mut self, turn: &WindowUpdate, counts: &[u64]) -> &[u64] {
         if turn.anew {
             self.slots.clear();
             self.sums = [vec![0; counts.len()], vec![0; counts.len()]];

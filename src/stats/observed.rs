@@ -4,13 +4,13 @@
 
 use super::measures::{curve_change, deviation, entropy, largest_slope, mean};
 use super::{Record, Recording, eme::eme};
-use crate::curves::{Kind, Saving};
+use crate::curves::{CurveWriter, Kind};
 use crate::equalize::cpu::{Engine, Isa};
-use crate::equalize::{Counted, Equalizer, kind, tiles, whole};
+use crate::equalize::{CountedRegion, Equalizer, kind, tiles, whole};
 use crate::frame::{Frame, HostPool, Pool};
 use crate::pipeline::{Input, Progress, Stage};
 use crate::spec::clahe::TileCurves;
-use crate::spec::{Curve, Equalization, Histogram, Levels, LookAhead, Settings, Turn};
+use crate::spec::{Curve, Equalization, Histogram, Levels, LookAhead, Settings, WindowUpdate};
 use anyhow::{Context, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use std::time::{Duration, Instant};
 pub struct Observed {
     backend: Box<dyn Equalizer>,
     recording: Option<Recording>,
-    saving: Option<Saving>,
+    saving: Option<CurveWriter>,
     progress: Arc<Progress>,
     /// Seconds in a unit of the frames' times.
     time_unit: f64,
     engine: Engine,
     equalization: Equalization,
-    counted: Counted,
+    counted: CountedRegion,
     settings: Settings,
     curve: Option<Arc<Curve>>,
     /// The frames that the backend holds back, and those under way with the curves that they are sent through.
@@ -48,7 +48,7 @@ pub struct Observed {
 struct Seen {
     frame: Frame,
     histogram: Histogram,
-    turn: Turn,
+    turn: WindowUpdate,
 }
 
 /// The curve of a frame, or those of its tiles: an entry for each code of each.
@@ -63,7 +63,7 @@ impl Observed {
         input: &Input,
         progress: Arc<Progress>,
         recording: Option<Recording>,
-        saving: Option<Saving>,
+        saving: Option<CurveWriter>,
     ) -> Self {
         let Some(engine) = Engine::new(Isa::best(), HostPool::default()) else {
             unreachable!("the best of the available instruction sets is available")
@@ -76,7 +76,7 @@ impl Observed {
             time_unit: f64::from(input.video_stream().time_base),
             engine,
             equalization: Equalization::new(settings),
-            counted: Counted::default(),
+            counted: CountedRegion::default(),
             settings,
             curve: None,
             look_ahead: LookAhead::new(settings.smoothing.ahead()),

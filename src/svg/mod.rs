@@ -1,4 +1,4 @@
-//! Plots as SVG: a drawing that escapes its text, and axes with round ticks. What is plotted is the business of the rooms
+//! Plots as SVG: a drawing that escapes its text, and axes with round ticks. What is plotted is the business of the modules
 //! that plot.
 
 mod axis;

@@ -16,7 +16,7 @@ use crate::equalize::cpu::{Engine, Isa};
 use crate::equalize::{levels, relation, whole};
 use crate::frame::{Frame, HostPool};
 use crate::pipeline::Notices;
-use crate::pipeline::live::{Dial, Shown, Status, Viewer, Wish};
+use crate::pipeline::live::{SharedSettings, Shown, Status, Viewer, ViewerReply};
 use crate::spec::{Levels, Settings, Smoothing, Strength};
 use anyhow::{Context, Result};
 use controls::{Controls, STEP, View};
@@ -41,7 +41,7 @@ pub struct Window {
     screen: Screen,
     projector: Projector,
     engine: Engine,
-    dial: Dial,
+    shared_settings: SharedSettings,
     notices: Notices,
     again: Again,
     controls: Controls,
@@ -50,18 +50,18 @@ pub struct Window {
 }
 
 impl Window {
-    /// Opens it; it is seen as soon as there is a picture. Keys turn the `dial`; `notices` hears of screenshots,
-    /// and `again` does what stands still while the dial is turned.
+    /// Opens it; it is seen as soon as there is a picture. Keys turn the `shared_settings`; `notices` hears of screenshots,
+    /// and `again` equalizes once more what stands still when they change.
     ///
     /// # Errors
     /// When there is no display.
-    pub fn open(dial: Dial, notices: Notices, again: Again) -> Result<Self> {
+    pub fn open(shared_settings: SharedSettings, notices: Notices, again: Again) -> Result<Self> {
         let engine = Engine::new(Isa::best(), HostPool::default()).context("the best instruction set is available")?;
         Ok(Window {
             screen: Screen::open("histeq-video live", LARGEST)?,
             projector: Projector::default(),
             engine,
-            dial,
+            shared_settings,
             notices,
             again,
             controls: Controls::default(),
@@ -87,7 +87,7 @@ impl Window {
         for input in &inputs {
             match *input {
                 Input::Key(action) => {
-                    if self.act(action)? == Wish::End {
+                    if self.act(action)? == ViewerReply::End {
                         return Ok(None);
                     }
                 }
@@ -100,7 +100,7 @@ impl Window {
     }
 
     /// Does what a key says.
-    fn act(&mut self, action: Action) -> Result<Wish> {
+    fn act(&mut self, action: Action) -> Result<ViewerReply> {
         let controls = &mut self.controls;
         match action {
             Action::Equalized => controls.view = View::Equalized,
@@ -115,10 +115,10 @@ impl Window {
             Action::FullScreen => self.screen.set_full(!self.screen.is_full()),
             Action::Help => controls.help = !controls.help,
             Action::Back if self.screen.is_full() => self.screen.set_full(false),
-            Action::Back | Action::Quit => return Ok(Wish::End),
+            Action::Back | Action::Quit => return Ok(ViewerReply::End),
         }
         self.screen.set_draggable(self.controls.view == View::Split);
-        Ok(Wish::GoOn)
+        Ok(ViewerReply::GoOn)
     }
 
     fn drag(&mut self, x: f64) {
@@ -127,13 +127,13 @@ impl Window {
         self.controls.divide_at((x - left as f64) / width.max(1) as f64);
     }
 
-    /// Turns the dial. No frame comes to show it while the picture stands still, so that one is done again.
+    /// Changes the strength. No frame comes to show it while the picture stands still, so that one is done again.
     fn strengthen(&mut self, by: f64) -> Result<()> {
-        let settings = self.dial.get();
+        let settings = self.shared_settings.get();
         let share = f64::from(settings.strength.of_256()) / 256.0;
         let strength = Strength::from_share((share + by).clamp(0.0, 1.0)).unwrap_or_default();
         let settings = Settings { strength, ..settings };
-        self.dial.set(settings);
+        self.shared_settings.set(settings);
         if let Some(shown) = self.last.as_mut().filter(|_| self.controls.paused) {
             shown.equalized = (self.again)(shown, settings)?;
         }
@@ -142,12 +142,12 @@ impl Window {
 
     /// Doubles the temporal window, or halves it.
     fn smoothen(&mut self, steps: i32) {
-        let settings = self.dial.get();
+        let settings = self.shared_settings.get();
         let frames = settings.smoothing.frames();
         let frames = if steps > 0 { frames * 2 } else { frames / 2 };
         let flash = settings.smoothing.flash().max(1);
         let smoothing = if frames > 1 { Smoothing::new(frames, flash) } else { Smoothing::OFF };
-        self.dial.set(Settings { smoothing, ..settings });
+        self.shared_settings.set(Settings { smoothing, ..settings });
     }
 
     fn keep(&self) {
@@ -160,7 +160,7 @@ impl Window {
     fn draw(&mut self, status: &Status) -> Result<()> {
         let Some(shown) = &self.last else { return Ok(()) };
         let (size, at) = fit((shown.original.width(), shown.original.height()), self.screen.size());
-        let (controls, settings) = (&self.controls, self.dial.get());
+        let (controls, settings) = (&self.controls, self.shared_settings.get());
         let text = captions::line(status, &settings, controls.paused, self.messages.text());
         let (projector, engine) = (&mut self.projector, &mut self.engine);
         self.screen.draw(|canvas| {
@@ -186,11 +186,11 @@ impl Window {
 }
 
 impl Viewer for Window {
-    fn show(&mut self, frame: Option<Shown>, status: &Status) -> Result<Wish> {
+    fn show(&mut self, frame: Option<Shown>, status: &Status) -> Result<ViewerReply> {
         if let Some(first) = frame.as_ref().filter(|_| self.last.is_none()) {
             self.unveil(&first.original);
         }
-        let Some(mut news) = self.listen()? else { return Ok(Wish::End) };
+        let Some(mut news) = self.listen()? else { return Ok(ViewerReply::End) };
         if let Some(frame) = frame.filter(|_| !self.controls.paused || self.last.is_none()) {
             self.last = Some(frame);
             news = true;
@@ -198,7 +198,7 @@ impl Viewer for Window {
         if self.messages.update() || news {
             self.draw(status)?;
         }
-        Ok(Wish::GoOn)
+        Ok(ViewerReply::GoOn)
     }
 }
 

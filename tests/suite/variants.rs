@@ -6,8 +6,8 @@ use crate::host_program::Numbers;
 use crate::pictures::{Content, Picture, difference};
 use crate::program::Dir;
 use histeq_video::cuda::variants::{
-    CdfMin, Elements, Experiment, Formula, HistogramVariant, Lab, MapVariant, Memory, PixelOrder, Repeats, SETUPS,
-    ScanVariant, Setup, Shape, Variants, Walk,
+    CdfMin, Elements, Experiment, Formula, HistogramVariant, KernelBench, MapVariant, Memory, PixelOrder, Repeats,
+    SETUPS, ScanVariant, Setup, Shape, Variants, Walk,
 };
 use histeq_video::cuda::{Error, Gpu};
 use histeq_video::equalize::Equalizer;
@@ -137,8 +137,8 @@ fn variants_give_the_bytes_of_any_other_backend() {
 /// Once each, with no warming up: what is asked for is the result.
 const ONCE: Repeats = Repeats { warm_up: 0, measured: 2, launches: 2 };
 
-fn lab() -> Option<Lab> {
-    gpu().map(|gpu| Lab::new(gpu).unwrap())
+fn lab() -> Option<KernelBench> {
+    gpu().map(|gpu| KernelBench::new(gpu).unwrap())
 }
 
 /// Elements that mostly belong to a bin, some of them in runs, as in pictures.
@@ -346,7 +346,7 @@ fn luminance_is_counted_right_by_either_formula() {
 }
 
 /// The elements of a setup, as bins.
-fn put(lab: &Lab, setup: &Setup, numbers: &mut Numbers) -> (histeq_video::cuda::variants::Plane, Vec<u32>) {
+fn put(lab: &KernelBench, setup: &Setup, numbers: &mut Numbers) -> (histeq_video::cuda::variants::Plane, Vec<u32>) {
     let size = (1280, 1024);
     if setup.is_luminance {
         let formula = setup.formula.unwrap_or(Formula::EquationFloor);

@@ -3,7 +3,7 @@
 
 use crate::pictures::{Random, seed};
 use histeq_video::spec::{
-    Equalization, Histogram, Levels, LookAhead, Scenes, Settings, Smoothing, Threshold, Turn, Window,
+    Equalization, Histogram, Levels, LookAhead, Scenes, Settings, Smoothing, Threshold, Window, WindowUpdate,
 };
 
 const SAMPLES: u64 = 10_000;
@@ -82,7 +82,7 @@ fn video(random: &mut Random, length: usize) -> Vec<Histogram> {
     frames
 }
 
-fn turns(frames: &[Histogram], settings: &Settings) -> Vec<Turn> {
+fn turns(frames: &[Histogram], settings: &Settings) -> Vec<WindowUpdate> {
     let mut scenes = Scenes::new(settings);
     frames.iter().map(|frame| scenes.next(frame, SIZE)).collect()
 }

@@ -1,9 +1,9 @@
 //! `bench bins`: histograms of many bins over 32-bit elements, saturated, as in cuda-4096-bins-saturated.
 
-use super::in_lab::{document_setup, experiment, repeats, with_choice};
+use super::on_gpu::{document_setup, experiment, repeats, with_choice};
 use crate::bench::expected::check_values;
 use crate::bench::{Row, Setup, Table, Unit, Value, sequential};
-use crate::cuda::variants::{Elements, Experiment, HistogramVariant, Lab, Memory, Plane, Variants};
+use crate::cuda::variants::{Elements, Experiment, HistogramVariant, KernelBench, Memory, Plane, Variants};
 use anyhow::Result;
 use std::hint::black_box;
 
@@ -26,7 +26,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         gpu_table(setup, "elements", "Over the number of elements", "elements"),
         gpu_table(setup, "bins", "Over the number of bins", "bins"),
     ];
-    let lab = setup.gpu().ok().map(Lab::new).transpose()?;
+    let lab = setup.gpu().ok().map(KernelBench::new).transpose()?;
     let cases = cases(setup);
     setup.steps.expect(cases.len());
     for (elements, bins, over) in cases {
@@ -136,13 +136,13 @@ struct OnGpu<'a> {
 }
 
 impl<'a> OnGpu<'a> {
-    fn put(setup: &Setup, lab: &Lab, case: &'a Case) -> Result<Self> {
+    fn put(setup: &Setup, lab: &KernelBench, case: &'a Case) -> Result<Self> {
         let plane = lab.put(Elements::U32(&case.elements), (case.elements.len(), 1), case.bins, 1)?;
         let upload = lab.transfer(&plane, Memory::Pageable, repeats(setup))?.upload;
         Ok(OnGpu { case, plane, upload })
     }
 
-    fn row(&self, setup: &Setup, lab: &Lab, name: &str, experiment: &Experiment) -> Result<Row> {
+    fn row(&self, setup: &Setup, lab: &KernelBench, name: &str, experiment: &Experiment) -> Result<Row> {
         let counted = lab.histogram(&self.plane, experiment, repeats(setup))?;
         let cut = lab.saturation(&counted.result, setup.saturate, repeats(setup))?;
         check_values("the saturated histogram", &self.case.counts, &cut.result)?;

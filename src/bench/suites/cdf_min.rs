@@ -1,10 +1,10 @@
 //! `bench cdf-min`: the images of opencl-blelloch-scan, by its kernels, with either way to the first occupied level.
 
-use super::in_lab::{OnGpu, document_setup, experiment, note, with_choice};
 use super::on_cpu::{Image, area};
+use super::on_gpu::{OnGpu, document_setup, experiment, note, with_choice};
 use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit};
-use crate::cuda::variants::{Lab, Step};
+use crate::cuda::variants::{KernelBench, Step};
 use anyhow::Result;
 
 const SIZES: [(usize, usize); 10] = [
@@ -26,7 +26,7 @@ const WAYS: [(&str, &str); 2] = [("reduction", "OpenCL, reduction"), ("first-non
 /// One table over the sizes.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let mut table = empty(setup);
-    let lab = setup.gpu().ok().map(Lab::new).transpose()?;
+    let lab = setup.gpu().ok().map(KernelBench::new).transpose()?;
     let sizes = setup.sizes(&SIZES);
     setup.steps.expect(sizes.len());
     for size in sizes {

@@ -1,13 +1,13 @@
 //! `bench luminance`: the luminance histogram of BGRA pixels, as in cuda-rgb-luminance-histogram.
 
-use super::in_lab::{document_setup, experiment, note, repeats, with_choice};
 use super::on_cpu::area;
+use super::on_gpu::{document_setup, experiment, note, repeats, with_choice};
 use crate::bench::content::{Content, first_plane, picture};
 use crate::bench::expected::check_values;
 use crate::bench::references::{BEST, SEQUENTIAL};
 use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value, sequential};
-use crate::cuda::variants::{Experiment, Formula, HistogramVariant, Lab, Memory, PixelOrder, Variants};
+use crate::cuda::variants::{Experiment, Formula, HistogramVariant, KernelBench, Memory, PixelOrder, Variants};
 use crate::equalize::cpu::{Engine, Isa};
 use crate::equalize::whole;
 use crate::frame::{Frame, HostPool, PixelFormat};
@@ -21,7 +21,7 @@ const SIZES: [(usize, usize); 3] = [(1280, 1024), (1920, 1080), (3840, 2160)];
 /// Tables of the CPU and of the kernels.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let (mut cpu, mut kernels) = (cpu_table(), kernels_table(setup));
-    let lab = setup.gpu().ok().map(Lab::new).transpose()?;
+    let lab = setup.gpu().ok().map(KernelBench::new).transpose()?;
     let sizes = setup.sizes(&SIZES);
     setup.steps.expect(sizes.len());
     for size in sizes {
@@ -109,7 +109,13 @@ impl Image {
         Ok([sequential, best])
     }
 
-    fn on_gpu(&self, setup: &Setup, lab: &Lab, (name, experiment): (&str, &Experiment), on_cpu: Value) -> Result<Row> {
+    fn on_gpu(
+        &self,
+        setup: &Setup,
+        lab: &KernelBench,
+        (name, experiment): (&str, &Experiment),
+        on_cpu: Value,
+    ) -> Result<Row> {
         let plane = lab.put_pixels(&self.pixels, PixelOrder::Bgra, self.size, 1)?;
         let counted = lab.histogram(&plane, experiment, repeats(setup))?;
         check_values("the luminance histogram", &self.expected(experiment.formula), &counted.result)?;

@@ -4,10 +4,10 @@
 pub mod bins;
 pub mod cdf_min;
 pub mod cpu;
-mod in_lab;
 pub mod kernels;
 pub mod luminance;
 mod on_cpu;
+mod on_gpu;
 pub mod scans;
 pub mod stages;
 pub mod stream;

@@ -1,11 +1,11 @@
 //! `bench scans`: the squares of cuda-three-scans, by its kernels with each of six scans, in blocks of 256 and 512.
 
-use super::in_lab::{OnGpu, Timed, document_setup, experiment, note, repeats, with_choice};
 use super::on_cpu::{self, Image, OnCpu, area};
+use super::on_gpu::{OnGpu, Timed, document_setup, experiment, note, repeats, with_choice};
 use crate::bench::expected::check_values;
 use crate::bench::setup::size_name;
 use crate::bench::{Arithmetic, Row, Setup, Table, Unit, Value};
-use crate::cuda::variants::{self, Experiment, Formula, Lab, SETUPS, ScanVariant, Step, Variants};
+use crate::cuda::variants::{self, Experiment, Formula, KernelBench, SETUPS, ScanVariant, Step, Variants};
 use anyhow::Result;
 
 const SIZES: [(usize, usize); 4] = [(1024, 1024), (2048, 2048), (4096, 4096), (8192, 8192)];
@@ -18,7 +18,7 @@ const BINS: [u32; 5] = [256, 1024, 4096, 16384, 65536];
 /// Tables of the CPU, of the scans in an equalization, and of the scans by themselves.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let (mut cpu, mut scans) = (on_cpu::table(), scans_table(setup));
-    let lab = setup.gpu().ok().map(Lab::new).transpose()?;
+    let lab = setup.gpu().ok().map(KernelBench::new).transpose()?;
     let sizes = setup.sizes(&SIZES);
     setup.steps.expect(sizes.len());
     for size in sizes {
@@ -116,7 +116,7 @@ fn alone_table() -> Table {
         .over("bins")
 }
 
-fn scan_alone(setup: &Setup, lab: &Lab, bins: u32, table: &mut Table) -> Result<()> {
+fn scan_alone(setup: &Setup, lab: &KernelBench, bins: u32, table: &mut Table) -> Result<()> {
     let counts: Vec<u32> = (0..bins).map(|bin| bin.wrapping_mul(2_654_435_761) >> 20).collect();
     let mut sum = 0;
     let sums = counts.iter().map(|count| {

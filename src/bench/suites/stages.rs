@@ -1,12 +1,12 @@
 //! `bench stages`: an image up, equalized and down, as cuda-naive-vs-optimized times it, by its naive kernels, by its
 //! optimized ones and by those of normal runs; and how many pixels a thread should have.
 
-use super::in_lab::{OnGpu, Timed, document_setup, experiment, note, repeats, with_choice};
 use super::on_cpu::{self, Image, area};
+use super::on_gpu::{OnGpu, Timed, document_setup, experiment, note, repeats, with_choice};
 use crate::bench::expected::check_values;
 use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value};
-use crate::cuda::variants::{Experiment, Formula, HistogramVariant, Lab, MapVariant, Step, Variants};
+use crate::cuda::variants::{Experiment, Formula, HistogramVariant, KernelBench, MapVariant, Step, Variants};
 use anyhow::Result;
 
 const SIZES: [(usize, usize); 5] = [(512, 384), (910, 682), (1000, 667), (1920, 1080), (5120, 2880)];
@@ -15,7 +15,7 @@ const SIZES: [(usize, usize); 5] = [(512, 384), (910, 682), (1000, 667), (1920, 
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let (mut cpu, mut stages) = (on_cpu::table(), stages_table(setup));
     let (mut sweep, mut kernels) = (sweep_table(), kernels_table());
-    let lab = setup.gpu().ok().map(Lab::new).transpose()?;
+    let lab = setup.gpu().ok().map(KernelBench::new).transpose()?;
     let sizes = setup.sizes(&SIZES);
     setup.steps.expect(sizes.len());
     for (index, &size) in sizes.iter().enumerate() {
@@ -95,7 +95,12 @@ fn sweep_table() -> Table {
         .over("pixels a thread")
 }
 
-fn pixels_a_thread(setup: &Setup, lab: &Lab, (image, on_gpu): (&Image, &OnGpu), table: &mut Table) -> Result<()> {
+fn pixels_a_thread(
+    setup: &Setup,
+    lab: &KernelBench,
+    (image, on_gpu): (&Image, &OnGpu),
+    table: &mut Table,
+) -> Result<()> {
     let document = experiment(setup, &document_setup("optimized"));
     // What is swept is the map, whatever it is made of.
     let variants = Variants { map: Some(MapVariant::Coarsened), ..document.variants };
@@ -124,7 +129,12 @@ fn kernels_table() -> Table {
         .measure("time", Unit::Microseconds)
 }
 
-fn kernel_by_kernel(setup: &Setup, lab: &Lab, (image, on_gpu): (&Image, &OnGpu), table: &mut Table) -> Result<()> {
+fn kernel_by_kernel(
+    setup: &Setup,
+    lab: &KernelBench,
+    (image, on_gpu): (&Image, &OnGpu),
+    table: &mut Table,
+) -> Result<()> {
     let row = |step: &str, kernel: &str, times: &[f64]| {
         Row::new([&size_name(image.size), step, kernel]).with("time", Value::of(times))
     };

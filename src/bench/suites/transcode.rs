@@ -3,7 +3,7 @@
 //! Both encode the same picture: `--strength 0.004` does all the work of equalizing and moves nothing by more than a
 //! level. Equalized for good, a picture takes an encoder longer, and nobody could tell what took the time.
 
-use crate::bench::child::{self, Used};
+use crate::bench::child::{self, ResourceUsage};
 use crate::bench::{Row, Setup, Table, Unit, Value};
 use crate::ffmpeg::Demuxer;
 use anyhow::{Context, Result, anyhow, ensure};
@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 
 /// How this program does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum TranscodeBackend {
     /// All of it on the CPU.
     Cpu,
     /// Equalizing on the GPU.
@@ -23,17 +23,17 @@ pub enum Way {
     Nvdec,
 }
 
-impl Way {
+impl TranscodeBackend {
     /// All of them, their names, and what they are.
-    pub const ALL: [(Way, &'static str, &'static str); 3] = [
-        (Way::Cpu, "cpu", "All of it on the CPU"),
-        (Way::Cuda, "cuda", "Equalizing on the GPU"),
-        (Way::Nvdec, "nvdec", "Decoding on the GPU as well"),
+    pub const ALL: [(TranscodeBackend, &'static str, &'static str); 3] = [
+        (TranscodeBackend::Cpu, "cpu", "All of it on the CPU"),
+        (TranscodeBackend::Cuda, "cuda", "Equalizing on the GPU"),
+        (TranscodeBackend::Nvdec, "nvdec", "Decoding on the GPU as well"),
     ];
 
     /// The one of this name.
     pub fn named(name: &str) -> Option<Self> {
-        Way::ALL.iter().find(|way| way.1 == name).map(|way| way.0)
+        TranscodeBackend::ALL.iter().find(|way| way.1 == name).map(|way| way.0)
     }
 }
 
@@ -48,7 +48,7 @@ struct Contender {
     arguments: Vec<String>,
     /// Whether it runs in every round; else in the first one that counts.
     every_round: bool,
-    runs: Vec<Used>,
+    runs: Vec<ResourceUsage>,
 }
 
 /// Runs them all, one after the other, and again.
@@ -99,9 +99,10 @@ fn table(contenders: &[Contender], title: String) -> Table {
     if contenders.iter().any(|one| !one.every_round) {
         table.notes.push("The histeq filter encodes another picture, and runs once.".to_owned());
     }
-    let median = |runs: &[Used], of: fn(&Used) -> f64| Value::of(&runs.iter().map(of).collect::<Vec<_>>());
+    let median =
+        |runs: &[ResourceUsage], of: fn(&ResourceUsage) -> f64| Value::of(&runs.iter().map(of).collect::<Vec<_>>());
     let plain = contenders.iter().find(|one| one.name == PLAIN);
-    let times = |value: Value, of: fn(&Used) -> f64| {
+    let times = |value: Value, of: fn(&ResourceUsage) -> f64| {
         plain.map(|plain| Value::derived(value.median / median(&plain.runs, of).median))
     };
     for Contender { name, runs, .. } in contenders {
@@ -133,10 +134,10 @@ fn contenders(setup: &Setup, file: &Path, folder: &Folder, notes: &mut Vec<Strin
     let ours = std::env::current_exe().context("asking for the path of this program")?;
     let preset = setup.preset.as_str();
     let mut found = Vec::new();
-    if setup.ways.contains(&Way::Cpu) {
+    if setup.ways.contains(&TranscodeBackend::Cpu) {
         found.push(Contender::ours(&ours, file, preset, "cpu", &[]));
     }
-    let on_gpu = [(Way::Cuda, &[][..]), (Way::Nvdec, &["--decoder", "nvdec"])];
+    let on_gpu = [(TranscodeBackend::Cuda, &[][..]), (TranscodeBackend::Nvdec, &["--decoder", "nvdec"])];
     match setup.gpu_index.map(|gpu| gpu.to_string()) {
         None => notes.push("No GPU is measured: --backend cpu asks for the CPU alone.".to_owned()),
         Some(gpu) => {
@@ -191,7 +192,7 @@ impl Contender {
         }
     }
 
-    fn run(&self, out: &Path) -> Result<Used> {
+    fn run(&self, out: &Path) -> Result<ResourceUsage> {
         child::run(Command::new(&self.program).args(&self.arguments).arg(out))
     }
 

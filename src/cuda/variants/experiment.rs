@@ -70,7 +70,7 @@ impl Default for Repeats {
 }
 
 /// What is to be measured. A variant that is `None` is the one that has the algorithm of our tuned kernel (replicated,
-/// warp-shuffle, first-nonzero, wide); [`Lab::tuned`](super::Lab::tuned) has the tuned kernels themselves.
+/// warp-shuffle, first-nonzero, wide); [`KernelBench::tuned`](super::KernelBench::tuned) has the tuned kernels themselves.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Experiment {
     /// Which kernels.

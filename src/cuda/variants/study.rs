@@ -1,7 +1,7 @@
 //! The hook of normal runs: the variants that were chosen for them, in place of the tuned kernels.
 
 use super::arguments::Area;
-use super::kernels::{self, Counted, Scan, Variety};
+use super::kernels::{self, CountedRegion, Scan, Variety};
 use super::shape::{self, Shape};
 use super::{HistogramVariant, Variants};
 use crate::cuda::arguments::Levels;
@@ -54,7 +54,7 @@ impl Study {
     /// When there is no such launch, or it fails.
     pub fn count(&self, picture: &Picture, task: &Task) -> Result<(), Error> {
         let layout = picture.layout();
-        let counted = Counted {
+        let counted = CountedRegion {
             plane: picture.luma.as_ref().unwrap_or(&picture.pixels),
             element_bytes: layout.sample().bytes,
             area: Area::counted(layout, task.counted, picture.luma.is_some()),

@@ -1,7 +1,7 @@
 //! The kernels of normal runs, measured as the variants are.
 
+use super::kernel_bench::{Kind, Plane};
 use super::kernels::Variety;
-use super::lab::{Kind, Plane};
 use super::shape::refused;
 use super::timing::{measured, once};
 use super::{Repeats, Run, Step, StepTimes};

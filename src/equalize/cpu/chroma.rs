@@ -92,7 +92,7 @@ impl Engine {
             }
             _ => {
                 let codes = &mut self.codes.before;
-                if let Layout::Words = layout {
+                if let Layout::WordHistogram = layout {
                     (kernels.read_words)(row, sample, codes);
                 } else {
                     (kernels.gather)(row, sample, [luma.offset, luma.step], codes);

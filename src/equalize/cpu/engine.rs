@@ -6,7 +6,7 @@ use super::chroma::ChromaRow;
 use super::layout::{Layout, PlanarRgb};
 use super::lookup::Lookup;
 use super::simd::Kernels;
-use super::words::Words;
+use super::word_histogram::WordHistogram;
 use crate::equalize::{colours, levels, weights};
 use crate::frame::{Component, Endian, Frame, HostPool, Luminance, PlaneMut, Sample};
 use crate::spec::chroma::rescaled;
@@ -17,7 +17,7 @@ use std::ops::Range;
 pub struct Engine {
     pub(super) kernels: &'static Kernels,
     pool: HostPool,
-    words: Words,
+    words: WordHistogram,
     /// The curve at hand, for samples of one byte and of two.
     table: [u8; 256],
     lookup: Lookup,
@@ -48,7 +48,7 @@ impl Engine {
         Some(Engine {
             kernels: Kernels::of(isa)?,
             pool,
-            words: Words::new(),
+            words: WordHistogram::new(),
             table: [0; 256],
             lookup: Lookup::new(),
             bytes: Luminances::default(),
@@ -115,7 +115,7 @@ impl Engine {
             for (entry, &code) in self.table.iter_mut().zip(curve.codes()) {
                 *entry = code as u8;
             }
-        } else if let Layout::Words = layout {
+        } else if let Layout::WordHistogram = layout {
             self.lookup.set(curve, sample);
         } else {
             // The luminance is in our own rows.
@@ -128,7 +128,7 @@ impl Engine {
         let sample = frame.format().descriptor().sample;
         match layout {
             Layout::Bytes => self.words.count_bytes(&first_row(frame, y)[columns]),
-            Layout::Words => {
+            Layout::WordHistogram => {
                 let words = &first_row(frame, y)[2 * columns.start..2 * columns.end];
                 self.words.count_words(words, sample.endian, sample.shift);
             }
@@ -147,7 +147,7 @@ impl Engine {
         let kernels = self.kernels;
         match layout {
             Layout::Bytes => (kernels.map_bytes)(first_row(frame, y), planes[0].row_mut(y), &self.table),
-            Layout::Words => (kernels.map_words)(first_row(frame, y), planes[0].row_mut(y), &self.lookup),
+            Layout::WordHistogram => (kernels.map_words)(first_row(frame, y), planes[0].row_mut(y), &self.lookup),
             Layout::OtherBytes { offset } => {
                 // An odd width leaves one sample beyond it, which is not picture.
                 let (from, beyond) = first_row(frame, y).split_at(2 * frame.width());
@@ -184,7 +184,7 @@ impl Engine {
         let (bytes, codes) = (&self.bytes, &self.codes);
         match layout {
             Layout::Bytes => planes[0].row_mut(y).copy_from_slice(&bytes.after),
-            Layout::Words => (kernels.write_words)(&codes.after, sample, planes[0].row_mut(y)),
+            Layout::WordHistogram => (kernels.write_words)(&codes.after, sample, planes[0].row_mut(y)),
             Layout::OtherBytes { offset } => {
                 let to = planes[0].row_mut(y);
                 to.copy_from_slice(first_row(frame, y));
@@ -224,7 +224,7 @@ impl Engine {
         let Sample { endian, .. } = frame.format().descriptor().sample;
         let rows = |rgb: &PlanarRgb| rgb.planes.map(|plane| frame.planes()[plane].row(y));
         match layout {
-            Layout::Bytes | Layout::Words => {}
+            Layout::Bytes | Layout::WordHistogram => {}
             Layout::OtherBytes { offset } => {
                 (kernels.every_other)(first_row(frame, y), *offset, &mut self.bytes.before);
             }

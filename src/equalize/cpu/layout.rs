@@ -14,7 +14,7 @@ pub enum Layout {
         offset: usize,
     },
     /// One word of luma after the other: YUV and gray of more than 8 bits.
-    Words,
+    WordHistogram,
     /// Packed RGB of 8 bits.
     Packed(PackedPixel),
     /// Three planes of 8 bits.
@@ -52,7 +52,7 @@ impl Layout {
         match (descriptor.luminance, descriptor.sample.bytes) {
             (Luminance::Stored(Component { step: 1, .. }), 1) => Layout::Bytes,
             (Luminance::Stored(Component { step: 2, offset, .. }), 1) => Layout::OtherBytes { offset },
-            (Luminance::Stored(Component { step: 1, .. }), _) => Layout::Words,
+            (Luminance::Stored(Component { step: 1, .. }), _) => Layout::WordHistogram,
             (Luminance::FromRgb { r, g, b }, bytes) if r.step == 1 => {
                 let rgb = PlanarRgb { planes: [r.plane, g.plane, b.plane], weights: weights(frame) };
                 if bytes == 1 { Layout::PlanarBytes(rgb) } else { Layout::PlanarWords(rgb) }

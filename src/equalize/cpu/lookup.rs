@@ -1,6 +1,6 @@
 //! A curve in the form in which rows of 16-bit words are sent through it: words as they are stored go in and come out.
 
-use super::words::WORDS;
+use super::word_histogram::WORDS;
 use crate::frame::{Endian, Sample};
 use crate::spec::Curve;
 

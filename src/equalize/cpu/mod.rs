@@ -2,13 +2,13 @@
 //! warm in its cache.
 //!
 //! ```text
-//! submit -> jobs -> worker: histogram -> turnstile: curve, in order -> map -> results -> collect, in order
+//! submit -> jobs -> worker: histogram -> in_order: curve, in order -> map -> results -> collect, in order
 //! ```
 //!
 //! | file | what it is |
 //! |---|---|
 //! | `worker.rs` | the life of a thread |
-//! | `turnstile.rs` | where frames line up for their curves |
+//! | `in_order.rs` | where frames line up for their curves |
 //! | `engine.rs` | the two passes over a frame, row by row |
 //! | `local.rs` | the two passes of local equalization |
 //! | `chroma.rs` | chroma that follows luma |
@@ -21,28 +21,28 @@
 mod blend;
 mod chroma;
 mod engine;
+mod in_order;
 mod isa;
 mod layout;
 mod local;
 mod lookup;
 mod simd;
 mod tile_counters;
-mod turnstile;
-mod words;
+mod word_histogram;
 mod worker;
 
 pub use engine::Engine;
 pub use isa::Isa;
 
-use super::{Counted, Equalizer};
+use super::{CountedRegion, Equalizer};
 use crate::frame::{Frame, HostPool};
 use crate::spec::{Curve, Settings};
 use anyhow::{Context, Result, anyhow, bail};
 use crossbeam_channel::{Receiver, Sender};
+use in_order::InOrder;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use turnstile::Turnstile;
 use worker::{Done, Job, Next, Shared, Task, Worker};
 
 /// The backend that runs on the CPU.
@@ -50,8 +50,8 @@ pub struct Cpu {
     isa: Isa,
     settings: Settings,
     curve: Option<Arc<Curve>>,
-    turnstile: Arc<Turnstile<Shared>>,
-    counted: Counted,
+    in_order: Arc<InOrder<Shared>>,
+    counted: CountedRegion,
     /// `None` once the threads are told to end.
     jobs: Option<Sender<Job>>,
     done: Receiver<Done>,
@@ -77,23 +77,23 @@ impl Cpu {
 
     /// The backend with this instruction set; `None` on a machine that lacks it.
     pub fn with_isa(settings: Settings, threads: usize, isa: Isa) -> Option<Self> {
-        let turnstile = Arc::new(Turnstile::new(Shared::new(settings)));
+        let in_order = Arc::new(InOrder::new(Shared::new(settings)));
         let (jobs, waiting) = crossbeam_channel::unbounded();
         let (results, done) = crossbeam_channel::unbounded();
         let pool = HostPool::default();
         let threads = (0..threads.max(1))
             .map(|_| {
                 let engine = Engine::new(isa, pool.clone())?;
-                Some(Worker { engine, turnstile: turnstile.clone() }.spawn(waiting.clone(), results.clone()))
+                Some(Worker { engine, in_order: in_order.clone() }.spawn(waiting.clone(), results.clone()))
             })
             .collect::<Option<Vec<_>>>()?;
         let (jobs, under_way) = (Some(jobs), VecDeque::new());
-        let counted = Counted::default();
+        let counted = CountedRegion::default();
         Some(Cpu {
             isa,
             settings,
             curve: None,
-            turnstile,
+            in_order,
             counted,
             jobs,
             done,
@@ -207,7 +207,7 @@ impl Equalizer for Cpu {
 impl Drop for Cpu {
     fn drop(&mut self) {
         // Frames that nobody will collect are not worth finishing.
-        self.turnstile.close();
+        self.in_order.close();
         self.jobs = None;
         for thread in self.threads.drain(..) {
             // A worker catches its own panics; there is nothing to be told here.

@@ -1,7 +1,7 @@
 //! The life of a thread of the CPU backend.
 
 use super::engine::Engine;
-use super::turnstile::{Closed, Turnstile};
+use super::in_order::{Closed, InOrder};
 use crate::equalize::{tiles, whole};
 use crate::frame::Frame;
 use crate::spec::clahe::{TileCurves, TileHistograms, Tiles};
@@ -86,7 +86,7 @@ pub struct Worker {
     /// Its kernels and its memory.
     pub engine: Engine,
     /// Shared by all.
-    pub turnstile: Arc<Turnstile<Shared>>,
+    pub in_order: Arc<InOrder<Shared>>,
 }
 
 impl Worker {
@@ -107,7 +107,7 @@ impl Worker {
 
     /// The frame that is equalized, if one is, or why none is; `None` when somebody else has to say why.
     ///
-    /// A panic, wherever it comes from, ends this thread's work, and through the turnstile that of all others, whose
+    /// A panic, wherever it comes from, ends this thread's work, and through the ordered section that of all others, whose
     /// frames would wait for ours for ever.
     fn work_or_explain(&mut self, job: Job) -> Option<Option<Done>> {
         let number = if let Task::Next(next) = &job.task { next.number } else { job.ticket };
@@ -116,7 +116,7 @@ impl Worker {
             Ok(Ok(done)) => Some(done),
             Ok(Err(Closed)) => None,
             Err(panic) => {
-                self.turnstile.close();
+                self.in_order.close();
                 let failure = format!("the equalizer panicked at frame {number}: {}", message(&*panic));
                 Some(Some(Done { number, frame: Err(failure) }))
             }
@@ -127,7 +127,7 @@ impl Worker {
         let ready = match task {
             Task::Next(next) => self.take(ticket, *next, LookAhead::push)?,
             Task::WarmUp(next) => self.take(ticket, *next, |_, _, _, _| None)?,
-            Task::Rest => self.turnstile.pass(ticket, |shared| shared.look_ahead.pop())?,
+            Task::Rest => self.in_order.pass(ticket, |shared| shared.look_ahead.pop())?,
         };
         Ok(ready.map(|(Waiting { number, frame, settings }, mapping)| {
             let frame = match mapping {
@@ -145,7 +145,7 @@ impl Worker {
         let Next { number, frame, settings, counted, curve } = next;
         let waiting = Waiting { number, frame, settings };
         if let Some(curve) = curve {
-            self.turnstile.pass(ticket, |_| ())?;
+            self.in_order.pass(ticket, |_| ())?;
             return Ok(Some((waiting, Mapping::Curve(curve))));
         }
         match tiles(&waiting.frame, settings.method) {
@@ -162,7 +162,7 @@ impl Worker {
         then: Then,
     ) -> Result<Option<Ready>, Closed> {
         let histogram = self.engine.histogram(&waiting.frame, counted);
-        self.turnstile.pass(ticket, |Shared { equalization, look_ahead }| {
+        self.in_order.pass(ticket, |Shared { equalization, look_ahead }| {
             set(equalization, &waiting.settings);
             let step = equalization.next(&histogram, (waiting.frame.width(), waiting.frame.height()));
             then(look_ahead, step.turn.scene, waiting, Mapping::Curve(step.curve.into()))
@@ -174,7 +174,7 @@ impl Worker {
         // A window of one frame holds that frame, wherever scenes are cut: nobody asks for the whole histogram.
         let alone = waiting.settings.smoothing.frames() == 1;
         let whole = (!alone).then(|| self.engine.histogram(&waiting.frame, whole(&waiting.frame)));
-        self.turnstile.pass(ticket, |Shared { equalization, look_ahead }| {
+        self.in_order.pass(ticket, |Shared { equalization, look_ahead }| {
             set(equalization, &waiting.settings);
             let (scene, window) = match &whole {
                 Some(whole) => {

@@ -1,7 +1,7 @@
 //! Runs a camera until it is over or somebody asks for the end: then every frame that an output has taken is written,
 //! and every output finished.
 
-use super::{Dial, Latency, Newest, Popped};
+use super::{DropOldestQueue, Latency, Popped, SharedSettings};
 use crate::equalize::Equalizer;
 use crate::frame::{Frame, Pool};
 use crate::pipeline::engine::joined;
@@ -57,7 +57,7 @@ pub struct Shown {
 
 /// What the viewer wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum ViewerReply {
     /// The next frame.
     GoOn,
     /// The end.
@@ -83,12 +83,12 @@ pub trait Viewer {
     ///
     /// # Errors
     /// When it cannot be shown.
-    fn show(&mut self, frame: Option<Shown>, status: &Status) -> Result<Wish>;
+    fn show(&mut self, frame: Option<Shown>, status: &Status) -> Result<ViewerReply>;
 }
 
 /// How many frames may wait for an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
+pub enum QueuePolicy {
     /// Sixty, so that a recording has every frame.
     Recording,
     /// One: whoever looks at it wants to see now.
@@ -102,7 +102,7 @@ pub struct Output {
     /// What writes it.
     pub sink: Box<dyn Sink>,
     /// How many frames may wait for it.
-    pub patience: Patience,
+    pub patience: QueuePolicy,
 }
 
 /// What an output came to.
@@ -118,7 +118,7 @@ pub struct Written {
 
 /// What a run came to.
 #[derive(Clone)]
-pub struct Tally {
+pub struct LiveSummary {
     /// How long it took.
     pub elapsed: Duration,
     /// What equalized, by its own name.
@@ -134,19 +134,19 @@ pub struct Tally {
 }
 
 /// A queue before an output.
-struct Lane {
+struct OutputQueue {
     name: String,
-    queue: Newest<Frame>,
+    queue: DropOldestQueue<Frame>,
 }
 
 /// What takes part in a run.
-pub struct Cast<'a> {
+pub struct LiveParts<'a> {
     /// Where frames come from.
     pub camera: Box<dyn Camera>,
-    /// What equalizes, with the settings at which the dial stands.
+    /// What equalizes, with the settings of `shared_settings`.
     pub equalizer: Box<dyn Equalizer>,
     /// What the user turns.
-    pub dial: &'a Dial,
+    pub shared_settings: &'a SharedSettings,
     /// Where frames go beside the viewer.
     pub outputs: Vec<Output>,
     /// What shows them.
@@ -158,19 +158,24 @@ pub struct Cast<'a> {
 /// # Errors
 /// The first error of camera, equalizer, outputs, viewer, in this order; outputs that did not fail are finished all
 /// the same.
-pub fn run(cast: Cast<'_>, cancel: &Cancel, progress: &Progress, mut tick: impl FnMut(&Progress)) -> Result<Tally> {
-    let Cast { mut camera, equalizer, dial, outputs, mut viewer } = cast;
+pub fn run(
+    parts: LiveParts<'_>,
+    cancel: &Cancel,
+    progress: &Progress,
+    mut tick: impl FnMut(&Progress),
+) -> Result<LiveSummary> {
+    let LiveParts { mut camera, equalizer, shared_settings, outputs, mut viewer } = parts;
     let begin = Instant::now();
-    let captured = Newest::new(if outputs.is_empty() { 1 } else { ALL_WAITING });
-    let shown = viewer.is_some().then(|| Newest::new(1));
-    let (lanes, sinks): (Vec<Lane>, Vec<Box<dyn Sink>>) = outputs
+    let captured = DropOldestQueue::new(if outputs.is_empty() { 1 } else { ALL_WAITING });
+    let shown = viewer.is_some().then(|| DropOldestQueue::new(1));
+    let (output_queues, sinks): (Vec<OutputQueue>, Vec<Box<dyn Sink>>) = outputs
         .into_iter()
         .map(|output| {
-            let waiting = if output.patience == Patience::Recording { RECORDING_WAITING } else { 1 };
-            (Lane { name: output.name, queue: Newest::new(waiting) }, output.sink)
+            let waiting = if output.patience == QueuePolicy::Recording { RECORDING_WAITING } else { 1 };
+            (OutputQueue { name: output.name, queue: DropOldestQueue::new(waiting) }, output.sink)
         })
         .unzip();
-    let (captured, shown, lanes) = (&captured, shown.as_ref(), lanes.as_slice());
+    let (captured, shown, output_queues) = (&captured, shown.as_ref(), output_queues.as_slice());
     let (running, over) = bounded::<()>(0);
     scope(|scope| {
         let named = |name: &str| Builder::new().name(name.to_owned());
@@ -187,45 +192,47 @@ pub fn run(cast: Cast<'_>, cancel: &Cancel, progress: &Progress, mut tick: impl 
         let alive = running.clone();
         let equalize = named("equalize").spawn_scoped(scope, move || {
             let _alive = alive;
-            let result = Middle { equalizer, dial, captured, shown, lanes, progress, equalized: 0 }.run();
-            lanes.iter().for_each(|lane| lane.queue.close());
+            let result =
+                EqualizeStage { equalizer, shared_settings, captured, shown, output_queues, progress, equalized: 0 }
+                    .run();
+            output_queues.iter().for_each(|output| output.queue.close());
             cancel.cancel();
             result
         })?;
         let mut writers = Vec::new();
-        for (lane, sink) in lanes.iter().zip(sinks) {
+        for (output, sink) in output_queues.iter().zip(sinks) {
             let alive = running.clone();
             writers.push(named("output").spawn_scoped(scope, move || {
                 let _alive = alive;
-                let _close = lane.queue.close_after();
-                let written = write(lane, sink, progress);
-                if written.is_err() || lanes.len() == 1 && shown.is_none() {
+                let _close = output.queue.close_after();
+                let written = write(output, sink, progress);
+                if written.is_err() || output_queues.len() == 1 && shown.is_none() {
                     cancel.cancel();
                 }
                 written
             })?);
         }
         drop(running);
-        let mut sight = Sight::new();
+        let mut stats = ViewerStats::new();
         let mut trouble = None;
         loop {
-            let unwritten = lanes.iter().map(|lane| lane.queue.dropped()).sum();
+            let unwritten = output_queues.iter().map(|output| output.queue.dropped()).sum();
             match (&mut viewer, shown) {
                 (Some(viewer), Some(slot)) if !cancel.is_cancelled() => {
-                    let status = Status { dropped: captured.dropped(), unwritten, ..sight.status };
+                    let status = Status { dropped: captured.dropped(), unwritten, ..stats.status };
                     let (frame, at) = match slot.pop_within(KEYS) {
                         Popped::Entry((frame, at)) => (Some(frame), Some(at)),
                         Popped::Empty | Popped::Closed => (None, None),
                     };
                     match viewer.show(frame, &status) {
-                        Ok(Wish::GoOn) => {}
-                        Ok(Wish::End) => cancel.cancel(),
+                        Ok(ViewerReply::GoOn) => {}
+                        Ok(ViewerReply::End) => cancel.cancel(),
                         Err(error) => {
                             trouble = Some(error);
                             cancel.cancel();
                         }
                     }
-                    at.into_iter().for_each(|at| sight.seen(at.elapsed()));
+                    at.into_iter().for_each(|at| stats.seen(at.elapsed()));
                     if over.try_recv() == Err(TryRecvError::Disconnected) {
                         break;
                     }
@@ -242,29 +249,29 @@ pub fn run(cast: Cast<'_>, cancel: &Cancel, progress: &Progress, mut tick: impl 
         let outputs = written.into_iter().collect::<Result<Vec<Written>>>()?;
         trouble.map_or(Ok(()), Err)?;
         let (latency, shown) = match shown {
-            Some(_) => (sight.all, Some(sight.count)),
+            Some(_) => (stats.all, Some(stats.count)),
             None => (to_equalized, None),
         };
-        Ok(Tally { elapsed: begin.elapsed(), equalizer, dropped: captured.dropped(), latency, shown, outputs })
+        Ok(LiveSummary { elapsed: begin.elapsed(), equalizer, dropped: captured.dropped(), latency, shown, outputs })
     })
 }
 
 /// The middle of the way.
-struct Middle<'a> {
+struct EqualizeStage<'a> {
     equalizer: Box<dyn Equalizer>,
-    dial: &'a Dial,
-    captured: &'a Newest<Captured>,
-    shown: Option<&'a Newest<(Shown, Instant)>>,
-    lanes: &'a [Lane],
+    shared_settings: &'a SharedSettings,
+    captured: &'a DropOldestQueue<Captured>,
+    shown: Option<&'a DropOldestQueue<(Shown, Instant)>>,
+    output_queues: &'a [OutputQueue],
     progress: &'a Progress,
     /// Frames equalized so far.
     equalized: u64,
 }
 
-impl Middle<'_> {
+impl EqualizeStage<'_> {
     /// Equalizes until the camera is over. Frames overlap only where they would otherwise wait.
     fn run(mut self) -> Result<(String, Latency)> {
-        let mut settings = self.dial.get();
+        let mut settings = self.shared_settings.get();
         let mut under_way: VecDeque<Captured> = VecDeque::new();
         let mut latency = Latency::default();
         loop {
@@ -277,8 +284,8 @@ impl Middle<'_> {
                 _ => None,
             };
             if let Some(captured) = next {
-                if self.dial.get() != settings {
-                    settings = self.dial.get();
+                if self.shared_settings.get() != settings {
+                    settings = self.shared_settings.get();
                     self.equalizer.set(settings);
                 }
                 self.progress.measure(Stage::Equalize, || self.equalizer.submit(captured.frame.clone()))?;
@@ -297,8 +304,8 @@ impl Middle<'_> {
         let Some(Captured { frame: original, at }) = under_way.pop_front() else { return Ok(false) };
         latency.add(at.elapsed());
         self.progress.count_written();
-        for lane in self.lanes {
-            lane.queue.push(equalized.clone());
+        for output in self.output_queues {
+            output.queue.push(equalized.clone());
         }
         if let Some(slot) = self.shown {
             slot.push((Shown { original, equalized, number: self.equalized }, at));
@@ -309,10 +316,10 @@ impl Middle<'_> {
 }
 
 /// Writes what comes until nothing more does, and finishes the output.
-fn write(lane: &Lane, mut sink: Box<dyn Sink>, progress: &Progress) -> Result<Written> {
+fn write(output: &OutputQueue, mut sink: Box<dyn Sink>, progress: &Progress) -> Result<Written> {
     let mut frames = 0;
     let work = |frames: &mut u64| -> Result<()> {
-        while let Some(frame) = lane.queue.pop() {
+        while let Some(frame) = output.queue.pop() {
             let delivery = Delivery { frame: Some(frame), ..Delivery::default() };
             progress.measure(Stage::Sink, || sink.write(delivery))?;
             *frames += 1;
@@ -322,12 +329,12 @@ fn write(lane: &Lane, mut sink: Box<dyn Sink>, progress: &Progress) -> Result<Wr
     };
     match work(&mut frames) {
         Err(error) if !error.is::<ReaderGone>() => Err(error),
-        _ => Ok(Written { name: lane.name.clone(), frames, dropped: lane.queue.dropped() }),
+        _ => Ok(Written { name: output.name.clone(), frames, dropped: output.queue.dropped() }),
     }
 }
 
 /// What the viewer has shown.
-struct Sight {
+struct ViewerStats {
     all: Latency,
     count: u64,
     recent: Latency,
@@ -336,10 +343,10 @@ struct Sight {
     status: Status,
 }
 
-impl Sight {
+impl ViewerStats {
     fn new() -> Self {
         let (all, recent) = (Latency::default(), Latency::default());
-        Sight { all, count: 0, recent, recent_count: 0, since: Instant::now(), status: Status::default() }
+        ViewerStats { all, count: 0, recent, recent_count: 0, since: Instant::now(), status: Status::default() }
     }
 
     fn seen(&mut self, latency: Duration) {

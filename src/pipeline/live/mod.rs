@@ -6,12 +6,14 @@
 //!                             -> queue -> output        as many as there are
 //! ```
 
-mod dial;
+mod drop_oldest_queue;
 mod engine;
 mod latency;
-mod newest;
+mod shared_settings;
 
-pub use dial::Dial;
-pub use engine::{Camera, Captured, Cast, Output, Patience, Shown, Status, Tally, Viewer, Wish, Written, run};
+pub use drop_oldest_queue::{DropOldestQueue, Popped};
+pub use engine::{
+    Camera, Captured, LiveParts, LiveSummary, Output, QueuePolicy, Shown, Status, Viewer, ViewerReply, Written, run,
+};
 pub use latency::Latency;
-pub use newest::{Newest, Popped};
+pub use shared_settings::SharedSettings;

@@ -11,7 +11,7 @@ use super::options::InputOptions;
 use super::part::Bounds;
 use crate::ffmpeg::{DecodeOn, Decoded, Decoder, Demuxer, Error, Packet, Picture, Rational, microseconds, rescale};
 use crate::frame::{Frame, Pool};
-use crate::pipeline::{Delivery, Input, Notices, Place, Progress, Source};
+use crate::pipeline::{Delivery, Input, Notices, PartPosition, Progress, Source};
 use anyhow::{Context, Result, bail, ensure};
 use continuity::Continuity;
 use other_streams::OtherStreams;
@@ -229,7 +229,7 @@ impl FileSource {
                 .to_native
                 .frame(&picture)
                 .with_context(|| format!("{}: a frame before --start", self.input.name))?;
-            return Ok(Some(Delivery::beside(Place::Before, before)));
+            return Ok(Some(Delivery::beside(PartPosition::Before, before)));
         }
         if self.bounds.end.is_some_and(|end| moment >= end)
             || self.options.part.frames.is_some_and(|most| self.delivered >= most)
@@ -274,7 +274,7 @@ impl FileSource {
             .to_native
             .frame(picture)
             .with_context(|| format!("{}: a frame behind the last one", self.input.name))?;
-        Ok(Some(Delivery::beside(Place::Behind, behind)))
+        Ok(Some(Delivery::beside(PartPosition::Behind, behind)))
     }
 
     /// The time of a frame that carries none: right after the one before it.

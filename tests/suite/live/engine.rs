@@ -6,7 +6,8 @@ use histeq_video::equalize::Equalizer;
 use histeq_video::equalize::reference::Reference;
 use histeq_video::frame::{Frame, PixelFormat};
 use histeq_video::pipeline::live::{
-    Camera, Captured, Cast, Dial, Latency, Newest, Output, Patience, Popped, Tally, run,
+    Camera, Captured, DropOldestQueue, Latency, LiveParts, LiveSummary, Output, Popped, QueuePolicy, SharedSettings,
+    run,
 };
 use histeq_video::pipeline::{Cancel, Delivery, Outcome, Progress, Sink};
 use histeq_video::spec::{Curve, Settings};
@@ -105,22 +106,22 @@ struct Film {
     frames: u32,
     equalize: Duration,
     write: Duration,
-    patience: Patience,
+    patience: QueuePolicy,
     fault: bool,
 }
 
 /// Films at 66 frames a second, slowly enough for a busy machine; answers with the tally, the frames written, and the most that were alive.
-fn film(film: &Film) -> (Result<Tally>, usize, usize) {
+fn film(film: &Film) -> (Result<LiveSummary>, usize, usize) {
     let (most_alive, written) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let interval = Duration::from_millis(15);
     let camera = Paced { left: film.frames, interval, token: Arc::new(()), most_alive: most_alive.clone() };
     let sink = Box::new(Slow { time: film.write, fault: film.fault, written: written.clone() });
     let output = Output { name: "slow".to_owned(), sink, patience: film.patience };
     let time = film.equalize;
-    let cast = Cast {
+    let cast = LiveParts {
         camera: Box::new(camera),
         equalizer: Box::new(Lazy(Reference::new(Settings::default()), time)),
-        dial: &Dial::default(),
+        shared_settings: &SharedSettings::default(),
         outputs: vec![output],
         viewer: None,
     };
@@ -132,7 +133,7 @@ const NO_TIME: Duration = Duration::ZERO;
 
 #[test]
 fn a_recording_that_keeps_up_has_every_frame() {
-    let patience = Patience::Recording;
+    let patience = QueuePolicy::Recording;
     let (tally, written, _) = film(&Film { frames: 100, equalize: NO_TIME, write: NO_TIME, patience, fault: false });
     let tally = tally.expect("a good run");
     assert_eq!((written, tally.dropped, tally.outputs[0].dropped), (100, 0, 0));
@@ -140,7 +141,7 @@ fn a_recording_that_keeps_up_has_every_frame() {
 
 #[test]
 fn a_slow_output_drops_frames_and_holds_nobody_up() {
-    for (patience, waiting) in [(Patience::Stream, 1), (Patience::Recording, 60)] {
+    for (patience, waiting) in [(QueuePolicy::Stream, 1), (QueuePolicy::Recording, 60)] {
         let write = Duration::from_millis(60);
         let (tally, written, most_alive) =
             film(&Film { frames: 200, equalize: NO_TIME, write, patience, fault: false });
@@ -159,7 +160,7 @@ fn a_slow_output_drops_frames_and_holds_nobody_up() {
 #[test]
 fn a_slow_equalizer_drops_frames_and_latency_does_not_grow() {
     let equalize = Duration::from_millis(60);
-    let patience = Patience::Stream;
+    let patience = QueuePolicy::Stream;
     let (tally, written, _) = film(&Film { frames: 300, equalize, write: NO_TIME, patience, fault: false });
     let tally = tally.expect("a good run");
     assert!(tally.dropped > 150, "{} dropped", tally.dropped);
@@ -171,7 +172,7 @@ fn a_slow_equalizer_drops_frames_and_latency_does_not_grow() {
 
 #[test]
 fn an_output_that_fails_ends_the_run_with_its_error() {
-    let patience = Patience::Recording;
+    let patience = QueuePolicy::Recording;
     let (tally, ..) = film(&Film { frames: 400, equalize: NO_TIME, write: NO_TIME, patience, fault: true });
     let error = tally.err().expect("an error");
     assert!(error.to_string().contains("disk is full"));
@@ -179,7 +180,7 @@ fn an_output_that_fails_ends_the_run_with_its_error() {
 
 #[test]
 fn a_slot_keeps_the_newest() {
-    let slot = Newest::new(1);
+    let slot = DropOldestQueue::new(1);
     assert_eq!(slot.pop_within(NO_TIME), Popped::<i32>::Empty);
     (1..=5).for_each(|entry| slot.push(entry));
     assert_eq!((slot.dropped(), slot.pop()), (4, Some(5)));

@@ -22,7 +22,7 @@ const COPIES: u32 = 32 << 10;
 const MOST_COPIES: u32 = 5;
 
 /// What is counted, and where to.
-pub(in crate::cuda::variants) struct Counted<'a> {
+pub(in crate::cuda::variants) struct CountedRegion<'a> {
     pub plane: &'a CudaSlice<u8>,
     /// 1, 2 or 4.
     pub element_bytes: u8,
@@ -40,12 +40,12 @@ pub(in crate::cuda::variants) struct Counted<'a> {
 pub(in crate::cuda::variants) fn launch(
     variety: &Variety,
     stream: &Arc<CudaStream>,
-    counted: &Counted,
+    counted: &CountedRegion,
     variants: &Variants,
     shape: &Shape,
 ) -> Result<(), Error> {
     let variant = variants.histogram.unwrap_or(HistogramVariant::Replicated);
-    let Counted { plane, element_bytes, area, levels, counts, codes } = counted;
+    let CountedRegion { plane, element_bytes, area, levels, counts, codes } = counted;
     let area = if shape.walk == Walk::Tiles { *area } else { area.in_one_row() };
     let is_wide = variant == HistogramVariant::Replicated;
     if is_wide && shape.walk == Walk::Tiles {

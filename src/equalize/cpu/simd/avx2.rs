@@ -7,7 +7,7 @@ use super::{Kernels, compile_for, scalar};
 use crate::equalize::cpu::blend::{ByteCell, Shares};
 use crate::equalize::cpu::layout::PackedPixel;
 use crate::equalize::cpu::lookup::Lookup;
-use crate::equalize::cpu::words::Words;
+use crate::equalize::cpu::word_histogram::WordHistogram;
 use crate::frame::{Endian, Sample};
 use crate::spec::Weights;
 use crate::spec::chroma::Colours;
@@ -44,7 +44,7 @@ pub(super) static KERNELS: Kernels = Kernels {
 };
 
 compile_for! { "avx2":
-    fn take_bytes(words: &mut Words) -> [u32; 256];
+    fn take_bytes(words: &mut WordHistogram) -> [u32; 256];
     fn every_other(from: &[u8], offset: usize, to: &mut [u8]);
     fn map_words(from: &[u8], to: &mut [u8], lookup: &Lookup);
     fn luminance_packed(from: &[u8], pixel: &PackedPixel, to: &mut [u8]);

@@ -14,7 +14,7 @@ use super::Isa;
 use super::blend::{ByteCell, Shares};
 use super::layout::PackedPixel;
 use super::lookup::Lookup;
-use super::words::Words;
+use super::word_histogram::WordHistogram;
 use crate::frame::{Endian, Sample};
 use crate::spec::Weights;
 use crate::spec::chroma::Colours;
@@ -22,7 +22,7 @@ use crate::spec::chroma::Colours;
 /// The kernels of one instruction set; `scalar.rs` says what each computes.
 #[allow(missing_docs, clippy::type_complexity, reason = "each is the type of the function of its name")]
 pub struct Kernels {
-    pub take_bytes: fn(&mut Words) -> [u32; 256],
+    pub take_bytes: fn(&mut WordHistogram) -> [u32; 256],
     pub every_other: fn(&[u8], usize, &mut [u8]),
     pub map_bytes: fn(&[u8], &mut [u8], &[u8; 256]),
     pub map_every_other: fn(&[u8], &mut [u8], &[u8; 256], usize),

@@ -10,7 +10,7 @@ pub use super::chroma::{
 };
 use crate::equalize::cpu::layout::PackedPixel;
 use crate::equalize::cpu::lookup::Lookup;
-use crate::equalize::cpu::words::Words;
+use crate::equalize::cpu::word_histogram::WordHistogram;
 use crate::frame::{Endian, Sample};
 use crate::spec::{Weights, moved};
 
@@ -46,7 +46,7 @@ pub(super) static KERNELS: Kernels = Kernels {
 
 /// How often each byte was counted; the counters are zero afterwards.
 #[inline(always)]
-pub fn take_bytes(words: &mut Words) -> [u32; 256] {
+pub fn take_bytes(words: &mut WordHistogram) -> [u32; 256] {
     let mut first = std::mem::replace(&mut words.single, [0; 256]);
     let mut second = [0; 256];
     for (high, row) in words.pairs.as_chunks_mut::<256>().0.iter_mut().enumerate() {

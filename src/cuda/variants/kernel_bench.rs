@@ -2,7 +2,7 @@
 //! timed by events on the device. What a step gives comes back too, so that nobody measures what is wrong.
 
 use super::arguments::Area;
-use super::kernels::{self, Counted, Scan, Variety};
+use super::kernels::{self, CountedRegion, Scan, Variety};
 use super::shape::refused;
 use super::timing::{copied, measured, once};
 use super::{
@@ -58,7 +58,7 @@ impl Plane {
 }
 
 /// A GPU and the kernels of the documents.
-pub struct Lab {
+pub struct KernelBench {
     gpu: Arc<Gpu>,
     stream: Arc<CudaStream>,
     variety: Variety,
@@ -72,14 +72,14 @@ const UPLOADING: &str = "copying to the device";
 const DOWNLOADING: &str = "copying from the device";
 const CLEARING: &str = "clearing memory on the device";
 
-impl Lab {
+impl KernelBench {
     /// A lab on this GPU. The kernels that are asked for are loaded then; the first time takes some tenths of a second.
     ///
     /// # Errors
     /// When a stream cannot be made.
     pub fn new(gpu: &Arc<Gpu>) -> Result<Self, Error> {
         let stream = gpu.context.new_stream().doing("making a stream")?;
-        Ok(Lab { gpu: gpu.clone(), stream, variety: Variety::of(gpu)? })
+        Ok(KernelBench { gpu: gpu.clone(), stream, variety: Variety::of(gpu)? })
     }
 
     /// The GPU.
@@ -109,10 +109,10 @@ impl Lab {
     /// Puts colour pixels of 8 bits on the device. Their luminance belongs to 256 bins; there is no map for them.
     ///
     /// # Errors
-    /// As for [`put`](Lab::put).
+    /// As for [`put`](KernelBench::put).
     ///
     /// # Panics
-    /// As for [`put`](Lab::put).
+    /// As for [`put`](KernelBench::put).
     pub fn put_pixels(
         &self,
         bytes: &[u8],
@@ -185,7 +185,7 @@ impl Lab {
     /// Cuts counts off at `most`.
     ///
     /// # Errors
-    /// As for [`histogram`](Lab::histogram).
+    /// As for [`histogram`](KernelBench::histogram).
     pub fn saturation(&self, counts: &[u32], most: u32, repeats: Repeats) -> Result<Measured<Vec<u32>>, Error> {
         let counts = self.up(counts)?;
         let saturate = |_| kernels::saturation(&self.variety, &self.stream, &counts, most);
@@ -195,7 +195,7 @@ impl Lab {
     /// Sums counts up.
     ///
     /// # Errors
-    /// As for [`histogram`](Lab::histogram).
+    /// As for [`histogram`](KernelBench::histogram).
     pub fn scan(&self, counts: &[u32], experiment: &Experiment, repeats: Repeats) -> Result<Measured<Vec<u32>>, Error> {
         let (scan, cdf) = (self.scan_of(counts.len() as u32, experiment)?, self.zeros(counts.len() as u32)?);
         let counts = self.up(counts)?;
@@ -205,7 +205,7 @@ impl Lab {
     /// Finds the cumulative count of the first occupied bin.
     ///
     /// # Errors
-    /// As for [`histogram`](Lab::histogram).
+    /// As for [`histogram`](KernelBench::histogram).
     pub fn cdf_min(&self, cdf: &[u32], experiment: &Experiment, repeats: Repeats) -> Result<Measured<u32>, Error> {
         let (cdf, least) = (self.up(cdf)?, self.zeros(1)?);
         self.measure(repeats, |_| self.find_least(&cdf, &least, experiment), || Ok(self.down(&least)?[0]))
@@ -215,7 +215,7 @@ impl Lab {
     /// `cdf_min`.
     ///
     /// # Errors
-    /// As for [`histogram`](Lab::histogram).
+    /// As for [`histogram`](KernelBench::histogram).
     ///
     /// # Panics
     /// When there are no counts.
@@ -236,7 +236,7 @@ impl Lab {
     /// Sends the elements of a plane through a curve; what they become has their width and this machine's byte order.
     ///
     /// # Errors
-    /// As for [`histogram`](Lab::histogram). Colour pixels are refused, and so is a computed map, which has no curve.
+    /// As for [`histogram`](KernelBench::histogram). Colour pixels are refused, and so is a computed map, which has no curve.
     ///
     /// # Panics
     /// When the curve has not an entry for each bin.
@@ -257,7 +257,7 @@ impl Lab {
     /// pixels, which have no map, all but the map. Where the map is computed, the curve is in no time.
     ///
     /// # Errors
-    /// As for [`histogram`](Lab::histogram).
+    /// As for [`histogram`](KernelBench::histogram).
     pub fn equalize(&self, plane: &Plane, experiment: &Experiment, repeats: Repeats) -> Result<Run, Error> {
         if experiment.saturated_at.is_some() && experiment.formula.is_some_and(|formula| formula.makes_curves()) {
             return Err(refused("no document makes a picture of saturated counts"));
@@ -325,7 +325,7 @@ impl Lab {
         match plane.kind {
             Kind::Elements(element_bytes) => {
                 let (levels, codes) = (Levels::of_bins(plane.bins), plane.bins);
-                let counted = Counted { plane: copy, element_bytes, area, levels, counts, codes };
+                let counted = CountedRegion { plane: copy, element_bytes, area, levels, counts, codes };
                 kernels::histogram(&self.variety, &self.stream, &counted, variants, shape)
             }
             Kind::Pixels(order) => {

@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Holds the newest `capacity` entries; a capacity of one is a slot.
-pub struct Newest<T> {
+pub struct DropOldestQueue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
 }
@@ -28,12 +28,12 @@ pub enum Popped<T> {
     Closed,
 }
 
-impl<T> Newest<T> {
+impl<T> DropOldestQueue<T> {
     /// An empty queue; a capacity of 0 counts as 1.
     pub fn new(capacity: usize) -> Self {
         let capacity = capacity.max(1);
         let state = State { entries: VecDeque::with_capacity(capacity), capacity, closed: false, dropped: 0 };
-        Newest { state: Mutex::new(state), changed: Condvar::new() }
+        DropOldestQueue { state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// Puts an entry in, at the cost of the oldest one if there is no room. What comes after the close is dropped.
@@ -95,7 +95,7 @@ impl<T> Newest<T> {
     }
 }
 
-struct Closing<'a, T>(&'a Newest<T>);
+struct Closing<'a, T>(&'a DropOldestQueue<T>);
 
 impl<T> Drop for Closing<'_, T> {
     fn drop(&mut self) {

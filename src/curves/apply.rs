@@ -1,6 +1,6 @@
 //! A backend whose frames get kept curves in place of their own. Strength works on them as on any curve.
 
-use super::{KeptCurves, Kind};
+use super::{CurveFile, Kind};
 use crate::equalize::Equalizer;
 use crate::frame::{Frame, Pool};
 use crate::spec::{Curve, Settings, Strength};
@@ -8,9 +8,9 @@ use anyhow::{Result, ensure};
 use std::sync::Arc;
 
 /// A backend, and the curves that it gets.
-pub struct Given {
+pub struct ApplyCurves {
     backend: Box<dyn Equalizer>,
-    curves: Arc<KeptCurves>,
+    curves: Arc<CurveFile>,
     strength: Strength,
     /// The number of the next frame.
     frame: u64,
@@ -18,15 +18,15 @@ pub struct Given {
     at: Option<(usize, Strength)>,
 }
 
-impl Given {
+impl ApplyCurves {
     /// Sends the frames of `backend`, which was made with the same settings, through `curves`; the first one is number
     /// `first`.
-    pub fn new(backend: Box<dyn Equalizer>, curves: Arc<KeptCurves>, settings: Settings, first: u64) -> Self {
-        Given { backend, curves, strength: settings.strength, frame: first, at: None }
+    pub fn new(backend: Box<dyn Equalizer>, curves: Arc<CurveFile>, settings: Settings, first: u64) -> Self {
+        ApplyCurves { backend, curves, strength: settings.strength, frame: first, at: None }
     }
 }
 
-impl Equalizer for Given {
+impl Equalizer for ApplyCurves {
     fn submit(&mut self, frame: Frame) -> Result<()> {
         let (wanted, kind) = (self.curves.kind(), Kind::of(&frame));
         let (name, number) = (self.curves.name(), self.frame);

@@ -33,8 +33,8 @@ impl Recent {
     pub fn has_room_for(&self, frame: &Frame, settings: &Settings) -> bool {
         let needed = settings.warm_up() as usize;
         let surplus = (self.frames.len() + 1).saturating_sub(needed);
-        let leaving: usize = self.frames.iter().take(surplus).map(|(frame, _)| bytes(frame)).sum();
-        needed == 0 || self.bytes - leaving + bytes(frame) <= self.most_bytes
+        let draining: usize = self.frames.iter().take(surplus).map(|(frame, _)| bytes(frame)).sum();
+        needed == 0 || self.bytes - draining + bytes(frame) <= self.most_bytes
     }
 
     /// Holds on to `frame`, and no longer to what is not needed any more. Settings with another window begin anew, so

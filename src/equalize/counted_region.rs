@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 /// Says of each frame of a video, in order, which part is counted.
 #[derive(Default)]
-pub struct Counted {
+pub struct CountedRegion {
     /// The pictures of the last frames, of which black ones have none.
     pictures: VecDeque<Option<Rect>>,
     /// Size and levels of those frames; others begin anew.
@@ -22,7 +22,7 @@ pub struct Counted {
     rows: Rows,
 }
 
-impl Counted {
+impl CountedRegion {
     /// The part of the next frame that is counted.
     pub fn next(&mut self, frame: &Frame, settings: &Settings) -> Rect {
         match (settings.method, settings.region) {

@@ -31,7 +31,7 @@ pub struct CameraOptions {
 }
 
 /// A live input, ready to be opened as often as it takes.
-pub struct Place {
+pub struct LiveInput {
     /// How messages name it.
     pub name: String,
     /// What FFmpeg opens.
@@ -48,7 +48,7 @@ pub struct Place {
     pub is_paced: bool,
 }
 
-impl Place {
+impl LiveInput {
     /// Finds out what is meant, and in which mode a camera will be opened.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl Place {
             set.add("fpsprobesize", Some("0".to_owned()));
         }
         let name = if url == "-" { "stdin".to_owned() } else { without_password(&url) };
-        Ok(Place { name, url, format, options: set.0, is_pipe, comes_back: is_url || is_camera, is_paced })
+        Ok(LiveInput { name, url, format, options: set.0, is_pipe, comes_back: is_url || is_camera, is_paced })
     }
 }
 

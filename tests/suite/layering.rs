@@ -1,4 +1,4 @@
-//! The rooms of the house keep to the table in `src/lib.rs`: prose rots, a test does not. Cargo runs tests in the
+//! The modules keep to the table in `src/lib.rs`: prose rots, a test does not. Cargo runs tests in the
 //! repository's root, where the sources are.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,27 +28,27 @@ fn below_src(path: &Path) -> &Path {
     path.strip_prefix("src").expect("a path below src")
 }
 
-/// Each room and the rooms that it may use, as the table says.
+/// Each module and the modules that it may use, as the table says.
 fn table() -> BTreeMap<String, BTreeSet<String>> {
     let text = read(Path::new("src/lib.rs"));
     let rows = text.lines().filter_map(|line| line.strip_prefix("//! | [`"));
-    let rooms: Vec<(String, String)> = rows
+    let modules: Vec<(String, String)> = rows
         .map(|row| {
-            let (name, rest) = row.split_once("`]").expect("a room's name");
+            let (name, rest) = row.split_once("`]").expect("a module's name");
             let uses = rest.trim_end().trim_end_matches('|').rsplit('|').next().unwrap_or_default();
             (name.to_owned(), uses.to_owned())
         })
         .collect();
-    let all: BTreeSet<String> = rooms.iter().map(|(name, _)| name.clone()).collect();
+    let all: BTreeSet<String> = modules.iter().map(|(name, _)| name.clone()).collect();
     let listed = |uses: &str| match uses.trim() {
         "everything" => all.clone(),
-        uses => uses.split(',').map(|room| room.trim().to_owned()).filter(|room| !room.is_empty()).collect(),
+        uses => uses.split(',').map(|module| module.trim().to_owned()).filter(|module| !module.is_empty()).collect(),
     };
-    rooms.iter().map(|(name, uses)| (name.clone(), listed(uses))).collect()
+    modules.iter().map(|(name, uses)| (name.clone(), listed(uses))).collect()
 }
 
-/// The rooms that a text names as `crate::room`, alone or in a list in braces.
-fn rooms_named(text: &str) -> BTreeSet<String> {
+/// The modules that a text names as `crate::module`, alone or in a list in braces.
+fn modules_named(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let code: String = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
     for after in code.split("crate::").skip(1) {
@@ -64,30 +64,30 @@ fn rooms_named(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn each_room_uses_only_what_its_row_names() {
+fn each_module_uses_only_what_its_row_names() {
     let table = table();
     for path in source_files() {
         let below = below_src(&path);
-        let Some(room) = below.components().next().filter(|_| below.components().count() > 1) else { continue };
-        let room = room.as_os_str().to_string_lossy().into_owned();
-        let may_use = table.get(&room).unwrap_or_else(|| panic!("room {room} has no row in src/lib.rs"));
-        for used in rooms_named(&read(&path)) {
-            assert!(used == room || may_use.contains(&used), "{} uses {used}, its row does not", below.display());
+        let Some(module) = below.components().next().filter(|_| below.components().count() > 1) else { continue };
+        let module = module.as_os_str().to_string_lossy().into_owned();
+        let may_use = table.get(&module).unwrap_or_else(|| panic!("module {module} has no row in src/lib.rs"));
+        for used in modules_named(&read(&path)) {
+            assert!(used == module || may_use.contains(&used), "{} uses {used}, its row does not", below.display());
         }
     }
 }
 
 #[test]
-fn the_table_has_lower_rooms_first_and_no_room_that_is_gone() {
+fn the_table_has_lower_layers_first_and_no_module_that_is_gone() {
     let text = read(Path::new("src/lib.rs"));
     let order: Vec<&str> =
         text.lines().filter_map(|line| line.strip_prefix("//! | [`")?.split_once("`]").map(|(name, _)| name)).collect();
-    let place = |room: &str| order.iter().position(|name| *name == room);
+    let place = |module: &str| order.iter().position(|name| *name == module);
     let table = table();
-    for (room, uses) in &table {
-        assert!(text.contains(&format!("mod {room};")), "{room} has a row but is no module");
-        for used in uses.iter().filter(|used| *used != room && uses.len() < table.len()) {
-            assert!(place(used) < place(room), "{room} uses {used}, which stands below it in the table");
+    for (module, uses) in &table {
+        assert!(text.contains(&format!("mod {module};")), "{module} has a row but is no module");
+        for used in uses.iter().filter(|used| *used != module && uses.len() < table.len()) {
+            assert!(place(used) < place(module), "{module} uses {used}, which stands below it in the table");
         }
     }
 }

@@ -12,20 +12,20 @@ use crate::frame::Endian;
 pub const WORDS: usize = 1 << 16;
 
 /// Counters of words. Each word has two, used in turns: a value that repeats does not wait for its own last store.
-pub struct Words {
+pub struct WordHistogram {
     /// Two counters a word.
     pub pairs: Box<[[u32; 2]; WORDS]>,
     /// The last bytes of rows with an odd number of them, which have no neighbour.
     pub single: [u32; 256],
 }
 
-impl Words {
+impl WordHistogram {
     /// Nothing counted.
     pub fn new() -> Self {
         let Ok(pairs) = vec![[0; 2]; WORDS].into_boxed_slice().try_into() else {
             unreachable!("WORDS pairs were made")
         };
-        Words { pairs, single: [0; 256] }
+        WordHistogram { pairs, single: [0; 256] }
     }
 
     /// Counts pairs of bytes, and the last byte when `row` has no partner for it.

@@ -14,9 +14,9 @@ const HALF: &str = "vflip,hflip";
 
 /// By quarters of a turn, mirrored or not: what libavfilter's filters of the same names do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn(&'static str);
+pub struct Rotation(&'static str);
 
-impl Turn {
+impl Rotation {
     /// What a display matrix asks for: rows of fixed-point numbers, `(x, y)` goes to `(a x + c y, b x + d y)`. `None` where
     /// that is no quarter of a turn, or nothing at all.
     pub(super) fn of_matrix(matrix: &[u8]) -> Option<Self> {
@@ -30,7 +30,7 @@ impl Turn {
             [0, -1, -1, 0] => "transpose=clock_flip",
             _ => return None,
         };
-        Some(Turn(filters))
+        Some(Rotation(filters))
     }
 
     /// Does a display matrix leave pictures as they are?
@@ -50,7 +50,7 @@ impl Turn {
             "8" => "transpose=cclock",
             _ => return None,
         };
-        Some(Turn(filters))
+        Some(Rotation(filters))
     }
 
     /// What a picture asks for itself, whatever its container says: photos do.
@@ -60,10 +60,10 @@ impl Turn {
             let frame = picture.get();
             let matrix = ffi::av_frame_get_side_data(frame, ffi::AVFrameSideDataType::AV_FRAME_DATA_DISPLAYMATRIX);
             if let Some(side) = matrix.as_ref() {
-                return Turn::of_matrix(std::slice::from_raw_parts(side.data, side.size));
+                return Rotation::of_matrix(std::slice::from_raw_parts(side.data, side.size));
             }
             let entry = ffi::av_dict_get(frame.metadata, c"Orientation".as_ptr(), std::ptr::null(), 0);
-            entry.as_ref().and_then(|entry| Turn::of_exif(&text(entry.value)))
+            entry.as_ref().and_then(|entry| Rotation::of_exif(&text(entry.value)))
         }
     }
 }
@@ -78,19 +78,19 @@ fn signs(matrix: &[u8]) -> Option<[i32; 4]> {
 }
 
 /// Turns the pictures of a video, if they have to be.
-pub struct Upright {
+pub struct AutoRotate {
     /// Does the stream say how pictures lie? Then it says so of all of them.
     is_said: bool,
-    turn: Option<Turn>,
-    turner: Option<Turner>,
+    turn: Option<Rotation>,
+    rotator: Option<Rotator>,
 }
 
-impl Upright {
+impl AutoRotate {
     /// Pictures of `stream`; `is_told` says whether somebody else is told what the stream says of them. What pictures say
     /// themselves, as photos do, nobody is told.
     pub fn new(stream: &Stream, is_told: bool) -> Self {
         let is_said = stream.side_data.turns_pictures();
-        Upright { is_said, turn: stream.side_data.turn().filter(|_| !is_told), turner: None }
+        AutoRotate { is_said, turn: stream.side_data.turn().filter(|_| !is_told), rotator: None }
     }
 
     /// Are pictures like the last one turned?
@@ -104,12 +104,12 @@ impl Upright {
     /// When libavfilter cannot turn it.
     pub fn picture(&mut self, picture: Picture) -> Result<Picture, Error> {
         if !self.is_said {
-            self.turn = Turn::of_picture(&picture);
+            self.turn = Rotation::of_picture(&picture);
         }
         let Some(turn) = self.turn else { return Ok(picture) };
-        match &mut self.turner {
-            Some(turner) if turner.turn == turn => turner.turn(picture),
-            turner => turner.insert(Turner { turn, graph: None, even_chroma: None }).turn(picture),
+        match &mut self.rotator {
+            Some(rotator) if rotator.turn == turn => rotator.turn(picture),
+            rotator => rotator.insert(Rotator { turn, graph: None, even_chroma: None }).turn(picture),
         }
     }
 
@@ -129,14 +129,14 @@ impl Upright {
     }
 }
 
-struct Turner {
-    turn: Turn,
+struct Rotator {
+    turn: Rotation,
     graph: Option<(RawFormat, (usize, usize), Graph)>,
     /// Gives chroma as many rows as columns, where they are not.
     even_chroma: Option<(RawFormat, Scaler)>,
 }
 
-impl Turner {
+impl Rotator {
     fn turn(&mut self, picture: Picture) -> Result<Picture, Error> {
         let picture = self.evened(picture)?;
         let (format, size) = (picture.format(), picture.size());

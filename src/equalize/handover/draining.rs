@@ -6,7 +6,7 @@ use anyhow::Result;
 use std::collections::VecDeque;
 
 /// The first backend at its end.
-pub(super) struct Leaving {
+pub(super) struct DrainingBackend {
     backend: Box<dyn Equalizer>,
     /// Frames of its own that have not come out.
     owed: usize,
@@ -15,10 +15,10 @@ pub(super) struct Leaving {
     done: VecDeque<Frame>,
 }
 
-impl Leaving {
+impl DrainingBackend {
     /// `backend`, out of which `owed` frames are to come, at least 1; `ahead` is how many each of them waits for.
     pub fn new(backend: Box<dyn Equalizer>, owed: usize, ahead: u32) -> Self {
-        Leaving { backend, owed, to_see: ahead, done: VecDeque::new() }
+        DrainingBackend { backend, owed, to_see: ahead, done: VecDeque::new() }
     }
 
     /// Shows it the next frame behind its own, if one of its own waits for that.

@@ -9,21 +9,21 @@ const EXAMPLE: &str = r#"{"histeq_curves":1,"depth":8,"range":"limited"}"#;
 
 /// Curves, and which frames get them.
 #[derive(Clone, Debug)]
-pub struct KeptCurves {
+pub struct CurveFile {
     name: String,
     kind: Kind,
     /// The first frame of each, in order.
     curves: Vec<(u64, Curve)>,
 }
 
-impl KeptCurves {
+impl CurveFile {
     /// Those of the file `name`.
     ///
     /// # Errors
     /// When it cannot be read, or a line of it makes no sense.
     pub fn read(name: &str) -> Result<Self> {
         let text = std::fs::read_to_string(name).with_context(|| format!("{name}: cannot be read"))?;
-        KeptCurves::parse(name, &text)
+        CurveFile::parse(name, &text)
     }
 
     /// Those of `text`; messages call it `name`.
@@ -49,7 +49,7 @@ impl KeptCurves {
             curves.push((frame, lut));
         }
         ensure!(!curves.is_empty(), "{name}: no curve in it");
-        Ok(KeptCurves { name: name.to_owned(), kind, curves })
+        Ok(CurveFile { name: name.to_owned(), kind, curves })
     }
 
     /// How messages name the file.
@@ -104,13 +104,13 @@ mod tests {
     }
 
     fn error(text: &str) -> String {
-        format!("{:#}", KeptCurves::parse("c", text).expect_err("an error"))
+        format!("{:#}", CurveFile::parse("c", text).expect_err("an error"))
     }
 
     #[test]
     fn a_frame_has_the_last_curve_that_begins_at_or_before_it() {
         let text = format!("{HEADER}\n\n{}\r\n  {}\n{}\n", line(3, 1), line(7, 2), line(8, 3));
-        let curves = KeptCurves::parse("c", &text).expect("curves");
+        let curves = CurveFile::parse("c", &text).expect("curves");
         let codes = [0, 2, 3, 6, 7, 8, 1000].map(|frame| curves.curve(curves.index_at(frame)).apply(9));
         assert_eq!(codes, [1, 1, 1, 1, 2, 3, 3]);
         assert_eq!(curves.kind().levels(), Levels::limited(8));

@@ -6,7 +6,7 @@ use crate::bench::arithmetic::{self, Arithmetic};
 use crate::bench::expected::check_values;
 use crate::bench::{Setup, Value};
 use crate::cuda::variants::{
-    self, Elements, Experiment, Formula, Lab, Memory, Plane, Repeats, Run, SETUPS, Step, Transfer, Variants,
+    self, Elements, Experiment, Formula, KernelBench, Memory, Plane, Repeats, Run, SETUPS, Step, Transfer, Variants,
 };
 use anyhow::Result;
 
@@ -70,7 +70,7 @@ impl<'a> OnGpu<'a> {
     ///
     /// # Errors
     /// When the GPU fails.
-    pub fn put(setup: &Setup, lab: &Lab, image: &'a Image) -> Result<Self> {
+    pub fn put(setup: &Setup, lab: &KernelBench, image: &'a Image) -> Result<Self> {
         let plane = lab.put(Elements::U8(&image.pixels), image.size, 256, 1)?;
         let transfer = |memory| lab.transfer(&plane, memory, repeats(setup));
         let (pageable, pinned) = (transfer(Memory::Pageable)?, transfer(Memory::Pinned)?);
@@ -86,7 +86,7 @@ impl<'a> OnGpu<'a> {
     ///
     /// # Errors
     /// When the GPU fails, or the result is not what the formula says.
-    pub fn equalize(&self, setup: &Setup, lab: &Lab, experiment: &Experiment) -> Result<Timed> {
+    pub fn equalize(&self, setup: &Setup, lab: &KernelBench, experiment: &Experiment) -> Result<Timed> {
         let run = lab.equalize(&self.plane, experiment, repeats(setup))?;
         self.check(run, experiment.formula)
     }
@@ -95,7 +95,7 @@ impl<'a> OnGpu<'a> {
     ///
     /// # Errors
     /// When the GPU fails, or the result is not what the specification says.
-    pub fn tuned(&self, setup: &Setup, lab: &Lab) -> Result<Timed> {
+    pub fn tuned(&self, setup: &Setup, lab: &KernelBench) -> Result<Timed> {
         self.check(lab.tuned(&self.plane, repeats(setup))?, None)
     }
 

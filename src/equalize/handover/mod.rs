@@ -1,5 +1,5 @@
-//! A backend that is there at once, until a better one is. Opening a GPU takes its driver a while; until then the CPU
-//! equalizes, and then it hands over. Every backend gives the same bytes, so nobody sees where.
+//! Starts on the CPU, and hands over to the GPU once it is open. Opening it takes its driver a while; until then the CPU
+//! equalizes. Every backend gives the same bytes, so nobody sees where.
 //!
 //! ```text
 //! frames    0 1 2 ... s-m ......... s-1 | s ... s+A-1 | s+A ...
@@ -13,11 +13,11 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `mod.rs` | the order of things |
+//! | `mod.rs` | when the second backend takes over, and with which frames |
 //! | `recent.rs` | the frames that the second backend is warmed up with |
-//! | `leaving.rs` | the first backend, while its last frames come out |
+//! | `draining.rs` | the first backend, while its last frames come out |
 
-mod leaving;
+mod draining;
 mod recent;
 
 use super::Equalizer;
@@ -25,14 +25,14 @@ use super::fallback::Report;
 use crate::frame::{Frame, LatePool, Pool};
 use crate::spec::{Curve, Settings};
 use anyhow::Result;
-use leaving::{Leaving, make_room};
+use draining::{DrainingBackend, make_room};
 use recent::Recent;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A backend on its way.
-pub trait Coming: Send {
-    /// Whether it is there, or never will be: [`take`](Coming::take) answers at once.
+pub trait PendingBackend: Send {
+    /// Whether it is there, or never will be: [`take`](PendingBackend::take) answers at once.
     fn is_there(&self) -> bool;
 
     /// The backend, waiting until it is there.
@@ -44,10 +44,10 @@ pub trait Coming: Send {
 
 /// Makes what does the work out of the backend that has come and knows what was before, and of the settings at hand: one
 /// that outlives its failure, say.
-pub type Equip = Box<dyn FnOnce(Box<dyn Equalizer>, Settings) -> Box<dyn Equalizer> + Send>;
+pub type Wrap = Box<dyn FnOnce(Box<dyn Equalizer>, Settings) -> Box<dyn Equalizer> + Send>;
 
 /// What it means if the second backend cannot be had.
-pub enum Absence {
+pub enum OnUnavailable {
     /// The run has failed, also if it could do without.
     Fatal,
     /// The first one does it all; this is told why, once.
@@ -55,19 +55,19 @@ pub enum Absence {
 }
 
 /// The backend that takes over.
-pub struct Successor {
+pub struct NextBackend {
     /// Where it comes from.
-    pub coming: Box<dyn Coming>,
+    pub pending: Box<dyn PendingBackend>,
     /// What is made of it.
-    pub equip: Equip,
+    pub wrap: Wrap,
     /// What if it does not come.
-    pub absence: Absence,
+    pub on_unavailable: OnUnavailable,
     /// Told, in a sentence, if it fails before it has taken over; the first backend then does it all.
     pub report: Report,
 }
 
 /// A backend that another one takes over from.
-pub struct Relay {
+pub struct HandOver {
     settings: Settings,
     curve: Option<Arc<Curve>>,
     pool: Arc<LatePool>,
@@ -79,65 +79,65 @@ pub struct Relay {
 /// Who runs.
 enum Runner {
     /// The backend that began. So many of its frames have not come out.
-    First { backend: Box<dyn Equalizer>, owed: usize, awaited: Option<Awaited> },
+    First { backend: Box<dyn Equalizer>, owed: usize, pending: Option<Pending> },
     /// The one that took over.
-    Second { backend: Box<dyn Equalizer>, leaving: Option<Leaving>, done: VecDeque<Frame>, before: String },
+    Second { backend: Box<dyn Equalizer>, draining: Option<DrainingBackend>, done: VecDeque<Frame>, before: String },
     /// Nobody, in the middle of a hand-over.
     Nobody,
 }
 
 /// The backend that takes over, and what it has to know.
-struct Awaited {
-    successor: Successor,
+struct Pending {
+    next: NextBackend,
     recent: Recent,
     /// How many frames have gone to the first one.
     frames: u64,
 }
 
-impl Relay {
-    /// `first`, which was made with these settings and has seen no frame, until `successor` is there.
-    pub fn new(first: Box<dyn Equalizer>, settings: Settings, successor: Successor) -> Self {
-        let awaited = Some(Awaited { successor, recent: Recent::default(), frames: 0 });
-        let runner = Runner::First { backend: first, owed: 0, awaited };
-        Relay { settings, curve: None, pool: Arc::default(), runner, too_late: false }
+impl HandOver {
+    /// `first`, which was made with these settings and has seen no frame, until `next` is there.
+    pub fn new(first: Box<dyn Equalizer>, settings: Settings, next: NextBackend) -> Self {
+        let pending = Some(Pending { next, recent: Recent::default(), frames: 0 });
+        let runner = Runner::First { backend: first, owed: 0, pending };
+        HandOver { settings, curve: None, pool: Arc::default(), runner, too_late: false }
     }
 
     /// The same, which holds on to no more than so many bytes of frames for the second backend. For tests.
     #[doc(hidden)]
     #[must_use]
     pub fn keeping_at_most(mut self, bytes: usize) -> Self {
-        if let Runner::First { awaited: Some(awaited), .. } = &mut self.runner {
-            awaited.recent = Recent::of_at_most(bytes);
+        if let Runner::First { pending: Some(pending), .. } = &mut self.runner {
+            pending.recent = Recent::of_at_most(bytes);
         }
         self
     }
 
     /// Hands over before `frame` if the second backend is there, or has to be waited for because no more frames can be
     /// kept for it.
-    fn look_for_successor(&mut self, frame: &Frame) -> Result<()> {
-        let Runner::First { awaited: Some(awaited), .. } = &self.runner else { return Ok(()) };
+    fn look_for_next(&mut self, frame: &Frame) -> Result<()> {
+        let Runner::First { pending: Some(pending), .. } = &self.runner else { return Ok(()) };
         let keeps = self.curve.is_none();
-        let is_full = keeps && !awaited.recent.has_room_for(frame, &self.settings);
-        if is_full || awaited.successor.coming.is_there() { self.hand_over() } else { Ok(()) }
+        let is_full = keeps && !pending.recent.has_room_for(frame, &self.settings);
+        if is_full || pending.next.pending.is_there() { self.hand_over() } else { Ok(()) }
     }
 
     fn hand_over(&mut self) -> Result<()> {
-        let Runner::First { awaited, .. } = &mut self.runner else { return Ok(()) };
-        let Some(Awaited { successor, recent, frames }) = awaited.take() else { return Ok(()) };
-        let Successor { coming, equip, absence, report } = successor;
-        let mut second = match coming.take() {
+        let Runner::First { pending, .. } = &mut self.runner else { return Ok(()) };
+        let Some(Pending { next, recent, frames }) = pending.take() else { return Ok(()) };
+        let NextBackend { pending, wrap, on_unavailable, report } = next;
+        let mut second = match pending.take() {
             Ok(second) => second,
-            Err(error) => return absence.explained_by(error),
+            Err(error) => return on_unavailable.explained_by(error),
         };
         let Runner::First { backend: first, owed, .. } = std::mem::replace(&mut self.runner, Runner::Nobody) else {
             unreachable!("looked at above")
         };
         if let Err(error) = recent.warm_up(second.as_mut()) {
             report(&format!("{} failed, going on with {}: {error:#}", second.name(), first.name()));
-            self.runner = Runner::First { backend: first, owed, awaited: None };
+            self.runner = Runner::First { backend: first, owed, pending: None };
             return Ok(());
         }
-        let mut second = equip(second, self.settings);
+        let mut second = wrap(second, self.settings);
         second.set(self.settings);
         second.set_curve(self.curve.clone());
         second.input_pool().into_iter().for_each(|pool| self.pool.arrive(pool));
@@ -146,18 +146,18 @@ impl Relay {
             1 => format!(", the first frame by {}", first.name()),
             _ => format!(", the first {frames} by {}", first.name()),
         };
-        let leaving = (owed > 0).then(|| Leaving::new(first, owed, self.settings.smoothing.ahead()));
-        self.runner = Runner::Second { backend: second, leaving, done: VecDeque::new(), before };
+        let draining = (owed > 0).then(|| DrainingBackend::new(first, owed, self.settings.smoothing.ahead()));
+        self.runner = Runner::Second { backend: second, draining, done: VecDeque::new(), before };
         Ok(())
     }
 
     /// Waits for a second backend without which the run has failed, though it has nothing to do any more.
     fn insist(&mut self) -> Result<()> {
-        let Runner::First { awaited, .. } = &mut self.runner else { return Ok(()) };
-        match awaited.take_if(|awaited| matches!(awaited.successor.absence, Absence::Fatal)) {
-            Some(awaited) => {
+        let Runner::First { pending, .. } = &mut self.runner else { return Ok(()) };
+        match pending.take_if(|pending| matches!(pending.next.on_unavailable, OnUnavailable::Fatal)) {
+            Some(pending) => {
                 self.too_late = true;
-                awaited.successor.coming.take().map(drop)
+                pending.next.pending.take().map(drop)
             }
             None => Ok(()),
         }
@@ -165,20 +165,20 @@ impl Relay {
 
     /// Those that have work to do.
     fn at_work(&mut self) -> impl Iterator<Item = &mut Box<dyn Equalizer>> {
-        let (backend, leaving) = match &mut self.runner {
+        let (backend, draining) = match &mut self.runner {
             Runner::First { backend, .. } => (Some(backend), None),
-            Runner::Second { backend, leaving, .. } => (Some(backend), leaving.as_mut()),
+            Runner::Second { backend, draining, .. } => (Some(backend), draining.as_mut()),
             Runner::Nobody => (None, None),
         };
-        leaving.map(Leaving::backend).into_iter().chain(backend)
+        draining.map(DrainingBackend::backend).into_iter().chain(backend)
     }
 }
 
-impl Absence {
+impl OnUnavailable {
     fn explained_by(self, error: anyhow::Error) -> Result<()> {
         match self {
-            Absence::Fatal => Err(error),
-            Absence::Told(tell) => {
+            OnUnavailable::Fatal => Err(error),
+            OnUnavailable::Told(tell) => {
                 tell(error);
                 Ok(())
             }
@@ -186,23 +186,23 @@ impl Absence {
     }
 }
 
-impl Equalizer for Relay {
+impl Equalizer for HandOver {
     fn submit(&mut self, frame: Frame) -> Result<()> {
-        self.look_for_successor(&frame)?;
+        self.look_for_next(&frame)?;
         match &mut self.runner {
-            Runner::First { backend, owed, awaited } => {
-                if let Some(awaited) = awaited {
-                    awaited.frames += 1;
+            Runner::First { backend, owed, pending } => {
+                if let Some(pending) = pending {
+                    pending.frames += 1;
                     if self.curve.is_none() {
-                        awaited.recent.push(&frame, &self.settings);
+                        pending.recent.push(&frame, &self.settings);
                     }
                 }
                 *owed += 1;
                 backend.submit(frame)
             }
-            Runner::Second { backend, leaving: None, .. } => backend.submit(frame),
-            Runner::Second { backend, leaving: Some(leaving), done, .. } => {
-                leaving.look_at(&frame)?;
+            Runner::Second { backend, draining: None, .. } => backend.submit(frame),
+            Runner::Second { backend, draining: Some(draining), done, .. } => {
+                draining.look_at(&frame)?;
                 // Nobody can take from it what is done before all of the first one's is.
                 make_room(backend.as_mut(), done)?;
                 backend.submit(frame)
@@ -218,11 +218,11 @@ impl Equalizer for Relay {
                 *owed -= usize::from(frame.is_some());
                 Ok(frame)
             }
-            Runner::Second { backend, leaving, done, .. } => match leaving {
+            Runner::Second { backend, draining, done, .. } => match draining {
                 Some(last) => {
                     let frame = last.collect()?;
                     // Its threads go with it.
-                    leaving.take_if(|leaving| leaving.has_left());
+                    draining.take_if(|draining| draining.has_left());
                     Ok(frame)
                 }
                 None => done.pop_front().map_or_else(|| backend.collect(), |frame| Ok(Some(frame))),
@@ -232,10 +232,10 @@ impl Equalizer for Relay {
     }
 
     fn warm_up(&mut self, frame: Frame) -> Result<()> {
-        self.look_for_successor(&frame)?;
+        self.look_for_next(&frame)?;
         match &mut self.runner {
-            Runner::First { backend, awaited, .. } => {
-                awaited.iter_mut().for_each(|awaited| awaited.recent.push(&frame, &self.settings));
+            Runner::First { backend, pending, .. } => {
+                pending.iter_mut().for_each(|pending| pending.recent.push(&frame, &self.settings));
                 backend.warm_up(frame)
             }
             Runner::Second { backend, .. } => backend.warm_up(frame),
@@ -251,12 +251,12 @@ impl Equalizer for Relay {
     fn in_flight(&self) -> usize {
         match &self.runner {
             Runner::First { backend, .. } => backend.in_flight(),
-            Runner::Second { backend, leaving, done, .. } => {
+            Runner::Second { backend, draining, done, .. } => {
                 let after = done.len() + backend.in_flight();
-                match leaving {
+                match draining {
                     None => after,
                     // What is behind a frame that is held back cannot be collected.
-                    Some(leaving) => leaving.ready() + if leaving.holds_back() { 0 } else { after },
+                    Some(draining) => draining.ready() + if draining.holds_back() { 0 } else { after },
                 }
             }
             Runner::Nobody => 0,
@@ -287,8 +287,8 @@ impl Equalizer for Relay {
 
     fn name(&self) -> String {
         match &self.runner {
-            Runner::First { backend, awaited, .. } => {
-                let never_there = self.too_late || awaited.is_some();
+            Runner::First { backend, pending, .. } => {
+                let never_there = self.too_late || pending.is_some();
                 backend.name() + if never_there { " while the GPU was opening" } else { "" }
             }
             Runner::Second { backend, before, .. } => backend.name() + before,
@@ -297,16 +297,16 @@ impl Equalizer for Relay {
     }
 }
 
-impl Drop for Relay {
+impl Drop for HandOver {
     /// Waits for a backend that nobody wants any more: the process must not end while a driver is starting, and that there
     /// is none is still to be told.
     fn drop(&mut self) {
-        let Runner::First { awaited, .. } = &mut self.runner else { return };
-        let Some(Awaited { successor, .. }) = awaited.take() else { return };
+        let Runner::First { pending, .. } = &mut self.runner else { return };
+        let Some(Pending { next, .. }) = pending.take() else { return };
         if std::thread::panicking() {
             return;
         }
-        if let (Err(error), Absence::Told(tell)) = (successor.coming.take(), successor.absence) {
+        if let (Err(error), OnUnavailable::Told(tell)) = (next.pending.take(), next.on_unavailable) {
             tell(error);
         }
     }

@@ -4,7 +4,7 @@
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// State that ticket 0, 1, 2, ... get hold of in this order.
-pub struct Turnstile<T> {
+pub struct InOrder<T> {
     inner: Mutex<Inner<T>>,
     moved: Condvar,
 }
@@ -15,20 +15,20 @@ struct Inner<T> {
     closed: bool,
 }
 
-/// The turnstile was closed: some ticket before will never come through.
+/// It was closed: some ticket before will never come through.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Closed;
 
-impl<T> Turnstile<T> {
-    /// A turnstile before `state`, waiting for ticket 0.
+impl<T> InOrder<T> {
+    /// A section around `state`, waiting for ticket 0.
     pub fn new(state: T) -> Self {
-        Turnstile { inner: Mutex::new(Inner { state, next: 0, closed: false }), moved: Condvar::new() }
+        InOrder { inner: Mutex::new(Inner { state, next: 0, closed: false }), moved: Condvar::new() }
     }
 
     /// Waits until every ticket before `ticket` has passed, then lets `work` at the state.
     ///
     /// # Errors
-    /// When the turnstile is closed before it is this ticket's turn.
+    /// When it is closed before it is this ticket's turn.
     pub fn pass<R>(&self, ticket: u64, work: impl FnOnce(&mut T) -> R) -> Result<R, Closed> {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let mut inner = self
@@ -57,22 +57,22 @@ mod tests {
 
     #[test]
     fn tickets_pass_in_order_however_they_arrive() {
-        let turnstile = Turnstile::new(Vec::new());
+        let in_order = InOrder::new(Vec::new());
         std::thread::scope(|scope| {
             for ticket in [2, 0, 3, 1] {
-                let turnstile = &turnstile;
-                scope.spawn(move || turnstile.pass(ticket, |seen| seen.push(ticket)));
+                let in_order = &in_order;
+                scope.spawn(move || in_order.pass(ticket, |seen| seen.push(ticket)));
             }
         });
-        assert_eq!(turnstile.inner.into_inner().unwrap().state, [0, 1, 2, 3]);
+        assert_eq!(in_order.inner.into_inner().unwrap().state, [0, 1, 2, 3]);
     }
 
     #[test]
     fn closing_turns_away_those_who_wait_for_a_ticket_that_never_comes() {
-        let turnstile = Turnstile::new(());
+        let in_order = InOrder::new(());
         std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| turnstile.pass(1, |()| ()));
-            turnstile.close();
+            let waiting = scope.spawn(|| in_order.pass(1, |()| ()));
+            in_order.close();
             assert_eq!(waiting.join().unwrap(), Err(Closed));
         });
     }

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The settings at hand; shared by its clones.
 #[derive(Clone, Default)]
-pub struct Dial(Arc<Mutex<Settings>>);
+pub struct SharedSettings(Arc<Mutex<Settings>>);
 
-impl Dial {
+impl SharedSettings {
     /// Begins with these.
     pub fn new(settings: Settings) -> Self {
-        Dial(Arc::new(Mutex::new(settings)))
+        SharedSettings(Arc::new(Mutex::new(settings)))
     }
 
     /// What it stands at.

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A file of curves in the making; shared by its clones, one of which finishes it. Dropped unfinished, it leaves nothing
 /// behind.
 #[derive(Clone)]
-pub struct Saving(Arc<Mutex<Option<Open>>>);
+pub struct CurveWriter(Arc<Mutex<Option<Open>>>);
 
 struct Open {
     target: Target,
@@ -21,14 +21,14 @@ struct Open {
     last: Option<(Kind, Curve)>,
 }
 
-impl Saving {
+impl CurveWriter {
     /// Begins to write `target`.
     ///
     /// # Errors
     /// When the file cannot be opened.
     pub fn create(target: Target) -> Result<Self> {
         let file = File::create(target.url()).with_context(|| format!("{}: cannot be opened", target.name()))?;
-        Ok(Saving(Arc::new(Mutex::new(Some(Open { target, file: BufWriter::new(file), last: None })))))
+        Ok(CurveWriter(Arc::new(Mutex::new(Some(Open { target, file: BufWriter::new(file), last: None })))))
     }
 
     /// Takes in the curve of the next frame, which is of this kind.

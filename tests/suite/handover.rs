@@ -11,8 +11,8 @@ use anyhow::{Result, anyhow, bail};
 use histeq_video::equalize::Equalizer;
 use histeq_video::equalize::cpu::Cpu;
 use histeq_video::equalize::fallback::Fallback;
+use histeq_video::equalize::handover::{HandOver, NextBackend, OnUnavailable, PendingBackend};
 use histeq_video::equalize::reference::Reference;
-use histeq_video::equalize::relay::{Absence, Coming, Relay, Successor};
 use histeq_video::ffmpeg::DecodeOn;
 use histeq_video::frame::{Buffer, Frame, HostPool, LatePool, PixelFormat, Pool};
 use histeq_video::pipeline::{Cancel, Notices, Progress, Source, run};
@@ -41,7 +41,7 @@ impl Due {
     }
 }
 
-impl Coming for Due {
+impl PendingBackend for Due {
     fn is_there(&self) -> bool {
         self.looked.fetch_add(1, Ordering::Relaxed) >= self.after
     }
@@ -54,17 +54,19 @@ impl Coming for Due {
 /// What has been said so far.
 type Said = Arc<Mutex<Vec<String>>>;
 
-/// A successor that is what comes, and without which the first backend goes on; and what is said.
-fn successor(coming: Box<dyn Coming>) -> (Successor, Said) {
+/// A next that is what comes, and without which the first backend goes on; and what is said.
+fn next(pending: Box<dyn PendingBackend>) -> (NextBackend, Said) {
     let said = Said::default();
     let (told, reported) = (said.clone(), said.clone());
-    let successor = Successor {
-        coming,
-        equip: Box::new(|second, _| second),
-        absence: Absence::Told(Box::new(move |error| told.lock().unwrap().push(format!("absent: {error}")))),
+    let next = NextBackend {
+        pending,
+        wrap: Box::new(|second, _| second),
+        on_unavailable: OnUnavailable::Told(Box::new(move |error| {
+            told.lock().unwrap().push(format!("absent: {error}"))
+        })),
         report: Box::new(move |line: &str| reported.lock().unwrap().push(line.to_owned())),
     };
-    (successor, said)
+    (next, said)
 }
 
 fn first(settings: Settings) -> Box<dyn Equalizer> {
@@ -72,9 +74,9 @@ fn first(settings: Settings) -> Box<dyn Equalizer> {
 }
 
 /// The CPU until this backend is there.
-fn relay(backend: &Backend, settings: Settings, after: usize) -> Relay {
+fn relay(backend: &Backend, settings: Settings, after: usize) -> HandOver {
     let second = backend.make(settings, 3);
-    Relay::new(first(settings), settings, successor(Due::new(after, move || Ok(second))).0)
+    HandOver::new(first(settings), settings, next(Due::new(after, move || Ok(second))).0)
 }
 
 /// Takes out a frame, if it says that there is one.
@@ -250,8 +252,8 @@ fn without_a_second_backend_the_first_one_goes_on_and_that_is_told_once() {
     let settings = all_settings()[5];
     let frames = frames(PixelFormat::Gray);
     for after in MOMENTS {
-        let (successor, said) = successor(Due::new(after, || bail!("no such GPU")));
-        let mut relay = Relay::new(first(settings), settings, successor);
+        let (next, said) = next(Due::new(after, || bail!("no such GPU")));
+        let mut relay = HandOver::new(first(settings), settings, next);
         assert_same(&expected(settings, &frames), &through(&mut relay, &frames), "alone");
         drop(relay);
         assert_eq!(*said.lock().unwrap(), ["absent: no such GPU"], "after {after}");
@@ -263,9 +265,9 @@ fn a_backend_that_was_insisted_on_fails_the_run_if_it_does_not_come() {
     let settings = all_settings()[5];
     let frames = frames(PixelFormat::Gray);
     let insisting = |after| {
-        let (successor, said) = successor(Due::new(after, || bail!("no such GPU")));
-        let successor = Successor { absence: Absence::Fatal, ..successor };
-        (Relay::new(first(settings), settings, successor), said)
+        let (next, said) = next(Due::new(after, || bail!("no such GPU")));
+        let next = NextBackend { on_unavailable: OnUnavailable::Fatal, ..next };
+        (HandOver::new(first(settings), settings, next), said)
     };
     let (mut relay, said) = insisting(3);
     for frame in &frames[..3] {
@@ -279,8 +281,9 @@ fn a_backend_that_was_insisted_on_fails_the_run_if_it_does_not_come() {
     drop(relay);
     assert!(said.lock().unwrap().is_empty(), "an error says it");
     // One that comes, but too late to be of use, is as good.
-    let late = Successor { absence: Absence::Fatal, ..successor(Due::new(NEVER, move || Ok(first(settings)))).0 };
-    let mut relay = Relay::new(first(settings), settings, late);
+    let late =
+        NextBackend { on_unavailable: OnUnavailable::Fatal, ..next(Due::new(NEVER, move || Ok(first(settings)))).0 };
+    let mut relay = HandOver::new(first(settings), settings, late);
     assert_same(&expected(settings, &frames), &through(&mut relay, &frames), "too late");
     assert!(relay.name().ends_with(" while the GPU was opening"), "{}", relay.name());
 }
@@ -291,8 +294,8 @@ fn a_backend_that_fails_before_it_has_taken_over_leaves_it_to_the_first() {
     let frames = frames(PixelFormat::Gray);
     for backend in available() {
         let second = Failing::at(backend.make(settings, 3), Call::WarmUp(2));
-        let (successor, said) = successor(Due::new(6, move || Ok(Box::new(second))));
-        let mut relay = Relay::new(first(settings), settings, successor);
+        let (next, said) = next(Due::new(6, move || Ok(Box::new(second))));
+        let mut relay = HandOver::new(first(settings), settings, next);
         assert_same(&expected(settings, &frames), &through(&mut relay, &frames), &backend.name);
         let name = relay.name();
         drop(relay);
@@ -308,14 +311,14 @@ fn a_backend_that_fails_after_it_has_taken_over_is_replaced() {
     for backend in available() {
         for at in [0, 1, 9] {
             let second = Failing::at(backend.make(settings, 3), Call::Submit(at));
-            let (successor, said) = successor(Due::new(4, move || Ok(Box::new(second))));
+            let (next, said) = next(Due::new(4, move || Ok(Box::new(second))));
             let report = said.clone();
-            let equip = Box::new(move |second, settings| {
+            let wrap = Box::new(move |second, settings| {
                 let build = Box::new(move || Box::new(Reference::new(settings)) as Box<dyn Equalizer>);
                 let report = Box::new(move |line: &str| report.lock().unwrap().push(line.to_owned()));
                 Box::new(Fallback::new(second, settings, build, report)) as Box<dyn Equalizer>
             });
-            let mut relay = Relay::new(first(settings), settings, Successor { equip, ..successor });
+            let mut relay = HandOver::new(first(settings), settings, NextBackend { wrap, ..next });
             assert_same(&expected(settings, &frames), &through(&mut relay, &frames), &backend.name);
             assert_eq!(*said.lock().unwrap(), ["failing failed, going on with reference: out of order"]);
         }
@@ -338,11 +341,11 @@ fn a_backend_is_waited_for_rather_than_more_frames_held_for_it() {
     ] {
         let taken = Arc::new(AtomicUsize::new(0));
         let counter = taken.clone();
-        let coming = Due::new(NEVER, move || {
+        let pending = Due::new(NEVER, move || {
             counter.fetch_add(1, Ordering::SeqCst);
             Ok(one_backend().make(settings, 1))
         });
-        let mut relay = Relay::new(first(settings), settings, successor(coming).0).keeping_at_most(most);
+        let mut relay = HandOver::new(first(settings), settings, next(pending).0).keeping_at_most(most);
         let mut taken_at = None;
         let mut found = Vec::new();
         for (number, frame) in frames[..20].iter().enumerate() {
@@ -404,8 +407,8 @@ fn the_first_backend_goes_with_its_last_frame() {
     let settings = Settings { smoothing: Smoothing::new(5, 1).looking_ahead(ahead), ..Settings::default() };
     let (frames, life) = (frames(PixelFormat::Gray), Arc::new(()));
     let began = Box::new(Watched(first(settings), life.clone()));
-    let coming = Due::new(6, move || Ok(one_backend().make(settings, 2)));
-    let mut relay = Relay::new(began, settings, successor(coming).0);
+    let pending = Due::new(6, move || Ok(one_backend().make(settings, 2)));
+    let mut relay = HandOver::new(began, settings, next(pending).0);
     let mut found = Vec::new();
     for (number, frame) in frames[..15].iter().enumerate() {
         relay.submit(frame.clone()).unwrap();
@@ -436,7 +439,7 @@ fn the_memory_of_the_second_backend_is_lent_once_it_is_there() {
     let settings = Settings::default();
     let mut second = Failing::new(first(settings), |_| Ok(()));
     second.pool = Some(Arc::new(Marked));
-    let mut relay = Relay::new(first(settings), settings, successor(Due::new(2, move || Ok(Box::new(second)))).0);
+    let mut relay = HandOver::new(first(settings), settings, next(Due::new(2, move || Ok(Box::new(second)))).0);
     let pool = relay.input_pool().expect("a pool");
     for (number, frame) in frames(PixelFormat::Yuv420p)[..4].iter().enumerate() {
         relay.submit(frame.clone()).unwrap();
@@ -484,9 +487,9 @@ fn a_gpu_that_turns_out_to_be_missing_leaves_no_output_where_it_was_insisted_on(
         let target = Target::new(&output, "in.mkv", Files::One, Overwrite::No).unwrap();
         let sink = sink::open(input, target, OutputOptions::default(), &mut || false, quiet()).unwrap();
         let settings = all_settings()[5];
-        let coming = Due::new(after, || Err(anyhow!("no such GPU")));
-        let successor = Successor { absence: Absence::Fatal, ..successor(coming).0 };
-        let relay = Box::new(Relay::new(first(settings), settings, successor));
+        let pending = Due::new(after, || Err(anyhow!("no such GPU")));
+        let next = NextBackend { on_unavailable: OnUnavailable::Fatal, ..next(pending).0 };
+        let relay = Box::new(HandOver::new(first(settings), settings, next));
         let result = run(source, relay, sink, &Cancel::default(), &Progress::default(), |_| {});
         assert_eq!(result.unwrap_err().to_string(), "no such GPU", "after {after}");
         assert_eq!(dir.names(), ["in.mkv"], "after {after}");

@@ -20,7 +20,7 @@ const PLANES: usize = 4;
 
 /// Where one decoder's memory comes from. All its threads ask, at the same time.
 #[derive(Default)]
-pub(super) struct Lender {
+pub(super) struct DecoderBuffers {
     pool: RwLock<Option<Arc<dyn Pool>>>,
     /// For the planes that the pool is not for. They have buffers of their own, so that an encoder that holds them back
     /// leaves the pool's alone.
@@ -36,7 +36,7 @@ struct Shape {
     plane_bytes: [usize; PLANES],
 }
 
-impl Lender {
+impl DecoderBuffers {
     /// Takes memory from here from now on.
     pub fn use_pool(&self, pool: Arc<dyn Pool>) {
         *self.pool.write().unwrap_or_else(PoisonError::into_inner) = Some(pool);
@@ -244,7 +244,7 @@ pub(super) fn is_pinned(frame: &ffi::AVFrame, buffer: &ffi::AVBufferRef) -> bool
 /// FFmpeg's question for a decoder's memory, as `AVCodecContext::get_buffer2` asks it, on any of its threads.
 ///
 /// # Safety
-/// `context` is that of a decoder whose `opaque` points to a [`Lender`] that outlives it, and `frame` is empty but for
+/// `context` is that of a decoder whose `opaque` points to a [`DecoderBuffers`] that outlives it, and `frame` is empty but for
 /// its format and size.
 pub(super) unsafe extern "C" fn get_buffer(
     context: *mut ffi::AVCodecContext,
@@ -253,8 +253,8 @@ pub(super) unsafe extern "C" fn get_buffer(
 ) -> c_int {
     // SAFETY: by the caller's promise, in all three.
     unsafe {
-        let lender = (*context).opaque.cast::<Lender>().as_ref();
-        match lender.and_then(|lender| lender.lend(context, frame)) {
+        let buffers = (*context).opaque.cast::<DecoderBuffers>().as_ref();
+        match buffers.and_then(|buffers| buffers.lend(context, frame)) {
             Some(()) => 0,
             None => ffi::avcodec_default_get_buffer2(context, frame, flags),
         }
