@@ -109,7 +109,7 @@ fn window(
 struct Planned {
     target: Target,
     options: OutputOptions,
-    patience: QueuePolicy,
+    queue_policy: QueuePolicy,
 }
 
 /// Where the picture goes beside the window. Looks at files before the camera is opened.
@@ -127,7 +127,7 @@ fn targets(job: &LiveJob, cancel: &Cancel) -> Result<Vec<Planned>> {
     if let Some(file) = &job.record {
         let options = OutputOptions { format: None, encoder: encoder.clone(), live: true, pixel_format: None };
         let target = sink::live_target(file, None, job.overwrite)?.interruptible(cancel);
-        planned.push(Planned { target, options, patience: QueuePolicy::Recording });
+        planned.push(Planned { target, options, queue_policy: QueuePolicy::Recording });
     }
     if let Some(device) = &job.loopback {
         if !Path::new(device).exists() {
@@ -143,12 +143,12 @@ fn targets(job: &LiveJob, cancel: &Cancel) -> Result<Vec<Planned>> {
             ..OutputOptions::default()
         };
         let target = Target::direct(device, Files::One, Overwrite::Yes)?;
-        planned.push(Planned { target, options, patience: QueuePolicy::Stream });
+        planned.push(Planned { target, options, queue_policy: QueuePolicy::Stream });
     }
     if let Some((url, format)) = &job.output {
         let options = OutputOptions { format: format.clone(), encoder, live: true, pixel_format: None };
         let target = sink::live_target(url, format.as_deref(), job.overwrite)?.interruptible(cancel);
-        planned.push(Planned { target, options, patience: QueuePolicy::Stream });
+        planned.push(Planned { target, options, queue_policy: QueuePolicy::Stream });
     }
     Ok(planned)
 }
@@ -160,11 +160,11 @@ fn outputs(
     on_gpu: bool,
     notices: &Notices,
 ) -> Result<Vec<Output>> {
-    let open = |Planned { target, options, patience }: Planned| {
+    let open = |Planned { target, options, queue_policy }: Planned| {
         let name = if target.name() == "-" { "stdout".to_owned() } else { target.name().to_owned() };
         let on_gpu = on_gpu && job.encoder.encoder.is_none();
         let sink = sink::open(input.clone(), target, options, &mut || on_gpu, notices.clone())?;
-        Ok(Output { name, sink, patience })
+        Ok(Output { name, sink, queue_policy })
     };
     planned.into_iter().map(open).collect()
 }

@@ -15,11 +15,11 @@ use histeq_video::cli::{
     Args, BackendStartup, BenchJob, Command, CompareJob, Job, LiveJob, check_region, completions, man_page, man_pages,
 };
 use histeq_video::ffmpeg;
-use histeq_video::pipeline::{self, Cancel, Outcome, Progress, ReaderGone};
+use histeq_video::pipeline::{self, Cancel, Outcome, Progress, ReaderGone, Summary};
 use histeq_video::report::{Console, Meter, Verbosity, summary};
 use histeq_video::sink;
 use histeq_video::source;
-use records::RecordTargets;
+use records::{RecordTargets, Records};
 use std::process::ExitCode;
 use std::sync::Arc;
 use stdout::print;
@@ -104,18 +104,19 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     console.share_with(meter.bar());
     let result = pipeline::run(source, equalizer, sink, cancel, &progress, |progress| meter.update(progress));
     meter.finish(&progress, result.as_ref().is_ok_and(|result| result.outcome == Outcome::Complete));
-    let result = match result {
-        Err(error) if error.is::<ReaderGone>() => {
-            records.finish(Outcome::Complete)?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        result => result?,
-    };
+    match result {
+        Err(error) if error.is::<ReaderGone>() => records.finish(Outcome::Complete).map(|()| ExitCode::SUCCESS),
+        result => finish(&result?, records, console, &progress),
+    }
+}
+
+/// Finishes what is written beside the video, and says what was done.
+fn finish(result: &Summary, records: Records, console: &Console, progress: &Progress) -> Result<ExitCode> {
     // Where there is no frame to keep, there is none to tell of.
     if result.output.is_some() {
         records.finish(result.outcome)?;
     }
-    console.say(&summary(&result, &progress));
+    console.say(&summary(result, progress));
     Ok(match result.outcome {
         Outcome::Complete => ExitCode::SUCCESS,
         Outcome::Interrupted => ExitCode::from(signals::INTERRUPTED),

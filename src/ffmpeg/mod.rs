@@ -3,19 +3,21 @@
 //!
 //! Everything unsafe about FFmpeg is in this module; what leaves it is safe to use.
 
-mod capabilities;
 mod colour;
+mod container;
 mod custom_io;
 mod decoder;
 mod decoder_buffers;
 mod demuxer;
 mod devices;
 mod encoder;
+mod encoder_info;
 mod interrupt;
 mod log;
 mod media;
 mod muxer;
 mod nvdec;
+mod packet;
 mod parse;
 mod picture;
 mod raw_format;
@@ -26,17 +28,19 @@ mod side_data;
 mod subtitle;
 mod surface;
 
-pub use capabilities::{Container, Encoder, encoders, nearest_format};
 pub use colour::{Colour, Siting};
+pub use container::Container;
 pub use decoder::{DecodeOn, Decoded, Decoder, Delay};
-pub use demuxer::{Demuxer, Packet};
+pub use demuxer::Demuxer;
 pub use devices::{Device, video_devices};
 pub use encoder::{VideoEncoder, VideoOptions};
+pub use encoder_info::{Encoder, encoders, nearest_format};
 pub use ffmpeg_next::Rational;
 pub use interrupt::Interrupt;
 pub use log::{last_message, set_verbose, silence_encoders};
 pub use media::{Chapter, FieldOrder, Kind, Media, Metadata, Stream};
 pub use muxer::{MUX_DELAY, Muxer, OutputStream};
+pub use packet::Packet;
 pub use parse::{later_timecode, parse_number, parse_rate, parse_size, parse_time};
 pub use picture::{Picture, Properties};
 pub use raw_format::RawFormat;

@@ -1,7 +1,7 @@
 //! Encodes frames and writes them, with everything else that the input held, into a container.
 
 use super::clock::Clock;
-use super::encoders::EncoderChoice;
+use super::encoder_choice::EncoderChoice;
 use super::fit::{Fitter, Shape};
 use super::metadata::{begun_later, check_keys, kept, kept_of_turned, live_options, muxer_options};
 use super::streams::{self, Routes};

@@ -1,7 +1,8 @@
 //! Where frames go.
 
 mod clock;
-mod encoders;
+mod encoder_choice;
+mod encoder_table;
 mod file;
 mod fit;
 mod metadata;
@@ -10,7 +11,7 @@ mod raw;
 mod streams;
 mod target;
 
-pub use encoders::{EncoderChoice, Quality};
+pub use encoder_choice::{EncoderChoice, Quality};
 pub use file::{OutputOptions, makes_images};
 pub use open::{live_target, open, target};
 pub use target::{Files, Overwrite, Target, TargetError};

@@ -5,7 +5,7 @@ use crate::skip::skip;
 use serde_json::Value;
 use std::sync::OnceLock;
 
-/// An encoder that clips are made with, if this FFmpeg has it; a printed skip of `what` if not.
+/// An encoder that clips are made with, if this FFmpeg has it; a printed skip if not, with `what` it was for.
 pub fn encoder_is_here(what: &str, encoder: &str) -> bool {
     static LIST: OnceLock<String> = OnceLock::new();
     let list = LIST.get_or_init(|| {
@@ -14,7 +14,7 @@ pub fn encoder_is_here(what: &str, encoder: &str) -> bool {
     });
     let here = list.lines().any(|line| line.split_whitespace().nth(1) == Some(encoder));
     if !here {
-        skip(what, &format!("no encoder {encoder}"));
+        skip(encoder, &format!("this FFmpeg has no such encoder ({what})"));
     }
     here
 }

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-/// Says that `what` is not tested here, and why. What `HISTEQ_REQUIRE` names (with commas between) has to be here.
+/// Says that `what` is not tested here, and why. What `HISTEQ_REQUIRE` names (with commas between) has to be here: `cuda`,
+/// `nvdec`, `window`, `c++`, an encoder, a pixel format, another program, or `no-gpu` for a machine without one.
 ///
 /// # Panics
 /// When `what` is required.

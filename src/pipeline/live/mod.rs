@@ -8,12 +8,16 @@
 
 mod drop_oldest_queue;
 mod engine;
+mod equalize_stage;
 mod latency;
+mod parts;
 mod shared_settings;
+mod viewer_stats;
 
 pub use drop_oldest_queue::{DropOldestQueue, Popped};
-pub use engine::{
-    Camera, Captured, LiveParts, LiveSummary, Output, QueuePolicy, Shown, Status, Viewer, ViewerReply, Written, run,
-};
+pub use engine::run;
 pub use latency::Latency;
+pub use parts::{
+    Camera, Captured, LiveParts, LiveSummary, Output, QueuePolicy, Shown, Status, Viewer, ViewerReply, Written,
+};
 pub use shared_settings::SharedSettings;

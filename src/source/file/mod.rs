@@ -3,39 +3,35 @@
 mod continuity;
 mod open;
 mod other_streams;
+mod packet_reader;
 mod seek;
 mod sequence;
 
 use super::native::ToNative;
 use super::options::InputOptions;
 use super::part::Bounds;
-use crate::ffmpeg::{DecodeOn, Decoded, Decoder, Demuxer, Error, Packet, Picture, Rational, microseconds, rescale};
+use crate::ffmpeg::{DecodeOn, Decoded, Decoder, Error, Packet, Picture, Rational, microseconds, rescale};
 use crate::frame::{Frame, Pool};
 use crate::pipeline::{Delivery, Input, Notices, PartPosition, Progress, Source};
 use anyhow::{Context, Result, bail, ensure};
-use continuity::Continuity;
 use other_streams::OtherStreams;
+use packet_reader::PacketReader;
 use std::sync::Arc;
 
 /// After the end of the part that was asked for, other streams are read this much further for packets that belong to
 /// it; containers interleave more tightly than this.
 const INTERLEAVE: i64 = 10_000_000;
 
-/// An input that is shorter by more than this, and by more than a hundredth, was cut off (microseconds).
-const SHORT_BY: i64 = 500_000;
-
 /// A broken input is given up after this many errors with no frame between them.
 const ERRORS_IN_A_ROW: u32 = 1000;
 
 /// A file, or anything else that FFmpeg can open.
 pub struct FileSource {
-    demuxer: Demuxer,
+    packets: PacketReader,
     decoder: Decoder,
     input: Input,
     options: InputOptions,
     to_native: ToNative,
-    /// Keeps times together where the container's clock may jump.
-    continuity: Option<Continuity>,
     /// Is it a pipe, in which nothing can be looked up further on?
     in_order_only: bool,
     notices: Notices,
@@ -52,12 +48,8 @@ pub struct FileSource {
     delivered: u64,
     /// When the last frame was over.
     next_time: Option<i64>,
-    /// End of the last packet of any stream, in microseconds of the container's clock.
-    furthest: i64,
     /// Of images whose numbers have a gap, how many are still to be read before it.
     before_gap: Option<u64>,
-    /// How often the container's clock has jumped.
-    jumps: u32,
     errors: u32,
 }
 
@@ -142,7 +134,7 @@ impl FileSource {
             // The decoder has been told that there is no more, so it cannot ask for more.
             bail!("{}: the decoder asks for packets after the last one", self.input.name);
         }
-        match self.read_packet() {
+        match self.packets.read(&self.input, &self.notices) {
             Ok(Some(packet)) if packet.stream() == self.input.video => {
                 self.before_gap = self.before_gap.map(|images| images.saturating_sub(1));
                 if packet.is_corrupt() {
@@ -154,7 +146,9 @@ impl FileSource {
             }
             Ok(Some(packet)) => self.keep(packet),
             Ok(None) => {
-                self.check_length()?;
+                if let Some(missing) = self.packets.missing(&self.input.media) {
+                    self.damaged(&missing)?;
+                }
                 self.drain()?;
             }
             // Somebody asked for the end while the input kept us waiting.
@@ -165,42 +159,6 @@ impl FileSource {
                 self.damaged(&format!("read error: {error}"))?;
                 self.drain()?;
             }
-        }
-        Ok(())
-    }
-
-    /// The next packet, at a time that follows those of the packets before it.
-    fn read_packet(&mut self) -> Result<Option<Packet>, Error> {
-        let Some(mut packet) = self.demuxer.read()? else { return Ok(None) };
-        self.note_end_of(&packet);
-        let stream = &self.input.media.streams[packet.stream()];
-        if let Some(jump) = self.continuity.as_mut().and_then(|continuity| continuity.follow(&mut packet, stream)) {
-            let (name, stream) = (&self.input.name, stream.describe());
-            let seconds = jump as f64 / 1e6;
-            let message = format!("{name}: the clock of {stream} jumps by {seconds:+.3} s; times go on from there");
-            self.jumps += 1;
-            // Streams that cross the seam at different places find it several times.
-            if self.jumps == 1 { self.notices.note(&message) } else { self.notices.detail(&message) }
-        }
-        Ok(Some(packet))
-    }
-
-    fn note_end_of(&mut self, packet: &Packet) {
-        let time_base = self.input.media.streams[packet.stream()].time_base;
-        if let Some(time) = packet.time() {
-            self.furthest = self.furthest.max(rescale(time + packet.duration(), time_base, microseconds()));
-        }
-    }
-
-    /// Demuxers take the end of a file that was cut off for a normal end.
-    fn check_length(&mut self) -> Result<()> {
-        let media = &self.input.media;
-        let Some(duration) = media.duration else { return Ok(()) };
-        // Matroska counts its length from zero, other containers from their first timestamp.
-        let read = self.furthest.max(media.start.unwrap_or(0)) - media.start.unwrap_or(0).min(0);
-        if duration - read > SHORT_BY.max(duration / 100) {
-            let (read, duration) = (read as f64 / 1e6, duration as f64 / 1e6);
-            self.damaged(&format!("the input ends at {read:.1} s, but should be {duration:.1} s long (cut off?)"))?;
         }
         Ok(())
     }
@@ -303,7 +261,7 @@ impl FileSource {
         let end = self.bounds.end.unwrap_or(i64::MAX);
         while !self.others.are_many() {
             let all_ended = self.others.sound_has_ended(&self.input.media.streams);
-            let read = if all_ended { Ok(None) } else { self.read_packet() };
+            let read = if all_ended { Ok(None) } else { self.packets.read(&self.input, &self.notices) };
             let packet = match read {
                 Ok(packet) => packet,
                 Err(Error::Exit) => None,

@@ -1,8 +1,8 @@
 //! Opens an input and its decoder, and finds out what is in it.
 
 use super::FileSource;
-use super::continuity::Continuity;
 use super::other_streams::OtherStreams;
+use super::packet_reader::PacketReader;
 use super::sequence::Sequence;
 use crate::ffmpeg::{DecodeOn, Decoder, Delay, Demuxer, Error, Kind, Stream, last_message, microseconds, rescale};
 use crate::io::Reader;
@@ -41,10 +41,8 @@ impl FileSource {
             time_base: stream.time_base,
             to_native: ToNative::new(notices.clone()),
             others: OtherStreams::new(&input.media.streams, bounds),
-            continuity: input.media.may_jump.then(Continuity::default),
             before_gap: sequence.and_then(|sequence| sequence.before_gap),
-            jumps: 0,
-            demuxer,
+            packets: PacketReader::new(demuxer),
             decoder,
             in_order_only,
             input,
@@ -57,7 +55,6 @@ impl FileSource {
             state: super::State::Opened,
             delivered: 0,
             next_time: None,
-            furthest: i64::MIN / 2,
             errors: 0,
         })
     }

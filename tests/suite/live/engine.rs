@@ -106,7 +106,7 @@ struct Film {
     frames: u32,
     equalize: Duration,
     write: Duration,
-    patience: QueuePolicy,
+    queue_policy: QueuePolicy,
     fault: bool,
 }
 
@@ -116,7 +116,7 @@ fn film(film: &Film) -> (Result<LiveSummary>, usize, usize) {
     let interval = Duration::from_millis(15);
     let camera = Paced { left: film.frames, interval, token: Arc::new(()), most_alive: most_alive.clone() };
     let sink = Box::new(Slow { time: film.write, fault: film.fault, written: written.clone() });
-    let output = Output { name: "slow".to_owned(), sink, patience: film.patience };
+    let output = Output { name: "slow".to_owned(), sink, queue_policy: film.queue_policy };
     let time = film.equalize;
     let cast = LiveParts {
         camera: Box::new(camera),
@@ -133,24 +133,25 @@ const NO_TIME: Duration = Duration::ZERO;
 
 #[test]
 fn a_recording_that_keeps_up_has_every_frame() {
-    let patience = QueuePolicy::Recording;
-    let (tally, written, _) = film(&Film { frames: 100, equalize: NO_TIME, write: NO_TIME, patience, fault: false });
+    let queue_policy = QueuePolicy::Recording;
+    let (tally, written, _) =
+        film(&Film { frames: 100, equalize: NO_TIME, write: NO_TIME, queue_policy, fault: false });
     let tally = tally.expect("a good run");
     assert_eq!((written, tally.dropped, tally.outputs[0].dropped), (100, 0, 0));
 }
 
 #[test]
 fn a_slow_output_drops_frames_and_holds_nobody_up() {
-    for (patience, waiting) in [(QueuePolicy::Stream, 1), (QueuePolicy::Recording, 60)] {
+    for (queue_policy, waiting) in [(QueuePolicy::Stream, 1), (QueuePolicy::Recording, 60)] {
         let write = Duration::from_millis(60);
         let (tally, written, most_alive) =
-            film(&Film { frames: 200, equalize: NO_TIME, write, patience, fault: false });
+            film(&Film { frames: 200, equalize: NO_TIME, write, queue_policy, fault: false });
         let tally = tally.expect("a good run");
         assert_eq!(tally.outputs[0].frames, written as u64);
-        assert_eq!(tally.dropped + tally.outputs[0].dropped + written as u64, 200, "{patience:?}");
-        assert!(tally.outputs[0].dropped > 50, "{} dropped, {patience:?}", tally.outputs[0].dropped);
+        assert_eq!(tally.dropped + tally.outputs[0].dropped + written as u64, 200, "{queue_policy:?}");
+        assert!(tally.outputs[0].dropped > 50, "{} dropped, {queue_policy:?}", tally.outputs[0].dropped);
         // What waits, what is on its way, and the token itself.
-        assert!(most_alive <= waiting + 15, "{most_alive} frames alive, {patience:?}");
+        assert!(most_alive <= waiting + 15, "{most_alive} frames alive, {queue_policy:?}");
         // Held up, they would be seconds late.
         let latency = tally.latency.percentile(0.95).expect("frames");
         assert!(latency < Duration::from_millis(500), "{latency:?}");
@@ -160,8 +161,8 @@ fn a_slow_output_drops_frames_and_holds_nobody_up() {
 #[test]
 fn a_slow_equalizer_drops_frames_and_latency_does_not_grow() {
     let equalize = Duration::from_millis(60);
-    let patience = QueuePolicy::Stream;
-    let (tally, written, _) = film(&Film { frames: 300, equalize, write: NO_TIME, patience, fault: false });
+    let queue_policy = QueuePolicy::Stream;
+    let (tally, written, _) = film(&Film { frames: 300, equalize, write: NO_TIME, queue_policy, fault: false });
     let tally = tally.expect("a good run");
     assert!(tally.dropped > 150, "{} dropped", tally.dropped);
     assert_eq!(tally.dropped + tally.outputs[0].dropped + written as u64, 300);
@@ -172,8 +173,8 @@ fn a_slow_equalizer_drops_frames_and_latency_does_not_grow() {
 
 #[test]
 fn an_output_that_fails_ends_the_run_with_its_error() {
-    let patience = QueuePolicy::Recording;
-    let (tally, ..) = film(&Film { frames: 400, equalize: NO_TIME, write: NO_TIME, patience, fault: true });
+    let queue_policy = QueuePolicy::Recording;
+    let (tally, ..) = film(&Film { frames: 400, equalize: NO_TIME, write: NO_TIME, queue_policy, fault: true });
     let error = tally.err().expect("an error");
     assert!(error.to_string().contains("disk is full"));
 }

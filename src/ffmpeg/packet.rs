@@ -1,0 +1,134 @@
+//! AVPacket: what comes between a demuxer and a muxer.
+#![allow(unsafe_code, reason = "FFI")]
+
+use ffmpeg_next::{Rational, ffi};
+
+/// A packet of any stream, reference-counted.
+pub struct Packet {
+    ptr: *mut ffi::AVPacket,
+}
+
+// SAFETY: an AVPacket is plain data and atomically counted references; nothing ties it to a thread.
+unsafe impl Send for Packet {}
+
+impl Packet {
+    pub(super) fn new() -> Self {
+        // SAFETY: no precondition.
+        let ptr = unsafe { ffi::av_packet_alloc() };
+        assert!(!ptr.is_null(), "out of memory");
+        Packet { ptr }
+    }
+
+    pub(super) fn as_ptr(&self) -> *mut ffi::AVPacket {
+        self.ptr
+    }
+
+    fn get(&self) -> &ffi::AVPacket {
+        // SAFETY: allocated in `new`, freed in `drop` only.
+        unsafe { &*self.ptr }
+    }
+
+    fn get_mut(&mut self) -> &mut ffi::AVPacket {
+        // SAFETY: allocated in `new`, freed in `drop` only, and not shared.
+        unsafe { &mut *self.ptr }
+    }
+
+    /// The stream it belongs to.
+    pub fn stream(&self) -> usize {
+        self.get().stream_index as usize
+    }
+
+    /// Makes it belong to another stream.
+    pub fn set_stream(&mut self, index: usize) {
+        self.get_mut().stream_index = index as i32;
+    }
+
+    /// When it is shown, or else when it is decoded, in its stream's time base.
+    pub fn time(&self) -> Option<i64> {
+        let known = |time: i64| (time != ffi::AV_NOPTS_VALUE).then_some(time);
+        known(self.get().pts).or(known(self.get().dts))
+    }
+
+    /// Presentation time in its stream's time base.
+    pub fn pts(&self) -> Option<i64> {
+        (self.get().pts != ffi::AV_NOPTS_VALUE).then_some(self.get().pts)
+    }
+
+    /// Decoding time in its stream's time base.
+    pub fn dts(&self) -> Option<i64> {
+        (self.get().dts != ffi::AV_NOPTS_VALUE).then_some(self.get().dts)
+    }
+
+    /// How long it lasts in its stream's time base, 0 when unknown.
+    pub fn duration(&self) -> i64 {
+        self.get().duration
+    }
+
+    /// Says how long it lasts.
+    pub fn set_duration(&mut self, duration: i64) {
+        self.get_mut().duration = duration;
+    }
+
+    /// Does decoding start here?
+    pub fn is_key(&self) -> bool {
+        self.get().flags & ffi::AV_PKT_FLAG_KEY != 0
+    }
+
+    /// Did the demuxer find it damaged?
+    pub fn is_corrupt(&self) -> bool {
+        self.get().flags & ffi::AV_PKT_FLAG_CORRUPT != 0
+    }
+
+    /// Its size in bytes.
+    pub fn len(&self) -> usize {
+        self.get().size as usize
+    }
+
+    /// Has it no bytes?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Does the input's edit list hide it? Decoders need it for what follows, and nobody sees or hears it.
+    pub fn is_hidden(&self) -> bool {
+        self.get().flags & ffi::AV_PKT_FLAG_DISCARD != 0
+    }
+
+    /// Moves it in time.
+    pub fn shift(&mut self, by: i64) {
+        let packet = self.get_mut();
+        for time in [&mut packet.pts, &mut packet.dts] {
+            if *time != ffi::AV_NOPTS_VALUE {
+                *time = time.saturating_add(by);
+            }
+        }
+    }
+
+    /// Makes it be decoded, and shown, no earlier than `time`, in its stream's time base. Answers with how much later that
+    /// is.
+    pub fn delay_to(&mut self, time: i64) -> i64 {
+        let packet = self.get_mut();
+        if packet.dts == ffi::AV_NOPTS_VALUE || packet.dts >= time {
+            return 0;
+        }
+        let delay = time - packet.dts;
+        packet.dts = time;
+        if packet.pts != ffi::AV_NOPTS_VALUE {
+            packet.pts = packet.pts.max(time);
+        }
+        delay
+    }
+
+    /// Expresses its times in another time base.
+    pub fn rescale(&mut self, from: Rational, to: Rational) {
+        // SAFETY: the packet is valid.
+        unsafe { ffi::av_packet_rescale_ts(self.ptr, from.into(), to.into()) };
+    }
+}
+
+impl Drop for Packet {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new`, freed nowhere else.
+        unsafe { ffi::av_packet_free(&mut self.ptr) };
+    }
+}

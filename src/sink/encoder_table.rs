@@ -1,0 +1,130 @@
+//! The one table of the program that knows encoders and containers by name: how each encoder is set, which one keeps a codec,
+//! which containers want what.
+
+use crate::ffmpeg::Encoder;
+use ffmpeg_next::codec::Id;
+
+/// How an encoder takes a constant quality.
+#[derive(Clone, Copy)]
+pub(super) enum ConstantQuality {
+    /// By an option of its own.
+    Option(&'static str),
+    /// By FFmpeg's common quantizer scale (`-q:v`).
+    Quantizer,
+    /// Not at all, because it loses nothing.
+    Lossless,
+}
+
+pub(super) struct Row {
+    pub(super) encoder: &'static str,
+    pub(super) quality: ConstantQuality,
+    /// Near-transparent to the eye.
+    pub(super) default_quality: Option<f32>,
+    /// What takes `--preset`.
+    pub(super) preset: Option<&'static str>,
+    pub(super) options: &'static [(&'static str, &'static str)],
+}
+
+pub(super) const fn row(
+    encoder: &'static str,
+    quality: ConstantQuality,
+    default_quality: Option<f32>,
+    preset: Option<&'static str>,
+    options: &'static [(&'static str, &'static str)],
+) -> Row {
+    Row { encoder, quality, default_quality, preset, options }
+}
+
+use ConstantQuality::{Lossless, Option as By, Quantizer};
+
+/// Defaults are meant to look like the picture they were given at a size that people accept.
+pub(super) const TABLE: &[Row] = &[
+    row("libx264", By("crf"), Some(18.0), Some("preset"), &[("preset", "medium")]),
+    row("libx264rgb", By("crf"), Some(18.0), Some("preset"), &[("preset", "medium")]),
+    row("libx265", By("crf"), Some(20.0), Some("preset"), &[("preset", "medium"), ("x265-params", "log-level=none")]),
+    row("libvpx-vp9", By("crf"), Some(24.0), Some("cpu-used"), &[("cpu-used", "4"), ("row-mt", "1"), ("b", "0")]),
+    row("libvpx", By("crf"), Some(8.0), Some("cpu-used"), &[("cpu-used", "4"), ("b", "100M")]),
+    row("libsvtav1", By("crf"), Some(24.0), Some("preset"), &[("preset", "8")]),
+    row("libaom-av1", By("crf"), Some(22.0), Some("cpu-used"), &[("cpu-used", "6"), ("row-mt", "1"), ("b", "0")]),
+    row("h264_nvenc", By("cq"), Some(19.0), Some("preset"), &[("preset", "p5"), ("rc", "vbr"), ("b", "0")]),
+    row("hevc_nvenc", By("cq"), Some(21.0), Some("preset"), &[("preset", "p5"), ("rc", "vbr"), ("b", "0")]),
+    row("av1_nvenc", By("cq"), Some(24.0), Some("preset"), &[("preset", "p5"), ("rc", "vbr"), ("b", "0")]),
+    row("mjpeg", Quantizer, Some(2.0), None, &[]),
+    row("mpeg4", Quantizer, Some(2.0), None, &[]),
+    // FFmpeg's default bit rate would be that of the whole stream to the containers made for these.
+    row("mpeg2video", Quantizer, Some(2.0), None, &[("b", "0")]),
+    row("mpeg1video", Quantizer, Some(2.0), None, &[("b", "0")]),
+    row("msmpeg4", Quantizer, Some(2.0), None, &[]),
+    row("msmpeg4v2", Quantizer, Some(2.0), None, &[]),
+    row("wmv1", Quantizer, Some(2.0), None, &[]),
+    row("wmv2", Quantizer, Some(2.0), None, &[]),
+    row("flv", Quantizer, Some(2.0), None, &[]),
+    row("h263", Quantizer, Some(2.0), None, &[]),
+    row("h263p", Quantizer, Some(2.0), None, &[]),
+    row("libxvid", Quantizer, Some(2.0), None, &[]),
+    row("libtheora", Quantizer, Some(9.0), None, &[]),
+    row("prores_ks", Quantizer, None, None, &[("vendor", "apl0")]),
+    row("libwebp", By("quality"), Some(95.0), Some("preset"), &[]),
+    row("libwebp_anim", By("quality"), Some(95.0), Some("preset"), &[]),
+    row("ffv1", Lossless, None, None, &[("level", "3"), ("slicecrc", "1"), ("slices", "16")]),
+    row("ffvhuff", Lossless, None, None, &[]),
+    row("huffyuv", Lossless, None, None, &[]),
+    row("utvideo", Lossless, None, None, &[]),
+    row("rawvideo", Lossless, None, None, &[]),
+    row("png", Lossless, None, None, &[]),
+    row("apng", Lossless, None, None, &[]),
+    row("bmp", Lossless, None, None, &[]),
+    row("tiff", Lossless, None, None, &[("compression_algo", "deflate")]),
+    row("gif", Lossless, None, None, &[]),
+];
+
+/// Encoders that would complain of a preset themselves, past all that we say, and the presets that they have.
+pub(super) const X26: &[&str] = &["libx264", "libx264rgb", "libx265"];
+pub(super) const X26_PRESETS: &[&str] =
+    &["ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow", "placebo"];
+
+/// Codec of the input, encoders that can keep it, best first.
+pub(super) const KEEPING: &[(Id, &[&str])] = &[
+    (Id::H264, &["libx264", "libopenh264"]),
+    (Id::HEVC, &["libx265"]),
+    (Id::VP8, &["libvpx"]),
+    (Id::VP9, &["libvpx-vp9"]),
+    (Id::AV1, &["libsvtav1", "libaom-av1"]),
+    (Id::MJPEG, &["mjpeg"]),
+    (Id::PRORES, &["prores_ks"]),
+    (Id::FFV1, &["ffv1"]),
+];
+
+/// Containers made for MPEG-2, which keep it.
+pub(super) const KEEPS_MPEG2: &[&str] = &["mpeg", "vob", "dvd", "svcd", "mxf"];
+
+/// Containers that only know how fast frames follow each other: one that is decoded before the one that it is shown after
+/// is shown late, picture and sound apart.
+pub(super) const WITHOUT_B_FRAMES: &[&str] = &["avi"];
+
+/// The same codecs on a GPU that can encode.
+pub(super) const NVENC: &[(Id, &str)] = &[(Id::H264, "h264_nvenc"), (Id::HEVC, "hevc_nvenc"), (Id::AV1, "av1_nvenc")];
+
+/// Containers that get H.264 when the input's codec is not kept, whatever older codec FFmpeg would give them.
+pub(super) const TAKES_H264: &[&str] =
+    &["mp4", "mov", "matroska", "ipod", "3gp", "3g2", "ismv", "f4v", "avi", "flv", "mpegts", "hls", "dash", "nut"];
+
+/// What makes encoders keep up with a camera.
+pub(super) const LIVE: &[(&str, &[(&str, &str)])] = &[
+    ("libx264", &[("preset", "veryfast")]),
+    ("libx264rgb", &[("preset", "veryfast")]),
+    ("libx265", &[("preset", "ultrafast")]),
+    ("libvpx-vp9", &[("cpu-used", "8"), ("deadline", "realtime")]),
+    ("libvpx", &[("cpu-used", "8"), ("deadline", "realtime")]),
+    ("libsvtav1", &[("preset", "11")]),
+    ("libaom-av1", &[("cpu-used", "8"), ("usage", "realtime")]),
+    ("h264_nvenc", &[("preset", "p3")]),
+    ("hevc_nvenc", &[("preset", "p3")]),
+    ("av1_nvenc", &[("preset", "p3")]),
+];
+
+/// The encoder that keeps a codec.
+pub(super) fn keep(codec: Id) -> Option<Encoder> {
+    let names = KEEPING.iter().find(|(id, _)| *id == codec)?.1;
+    names.iter().find_map(|name| Encoder::find(name))
+}

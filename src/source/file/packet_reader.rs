@@ -1,0 +1,59 @@
+//! Reads the packets of an input, at times that follow each other, and notices when some are missing.
+
+use super::continuity::Continuity;
+use crate::ffmpeg::{Demuxer, Error, Media, Packet, microseconds, rescale};
+use crate::pipeline::{Input, Notices};
+
+/// An input that is shorter by more than this, and by more than a hundredth, was cut off (microseconds).
+const SHORT_BY: i64 = 500_000;
+
+/// A demuxer, and how far it has come.
+pub struct PacketReader {
+    pub(super) demuxer: Demuxer,
+    /// Keeps times together where the container's clock may jump.
+    continuity: Option<Continuity>,
+    /// End of the last packet of any stream, in microseconds of the container's clock.
+    furthest: i64,
+    /// How often that clock has jumped.
+    jumps: u32,
+}
+
+impl PacketReader {
+    /// Reads what `demuxer` has opened.
+    pub fn new(demuxer: Demuxer) -> Self {
+        let continuity = demuxer.media().may_jump.then(Continuity::default);
+        PacketReader { demuxer, continuity, furthest: i64::MIN / 2, jumps: 0 }
+    }
+
+    /// The next packet, at a time that follows those of the packets before it; `None` at the end.
+    ///
+    /// # Errors
+    /// When reading fails before the end.
+    pub fn read(&mut self, input: &Input, notices: &Notices) -> Result<Option<Packet>, Error> {
+        let Some(mut packet) = self.demuxer.read()? else { return Ok(None) };
+        let stream = &input.media.streams[packet.stream()];
+        if let Some(time) = packet.time() {
+            let end = rescale(time + packet.duration(), stream.time_base, microseconds());
+            self.furthest = self.furthest.max(end);
+        }
+        if let Some(jump) = self.continuity.as_mut().and_then(|continuity| continuity.follow(&mut packet, stream)) {
+            let (name, stream) = (&input.name, stream.describe());
+            let seconds = jump as f64 / 1e6;
+            let message = format!("{name}: the clock of {stream} jumps by {seconds:+.3} s; times go on from there");
+            self.jumps += 1;
+            // Streams that cross the seam at different places find it several times.
+            if self.jumps == 1 { notices.note(&message) } else { notices.detail(&message) }
+        }
+        Ok(Some(packet))
+    }
+
+    /// What is missing at the end of the input, which demuxers take for a normal end where a file was cut off.
+    pub fn missing(&self, media: &Media) -> Option<String> {
+        let duration = media.duration?;
+        // Matroska counts its length from zero, other containers from their first timestamp.
+        let read = self.furthest.max(media.start.unwrap_or(0)) - media.start.unwrap_or(0).min(0);
+        let is_short = duration - read > SHORT_BY.max(duration / 100);
+        let (read, duration) = (read as f64 / 1e6, duration as f64 / 1e6);
+        is_short.then(|| format!("the input ends at {read:.1} s, but should be {duration:.1} s long (cut off?)"))
+    }
+}
