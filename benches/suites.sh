@@ -2,7 +2,7 @@
 # benches/suites.sh OUT [FILE...]
 #
 # Runs every suite of `histeq-video bench` and keeps its tables in the folder OUT: SUITE.md (Markdown), SUITE.csv and
-# SUITE.svg, and comparison.md with the figures of the five documents beside this machine's. Each FILE is a video for
+# SUITE.svg, and comparison.md with the figures of the five publications beside this machine's. Each FILE is a video for
 # `transcode`. HISTEQ_BIN names the program (and may hold more words: "./run histeq-video"); default is this tree's
 # release build. About four minutes on 16 cores with a GPU.
 set -euo pipefail
@@ -22,7 +22,7 @@ suite() {
 for name in stages cdf-min scans luminance; do
     suite "$name" --repeat 21 --warmup 3
 done
-# What the documents' own arithmetic makes of the same images, and how many samples come out otherwise.
+# What the publications' own arithmetic makes of the same images, and how many samples come out otherwise.
 for name in stages cdf-min scans luminance; do
     as=$name-own suite "$name" --formula own --repeat 3 --warmup 1
 done

@@ -2,7 +2,7 @@
 // block that maps; once is enough).
 //
 // By reduction: the smallest cumulative count that is not 0, in one block, up a tree. By the first one that is not 0: the
-// bin whose predecessor is empty and which is not says so by itself. The document leaves bin 0 out, which has no
+// bin whose predecessor is empty and which is not says so by itself. The publication leaves bin 0 out, which has no
 // predecessor, and then has no minimum for pictures with black in them; cuda-three-scans finds the same bin by an
 // atomicMin over the indices of all that are not 0.
 //
@@ -30,7 +30,7 @@ extern "C" __global__ __launch_bounds__(1024) void cdf_min_reduction(const unsig
     if (threadIdx.x == 0u) *least = smallest[0] == NONE ? 0u : smallest[0];
 }
 
-// With `from` 0 the first bin counts too; the document begins at 1. `least` is 0 before.
+// With `from` 0 the first bin counts too; the publication begins at 1. `least` is 0 before.
 extern "C" __global__ __launch_bounds__(1024) void cdf_min_first_nonzero(const unsigned* cdf, unsigned count,
                                                                          unsigned from, unsigned* least) {
     unsigned bin = blockIdx.x * blockDim.x + threadIdx.x;

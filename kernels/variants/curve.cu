@@ -1,6 +1,6 @@
-// From cumulative counts to the curve, a thread a code: the kernel that every document has between its scan and its map
+// From cumulative counts to the curve, a thread a code: the kernel that every publication has between its scan and its map
 // (or, as opencl-blelloch-scan and cuda-naive-vs-optimized, does again for every pixel, which is most of what the latter
-// wins by its second optimization). `curve_exact` is the specification; the others are what the documents make of it.
+// wins by its second optimization). `curve_exact` is the specification; the others are what the publications make of it.
 #include "formulas.cuh"
 
 extern "C" __global__ __launch_bounds__(1024) void curve_exact(const unsigned* cdf, const unsigned* least,

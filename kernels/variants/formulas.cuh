@@ -1,6 +1,6 @@
-// The documents' own arithmetic, from a cumulative count to what a bin becomes, and from RGB to luminance: operation for
+// The publications' own arithmetic, from a cumulative count to what a bin becomes, and from RGB to luminance: operation for
 // operation what src/cuda/variants/formula.rs has. Compiles as host C++ too. Floats are multiplied and added one by one:
-// left to itself, the compiler may join the two and round once, which the documents' programs may or may not have done.
+// left to itself, the compiler may join the two and round once, which the publications' programs may or may not have done.
 #pragma once
 
 #include "spec.cuh"

@@ -1,5 +1,5 @@
 // Private counters in several interleaved copies, so that the lanes of a warp that count the same code seldom meet, and
-// loads of 16 bytes. In none of the documents: it is the algorithm of kernels/histogram.cu, without what that has for
+// loads of 16 bytes. In none of the publications: it is the algorithm of kernels/histogram.cu, without what that has for
 // the sake of speed (the next vector on its way, skewed sums), and for elements of four bytes too.
 //
 // What to expect: the fewest instructions an element, and no worst case. Where there are too many bins for copies, what

@@ -1,6 +1,6 @@
 // From colour pixels to the histogram of their luminance in one kernel, without a plane of luminance in between: the
 // kernel of cuda-rgb-luminance-histogram, in blocks of 128 threads with 64 consecutive pixels each. The luminance is that
-// of the specification, in integers; `_truncated` is the document's, in floats without rounding.
+// of the specification, in integers; `_truncated` is the publication's, in floats without rounding.
 //
 // What to expect: of four-byte pixels in consecutive runs a warp's loads lie 256 bytes apart, 32 lines of the cache for
 // 128 bytes at a time; interleaved walks read as much once.

@@ -2,7 +2,7 @@
 // The map of cuda-naive-vs-optimized (divisions of integers at first, the multiplication by a float factor in the end:
 // most of what it wins) and of opencl-blelloch-scan (a division of floats).
 //
-// What to expect: the exact one divides 64 bits by 32 for every element and is the slowest map by far; the documents' own
+// What to expect: the exact one divides 64 bits by 32 for every element and is the slowest map by far; the publications' own
 // arithmetic shows how much of that is the division.
 #include "elements.cuh"
 #include "formulas.cuh"

@@ -1,4 +1,4 @@
-// The same with loads and stores of 16 bytes. In none of the documents: it is the algorithm of kernels/map.cu.
+// The same with loads and stores of 16 bytes. In none of the publications: it is the algorithm of kernels/map.cu.
 //
 // What to expect: a sixteenth of the loads and stores of bytes, which is what the others spend their time on.
 #include "elements.cuh"

@@ -1,10 +1,10 @@
 // The scan of G. E. Blelloch (1990) as opencl-blelloch-scan has it: up a tree as Brent and Kung, then down it with each
 // left sum moved to the right. That gives the sums without the element itself, so everything is taken from one further
-// on. The document moves them through a float, which loses the last bits of sums above 2^24; `scan_blelloch_float` does
+// on. The publication moves them through a float, which loses the last bits of sums above 2^24; `scan_blelloch_float` does
 // so too, for `--formula float-scan`. Two elements a thread.
 //
 // What to expect: as Brent and Kung. Neighbouring threads meet in a bank of shared memory as the strides grow, which the
-// document leaves as it is, and so does this.
+// publication leaves as it is, and so does this.
 #include "spec.cuh"
 
 extern __shared__ unsigned shared[];

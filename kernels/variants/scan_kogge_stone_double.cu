@@ -1,5 +1,5 @@
 // Kogge and Stone with a second buffer, as cuda-three-scans has it: a step reads the one and writes the other, so that one
-// barrier a step is enough. The document swaps the buffers at the end of each step and then takes the result from what
+// barrier a step is enough. The publication swaps the buffers at the end of each step and then takes the result from what
 // has become the output buffer: the step before the last. `scan_kogge_stone_stale` does so too, for `--formula
 // stale-buffer`.
 //
@@ -8,7 +8,7 @@
 
 extern __shared__ unsigned shared[];
 
-// `STALE` is what the document's program gives.
+// `STALE` is what the publication's program gives.
 template <bool STALE>
 __device__ __forceinline__ void scan(const unsigned* from, unsigned* to, unsigned* sums, unsigned count) {
     unsigned thread = threadIdx.x;

@@ -1,5 +1,5 @@
 // The additions of Hillis and Steele in registers: the lanes of a warp hand sums to each other without shared memory and
-// without barriers; the sums of the warps are scanned by the first warp. In none of the documents; kernels/scan.cu does
+// without barriers; the sums of the warps are scanned by the first warp. In none of the publications; kernels/scan.cu does
 // so within a block, with four elements a lane.
 //
 // What to expect: two barriers in all, whatever the width.

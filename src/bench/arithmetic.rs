@@ -1,14 +1,14 @@
-//! The documents' own arithmetic (`--formula`): a word on each, and what results have to be by it.
+//! The publications' own arithmetic (`--formula`): a word on each, and what results have to be by it.
 
 use crate::cuda::variants::Formula;
 
-/// What the kernels of a document compute by.
+/// What the kernels of a publication compute by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arithmetic {
     /// The specification.
     #[default]
     Specification,
-    /// Each document's own.
+    /// Each publication's own.
     Own,
     /// This one, wherever it makes sense.
     One(Formula),
@@ -17,7 +17,7 @@ pub enum Arithmetic {
 impl Arithmetic {
     /// What is typed: each name, and a word on it.
     pub fn names() -> Vec<(&'static str, &'static str)> {
-        let fixed = [("specification", "what frames become everywhere else"), ("own", "each document's own")];
+        let fixed = [("specification", "what frames become everywhere else"), ("own", "each publication's own")];
         fixed.into_iter().chain(Formula::ALL.into_iter().map(|formula| (formula.name(), about(formula)))).collect()
     }
 
@@ -30,7 +30,7 @@ impl Arithmetic {
         }
     }
 
-    /// The formula that a document's kernels are run with.
+    /// The formula that a publication's kernels are run with.
     pub fn of(self, own: Option<Formula>) -> Option<Formula> {
         match self {
             Arithmetic::Specification => None,

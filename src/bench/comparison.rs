@@ -1,25 +1,26 @@
-//! The documents' figures beside ours (`--compare references`).
+//! The publications' figures beside ours (`--compare references`).
 
 use super::markdown::{grid, significant};
-use super::references::{DOCUMENTS, Document, Figure, MeasuredCell, figures};
+use super::references::{Figure, MeasuredCell, PUBLICATIONS, Publication, figures};
 use super::{Report, Unit};
 
-/// The figures of every document that has any of what this report is of.
+/// The figures of every publication that has any of what this report is of.
 pub fn compare(report: &Report) -> String {
     let figures: Vec<Figure> = figures().into_iter().filter(|figure| figure.suite == report.suite).collect();
     let mut parts = vec![
-        format!("# histeq-video bench {} beside the documents", report.suite.name()),
+        format!("# histeq-video bench {} beside the publications", report.suite.name()),
         format!("MeasuredCell: {}; {}.", report.machine.line(), report.repeats),
-        "The same way is by the document's own kernels, or on the CPU by its loop; our way is by those of normal runs. With \
-         copies is from and to memory as the allocator gives it, as in the documents; our way with copies is from and to \
+        "The same way is by the publication's own kernels, or on the CPU by its loop; our way is by those of normal runs. With \
+         copies is from and to memory as the allocator gives it, as in the publications; our way with copies is from and to \
          pinned memory, as in normal runs."
             .to_owned(),
     ];
     parts.extend(report.notes.iter().cloned());
-    for document in &DOCUMENTS {
-        let of_document: Vec<&Figure> = figures.iter().filter(|figure| figure.document == document.name).collect();
-        if !of_document.is_empty() {
-            parts.extend(section(document, &of_document, report));
+    for publication in &PUBLICATIONS {
+        let of_publication: Vec<&Figure> =
+            figures.iter().filter(|figure| figure.publication == publication.name).collect();
+        if !of_publication.is_empty() {
+            parts.extend(section(publication, &of_publication, report));
         }
     }
     parts.join("\n\n") + "\n"
@@ -38,13 +39,13 @@ const HEADS: [&str; 9] = [
     "there / our way",
 ];
 
-fn section(document: &Document, figures: &[&Figure], report: &Report) -> [String; 4] {
+fn section(publication: &Publication, figures: &[&Figure], report: &Report) -> [String; 4] {
     let mut rows = vec![HEADS.map(str::to_owned).to_vec()];
     rows.extend(figures.iter().map(|figure| row(figure, report)));
     [
-        format!("## {}", document.name),
-        format!("There: {}.", document.hardware),
-        document.includes.to_owned(),
+        format!("## {}", publication.name),
+        format!("There: {}.", publication.hardware),
+        publication.includes.to_owned(),
         grid(&rows, 2),
     ]
 }
@@ -81,7 +82,7 @@ fn times_better(figure: &Figure, ours: f64) -> f64 {
     if figure.unit == Unit::Times { ours / stated } else { stated / ours }
 }
 
-/// Our figure, in the document's unit.
+/// Our figure, in the publication's unit.
 fn ours(figure: &Figure, report: &Report, here: &MeasuredCell, measure: &str) -> Option<f64> {
     let table = report.table(here.table)?;
     let keys: Vec<&str> = here.keys.iter().map(String::as_str).collect();

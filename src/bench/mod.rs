@@ -1,9 +1,9 @@
-//! `histeq-video bench`: measures this machine, so that anyone can fill the tables of the five documents that this
+//! `histeq-video bench`: measures this machine, so that anyone can fill the tables of the five publications that this
 //! project starts from, and its own, on a card of their own.
 //!
 //! ```text
 //! Setup (what to run, how often, on which GPU) -> suites -> Report (tables) -> Markdown | CSV | JSON | SVG
-//!                                                                 \-> comparison with the documents' figures
+//!                                                                 \-> comparison with the publications' figures
 //! ```
 //!
 //! A figure is the median of repeated runs, with its quartiles. Results are held against the reference, and one that
@@ -19,11 +19,11 @@
 //! | `table` | rows with units |
 //! | `report`, `machine` | the tables of a suite, and what they were measured on |
 //! | `markdown`, `data`, `plot` | what a report is written as |
-//! | `references` | the figures in the documents |
+//! | `references` | the figures in the publications |
 //! | `comparison` | ours beside them |
 //! | `content` | pictures to measure with |
-//! | `arithmetic` | the documents' own |
-//! | `sequential` | the documents' programs for one thread of a CPU |
+//! | `arithmetic` | the publications' own |
+//! | `sequential` | the publications' programs for one thread of a CPU |
 //! | `expected` | what timed frames have to be |
 //! | `copies` | what bus and memory can do |
 //! | `child` | other programs, with what they used |
@@ -52,7 +52,7 @@ pub use comparison::compare;
 pub use data::{csv, json};
 pub use markdown::markdown;
 pub use plot::svg;
-pub use references::{DOCUMENTS, Document, Figure, MeasuredCell, figures};
+pub use references::{Figure, MeasuredCell, PUBLICATIONS, Publication, figures};
 pub use report::Report;
 pub use setup::{Setup, Steps};
 pub use suite::{Suite, run};

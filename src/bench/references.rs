@@ -1,11 +1,11 @@
-//! The figures of the five documents that this project starts from, digit for digit, with what each of them was measured
+//! The figures of the five publications that this project starts from, digit for digit, with what each of them was measured
 //! on and what its times include; and where our figure of the same is to be found.
 
 use super::{Suite, Unit};
 
-/// A document.
+/// A publication.
 #[derive(Debug)]
-pub struct Document {
+pub struct Publication {
     /// Its name, without `.txt`.
     pub name: &'static str,
     /// What it was measured on.
@@ -15,10 +15,10 @@ pub struct Document {
 }
 
 /// All five.
-pub const DOCUMENTS: [Document; 5] = [NAIVE, OPENCL, SCANS, BINS, LUMINANCE];
+pub const PUBLICATIONS: [Publication; 5] = [NAIVE, OPENCL, SCANS, BINS, LUMINANCE];
 
 /// Naive against optimized kernels, on two machines.
-pub const NAIVE: Document = Document {
+pub const NAIVE: Publication = Publication {
     name: "cuda-naive-vs-optimized",
     hardware: "config 1: Intel i7-9750H, NVIDIA GTX 1650; config 2: AMD Ryzen 3 1200, NVIDIA GTX 1050",
     includes: "The total is the copy up, equalization and the copy down, without reading the file or showing the result. \
@@ -26,7 +26,7 @@ pub const NAIVE: Document = Document {
 };
 
 /// The OpenCL program.
-pub const OPENCL: Document = Document {
+pub const OPENCL: Publication = Publication {
     name: "opencl-blelloch-scan",
     hardware: "Intel i7-7700HQ, NVIDIA GTX 1050 Ti",
     includes: "Everything from setting up the card and reading the image file to writing the result as PNG, on average of \
@@ -34,7 +34,7 @@ pub const OPENCL: Document = Document {
 };
 
 /// The program with three scans, in C++ and in Python.
-pub const SCANS: Document = Document {
+pub const SCANS: Publication = Publication {
     name: "cuda-three-scans",
     hardware: "Intel i5-12400F, NVIDIA RTX 3060 Ti",
     includes: "Averages of 1,000 runs. It does not say whether the copies up and down are included; its times grow with \
@@ -42,7 +42,7 @@ pub const SCANS: Document = Document {
 };
 
 /// The histogram of 4,096 bins.
-pub const BINS: Document = Document {
+pub const BINS: Publication = Publication {
     name: "cuda-4096-bins-saturated",
     hardware: "not named",
     includes: "The counting loop on the CPU alone. Its GPU's times are in pictures, of which there are no numbers; they \
@@ -50,17 +50,17 @@ pub const BINS: Document = Document {
 };
 
 /// The luminance histogram.
-pub const LUMINANCE: Document = Document {
+pub const LUMINANCE: Publication = Publication {
     name: "cuda-rgb-luminance-histogram",
     hardware: "QX6600 (2.4GHz), NVIDIA GeForce GTX 285",
     includes: "The kernel alone, between the copies up and down. Its CPU runs the loop on one thread.",
 };
 
-/// A figure in a document, and where ours is.
+/// A figure in a publication, and where ours is.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// The document.
-    pub document: &'static str,
+    /// The publication.
+    pub publication: &'static str,
     /// Where in it.
     pub place: &'static str,
     /// What it is of.
@@ -71,7 +71,7 @@ pub struct Figure {
     pub unit: Unit,
     /// The suite that measures the same.
     pub suite: Suite,
-    /// Where ours is, by the kernels of the document or as close as there are.
+    /// Where ours is, by the kernels of the publication or as close as there are.
     pub here: MeasuredCell,
     /// Where that of our own kernels is, those of normal runs, if it is another one.
     pub tuned: Option<MeasuredCell>,
@@ -203,7 +203,7 @@ pub fn figures() -> Vec<Figure> {
 
 fn stages() -> Vec<Figure> {
     let figure = |place, case: String, stated, here, tuned| Figure {
-        document: NAIVE.name,
+        publication: NAIVE.name,
         place,
         case,
         stated,
@@ -259,7 +259,7 @@ fn opencl() -> Vec<Figure> {
     for (picture, size, [cpu, reduction, min]) in OPENCL_TIMES {
         let here = |alone, with_copies| MeasuredCell::new("cdf-min", &[size], alone, with_copies);
         let figure = |column: &str, stated, here, tuned| Figure {
-            document: OPENCL.name,
+            publication: OPENCL.name,
             place: "tables of large and small images",
             case: format!("{column}, {picture} {size}"),
             stated,
@@ -286,7 +286,7 @@ fn scans_figure(place: &'static str, case: String, stated: &'static str, unit: U
         _ => ["kernels", "with copies", "with pinned copies"],
     };
     Figure {
-        document: SCANS.name,
+        publication: SCANS.name,
         place,
         case,
         stated,
@@ -336,7 +336,7 @@ fn scan_speedups() -> Vec<Figure> {
 
 fn bins() -> Vec<Figure> {
     vec![Figure {
-        document: BINS.name,
+        publication: BINS.name,
         place: "text",
         case: "CPU, 4096 bins, 1920x1080x3 elements (about)".to_owned(),
         stated: "4",
@@ -350,7 +350,7 @@ fn bins() -> Vec<Figure> {
 fn luminance() -> Vec<Figure> {
     let size = "1280x1024";
     let figure = |case: &str, stated, unit, here, tuned| Figure {
-        document: LUMINANCE.name,
+        publication: LUMINANCE.name,
         place: "text",
         case: case.to_owned(),
         stated,
@@ -360,7 +360,7 @@ fn luminance() -> Vec<Figure> {
         tuned,
     };
     let on_cpu = |path| MeasuredCell::new("cpu", &[size, path], "time", None);
-    let on_gpu = |alone, with_copies| MeasuredCell::new("luminance", &[size, "document's"], alone, with_copies);
+    let on_gpu = |alone, with_copies| MeasuredCell::new("luminance", &[size, "publication's"], alone, with_copies);
     let speed_up = on_gpu("speed-up", "speed-up with upload");
     vec![
         figure("CPU, 1280x1024", "17.5", Unit::Milliseconds, on_cpu(SEQUENTIAL), Some(on_cpu(BEST))),

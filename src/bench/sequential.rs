@@ -1,4 +1,4 @@
-//! The documents' programs for one thread of a CPU: the loops that can be read aloud, over bytes, as a compiler makes them.
+//! The publications' programs for one thread of a CPU: the loops that can be read aloud, over bytes, as a compiler makes them.
 //! They are the columns that GPUs are compared with, and what their results are held against.
 
 use crate::spec::Weights;

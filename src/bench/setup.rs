@@ -18,9 +18,9 @@ pub struct Setup {
     pub quick: bool,
     /// Which GPU, counted from 0; `None` is to measure the CPU alone.
     pub gpu_index: Option<usize>,
-    /// What the documents' kernels compute by.
+    /// What the publications' kernels compute by.
     pub arithmetic: Arithmetic,
-    /// Kernels and shapes that were chosen in place of the documents'.
+    /// Kernels and shapes that were chosen in place of the publications'.
     pub chosen: Variants,
     /// What bins saturate at.
     pub saturate: u32,
@@ -56,7 +56,7 @@ impl Setup {
         if !self.quick {
             return sizes.to_vec();
         }
-        // Apart from each other, and odd, as the documents' are.
+        // Apart from each other, and odd, as the publications' are.
         (0..sizes.len()).map(|index| (48 + 13 * index, 31 + 6 * index)).collect()
     }
 }

@@ -28,7 +28,7 @@ pub enum Suite {
 }
 
 impl Suite {
-    /// All of them, the documents' first.
+    /// All of them, the publications' first.
     pub const ALL: [Suite; 9] = [
         Suite::Stages,
         Suite::CdfMin,
@@ -46,7 +46,7 @@ impl Suite {
         Suite::ALL.into_iter().find(|suite| suite.name() == name)
     }
 
-    /// Whether a document has figures of what it measures.
+    /// Whether a publication has figures of what it measures.
     pub fn has_references(self) -> bool {
         figures().iter().any(|figure| figure.suite == self)
     }

@@ -61,7 +61,7 @@ pub struct BenchArgs {
     #[arg(long, default_value = "specification", value_parser = formulas())]
     pub formula: Arithmetic,
 
-    /// Where to measure, and which kernels in place of a document's, or beside them, in the suites that follow one.
+    /// Where to measure, and which kernels in place of a publication's, or beside them, in the suites that follow one.
     #[command(flatten)]
     pub place: BackendArgs,
 

@@ -16,7 +16,7 @@ pub struct BenchJob {
     pub suites: Vec<Suite>,
     /// How to run them.
     pub setup: Setup,
-    /// Whether the documents' figures are printed beside ours, in place of our tables.
+    /// Whether the publications' figures are printed beside ours, in place of our tables.
     pub compare: bool,
     /// Whether it is an error when there is no GPU.
     pub needs_gpu: bool,
@@ -57,7 +57,7 @@ impl BenchJob {
             return conflict("--backend cpu leaves out the ways on a GPU, and --ways the one on the CPU");
         }
         if let Some(suite) = args.suite.filter(|suite| compare && !suite.has_references()) {
-            return conflict(&format!("no document has figures for {}", suite.name()));
+            return conflict(&format!("no publication has figures for {}", suite.name()));
         }
         let setup = Setup {
             repeats: Repeats { counted: args.repeat as usize, warm_up: args.warmup as usize },

@@ -50,7 +50,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Opens it; it is seen as soon as there is a picture. Keys turn the `shared_settings`; `notices` hears of screenshots,
+    /// Opens it; it is seen as soon as there is a picture. Keys change the shared settings; `notices` hears of screenshots,
     /// and `again` equalizes once more what stands still when they change.
     ///
     /// # Errors

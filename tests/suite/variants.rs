@@ -1,4 +1,4 @@
-//! Kernel variants: the documents' arithmetic by hand, the options that choose variants, and, on a GPU, every variant
+//! Kernel variants: the publications' arithmetic by hand, the options that choose variants, and, on a GPU, every variant
 //! against plain loops, in the lab and in normal runs.
 
 use crate::backends::gpu;
@@ -69,14 +69,14 @@ fn the_float_scale_agrees_on_a_small_picture() {
 
 #[test]
 fn every_document_has_its_setups() {
-    for document in [
+    for publication in [
         "cuda-naive-vs-optimized",
         "cuda-4096-bins-saturated",
         "cuda-rgb-luminance-histogram",
         "cuda-three-scans",
         "opencl-blelloch-scan",
     ] {
-        assert!(SETUPS.iter().any(|setup| setup.document == document), "{document}");
+        assert!(SETUPS.iter().any(|setup| setup.publication == publication), "{publication}");
     }
 }
 

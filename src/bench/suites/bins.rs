@@ -7,13 +7,13 @@ use crate::cuda::variants::{Elements, Experiment, HistogramVariant, KernelBench,
 use anyhow::Result;
 use std::hint::black_box;
 
-/// Elements, at 4,096 bins; the second is the document's, three for each pixel of 1920x1080.
+/// Elements, at 4,096 bins; the second is the publication's, three for each pixel of 1920x1080.
 const ELEMENTS: [usize; 5] = [1 << 20, 1920 * 1080 * 3, 1 << 24, 1 << 26, 1 << 27];
 
-/// Bins, at one number of elements. The document stops at 4,096.
+/// Bins, at one number of elements. The publication stops at 4,096.
 const BINS: [u32; 9] = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536];
 
-/// What the document's bins are.
+/// What the publication's bins are.
 const MOST_BINS: u32 = 4096;
 
 /// The elements of the second table.
@@ -58,16 +58,16 @@ fn cases(setup: &Setup) -> Vec<(usize, u32, usize)> {
     over_elements.into_iter().chain(over_bins).collect()
 }
 
-/// What is run: the document's two kernels and ours, or what was chosen.
+/// What is run: the publication's two kernels and ours, or what was chosen.
 fn ways(setup: &Setup) -> Vec<(&'static str, Experiment)> {
-    let document = experiment(setup, &document_setup("4096 bins, privatized"));
+    let publication = experiment(setup, &document_setup("4096 bins, privatized"));
     let chosen = |histogram| Variants { histogram: Some(histogram), ..setup.chosen };
     let all = [HistogramVariant::Global, HistogramVariant::Privatized, HistogramVariant::Replicated];
     let histograms = setup.chosen.histogram.map_or(all.to_vec(), |histogram| vec![histogram]);
     histograms
         .into_iter()
         .map(|histogram| {
-            let experiment = Experiment { formula: None, ..with_choice(document, &chosen(histogram)) };
+            let experiment = Experiment { formula: None, ..with_choice(publication, &chosen(histogram)) };
             (histogram.name(), Experiment { saturated_at: Some(setup.saturate), ..experiment })
         })
         .collect()
@@ -75,7 +75,10 @@ fn ways(setup: &Setup) -> Vec<(&'static str, Experiment)> {
 
 fn cpu_table(setup: &Setup) -> Table {
     Table::new("cpu", "On the CPU, one thread", &["elements", "bins"])
-        .note(format!("The plain loop of the document; a bin holds {} at most. Elements are random.", setup.saturate))
+        .note(format!(
+            "The plain loop of the publication; a bin holds {} at most. Elements are random.",
+            setup.saturate
+        ))
         .measure("sequential", Unit::Microseconds)
         .over("elements")
 }
@@ -83,7 +86,7 @@ fn cpu_table(setup: &Setup) -> Table {
 fn gpu_table(setup: &Setup, name: &'static str, title: &str, axis: &'static str) -> Table {
     Table::new(name, title, &["elements", "bins", "kernel"])
         .note(format!(
-            "Elements of 32 bits, which are on the GPU already, as in the document; 120 blocks of 512 threads; then a \
+            "Elements of 32 bits, which are on the GPU already, as in the publication; 120 blocks of 512 threads; then a \
              second kernel cuts bins off at {}. global counts in global memory, privatized in shared memory first, \
              replicated in several copies there. Bins that do not fit in there are counted in several passes.",
             setup.saturate

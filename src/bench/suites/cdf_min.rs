@@ -20,7 +20,7 @@ const SIZES: [(usize, usize); 10] = [
     (600, 338),
 ];
 
-/// The ways: as columns name them, and the document's setup.
+/// The ways: as columns name them, and the publication's setup.
 const WAYS: [(&str, &str); 2] = [("reduction", "OpenCL, reduction"), ("first-nonzero", "OpenCL, min")];
 
 /// One table over the sizes.
@@ -39,8 +39,8 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
             .with("this program, CPU", on_cpu.best);
         if let Some(lab) = &lab {
             let on_gpu = OnGpu::put(setup, lab, &image)?;
-            for (name, document) in WAYS {
-                let experiment = with_choice(experiment(setup, &document_setup(document)), &setup.chosen);
+            for (name, publication) in WAYS {
+                let experiment = with_choice(experiment(setup, &document_setup(publication)), &setup.chosen);
                 let timed = on_gpu.equalize(setup, lab, &experiment)?;
                 row.set(&format!("{name} alone"), timed.step(Step::CdfMin));
                 row.set(&format!("kernels, {name}"), timed.kernels());
@@ -60,8 +60,8 @@ fn empty(setup: &Setup) -> Table {
     let mut table = Table::new("cdf-min", "The first occupied level, found in two ways", &["size"])
         .note(
             "reduction looks for the smallest cumulative count above 0 by a tree; first-nonzero is the thread whose \
-             predecessor's is 0, or that has none (the document's own has no such thread where level 0 is occupied: \
-             --formula wrong-min). Both with the document's kernels, a pixel a thread in tiles of 32x32 and Blelloch's scan. \
+             predecessor's is 0, or that has none (the publication's own has no such thread where level 0 is occupied: \
+             --formula wrong-min). Both with the publication's kernels, a pixel a thread in tiles of 32x32 and Blelloch's scan. \
              tuned are the kernels of normal runs. sequential is the plain loop on the CPU.",
         )
         .measure("sequential", Unit::Microseconds)

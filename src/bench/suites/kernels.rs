@@ -12,7 +12,7 @@ use crate::spec::{Settings, Strength};
 use anyhow::{Result, anyhow};
 use std::sync::Arc;
 
-/// Video, and the squares of the documents.
+/// Video, and the squares of the publications.
 const SIZES: [(usize, usize); 8] =
     [(1280, 720), (1920, 1080), (3840, 2160), (7680, 4320), (1024, 1024), (2048, 2048), (4096, 4096), (8192, 8192)];
 
@@ -23,7 +23,7 @@ const TYPICAL: (usize, usize) = (3840, 2160);
 const SPREAD: usize = 400 << 20;
 
 /// The columns of a case: a name, and what is done to a frame. Not all of them where the reference takes long: the squares
-/// of the documents, and more than one content at 8K.
+/// of the publications, and more than one content at 8K.
 fn ways((size, _, content): Case) -> Vec<(&'static str, Settings)> {
     let mut ways = vec![("exact", Settings::default()), ("modified", modified()), ("clahe", local())];
     ways.truncate(match size {

@@ -15,7 +15,7 @@ use crate::spec::Weights;
 use anyhow::Result;
 use std::hint::black_box;
 
-/// The document's, and video.
+/// The publication's, and video.
 const SIZES: [(usize, usize); 3] = [(1280, 1024), (1920, 1080), (3840, 2160)];
 
 /// Tables of the CPU and of the kernels.
@@ -39,17 +39,17 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     Ok(vec![cpu, kernels])
 }
 
-/// What is run: the document's kernel, one whose threads read neighbours together, and what was chosen.
+/// What is run: the publication's kernel, one whose threads read neighbours together, and what was chosen.
 fn ways(setup: &Setup) -> Vec<(&'static str, Experiment)> {
-    let document = experiment(setup, &document_setup("luminance"));
-    let coarsened = Experiment { formula: document.formula, ..Experiment::default() };
-    let mut ways = vec![("document's", document), ("coarsened", coarsened)];
+    let publication = experiment(setup, &document_setup("luminance"));
+    let coarsened = Experiment { formula: publication.formula, ..Experiment::default() };
+    let mut ways = vec![("publication's", publication), ("coarsened", coarsened)];
     // Luminance is only ever counted into counters of a block's own.
     let private =
         |histogram: &HistogramVariant| matches!(histogram, HistogramVariant::Privatized | HistogramVariant::Coarsened);
     let chosen = Variants { histogram: setup.chosen.histogram.filter(private), scan: None, ..setup.chosen };
     if !chosen.is_default() {
-        ways.push(("chosen", with_choice(document, &chosen)));
+        ways.push(("chosen", with_choice(publication, &chosen)));
     }
     ways
 }
@@ -64,7 +64,7 @@ fn cpu_table() -> Table {
 fn kernels_table(setup: &Setup) -> Table {
     let mut table = Table::new("luminance", "On the GPU", &["size", "kernels"])
         .note(
-            "From BGRA to counts in one kernel. The document's has 128 threads a block, each of which goes through 64 \
+            "From BGRA to counts in one kernel. The publication's has 128 threads a block, each of which goes through 64 \
              neighbours; coarsened has 1024, each of which goes through every so many-th pixel, 128 in all. Speed-ups are over the sequential loop, in the same \
              run.",
         )

@@ -1,4 +1,4 @@
-//! The CPU's columns of the documents' suites: the loop that can be read aloud, and this program on one thread.
+//! The CPU's columns of the publications' suites: the loop that can be read aloud, and this program on one thread.
 
 use crate::bench::content::{Content, first_plane, picture};
 use crate::bench::expected::check_values;
@@ -71,7 +71,7 @@ impl Image {
 pub fn table() -> Table {
     Table::new("cpu", "On the CPU, one thread", &["size", "path"])
         .note(format!(
-            "{SEQUENTIAL} is the plain loop of the documents, as the compiler makes it; {BEST} is the CPU backend with {}.",
+            "{SEQUENTIAL} is the plain loop of the publications, as the compiler makes it; {BEST} is the CPU backend with {}.",
             Isa::best()
         ))
         .measure("time", Unit::Microseconds)

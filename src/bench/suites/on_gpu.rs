@@ -1,4 +1,4 @@
-//! What the documents' suites have in common on a GPU: kernels of the documents on an image, timed one by one, and every
+//! What the publications' suites have in common on a GPU: kernels of the publications on an image, timed one by one, and every
 //! result held against what it should be.
 
 use super::on_cpu::Image;
@@ -10,7 +10,7 @@ use crate::cuda::variants::{
 };
 use anyhow::Result;
 
-/// The setup of a document with this name.
+/// The setup of a publication with this name.
 ///
 /// # Panics
 /// When there is none: a bug of a suite.
@@ -18,17 +18,17 @@ pub fn document_setup(name: &str) -> variants::Setup {
     *SETUPS.iter().find(|setup| setup.name == name).unwrap_or_else(|| panic!("no setup {name}"))
 }
 
-/// What to run of a document, with the arithmetic that was asked for.
-pub fn experiment(setup: &Setup, document: &variants::Setup) -> Experiment {
+/// What to run of a publication, with the arithmetic that was asked for.
+pub fn experiment(setup: &Setup, publication: &variants::Setup) -> Experiment {
     Experiment {
-        variants: document.variants,
-        shape: document.shape,
-        saturated_at: document.saturated_at,
-        formula: setup.arithmetic.of(document.formula),
+        variants: publication.variants,
+        shape: publication.shape,
+        saturated_at: publication.saturated_at,
+        formula: setup.arithmetic.of(publication.formula),
     }
 }
 
-/// The same with whatever was chosen on the command line in place of the document's.
+/// The same with whatever was chosen on the command line in place of the publication's.
 pub fn with_choice(experiment: Experiment, chosen: &Variants) -> Experiment {
     let own = experiment.variants;
     let variants = Variants {
@@ -57,7 +57,7 @@ pub struct OnGpu<'a> {
 /// A run that gave what it should, with its ways up and down.
 pub struct Timed {
     run: Run,
-    /// Copies from and to memory as it comes from the allocator, as in the documents.
+    /// Copies from and to memory as it comes from the allocator, as in the publications.
     pageable: Transfer,
     /// Copies from and to pinned memory.
     pinned: Transfer,
@@ -152,7 +152,7 @@ impl Timed {
 pub fn note(arithmetic: Arithmetic) -> Option<String> {
     let which = match arithmetic {
         Arithmetic::Specification => return None,
-        Arithmetic::Own => "its document's own arithmetic".to_owned(),
+        Arithmetic::Own => "its publication's own arithmetic".to_owned(),
         Arithmetic::One(formula) => format!("the formula {formula}"),
     };
     Some(format!(

@@ -53,25 +53,25 @@ fn ways(setup: &Setup) -> Vec<(ScanVariant, u32, Experiment)> {
     let blocks = setup.chosen.block_size.map_or(BLOCKS.to_vec(), |threads| vec![threads]);
     let pairs = scans.into_iter().flat_map(|scan| blocks.iter().map(move |&threads| (scan, threads)));
     let ways = pairs.map(|(scan, threads)| {
-        let document = experiment(setup, &document_of(scan, threads));
+        let publication = experiment(setup, &document_of(scan, threads));
         let chosen = Variants { scan: Some(scan), block_size: Some(threads), ..setup.chosen };
-        (scan, threads, with_choice(document, &chosen))
+        (scan, threads, with_choice(publication, &chosen))
     });
     ways.collect()
 }
 
-/// What the document runs, or with scans and blocks that it does not have, what it would.
+/// What the publication runs, or with scans and blocks that it does not have, what it would.
 fn document_of(scan: ScanVariant, threads: u32) -> variants::Setup {
     let other = document_setup("Kogge-Stone 256");
     let is_it = |setup: &&variants::Setup| {
         let Variants { scan: its, block_size, .. } = setup.variants;
-        setup.document == other.document && (its, block_size) == (Some(scan), Some(threads))
+        setup.publication == other.publication && (its, block_size) == (Some(scan), Some(threads))
     };
     SETUPS.iter().find(is_it).copied().unwrap_or(other)
 }
 
 fn scans_table(setup: &Setup) -> Table {
-    let mut table = Table::new("scans", "Scans, with the document's other kernels", &["size", "scan", "block"])
+    let mut table = Table::new("scans", "Scans, with the publication's other kernels", &["size", "scan", "block"])
         .note(
             "scan alone is that kernel; kernels are all of them: aggregated histogram, scan, curve, map through shared \
              memory, 4 pixels a thread; with copies is up, through the kernels and down, from and to memory as the \

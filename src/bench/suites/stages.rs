@@ -37,7 +37,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     Ok(vec![cpu, stages, sweep, kernels])
 }
 
-/// What is run: the document's, and what was chosen.
+/// What is run: the publication's, and what was chosen.
 fn ways(setup: &Setup) -> Vec<(&'static str, Experiment)> {
     let named = |name| experiment(setup, &document_setup(name));
     let mut ways = vec![("naive", named("naive")), ("optimized", named("optimized"))];
@@ -52,7 +52,7 @@ fn stages_table(setup: &Setup) -> Table {
         .note(
             "naive counts with an atomic addition in global memory a pixel; optimized has 128 pixels a thread, counted in \
              shared memory. Both map without a curve: each pixel computes what it becomes from the cumulative counts. tuned \
-             are the kernels of normal runs, which have no scan of their own. Copies are from and to memory as the allocator gives it, as in the document, but \
+             are the kernels of normal runs, which have no scan of their own. Copies are from and to memory as the allocator gives it, as in the publication, but \
              for total, pinned.",
         )
         .undrawn("upload", Unit::Microseconds)
@@ -101,10 +101,10 @@ fn pixels_a_thread(
     (image, on_gpu): (&Image, &OnGpu),
     table: &mut Table,
 ) -> Result<()> {
-    let document = experiment(setup, &document_setup("optimized"));
+    let publication = experiment(setup, &document_setup("optimized"));
     // What is swept is the map, whatever it is made of.
-    let variants = Variants { map: Some(MapVariant::Coarsened), ..document.variants };
-    let optimized = Experiment { variants, formula: None, ..document };
+    let variants = Variants { map: Some(MapVariant::Coarsened), ..publication.variants };
+    let optimized = Experiment { variants, formula: None, ..publication };
     let curve = Formula::exact(&image.counts);
     let expected = image.through(&curve);
     for pixels in (0..=8).map(|power| 1 << power) {

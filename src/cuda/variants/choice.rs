@@ -27,7 +27,7 @@ macro_rules! named {
         }
 
         impl $name {
-            /// All of them, in the order of the documents.
+            /// All of them, in the order of the publications.
             pub const ALL: [$name; [$($text),*].len()] = [$($name::$value),*];
 
             /// As it is typed, and as tables show it.

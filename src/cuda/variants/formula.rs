@@ -1,4 +1,4 @@
-//! The documents' own arithmetic, beside that of the specification: for measurements alone, to see how many samples come
+//! The publications' own arithmetic, beside that of the specification: for measurements alone, to see how many samples come
 //! out otherwise. Each formula is the specification but for what its name says. `kernels/variants/formulas.cuh` has the
 //! same on the GPU, operation for operation, so that both give the same numbers.
 
@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 named! {
-    /// The arithmetic of a document where it is not that of the specification.
+    /// The arithmetic of a publication where it is not that of the specification.
     Formula {
         /// `floor(c * ((L - 1) / N))` in float (cuda-naive-vs-optimized). Without cmin the first occupied level does not
         /// become black, and the ones above it are brighter by a part of its share; the floor makes all of them up to one
@@ -18,7 +18,7 @@ named! {
         /// to a half can land on its other side: 4 of 100 do, and half of them from 2^24 samples on, where the counts
         /// themselves lose bits. One occupied level divides 0 by 0, which NVIDIA's GPUs turn into black.
         FloatRound = "float-round",
-        /// The same with the cmin of that document's faster way, which looks for an occupied level behind an empty one.
+        /// The same with the cmin of that publication's faster way, which looks for an occupied level behind an empty one.
         /// If level 0 is occupied there is none, and cmin stays unset: taken as 0 here, it could be anything.
         WrongMin = "wrong-min",
         /// `floor((c - cmin) * (L - 1) / (N - cmin))`: equation 1 of cuda-three-scans, which its own program and its
@@ -32,7 +32,7 @@ named! {
         FloatScan = "float-scan",
         /// The scan of cuda-three-scans with two buffers, which swaps them once more before it writes the result: what
         /// comes out is the step before the last, sums over half of the bins at most. (In blocks of 512 threads, which
-        /// the document has too, its scans write beyond their arrays of 256.)
+        /// the publication has too, its scans write beyond their arrays of 256.)
         StaleBuffer = "stale-buffer",
         /// `(unsigned char)(0.299f * r + 0.587f * g + 0.114f * b)` (cuda-rgb-luminance-histogram). Half of all colours come
         /// out one too dark, and so do 13 of the 256 greys.

@@ -57,7 +57,7 @@ impl Plane {
     }
 }
 
-/// A GPU and the kernels of the documents.
+/// A GPU and the kernels of the publications.
 pub struct KernelBench {
     gpu: Arc<Gpu>,
     stream: Arc<CudaStream>,
@@ -260,7 +260,7 @@ impl KernelBench {
     /// As for [`histogram`](KernelBench::histogram).
     pub fn equalize(&self, plane: &Plane, experiment: &Experiment, repeats: Repeats) -> Result<Run, Error> {
         if experiment.saturated_at.is_some() && experiment.formula.is_some_and(|formula| formula.makes_curves()) {
-            return Err(refused("no document makes a picture of saturated counts"));
+            return Err(refused("no publication makes a picture of saturated counts"));
         }
         let bins = plane.bins;
         let mut counts = self.zeros(bins)?;

@@ -1,12 +1,12 @@
 //! The kernels of five published histogram equalizers, beside our own: the same bytes from each, so that what differs is
-//! the time. `kernels/variants/README.md` says which document each is from.
+//! the time. `kernels/variants/README.md` says which publication each is from.
 //!
 //! | file | what it is |
 //! |---|---|
 //! | `choice` | which kernel does a step |
 //! | `shape` | how many threads, and which elements each of them gets |
-//! | `formula` | the documents' own arithmetic, and where it goes wrong |
-//! | `setups` | the five documents, as choices |
+//! | `formula` | the publications' own arithmetic, and where it goes wrong |
+//! | `setups` | the five publications, as choices |
 //! | `arguments` | the structures that the kernels take, as in `kernels/variants/elements.cuh` |
 //! | `kernels` | a launcher for each family of files in `kernels/variants/` |
 //! | `study` | the hook of normal runs |

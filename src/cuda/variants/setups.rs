@@ -1,14 +1,14 @@
-//! The five documents, as choices: what each of them launches, so that a benchmark can do the same on another GPU.
+//! The five publications, as choices: what each of them launches, so that a benchmark can do the same on another GPU.
 
 use super::{CdfMin, Formula, HistogramVariant, MapVariant, ScanVariant, Shape, Variants, Walk};
 
-/// What a document measures.
+/// What a publication measures.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
     /// A short name, for tables.
     pub name: &'static str,
-    /// Stem of the document in `references/`.
-    pub document: &'static str,
+    /// Stem of the publication in `references/`.
+    pub publication: &'static str,
     /// Its kernels.
     pub variants: Variants,
     /// The shape of the launches over elements.
@@ -27,7 +27,7 @@ pub struct Setup {
 
 const PLAIN: Setup = Setup {
     name: "",
-    document: "",
+    publication: "",
     variants: Variants {
         histogram: Some(HistogramVariant::Global),
         scan: Some(ScanVariant::HillisSteele),
@@ -60,14 +60,14 @@ const fn scans(name: &'static str, scan: ScanVariant, block_size: u32) -> Setup 
         pixels_per_thread: Some(4),
         ..PLAIN.variants
     };
-    Setup { name, document: SCANS, variants, shape: Shape::USUAL, formula: Some(Formula::Product32), ..PLAIN }
+    Setup { name, publication: SCANS, variants, shape: Shape::USUAL, formula: Some(Formula::Product32), ..PLAIN }
 }
 
-/// The privatized kernels of that document, and those that are not.
+/// The privatized kernels of that publication, and those that are not.
 const fn saturated(name: &'static str, histogram: HistogramVariant) -> Setup {
     Setup {
         name,
-        document: SATURATED,
+        publication: SATURATED,
         variants: Variants {
             histogram: Some(histogram),
             map: Some(MapVariant::Bytes),
@@ -91,15 +91,15 @@ const fn opencl(name: &'static str, cdf_min: CdfMin, formula: Formula) -> Setup 
         ..PLAIN.variants
     };
     let shape = Shape { walk: Walk::Tiles, ..PLAIN.shape };
-    Setup { name, document: OPENCL, variants, shape, formula: Some(formula), ..PLAIN }
+    Setup { name, publication: OPENCL, variants, shape, formula: Some(formula), ..PLAIN }
 }
 
-/// All setups, document by document. Only cuda-three-scans varies the threads of the scan with the others.
+/// All setups, publication by publication. Only cuda-three-scans varies the threads of the scan with the others.
 pub const SETUPS: [Setup; 13] = [
-    Setup { name: "naive", document: NAIVE, formula: Some(Formula::FloorNoMin), ..PLAIN },
+    Setup { name: "naive", publication: NAIVE, formula: Some(Formula::FloorNoMin), ..PLAIN },
     Setup {
         name: "optimized",
-        document: NAIVE,
+        publication: NAIVE,
         variants: Variants { histogram: Some(HistogramVariant::Coarsened), ..PLAIN.variants },
         formula: Some(Formula::FloorNoMin),
         ..PLAIN
@@ -108,7 +108,7 @@ pub const SETUPS: [Setup; 13] = [
     saturated("4096 bins, privatized", HistogramVariant::Privatized),
     Setup {
         name: "luminance",
-        document: LUMINANCE,
+        publication: LUMINANCE,
         variants: Variants {
             histogram: Some(HistogramVariant::Privatized),
             block_size: Some(128),

@@ -26,7 +26,7 @@ fn what_makes_no_sense_is_a_usage_error() {
         ("bench cpu in.mp4", "only transcode takes a file"),
         ("bench --csv a.csv", "name it"),
         ("bench --compare references --plot a.svg", "name it"),
-        ("bench cpu --compare references", "no document has figures for cpu"),
+        ("bench cpu --compare references", "no publication has figures for cpu"),
         ("bench cpu --compare guesses", "guesses"),
         ("bench cpu --repeat 0", "--repeat"),
         ("bench bins --saturate 0", "--saturate"),

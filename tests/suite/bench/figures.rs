@@ -1,13 +1,13 @@
-//! The documents' figures, and ours beside them.
+//! The publications' figures, and ours beside them.
 
 use crate::program::Dir;
-use histeq_video::bench::{DOCUMENTS, Suite, figures};
+use histeq_video::bench::{PUBLICATIONS, Suite, figures};
 
-/// What the documents say, picked from all over them.
+/// What the publications say, picked from all over them.
 #[test]
 fn figures_are_those_of_the_documents() {
     let figures = figures();
-    for (document, case, stated) in [
+    for (publication, case, stated) in [
         ("cuda-naive-vs-optimized", "CPU total, 910x682", "7946"),
         ("cuda-naive-vs-optimized", "equalize, 5120x2880", "11958"),
         ("cuda-naive-vs-optimized", "GPU total, 512x384", "771"),
@@ -27,10 +27,10 @@ fn figures_are_those_of_the_documents() {
     ] {
         let found: Vec<&str> = figures
             .iter()
-            .filter(|figure| (figure.document, figure.case.as_str()) == (document, case))
+            .filter(|figure| (figure.publication, figure.case.as_str()) == (publication, case))
             .map(|figure| figure.stated)
             .collect();
-        assert_eq!(found, [stated], "{document}: {case}");
+        assert_eq!(found, [stated], "{publication}: {case}");
     }
 }
 
@@ -41,7 +41,7 @@ fn every_figure_is_a_number_of_a_document_that_is_described() {
     assert_eq!(figures.len(), 25 + 10 + 5 + 30 + 56 + 48 + 1 + 3);
     for figure in &figures {
         assert!(figure.stated.parse::<f64>().is_ok_and(|stated| stated > 0.0), "{figure:?}");
-        assert!(DOCUMENTS.iter().any(|document| document.name == figure.document), "{figure:?}");
+        assert!(PUBLICATIONS.iter().any(|publication| publication.name == figure.publication), "{figure:?}");
         assert!(figure.here.alone.is_some() || figure.here.with_copies.is_some(), "{figure:?}");
     }
 }
@@ -81,7 +81,7 @@ fn comparison_names_the_hardware_and_shows_both_figures() {
         assert!(text.contains(words), "{words} in {text}");
     }
     let with_figures = Suite::ALL.into_iter().filter(|suite| suite.has_references());
-    assert_eq!(with_figures.count(), text.matches("beside the documents").count());
+    assert_eq!(with_figures.count(), text.matches("beside the publications").count());
 }
 
 #[test]

@@ -315,7 +315,7 @@ static void without_curve(char formula) {
     answer(std::vector<S>(mapped.memory, mapped.memory + samples));
 }
 
-// y KIND grid block area run pixels... : b and r for BGRA and RGB, B and R the document's way.
+// y KIND grid block area run pixels... : b and r for BGRA and RGB, B and R the publication's way.
 static void luminances() {
     char kind;
     if (std::scanf(" %c", &kind) != 1) fail("a kind of pixels is missing");

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 const SATURATION: &str = include_str!("../../../../kernels/variants/saturation.ptx");
 
-/// The launch of the document.
+/// The launch of the publication.
 const CONFIG: LaunchConfig = LaunchConfig { grid_dim: (8, 1, 1), block_dim: (512, 1, 1), shared_mem_bytes: 0 };
 
 /// Enqueues the cutting off of `counts` at `most`.

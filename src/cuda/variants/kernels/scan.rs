@@ -92,12 +92,12 @@ impl Scan {
     }
 }
 
-/// A block that scans everything at once, as the program of a document does.
+/// A block that scans everything at once, as the program of a publication does.
 fn whole(variant: ScanVariant, count: u32, each: u32) -> Result<(ScanVariant, u32, u32), Error> {
     let width = count.next_power_of_two();
     let threads = width / each;
     if !(32..=1024).contains(&threads) {
-        return Err(refused(format!("the document's scan is one block: {count} bins do not suit it")));
+        return Err(refused(format!("the publication's scan is one block: {count} bins do not suit it")));
     }
     Ok((variant, threads, width))
 }
