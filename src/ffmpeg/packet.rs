@@ -79,6 +79,16 @@ impl Packet {
         self.get().flags & ffi::AV_PKT_FLAG_CORRUPT != 0
     }
 
+    /// Its bytes.
+    pub fn data(&self) -> &[u8] {
+        let packet = self.get();
+        if packet.data.is_null() {
+            return &[];
+        }
+        // SAFETY: a packet holds `size` bytes at `data` for as long as it lives, and nobody changes them.
+        unsafe { std::slice::from_raw_parts(packet.data, self.len()) }
+    }
+
     /// Its size in bytes.
     pub fn len(&self) -> usize {
         self.get().size as usize

@@ -124,6 +124,17 @@ fn what_cannot_be_read_before_a_gap_is_an_error() {
 }
 
 #[test]
+fn a_photo_that_is_cut_short_is_damaged() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=320x240 -frames:v 1 -update 1 whole.jpg");
+    dir.succeeds("--strict whole.jpg out.jpg");
+    let whole = dir.read("whole.jpg");
+    dir.write("half.jpg", &whole[..whole.len() / 2]);
+    dir.succeeds("half.jpg half.png").says(&["half.jpg: frame 0: the image is cut short", "1 damaged"]);
+    dir.run("--strict -y half.jpg half.png").exits_with(1);
+}
+
+#[test]
 fn films_of_images_are_what_players_take() {
     if !encoder_is_here("films of images", "libx264") {
         return;

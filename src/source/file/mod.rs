@@ -1,6 +1,7 @@
 //! Reads whatever FFmpeg can open: decodes one video stream, hands on the packets of all others.
 
 mod continuity;
+mod jpeg;
 mod open;
 mod other_streams;
 mod packet_reader;
@@ -137,6 +138,10 @@ impl FileSource {
         match self.packets.read(&self.input, &self.notices) {
             Ok(Some(packet)) if packet.stream() == self.input.video => {
                 self.before_gap = self.before_gap.map(|images| images.saturating_sub(1));
+                let is_photo = self.input.media.is_images() && self.input.video_stream().codec == "mjpeg";
+                if is_photo && !jpeg::is_whole(packet.data()) {
+                    self.damaged("the image is cut short")?;
+                }
                 if packet.is_corrupt() {
                     self.damaged("a packet is cut short or corrupt")?;
                 }
