@@ -117,7 +117,7 @@ fn targets(job: &LiveJob, cancel: &Cancel) -> Result<Vec<Planned>> {
     let mut planned = Vec::new();
     let encoder = job.encoder.clone();
     let output = job.output.as_ref().map(|(url, _)| url);
-    // What films may be a file.
+    // The input may itself be a file.
     if let Some(camera) = &job.camera.camera {
         job.record.iter().chain(output).chain(&job.save_curves).try_for_each(|name| Target::differs(name, camera))?;
     }

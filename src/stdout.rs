@@ -1,4 +1,4 @@
-//! What the program prints for whoever asked for it, rather than for a film.
+//! Text on stdout: lists, completions, man pages.
 
 use anyhow::{Context, Result};
 use std::io::{ErrorKind, Write};

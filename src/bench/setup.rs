@@ -34,7 +34,7 @@ pub struct Setup {
     pub filter: bool,
     /// Says how far the suite is.
     pub steps: Steps,
-    /// The GPU, once it has been asked for: what opens it takes memory, and not every suite needs it.
+    /// The GPU, once it has been asked for: opening it costs memory, and not every suite needs it.
     pub opened: OnceCell<Result<Arc<Gpu>, String>>,
 }
 

@@ -89,7 +89,7 @@ impl RequestedSettings {
             .max_gain
             .map(|gain| Gain::from_slope(gain).ok_or_else(|| invalid("--max-gain is 0 (no limit), or from 1 to 4096")));
         Ok(RequestedSettings {
-            // Curves that are given have what makes a look in them.
+            // Loaded curves already include the look.
             look: if args.exact || args.load_curves.is_some() { LookArg::Exact } else { args.look },
             smooth: args.smooth,
             scene_threshold: threshold.transpose()?,

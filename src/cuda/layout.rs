@@ -1,4 +1,4 @@
-//! What of a frame travels to the GPU, and where it lies in the buffer there: only the planes that equalization
+//! Which planes of a frame are uploaded to the GPU, and where they lie in its buffer there: only those that equalization
 //! rewrites (those with chroma only where it follows luma), rows without padding, one plane after the other. The pinned
 //! buffers on either end have the same layout, so a frame is one copy each way.
 

@@ -1,4 +1,14 @@
-//! Where frames go.
+//! Where frames go: implementations of [`Sink`](crate::pipeline::Sink).
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `target.rs` | the place that is written to: temporary names, what may be overwritten |
+//! | `open.rs` | which kind of output a name stands for |
+//! | `file.rs` | encodes into a container |
+//! | `encoder_choice.rs`, `encoder_table.rs` | which encoder, and how it is set |
+//! | `fit.rs`, `clock.rs` | the pixel format, size and times that the encoder is given |
+//! | `streams.rs`, `metadata.rs` | the other streams, and what is said about the file |
+//! | `raw.rs` | raw frames and y4m |
 
 mod clock;
 mod encoder_choice;

@@ -1,4 +1,14 @@
-//! Where frames come from.
+//! Where frames come from: implementations of [`Source`](crate::pipeline::Source) and of
+//! [`Camera`](crate::pipeline::live::Camera).
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `options.rs`, `part.rs` | what to read, and which part of it |
+//! | `open.rs` | finds out what an input is |
+//! | `file` | whatever FFmpeg can open: video that is decoded, packets of everything else |
+//! | `raw.rs` | raw frames and y4m |
+//! | `live.rs`, `live_input.rs`, `clock.rs` | cameras and streams: opened, opened again, told the time |
+//! | `native.rs` | converts what the equalizer does not take |
 
 mod clock;
 mod file;

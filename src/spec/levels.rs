@@ -9,13 +9,17 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// Every code is a level: 0 to `2^depth - 1`.
+    /// Every code is a level: 0 to `2^depth - 1`, for 1 to 16 bits.
     pub const fn full(depth: u8) -> Self {
         Levels { depth, lo: 0, hi: ((1u32 << depth) - 1) as u16 }
     }
 
-    /// ITU-R BT.601 and its successors: 16 to 235, times `2^(depth - 8)`.
+    /// ITU-R BT.601 and its successors: 16 to 235, times `2^(depth - 8)`, for 8 to 16 bits.
+    ///
+    /// # Panics
+    /// When there are fewer than 8 bits.
     pub const fn limited(depth: u8) -> Self {
+        assert!(depth >= 8, "limited range begins with 8 bits");
         Levels { depth, lo: 16 << (depth - 8), hi: 235 << (depth - 8) }
     }
 

@@ -1,4 +1,8 @@
 //! What is done to a histogram before its cumulative sum becomes a curve: bins, plateau, contrast limit.
+//!
+//! The plateau is that of infrared imaging (V. E. Vickers, Plateau equalization algorithm for real-time display of
+//! high-quality infrared imagery, Optical Engineering 35(7), 1996). The contrast limit is the clip of CLAHE (K. Zuiderveld,
+//! Contrast limited adaptive histogram equalization, Graphics Gems IV, 1994), with the excess spread over all levels.
 
 use super::{Gain, Histogram, Plateau, bins};
 

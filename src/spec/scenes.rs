@@ -1,8 +1,9 @@
 //! Which scene a frame belongs to, and so which frames make its histogram.
 //!
 //! Two frames are as different as their cumulative distributions: over [`COARSE`] equal bins of the levels,
-//! `D = mean over k of |C_a[k]/N_a - C_b[k]/N_b|`, from 0 to 1. A distance of distributions sees fades and pans as the small
-//! shifts that they are, and a cut between scenes as the jump that it is.
+//! `D = mean over k of |C_a[k]/N_a - C_b[k]/N_b|`, from 0 to 1. That is the earth mover's distance on a line, as
+//! a share of its length: it sees fades and pans as the small shifts that they are, and a cut between scenes as the jump
+//! that it is.
 //!
 //! There are two windows: the one of the scene at hand, and the one that the last cut put aside. Where a second cut
 //! follows within F frames, and the new frame is close to the frame before the first cut, that was a flash: the windows

@@ -74,7 +74,7 @@ impl Smoothing {
     }
 
     /// The window of so many seconds at `rate` frames a second: `max(1, round(seconds * rate))` frames, and a quarter
-    /// of a second, at least one frame, for flashes.
+    /// of a second, at least one frame, for flashes. [`Smoothing::OFF`] for 0 seconds or less.
     pub fn of_seconds(seconds: f64, rate: f64) -> Self {
         if seconds <= 0.0 {
             return Smoothing::OFF;
