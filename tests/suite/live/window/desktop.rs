@@ -4,6 +4,7 @@ use super::shot::Shot;
 use crate::live::{Beside, pause};
 use crate::program::Dir;
 use crate::skip::skip;
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -28,6 +29,9 @@ impl Desktop {
             return None;
         }
         let memory = tempfile::tempdir().expect("a temporary folder");
+        // Servers that start at once may take each other's locks for ones that were left behind, and share a number.
+        let starting = File::create(std::env::temp_dir().join("histeq-video-xvfb")).expect("a file to lock");
+        starting.lock().expect("nobody else is starting");
         let mut command = Command::new("Xvfb");
         command.args(["-displayfd", "1", "-screen", "0", &format!("{size}x24"), "-fbdir"]).arg(memory.path());
         let Ok(mut child) = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn() else {
