@@ -1,7 +1,7 @@
 //! `histeq-video live`: a camera, a window, a recording.
 
 use crate::signals;
-use crate::wrapping::Wrapping;
+use crate::wrapping::{Wrapping, differ};
 use anyhow::{Result, bail};
 use histeq_video::cli::{BackendStartup, LiveJob, check_region};
 use histeq_video::curves::CurveWriter;
@@ -25,7 +25,7 @@ pub fn main(job: LiveJob) -> ExitCode {
         Err(error) => {
             console.error(&error);
             // Ctrl-C is how filming ends; an error after it means that it had not begun.
-            if cancel.is_cancelled() { ExitCode::from(signals::INTERRUPTED) } else { ExitCode::FAILURE }
+            if signals::was_interrupted() { ExitCode::from(signals::INTERRUPTED) } else { ExitCode::FAILURE }
         }
     }
 }
@@ -117,6 +117,7 @@ fn targets(job: &LiveJob, cancel: &Cancel) -> Result<Vec<Planned>> {
     let mut planned = Vec::new();
     let encoder = job.encoder.clone();
     let output = job.output.as_ref().map(|(url, _)| url);
+    differ(job.load_curves.as_deref(), job.record.iter().chain(output).chain(&job.save_curves))?;
     // The input may itself be a file.
     if let Some(camera) = &job.camera.camera {
         job.record.iter().chain(output).chain(&job.save_curves).try_for_each(|name| Target::differs(name, camera))?;

@@ -78,6 +78,8 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     let notices = console.notices(job.strict);
     let progress = Arc::new(Progress::default());
 
+    let written = [Some(&job.output), job.save_curves.as_ref(), job.stats.as_ref().map(|(name, _)| name)];
+    wrapping::differ(job.load_curves.as_deref(), written.into_iter().flatten())?;
     let format = job.output_options.format.as_deref();
     let target = sink::target(&job.output, format, &job.input.url, job.overwrite)?.interruptible(cancel);
     let places = RecordTargets::of(&job)?;

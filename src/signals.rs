@@ -1,12 +1,36 @@
-//! Ctrl-C and SIGTERM: the first asks for a clean end, the second gives up at once.
+//! Ctrl-C, SIGTERM and SIGHUP: the first asks for a clean end, the second gives up at once. Those that were ignored when the
+//! program began (`nohup`) stay so.
+#![allow(unsafe_code, reason = "which signals are ignored, only the C library tells")]
 
 use histeq_video::pipeline::Cancel;
 use histeq_video::report::Console;
 use std::path::PathBuf;
 use std::process::exit;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Has there been a signal?
+static INTERRUPTION: AtomicBool = AtomicBool::new(false);
 
 /// What a shell expects of a program that was interrupted.
 pub const INTERRUPTED: u8 = 130;
+
+/// Has somebody interrupted the program?
+pub fn was_interrupted() -> bool {
+    INTERRUPTION.load(Ordering::Relaxed)
+}
+
+/// Those of the signals that are heeded here which the program was started to ignore.
+#[cfg(unix)]
+fn ignored() -> Vec<libc::c_int> {
+    let is_ignored = |&signal: &libc::c_int| {
+        // SAFETY: asks for an action and sets none; all zeros are a valid one to be filled in.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(signal, std::ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
+        }
+    };
+    [libc::SIGHUP, libc::SIGINT, libc::SIGTERM].into_iter().filter(is_ignored).collect()
+}
 
 /// Listens from now on. The first signal is answered with `word`; the files `temporary` are removed when a second one
 /// ends the program at once.
@@ -19,7 +43,10 @@ pub fn listen(
     temporary: Vec<PathBuf>,
     word: &'static str,
 ) -> Result<(), ctrlc::Error> {
+    #[cfg(unix)]
+    let ignored = ignored();
     ctrlc::set_handler(move || {
+        INTERRUPTION.store(true, Ordering::Relaxed);
         if cancel.is_cancelled() {
             for file in &temporary {
                 // Gone, or its hidden name still says that it is not the output.
@@ -29,5 +56,11 @@ pub fn listen(
         }
         cancel.cancel();
         console.say(&format!("histeq-video: {word} (again to give up at once)"));
-    })
+    })?;
+    #[cfg(unix)]
+    for signal in ignored {
+        // SAFETY: ignoring a signal runs no code of ours.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+    Ok(())
 }

@@ -7,8 +7,15 @@ use histeq_video::equalize::cpu::Cpu;
 use histeq_video::equalize::gray::Gray;
 use histeq_video::frame::Frame;
 use histeq_video::pipeline::live::Shown;
+use histeq_video::sink::Target;
 use histeq_video::spec::{Settings, Smoothing};
 use std::sync::Arc;
+
+/// Makes sure that none of the names that are `written` to is the file of curves that is read.
+pub fn differ<'a>(load_curves: Option<&str>, mut written: impl Iterator<Item = &'a String>) -> Result<()> {
+    let Some(curves) = load_curves else { return Ok(()) };
+    Ok(written.try_for_each(|name| Target::differs(name, curves))?)
+}
 
 /// The options, once their files have been read.
 #[derive(Clone)]

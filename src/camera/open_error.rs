@@ -22,7 +22,7 @@ fn of_camera(error: &Error) -> Option<&'static str> {
     let Error::Other { errno } = error else { return None };
     Some(match *errno {
         libc::ENOENT | libc::ENODEV | libc::ENXIO => {
-            "no such camera (`histeq-video devices` lists those that are here)"
+            "no such camera or file (`histeq-video devices` lists the cameras that are here)"
         }
         libc::EBUSY => "another program uses the camera (close that first)",
         libc::EACCES | libc::EPERM => {

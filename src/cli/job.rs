@@ -56,7 +56,12 @@ impl Job {
             let message = format!("{input} is a command, and comes before all options: histeq-video {input} --help");
             return Err(usage(ErrorKind::ArgumentConflict, &message));
         }
-        let (save_curves, load_curves) = (args.equalize.save_curves.clone(), args.equalize.load_curves.clone());
+        if input.is_empty() || output.is_empty() {
+            return Err(usage(ErrorKind::ValueValidation, "the name of the input or the output is empty"));
+        }
+        let (input, output) = (plain_name(input), plain_name(output));
+        let (save_curves, load_curves) =
+            (curves_name(args.equalize.save_curves.clone())?, args.equalize.load_curves.clone());
         let requested = RequestedSettings::from_args(args.equalize)?.looking_ahead(args.look_ahead, &input)?;
         let variants = args.place.kernels.resolve(args.place.backend, &requested, load_curves.is_some())?;
         let from_stdin = input == "-";
@@ -118,6 +123,22 @@ impl Job {
     /// What progress looks like on this stderr.
     pub fn meter_style(&self) -> MeterStyle {
         meter_style(self.progress, self.quiet)
+    }
+}
+
+/// The name of a file that was given as a URL (`file:a.mp4`, `file:///a.mp4`), so that it is treated as any other.
+pub(super) fn plain_name(name: String) -> String {
+    match name.strip_prefix("file:").filter(|_| !Path::new(&name).exists()) {
+        Some(path) => path.strip_prefix("//").filter(|path| path.starts_with('/')).unwrap_or(path).to_owned(),
+        None => name,
+    }
+}
+
+/// Makes sure that a file of curves is named, if one is to be written.
+pub(super) fn curves_name(name: Option<String>) -> Result<Option<String>, clap::Error> {
+    match name.as_deref() {
+        Some("-" | "") => Err(usage(ErrorKind::ValueValidation, "--save-curves takes a file's name")),
+        _ => Ok(name),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the options of `live` mean, once all of them agree. Nothing has been opened yet.
 
 use super::backend::BackendChoice;
-use super::job::{duration, meter_style, value, verbosity};
+use super::job::{curves_name, duration, meter_style, plain_name, value, verbosity};
 use super::{LiveArgs, ProgressArg, RequestedSettings};
 use crate::ffmpeg::{parse_rate, parse_size};
 use crate::report::{MeterStyle, Verbosity};
@@ -47,17 +47,17 @@ impl LiveJob {
     /// # Errors
     /// When a value makes no sense: a usage error for clap to print.
     pub fn from_args(args: LiveArgs) -> Result<Self, clap::Error> {
-        let output = args.output.map(|url| {
+        let output = args.output.map(plain_name).map(|url| {
             let format = args.written.output_format.clone().or_else(|| usual_format(&url).map(str::to_owned));
             (url, format)
         });
         let load_curves = args.equalize.load_curves.clone();
-        let save_curves = args.equalize.save_curves.clone();
+        let save_curves = curves_name(args.equalize.save_curves.clone())?;
         let requested = RequestedSettings::from_args(args.equalize)?;
         let variants = args.place.kernels.resolve(args.place.backend, &requested, load_curves.is_some())?;
         Ok(LiveJob {
             camera: CameraOptions {
-                camera: args.camera,
+                camera: args.camera.map(plain_name),
                 format: args.format,
                 size: value("--size", "a size like 1920x1080", args.size, parse_size)?,
                 rate: value("--rate", "a rate like 25, 29.97 or 30000/1001", args.rate, parse_rate)?,
@@ -65,7 +65,7 @@ impl LiveJob {
                 duration: duration(args.duration)?,
                 frames: args.frames,
             },
-            record: args.record,
+            record: args.record.map(plain_name),
             overwrite: args.written.overwrite(false),
             encoder: args.written.encoder(),
             loopback: args.loopback,

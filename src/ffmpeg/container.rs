@@ -94,6 +94,16 @@ impl Container {
         unsafe { text((*self.0).name) }
     }
 
+    /// Does it lose the time between frames that are further apart than its rate, where others say or fill it?
+    pub fn loses_gaps(self) -> bool {
+        matches!(self.name().as_str(), "mxf" | "gxf" | "dv")
+    }
+
+    /// Do all of its streams begin at once?
+    pub fn begins_at_once(self) -> bool {
+        matches!(self.name().as_str(), "avi" | "mxf" | "gxf" | "dv")
+    }
+
     /// Can it hide the beginning of a stream?
     pub fn has_edit_lists(self) -> bool {
         matches!(self.name().as_str(), "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "ismv" | "f4v")

@@ -95,7 +95,7 @@ pub fn microseconds() -> Rational {
 fn location(name: &str) -> CString {
     // SAFETY: a NUL-terminated name.
     let has_protocol = || unsafe { !ffmpeg_next::ffi::avio_find_protocol_name(c_string(name).as_ptr()).is_null() };
-    let may_be_file = name.contains(':') && !name.contains("://");
+    let may_be_file = name.contains(':') && !name.contains("://") && !name.starts_with("pipe:");
     let is_file = may_be_file && (std::path::Path::new(name).exists() || !has_protocol());
     if is_file { c_string(&format!("file:{name}")) } else { c_string(name) }
 }

@@ -7,6 +7,7 @@ use super::{
 };
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 /// How long before it is decoded a packet may arrive, in microseconds: MPEG's clock runs so far behind its timestamps. What
 /// the ffmpeg program sets, too.
@@ -23,6 +24,24 @@ pub struct Muxer {
     header_written: bool,
     /// For each stream, the decoding time of its last packet, in the unit that the container chose.
     times: Vec<Option<i64>>,
+    /// The first error of a file that the muxer itself has opened, which it tells nobody; 0 while there is none.
+    failed: Box<AtomicI32>,
+}
+
+/// Closes a file of a muxer that opens its own, and keeps what went wrong with it.
+unsafe extern "C" fn close_file(context: *mut ffi::AVFormatContext, pb: *mut ffi::AVIOContext) -> i32 {
+    // SAFETY: FFmpeg hands in a context of ours, or one that has its `opaque` from it, which `Muxer::create` has pointed to
+    // a number that outlives it; and a file that is open, and not used afterwards.
+    unsafe {
+        ffi::avio_flush(pb);
+        let error = (*pb).error;
+        let closed = ffi::avio_close(pb);
+        let code = if error < 0 { error } else { closed };
+        if let Some(failed) = (*context).opaque.cast::<AtomicI32>().as_ref().filter(|_| code < 0) {
+            let _ = failed.compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        code
+    }
 }
 
 // SAFETY: the context is used by one thread at a time, the one that owns the Muxer.
@@ -42,7 +61,11 @@ impl Muxer {
             let mut ptr = std::ptr::null_mut();
             let none = std::ptr::null();
             check(ffi::avformat_alloc_output_context2(&mut ptr, container.0.cast_mut().cast(), none, url.as_ptr()))?;
-            let muxer = Muxer { ptr, container, header_written: false, times: Vec::new() };
+            let muxer = Muxer { ptr, container, header_written: false, times: Vec::new(), failed: Box::default() };
+            if container.names_its_files() {
+                (*ptr).opaque = (&raw const *muxer.failed).cast_mut().cast();
+                (*ptr).io_close2 = Some(close_file);
+            }
             // FFmpeg 5 takes FLAC in mp4 for an experiment. Players have long known better.
             (*ptr).strict_std_compliance = ffi::FF_COMPLIANCE_EXPERIMENTAL;
             (*ptr).max_delay = MUX_DELAY as i32;
@@ -285,6 +308,7 @@ impl Muxer {
             self.times[stream.0] = packet.dts().or(self.times[stream.0]);
             let delay = rescale(delay, to.time_base.into(), super::microseconds());
             check(ffi::av_interleaved_write_frame(self.ptr, packet.as_ptr()))?;
+            check(self.failed.load(Ordering::Relaxed))?;
             Ok(delay)
         }
     }
@@ -301,7 +325,8 @@ impl Muxer {
             let pb = (*self.ptr).pb;
             let earlier = if pb.is_null() { Ok(0) } else { check((*pb).error) };
             let closed = self.close();
-            trailer.and(earlier).and(closed).map(drop)
+            let own = check(self.failed.load(Ordering::Relaxed));
+            trailer.and(earlier).and(closed).and(own).map(drop)
         }
     }
 

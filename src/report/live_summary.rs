@@ -9,8 +9,10 @@ pub fn live_summary(tally: &LiveSummary, progress: &Progress) -> String {
     let equalized = progress.written();
     let fps = equalized as f64 / seconds;
     let mut text = format!(
-        "{equalized} frames in {seconds:.2} s ({fps:.1} fps) by {}, {} dropped",
-        tally.equalizer, tally.dropped
+        "{equalized} frame{} in {seconds:.2} s ({fps:.1} fps) by {}, {} dropped",
+        if equalized == 1 { "" } else { "s" },
+        tally.equalizer,
+        tally.dropped
     );
     if progress.damaged() > 0 {
         text += &format!(", {} damaged", progress.damaged());
@@ -24,7 +26,8 @@ pub fn live_summary(tally: &LiveSummary, progress: &Progress) -> String {
         text += &format!("; {shown} shown");
     }
     for output in &tally.outputs {
-        text += &format!("\n{} frames -> {}", output.frames, output.name);
+        let plural = if output.frames == 1 { "" } else { "s" };
+        text += &format!("\n{} frame{plural} -> {}", output.frames, output.name);
         if output.dropped > 0 {
             text += &format!(", {} dropped because it was too slow", output.dropped);
         }

@@ -26,6 +26,9 @@ pub struct Clock {
     durations: VecDeque<(i64, i64)>,
     /// Has it been said that frames come late?
     told: bool,
+    /// The container's name, if it loses the time between frames that are further apart than its rate, and that has not been
+    /// said.
+    loses_gaps: Option<String>,
 }
 
 impl Clock {
@@ -49,7 +52,8 @@ impl Clock {
             true if too_fine => Rational::new(1, 60_000),
             true => from,
         };
-        Clock { from, to, rate, last: None, durations: VecDeque::new(), told: false }
+        let loses_gaps = container.loses_gaps().then(|| container.name());
+        Clock { from, to, rate, last: None, durations: VecDeque::new(), told: false, loses_gaps }
     }
 
     /// The encoder's unit, in seconds.
@@ -70,7 +74,15 @@ impl Clock {
         let due = picture.time().map(|time| rescale(time, self.from, self.to));
         let next = self.last.map_or(i64::MIN, |last| last + 1);
         let time = due.unwrap_or(next.max(0)).max(next);
+        let gap = self.last.filter(|&last| time > last + 1);
         self.last = Some(time);
+        if let Some(name) = self.loses_gaps.take_if(|_| gap.is_some()) {
+            let at = rescale(time, self.to, microseconds()) as f64 / 1e6;
+            notices.warn(&format!(
+                "frames at {at:.1} s are further apart than {name} can say: they come too early from there on (.mkv and .mp4 \
+                 files store timestamps)"
+            ))?;
+        }
         let duration = rescale(picture.duration(), self.from, self.to);
         if picture.duration() > 0 {
             self.durations.push_back((time, duration));

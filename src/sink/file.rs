@@ -8,6 +8,7 @@ use super::streams::{self, Routes};
 use super::target::Target;
 use crate::ffmpeg::{
     AutoRotate, Container, Encoder, Error, Muxer, OutputStream, Packet, Picture, RawFormat, VideoEncoder, VideoOptions,
+    microseconds, rescale,
 };
 use crate::frame::Frame;
 use crate::io::{escaped_pattern, number_pattern, numbered};
@@ -53,6 +54,8 @@ struct Running {
     video: OutputStream,
     routes: Routes,
     clock: Clock,
+    /// When the first frame is shown, in microseconds.
+    begin: i64,
     frames: u64,
     /// How many of them have been written.
     written: u64,
@@ -191,6 +194,7 @@ impl FileSink {
             video: video.context("the video has no stream")?,
             routes,
             clock,
+            begin: first.time().map_or(0, |time| rescale(time, stream.time_base, microseconds())),
             frames: 0,
             written: 0,
         });
@@ -250,7 +254,7 @@ impl FileSink {
         };
         running
             .routes
-            .write(packet, muxer, &self.notices)
+            .write(packet, running.begin, muxer, &self.notices)
             .with_context(|| format!("{}: cannot be written", self.target.name()))
     }
 }

@@ -4,6 +4,7 @@ use super::file::{FileSink, OutputOptions, is_sequence};
 use super::raw::{Framing, RawSink};
 use super::target::{Files, Overwrite, Target, TargetError};
 use crate::ffmpeg::Container;
+use crate::io::is_fifo;
 use crate::pipeline::{Input, Notices, Sink};
 use anyhow::Result;
 
@@ -52,6 +53,9 @@ pub fn open(
         Some("rawvideo") => Some(Framing::Raw),
         Some("yuv4mpegpipe" | "y4m") => Some(Framing::Y4m),
         None if target.name() == "-" => Some(Framing::Y4mIfPossible),
+        None if is_fifo(target.name()) && Container::guess(None, target.name()).is_none() => {
+            Some(Framing::Y4mIfPossible)
+        }
         None => match Container::guess(None, target.name()).map(Container::name).as_deref() {
             Some("yuv4mpegpipe") => Some(Framing::Y4m),
             Some("rawvideo") => Some(Framing::Raw),

@@ -35,6 +35,8 @@ pub struct Routes {
     routes: Vec<Option<(Route, Rational)>>,
     /// Whether it has been said that times of a stream go back.
     told_of_times: bool,
+    /// For each stream, whether a packet of it has been written.
+    begun: Vec<bool>,
 }
 
 /// Warns of a video that is to be turned by something else than quarters when it is shown, if its output does not say so.
@@ -128,20 +130,31 @@ impl Routes {
             };
             routes.push(route.map(|route| (route, stream.time_base)));
         }
-        Ok(Routes { routes, told_of_times: false })
+        let begun = vec![false; routes.len()];
+        Ok(Routes { routes, told_of_times: false, begun })
     }
 
-    /// Writes a packet of an input stream where it belongs.
+    /// Writes a packet of an input stream where it belongs; the video begins at `start` (microseconds).
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write(&mut self, packet: Packet, muxer: &mut Muxer, notices: &Notices) -> Result<()> {
+    pub fn write(&mut self, packet: Packet, start: i64, muxer: &mut Muxer, notices: &Notices) -> Result<()> {
         let index = packet.stream();
         let Some(Some((route, time_base))) = self.routes.get_mut(index) else { return Ok(()) };
         let end = packet.time().map(|time| rescale(time + packet.duration(), *time_base, microseconds()));
         // Without a list of its own, the output would show what that of the input hides.
         if packet.is_hidden() && !muxer.container().has_edit_lists() && end.is_some_and(|end| end < -PRIMING) {
             return Ok(());
+        }
+        let container = muxer.container();
+        let is_first = !std::mem::replace(&mut self.begun[index], true);
+        let begin = packet.time().map_or(0, |time| rescale(time, *time_base, microseconds()));
+        if is_first && begin > start + NOTICED && container.begins_at_once() {
+            let (name, seconds) = (container.name(), (begin - start) as f64 / 1e6);
+            notices.warn(&format!(
+                "stream #{index} begins {seconds:.2} s after the picture, which {name} cannot say: it is early (.mkv and \
+                 .mp4 files store timestamps)"
+            ))?;
         }
         let delay = match route {
             Route::Copy(to) => muxer.write(packet, *to, *time_base)?,

@@ -211,6 +211,16 @@ fn a_full_disk_is_an_error_that_leaves_nothing_behind() {
             assert_eq!(dir.read(name), b"precious");
         }
     }
+    // Muxers that open files of their own tell nobody.
+    for output in ["disk/out.m3u8", "disk/out.mpd"] {
+        let line = format!("--backend cpu --encoder libx264 --preset ultrafast --crf 1 in.mkv {output}");
+        if encoder_is_here("segments on a full disk", "libx264") {
+            dir.run(&line).exits_with(1).says(&[&format!("{output}: cannot be written: No space left on device")]);
+        }
+        for name in dir.names().iter().filter(|name| name.starts_with("disk/")) {
+            std::fs::remove_file(dir.path(name)).expect("a file of the run");
+        }
+    }
     drop(disk);
 }
 

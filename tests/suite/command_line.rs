@@ -159,6 +159,29 @@ fn an_output_behind_a_symbolic_link_is_written_through_it() {
 }
 
 #[test]
+fn a_file_that_is_given_as_a_url_is_that_file() {
+    let dir = Dir::new();
+    clip(&dir);
+    let before = dir.read("in.mkv");
+    dir.write("out.mkv", b"precious");
+    for line in ["file:in.mkv file:out.mkv", "live --no-preview --record file:out.mkv in.mkv"] {
+        dir.run(line).exits_with(1).says(&["out.mkv exists"]);
+    }
+    for line in ["-y in.mkv file:in.mkv", "live -y --no-preview --output file:in.mkv file:in.mkv"] {
+        dir.run(line).exits_with(1).says(&["is the input itself"]);
+    }
+    assert_eq!(dir.read("in.mkv"), before);
+    dir.succeeds("-y file:in.mkv file:out.mkv");
+    assert_eq!(dir.frames("out.mkv").len(), 10);
+    // What a file is called has no part in what stdout is.
+    dir.write("pipe:1", b"precious");
+    let run = dir.succeeds("--output-format nut --encoder ffv1 in.mkv -");
+    assert!(run.stdout.len() > 1000);
+    assert_eq!(dir.read("pipe:1"), b"precious");
+    dir.run("in.mkv ").exits_with(2);
+}
+
+#[test]
 fn images_that_exist_are_only_overwritten_when_told_so() {
     let dir = Dir::new();
     clip(&dir);

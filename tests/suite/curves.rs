@@ -224,6 +224,24 @@ fn files_that_make_no_sense_are_named_with_the_line() {
 }
 
 #[test]
+fn a_file_of_curves_that_is_read_is_not_written() {
+    let dir = Dir::new();
+    film(&dir, "in.mkv", "-pix_fmt yuv420p");
+    dir.succeeds("--save-curves c.jsonl --encoder ffv1 in.mkv out.mkv");
+    let curves = dir.read("c.jsonl");
+    for line in [
+        "-y --load-curves c.jsonl --stats c.jsonl in.mkv out.mkv",
+        "-y --load-curves c.jsonl --save-curves ./c.jsonl in.mkv out.mkv",
+        "-y --load-curves c.jsonl --output-format mp4 in.mkv c.jsonl",
+        "live -y --no-preview --load-curves c.jsonl --save-curves c.jsonl --record live.mkv in.mkv",
+    ] {
+        dir.run(line).exits_with(1).says(&["is the input itself"]);
+        assert_eq!(dir.read("c.jsonl"), curves, "{line}");
+    }
+    dir.run("--save-curves - in.mkv out.mkv").exits_with(2).says(&["--save-curves takes a file's name"]);
+}
+
+#[test]
 fn options_that_make_curves_do_not_go_with_kept_ones() {
     let dir = Dir::new();
     yuv(&dir);

@@ -115,3 +115,20 @@ fn a_second_signal_ends_at_once_and_leaves_nothing() {
     assert!(begin.elapsed() < Duration::from_secs(1), "it took {:?}", begin.elapsed());
     assert_eq!(dir.names(), ["long.mkv"]);
 }
+
+#[test]
+fn signals_that_were_ignored_stay_so() {
+    if !encoder_is_here("ignored signals", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 100 -c:v mpeg4 -q:v 3 in.mkv");
+    let program = dir.command("").get_program().to_owned();
+    let mut shell = dir.other_command("sh", "-c");
+    let line = format!("trap '' HUP; exec {} --backend cpu {OPTIONS} in.mkv out.mkv", program.display());
+    let mut running = Running::start(shell.arg(line).stderr(Stdio::null()));
+    running.wait_until_it_listens();
+    running.signal(Signal::HUP);
+    assert_eq!(running.ends_within(Duration::from_secs(60)), Some(0));
+    assert_eq!(dir.frames("out.mkv").len(), 100);
+}

@@ -18,6 +18,7 @@ use anyhow::{Context, Result, bail, ensure};
 use other_streams::OtherStreams;
 use packet_reader::PacketReader;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// After the end of the part that was asked for, other streams are read this much further for packets that belong to
 /// it; containers interleave more tightly than this.
@@ -37,6 +38,8 @@ pub struct FileSource {
     in_order_only: bool,
     notices: Notices,
     progress: Arc<Progress>,
+    /// Set when reading is to end, whatever is missing then.
+    interrupt: Arc<AtomicBool>,
     /// Unit of the video's times.
     time_base: Rational,
     /// The part that was asked for, on the input's clock.
@@ -307,6 +310,9 @@ impl FileSource {
     }
 
     fn damaged(&mut self, what: &str) -> Result<()> {
+        if self.interrupt.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         self.progress.count_damaged();
         self.errors += 1;
         let message = format!("{}: frame {}: {what}", self.input.name, self.delivered);

@@ -49,6 +49,7 @@ impl FileSource {
             options,
             notices,
             progress,
+            interrupt: cancel.flag(),
             bounds,
             warm_up: 0,
             behind: 0,

@@ -126,6 +126,23 @@ fn sound_and_picture_are_in_step_where_frames_are_counted() {
 }
 
 #[test]
+fn what_a_container_cannot_say_of_times_is_told() {
+    let dir = Dir::new();
+    film(
+        &dir,
+        "vfr.mkv",
+        r"-vf select=not(mod(n\,3))+gt(n\,24) -fps_mode passthrough -c:v mpeg2video",
+        "-c:a pcm_s16le",
+    );
+    dir.succeeds("--backend cpu vfr.mkv out.mxf").says(&["further apart than mxf can say"]);
+    film(&dir, "even.mkv", "-c:v mpeg2video", "-c:a pcm_s16le");
+    dir.succeeds("--backend cpu --strict -y even.mkv out.mxf");
+    dir.ffmpeg("-i even.mkv -itsoffset 0.4 -i even.mkv -map 0:v -map 1:a -c copy late.mkv");
+    dir.succeeds("--backend cpu late.mkv out.avi").says(&["stream #1 begins 0.40 s after the picture"]);
+    dir.succeeds("--backend cpu --strict -y even.mkv out.avi");
+}
+
+#[test]
 fn a_start_that_is_not_zero_stays_where_it_is() {
     let dir = Dir::new();
     for input in ["in.mkv", "in.mp4", "in.ts"] {

@@ -165,6 +165,15 @@ fn what_is_missing_is_said_in_a_line_with_the_way_out() {
 }
 
 #[test]
+fn a_recording_that_cannot_be_written_has_failed() {
+    let dir = Dir::new();
+    std::os::unix::fs::symlink("/dev/full", dir.path("full.mkv")).expect("a link");
+    let run =
+        dir.run("live --backend cpu -y --no-preview --record full.mkv --duration 5 -f lavfi testsrc2=s=64x48:r=25");
+    run.exits_with(1).says(&["full.mkv"]);
+}
+
+#[test]
 fn devices_lists_what_is_here() {
     let run = Dir::new().succeeds("devices");
     let list = String::from_utf8_lossy(&run.stdout).into_owned();

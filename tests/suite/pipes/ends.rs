@@ -128,6 +128,10 @@ fn a_fifo_is_written_to_whoever_reads_it() {
     let found = std::fs::read(dir.path("fifo")).expect("frames");
     assert_eq!(running.ends_within(SOON), Some(0));
     assert_same_video("a FIFO", RAW, &found, &RAW.equalized(&video));
+    let mut running = Running::start(&mut dir.command("--exact --backend cpu -q in.y4m fifo"));
+    let found = std::fs::read(dir.path("fifo")).expect("y4m");
+    assert_eq!(running.ends_within(SOON), Some(0));
+    assert_same_video("a FIFO of y4m", RAW, &Stream::of(&found, RAW).video, &RAW.equalized(&video));
 }
 
 #[test]
