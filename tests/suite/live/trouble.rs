@@ -18,7 +18,7 @@ fn what_a_driver_answers_becomes_a_line_with_the_way_out() {
         (libc::EBUSY, "another program uses the camera (close that first)"),
         (libc::EACCES, "no permission (join the group that owns it: sudo usermod -aG video $USER"),
         (libc::EPERM, "no permission"),
-        (libc::ENOENT, "no such camera (`histeq-video devices` lists"),
+        (libc::ENOENT, "no such camera or file (`histeq-video devices` lists"),
         (libc::ENODEV, "no such camera"),
         (libc::ENXIO, "no such camera"),
         (libc::EINVAL, "the camera has no such mode (`histeq-video devices` lists"),
@@ -59,7 +59,7 @@ fn what_is_no_camera_is_refused_in_a_line() {
     std::fs::create_dir(dir.path("folder")).expect("Is a directory");
     for (input, says) in [
         ("/dev/null", "/dev/null: not a camera"),
-        ("/dev/video99", "/dev/video99: no such camera (`histeq-video devices`"),
+        ("/dev/video99", "/dev/video99: no such camera or file (`histeq-video devices`"),
         ("nosuchfile", "nosuchfile: no such camera"),
         ("folder", "folder: not a camera"),
         ("-f abacus camera", "camera: this FFmpeg has no input format abacus (`ffmpeg -devices`"),
