@@ -1,8 +1,8 @@
 //! A backend whose frames get kept curves in place of their own. Strength works on them as on any curve.
 
 use super::{CurveFile, Kind};
-use crate::equalize::Equalizer;
-use crate::frame::{Frame, Pool};
+use crate::equalize::{Equalizer, queue_of_backend};
+use crate::frame::Frame;
 use crate::spec::{Curve, Settings, Strength};
 use anyhow::{Result, ensure};
 use std::sync::Arc;
@@ -57,17 +57,7 @@ impl Equalizer for ApplyCurves {
         self.backend.collect()
     }
 
-    fn in_flight(&self) -> usize {
-        self.backend.in_flight()
-    }
-
-    fn capacity(&self) -> usize {
-        self.backend.capacity()
-    }
-
-    fn input_pool(&self) -> Option<Arc<dyn Pool>> {
-        self.backend.input_pool()
-    }
+    queue_of_backend!();
 
     fn set(&mut self, settings: Settings) {
         self.strength = settings.strength;

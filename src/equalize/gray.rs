@@ -2,8 +2,8 @@
 //! was counted and mapped.
 
 use super::luminance::luminance_row;
-use super::{Equalizer, levels};
-use crate::frame::{Endian, Frame, HostPool, Luminance, Model, PixelFormat, Plane, Pool, Range};
+use super::{Equalizer, levels, queue_of_backend};
+use crate::frame::{Endian, Frame, HostPool, Luminance, Model, PixelFormat, Plane, Range};
 use crate::spec::{Curve, Settings};
 use anyhow::{Context, Result};
 use std::sync::Arc;
@@ -81,17 +81,7 @@ impl Equalizer for Gray {
         self.backend.finish()
     }
 
-    fn in_flight(&self) -> usize {
-        self.backend.in_flight()
-    }
-
-    fn capacity(&self) -> usize {
-        self.backend.capacity()
-    }
-
-    fn input_pool(&self) -> Option<Arc<dyn Pool>> {
-        self.backend.input_pool()
-    }
+    queue_of_backend!();
 
     fn set(&mut self, settings: Settings) {
         self.backend.set(settings);

@@ -82,6 +82,25 @@ pub trait Equalizer: Send {
     fn name(&self) -> String;
 }
 
+/// The methods of [`Equalizer`] that whatever stands around another one (its field `backend`) has from that: how many frames
+/// are under way, how many may be, and in which memory.
+macro_rules! queue_of_backend {
+    () => {
+        fn in_flight(&self) -> usize {
+            self.backend.in_flight()
+        }
+
+        fn capacity(&self) -> usize {
+            self.backend.capacity()
+        }
+
+        fn input_pool(&self) -> Option<std::sync::Arc<dyn crate::frame::Pool>> {
+            self.backend.input_pool()
+        }
+    };
+}
+pub(crate) use queue_of_backend;
+
 /// The levels that the luminance of `frame` has.
 pub fn levels(frame: &Frame) -> Levels {
     match frame.range() {

@@ -1,7 +1,7 @@
 //! Recomputes every frame with the reference and stops at the first sample that differs (`--verify`).
 
-use super::{Equalizer, reference::Reference};
-use crate::frame::{Frame, Pool};
+use super::{Equalizer, queue_of_backend, reference::Reference};
+use crate::frame::Frame;
 use crate::spec::{Curve, Settings};
 use anyhow::{Result, bail};
 use std::sync::Arc;
@@ -46,17 +46,7 @@ impl Equalizer for Verified {
         self.backend.finish()
     }
 
-    fn in_flight(&self) -> usize {
-        self.backend.in_flight()
-    }
-
-    fn capacity(&self) -> usize {
-        self.backend.capacity()
-    }
-
-    fn input_pool(&self) -> Option<Arc<dyn Pool>> {
-        self.backend.input_pool()
-    }
+    queue_of_backend!();
 
     fn set(&mut self, settings: Settings) {
         self.backend.set(settings);

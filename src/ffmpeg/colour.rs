@@ -105,6 +105,14 @@ impl Colour {
     }
 }
 
+/// FFmpeg's word for a range.
+pub(super) fn tag(range: Range) -> ffi::AVColorRange {
+    match range {
+        Range::Full => ffi::AVColorRange::AVCOL_RANGE_JPEG,
+        Range::Limited => ffi::AVColorRange::AVCOL_RANGE_MPEG,
+    }
+}
+
 /// Where the chroma samples of 4:2:0 lie between the luma samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Siting {

@@ -1,7 +1,7 @@
 //! AVFrame: pixels, and all that is known of them.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::colour::{Colour, Siting};
+use super::colour::{Colour, Siting, tag};
 use super::raw_format::RawFormat;
 use super::{Error, check};
 use crate::frame::{Memory, OnDevice, PixelFormat, Range};
@@ -80,11 +80,7 @@ impl Picture {
         let mut picture = Picture::new();
         let frame = picture.get_mut();
         frame.format = RawFormat::from(properties.format).0 as i32;
-        frame.color_range = match properties.range {
-            None => ffi::AVColorRange::AVCOL_RANGE_UNSPECIFIED,
-            Some(Range::Limited) => ffi::AVColorRange::AVCOL_RANGE_MPEG,
-            Some(Range::Full) => ffi::AVColorRange::AVCOL_RANGE_JPEG,
-        };
+        frame.color_range = properties.range.map_or(ffi::AVColorRange::AVCOL_RANGE_UNSPECIFIED, tag);
         frame.chroma_location = match properties.siting {
             None => ffi::AVChromaLocation::AVCHROMA_LOC_UNSPECIFIED,
             Some(Siting::Left) => ffi::AVChromaLocation::AVCHROMA_LOC_LEFT,

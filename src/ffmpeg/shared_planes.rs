@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::Error;
+use super::colour::tag;
 use super::decoder_buffers::is_pinned;
 use super::picture::Picture;
 use super::raw_format::RawFormat;
@@ -31,7 +32,7 @@ impl Picture {
         properties.get_mut().opaque = std::ptr::null_mut();
         // A picture from a `yuvj` format may say nothing of its range beside its name.
         if format.descriptor().model == Model::Yuv && range == Range::Full {
-            properties.get_mut().color_range = ffi::AVColorRange::AVCOL_RANGE_JPEG;
+            properties.get_mut().color_range = tag(range);
         }
         frame.pts = self.time();
         frame.attachment = Some(Arc::new(properties));
@@ -71,10 +72,7 @@ impl Picture {
                 picture.get_mut().colorspace = ffi::AVColorSpace::AVCOL_SPC_UNSPECIFIED;
             }
             if picture.colour().range_of(picture.format()) != frame.range() {
-                picture.get_mut().color_range = match frame.range() {
-                    Range::Full => ffi::AVColorRange::AVCOL_RANGE_JPEG,
-                    Range::Limited => ffi::AVColorRange::AVCOL_RANGE_MPEG,
-                };
+                picture.get_mut().color_range = tag(frame.range());
             }
         }
         picture.set_time(frame.pts);

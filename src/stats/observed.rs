@@ -6,8 +6,8 @@ use super::measures::{curve_change, deviation, entropy, largest_slope, mean};
 use super::{Record, Recording, eme::eme};
 use crate::curves::{CurveWriter, Kind};
 use crate::equalize::cpu::{Engine, Isa};
-use crate::equalize::{CountedRegion, Equalizer, kind, tiles, whole};
-use crate::frame::{Frame, HostPool, Pool};
+use crate::equalize::{CountedRegion, Equalizer, kind, queue_of_backend, tiles, whole};
+use crate::frame::{Frame, HostPool};
 use crate::pipeline::{Input, Progress, Stage};
 use crate::spec::clahe::TileCurves;
 use crate::spec::{Curve, Equalization, Histogram, Levels, LookAhead, Settings, WindowUpdate};
@@ -214,17 +214,7 @@ impl Equalizer for Observed {
         self.equalize(|backend| backend.finish())
     }
 
-    fn in_flight(&self) -> usize {
-        self.backend.in_flight()
-    }
-
-    fn capacity(&self) -> usize {
-        self.backend.capacity()
-    }
-
-    fn input_pool(&self) -> Option<Arc<dyn Pool>> {
-        self.backend.input_pool()
-    }
+    queue_of_backend!();
 
     fn set(&mut self, settings: Settings) {
         self.backend.set(settings);
