@@ -46,6 +46,8 @@ pub struct Decoder {
     refused: Option<RawFormat>,
     /// The shape of a pixel where the container says it, which outweighs what is in the pictures.
     aspect_ratio: Option<Rational>,
+    /// Where the bytes of the last packet begin, if they are pinned: raw pictures stay where their packet lies.
+    pinned: Option<*const u8>,
     // The context points to it, and is freed before it.
     buffers: Box<DecoderBuffers>,
 }
@@ -73,7 +75,7 @@ impl Decoder {
         unsafe {
             let ptr = ffi::avcodec_alloc_context3(codec);
             let aspect_ratio = stream.container_aspect_ratio;
-            let decoder = Decoder { ptr, nvdec, refused: None, aspect_ratio, buffers: Box::default() };
+            let decoder = Decoder { ptr, nvdec, refused: None, aspect_ratio, pinned: None, buffers: Box::default() };
             assert!(!decoder.ptr.is_null(), "out of memory");
             check(ffi::avcodec_parameters_to_context(decoder.ptr, stream.parameters.as_ptr()))?;
             (*decoder.ptr).pkt_timebase = stream.time_base.into();
@@ -114,6 +116,7 @@ impl Decoder {
     /// # Errors
     /// When the packet makes no sense; decoding can go on with the next one.
     pub fn send(&mut self, packet: Option<&Packet>) -> Result<(), Error> {
+        self.pinned = packet.and_then(Packet::pinned);
         let packet = packet.map_or(std::ptr::null_mut(), Packet::as_ptr);
         // SAFETY: the context is open.
         match check(unsafe { ffi::avcodec_send_packet(self.ptr, packet) }) {
@@ -132,6 +135,9 @@ impl Decoder {
         match check(unsafe { ffi::avcodec_receive_frame(self.ptr, picture.as_ptr()) }) {
             Ok(_) => {
                 let mut picture = self.take_out(picture)?;
+                if let Some(packet) = self.pinned {
+                    picture.mark_pinned(packet);
+                }
                 if let Some(ratio) = self.aspect_ratio {
                     picture.set_sample_aspect_ratio(ratio);
                 }

@@ -201,21 +201,13 @@ impl Shape {
         planes: std::ops::Range<usize>,
         buffer: Box<dyn Buffer>,
     ) -> Option<()> {
-        let (len, pinned) = (buffer.len(), buffer.is_pinned());
-        debug_assert!(len >= self.bytes(planes.clone()));
-        let owner: *mut Box<dyn Buffer> = Box::into_raw(Box::new(buffer));
-        // SAFETY: `owner` lives until `give_back` drops it, and nobody but FFmpeg touches the bytes until then.
+        let pinned = buffer.is_pinned();
+        debug_assert!(buffer.len() >= self.bytes(planes.clone()));
+        let reference = lend(buffer)?;
+        // SAFETY: the frame is valid by the caller's promise, the reference was just made, and its bytes are as many as the
+        // planes take.
         unsafe {
-            let mut start = (*owner).as_mut_ptr();
-            let aligned = start.addr().is_multiple_of(ALIGNMENT);
-            let reference = match aligned {
-                true => ffi::av_buffer_create(start, len, Some(give_back), owner.cast(), 0),
-                false => ptr::null_mut(),
-            };
-            if reference.is_null() {
-                drop(Box::from_raw(owner));
-                return None;
-            }
+            let mut start = (*reference).data;
             (*frame).buf[index] = reference;
             if pinned {
                 // By this sign `is_pinned` knows the buffer again.
@@ -228,6 +220,26 @@ impl Shape {
             }
         }
         Some(())
+    }
+}
+
+/// Makes an AVBufferRef of `buffer`, which FFmpeg then owns; `None` when there is no memory for it, or it is not aligned.
+pub(super) fn lend(buffer: Box<dyn Buffer>) -> Option<*mut ffi::AVBufferRef> {
+    let len = buffer.len();
+    let owner: *mut Box<dyn Buffer> = Box::into_raw(Box::new(buffer));
+    // SAFETY: `owner` lives until `give_back` drops it, and nobody but FFmpeg touches the bytes until then.
+    unsafe {
+        let start = (*owner).as_mut_ptr();
+        let aligned = start.addr().is_multiple_of(ALIGNMENT);
+        let reference = match aligned {
+            true => ffi::av_buffer_create(start, len, Some(give_back), owner.cast(), 0),
+            false => ptr::null_mut(),
+        };
+        if reference.is_null() {
+            drop(Box::from_raw(owner));
+            return None;
+        }
+        Some(reference)
     }
 }
 
@@ -262,6 +274,6 @@ pub(super) unsafe extern "C" fn get_buffer(
 }
 
 unsafe extern "C" fn give_back(owner: *mut c_void, _data: *mut u8) {
-    // SAFETY: `Shape::place` made it with `Box::into_raw`, and FFmpeg calls this once, when nobody holds the buffer.
+    // SAFETY: `lend` made it with `Box::into_raw`, and FFmpeg calls this once, when nobody holds the buffer.
     drop(unsafe { Box::from_raw(owner.cast::<Box<dyn Buffer>>()) });
 }

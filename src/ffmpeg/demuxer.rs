@@ -8,9 +8,11 @@ use super::{
     Chapter, Error, FieldOrder, Interrupt, Kind, Media, Metadata, Stream, StreamSideData, c_string, check, location,
     text,
 };
-use ffmpeg_next::codec::Parameters;
+use crate::frame::{HostPool, Pool};
+use ffmpeg_next::codec::{Id, Parameters};
 use ffmpeg_next::{Rational, ffi};
 use std::io::Read;
+use std::sync::Arc;
 
 /// An open input.
 pub struct Demuxer {
@@ -18,6 +20,9 @@ pub struct Demuxer {
     media: Media,
     /// Options that nobody has asked for.
     ignored: Metadata,
+    /// Where the packets of a device are copied to. Its driver lends the memory that they come in: only a few buffers, which
+    /// are gone when the device is closed.
+    copies: Option<Arc<dyn Pool>>,
     // The context reads from it, and its callback looks at the interrupt, for as long as it lives.
     _io: Option<CustomIo>,
     interrupt: Box<Interrupt>,
@@ -72,6 +77,10 @@ impl Demuxer {
             }
             set_entries(&mut dictionary, options);
             // What a device is called is no file's name.
+            let copies: Option<Arc<dyn Pool>> = match is_device(format) {
+                true => Some(Arc::new(HostPool::default())),
+                false => None,
+            };
             let url = if is_device(format) { c_string(url) } else { location(url) };
             if is_device(format) {
                 // Cameras then say that there is nothing yet, instead of waiting where no interrupt reaches them.
@@ -82,10 +91,17 @@ impl Demuxer {
             ffi::av_dict_free(&mut dictionary);
             check(opened)?;
             let media = Media::empty(text((*(*ptr).iformat).name));
-            let mut demuxer = Demuxer { ptr, media, ignored, _io: io, interrupt };
+            let mut demuxer = Demuxer { ptr, media, ignored, copies, _io: io, interrupt };
             check(ffi::avformat_find_stream_info(ptr, std::ptr::null_mut()))?;
             demuxer.describe();
             Ok(demuxer)
+        }
+    }
+
+    /// Copies the packets of a device into this memory from now on. Those of anything else lie in FFmpeg's.
+    pub fn use_pool(&mut self, pool: Arc<dyn Pool>) {
+        if self.copies.is_some() {
+            self.copies = Some(pool);
         }
     }
 
@@ -154,13 +170,22 @@ impl Demuxer {
             match check(unsafe { ffi::av_read_frame(self.ptr, packet.as_ptr()) }) {
                 // A stream that turned up after opening (in a transport stream, say) is nothing we know how to write.
                 Ok(_) if packet.stream() >= self.media.streams.len() => {}
-                Ok(_) => return Ok(Some(packet)),
+                Ok(_) => return self.owned(packet).map(Some),
                 Err(Error::Eof) => return Ok(None),
                 Err(Error::Other { errno: libc::EAGAIN }) if self.interrupt.is_due() => return Err(Error::Exit),
                 Err(Error::Other { errno: libc::EAGAIN }) => std::thread::sleep(std::time::Duration::from_millis(1)),
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// The packet in memory that does not go away with the device.
+    fn owned(&self, packet: Packet) -> Result<Packet, Error> {
+        let codec = self.media.streams[packet.stream()].parameters.id();
+        // What is wrapped is counted by itself.
+        let Some(pool) = self.copies.as_ref().filter(|_| codec != Id::WRAPPED_AVFRAME) else { return Ok(packet) };
+        let lent = pool.buffer(packet.room());
+        packet.copied_into(lent.unwrap_or_else(|_| Box::new(HostPool::default().take(packet.room()))))
     }
 
     fn describe(&mut self) {

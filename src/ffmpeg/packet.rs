@@ -1,11 +1,17 @@
 //! AVPacket: what comes between a demuxer and a muxer.
 #![allow(unsafe_code, reason = "FFI")]
 
+use super::decoder_buffers::lend;
+use super::{Error, check};
+use crate::frame::Buffer;
 use ffmpeg_next::{Rational, ffi};
 
-/// A packet of any stream, reference-counted.
+/// A packet of any stream, reference-counted. Its bytes live as long as it does, whatever becomes of the input that it
+/// was read from.
 pub struct Packet {
     ptr: *mut ffi::AVPacket,
+    /// Whether its bytes lie in memory that a pool has pinned.
+    pinned: bool,
 }
 
 // SAFETY: an AVPacket is plain data and atomically counted references; nothing ties it to a thread.
@@ -16,7 +22,39 @@ impl Packet {
         // SAFETY: no precondition.
         let ptr = unsafe { ffi::av_packet_alloc() };
         assert!(!ptr.is_null(), "out of memory");
-        Packet { ptr }
+        Packet { ptr, pinned: false }
+    }
+
+    /// The same packet, its bytes copied into `buffer`, which has to have [`Packet::room`] bytes.
+    ///
+    /// # Errors
+    /// When there is no memory for its properties.
+    pub(super) fn copied_into(&self, mut buffer: Box<dyn Buffer>) -> Result<Packet, Error> {
+        let mut copy = Packet::new();
+        // SAFETY: both packets are valid.
+        check(unsafe { ffi::av_packet_copy_props(copy.ptr, self.ptr) })?;
+        let (bytes, padding) = buffer.split_at_mut(self.len());
+        bytes.copy_from_slice(self.data());
+        padding[..ffi::AV_INPUT_BUFFER_PADDING_SIZE as usize].fill(0);
+        copy.pinned = buffer.is_pinned();
+        let reference = lend(buffer).ok_or(Error::Other { errno: libc::ENOMEM })?;
+        let len = self.get().size;
+        let packet = copy.get_mut();
+        packet.buf = reference;
+        // SAFETY: a buffer that was just made.
+        packet.data = unsafe { (*reference).data };
+        packet.size = len;
+        Ok(copy)
+    }
+
+    /// Bytes of memory that a copy takes: FFmpeg reads a little past the end.
+    pub(super) fn room(&self) -> usize {
+        self.len() + ffi::AV_INPUT_BUFFER_PADDING_SIZE as usize
+    }
+
+    /// Where its bytes begin, if they lie in memory that a pool has pinned.
+    pub(super) fn pinned(&self) -> Option<*const u8> {
+        self.pinned.then(|| self.get().data.cast_const())
     }
 
     pub(super) fn as_ptr(&self) -> *mut ffi::AVPacket {

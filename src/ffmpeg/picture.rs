@@ -67,6 +67,16 @@ impl Picture {
         self.luma.as_ref()
     }
 
+    /// Says that its first buffer is pinned, if that is the one that begins here.
+    pub(super) fn mark_pinned(&mut self, start: *const u8) {
+        let frame = self.get_mut();
+        // SAFETY: a picture's buffers are null or valid.
+        let first = unsafe { frame.buf[0].as_ref() };
+        if first.is_some_and(|buffer| std::ptr::eq(buffer.data, start)) {
+            frame.opaque = start.cast_mut().cast();
+        }
+    }
+
     /// A picture with memory of its own, its pixels unspecified.
     pub(super) fn allocate(format: RawFormat, size: (usize, usize)) -> Result<Self, Error> {
         let picture = Picture::empty(format, size);

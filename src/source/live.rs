@@ -165,7 +165,7 @@ impl LiveSource {
             }
             match Open::new(&self.place, &self.cancel) {
                 Ok(mut open) => {
-                    self.pool.iter().for_each(|pool| open.decoder.use_pool(pool.clone()));
+                    self.pool.iter().for_each(|pool| open.use_pool(pool));
                     let away = gone.elapsed().as_secs_f64();
                     self.notices.note(&format!("{}: back after {away:.1} s", self.place.name));
                     self.open = Some(open);
@@ -180,7 +180,7 @@ impl LiveSource {
 
 impl Camera for LiveSource {
     fn use_pool(&mut self, pool: Arc<dyn Pool>) {
-        self.open.iter_mut().for_each(|open| open.decoder.use_pool(pool.clone()));
+        self.open.iter_mut().for_each(|open| open.use_pool(&pool));
         self.pool = Some(pool);
     }
 
@@ -289,6 +289,12 @@ impl Open {
             silent: false,
             ended: false,
         })
+    }
+
+    /// Puts raw packets and decoded pictures into this memory from now on.
+    fn use_pool(&mut self, pool: &Arc<dyn Pool>) {
+        self.demuxer.use_pool(pool.clone());
+        self.decoder.use_pool(pool.clone());
     }
 
     fn next(&mut self) -> Result<Next, Error> {
