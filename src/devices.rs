@@ -2,19 +2,19 @@
 
 use crate::stdout::print;
 use anyhow::Result;
-use histeq_video::camera::{Wanted, cameras, modes};
+use histeq_video::camera::{Wanted, cameras, microphones, modes};
 use histeq_video::cuda::{Error, Gpu};
 use histeq_video::ffmpeg::{self, encoders};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Lists GPUs, cameras with their modes, and video encoders on stdout.
+/// Lists GPUs, cameras with their modes, microphones and video encoders on stdout.
 ///
 /// # Errors
 /// When stdout takes no text.
 pub fn main() -> Result<()> {
     ffmpeg::init();
-    let list = [gpus(), filming(), encoding()].concat();
+    let list = [gpus(), filming(), hearing(), encoding()].concat();
     print(list.as_bytes())
 }
 
@@ -51,6 +51,19 @@ fn filming() -> String {
         for (format, sizes) in by_format {
             line(&mut list, &format!("    {format}: {}", sizes.join(" ")));
         }
+    }
+    list
+}
+
+fn hearing() -> String {
+    let mut list = "Microphones:\n".to_owned();
+    let microphones = microphones();
+    if microphones.is_empty() {
+        line(&mut list, "none");
+    }
+    for microphone in microphones {
+        // ALSA's descriptions have lines of their own.
+        line(&mut list, &format!("{}  {}", microphone.url, microphone.name.replace('\n', ", ")));
     }
     list
 }

@@ -3,14 +3,15 @@
 use crate::signals;
 use crate::wrapping::{Wrapping, differ};
 use anyhow::{Result, bail};
+use histeq_video::camera::Microphone;
 use histeq_video::cli::{BackendStartup, LiveJob, check_region};
 use histeq_video::curves::CurveWriter;
 use histeq_video::ffmpeg::{self, RawFormat};
 use histeq_video::pipeline::live::{self, Camera, LiveParts, Output, QueuePolicy, SharedSettings, Shown, Viewer};
 use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress};
 use histeq_video::report::{Console, Meter, live_summary};
-use histeq_video::sink::{self, Files, OutputOptions, Overwrite, Target};
-use histeq_video::source::LiveSource;
+use histeq_video::sink::{self, Files, OutputOptions, Overwrite, PixelChoice, Target};
+use histeq_video::source::{LiveSource, MicrophoneSource};
 use histeq_video::stats::Observed;
 use histeq_video::window::Window;
 use std::path::Path;
@@ -43,7 +44,13 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     let saving = job.save_curves.as_deref().map(|name| saving(name, job.overwrite)).transpose()?;
     signals::listen(cancel.clone(), console.clone(), Vec::new(), "finishing")?;
     let mut backend = BackendStartup::begin(job.backend);
-    let (mut camera, input) = LiveSource::open(job.camera.clone(), cancel, notices.clone(), progress.clone())?;
+    let (mut camera, mut input) = LiveSource::open(job.camera.clone(), cancel, notices.clone(), progress.clone())?;
+    let microphone = job.microphone.as_ref().map(|name| {
+        let (device, index) = (Microphone::find(name), input.media.streams.len());
+        MicrophoneSource::open(device, index, camera.beginning(), cancel, notices.clone())
+    });
+    let microphone = microphone.transpose()?;
+    input.media.streams.extend(microphone.iter().map(|microphone| microphone.stream().clone()));
     let settings = job.requested.resolve(&input);
     check_region(&settings, &input, &notices)?;
     shared_settings.set(settings);
@@ -63,6 +70,7 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     console.share_with(meter.bar());
     let parts = LiveParts {
         camera: Box::new(camera),
+        microphone: microphone.map(|microphone| Box::new(microphone) as Box<dyn live::Microphone>),
         equalizer,
         shared_settings: &shared_settings,
         outputs,
@@ -126,7 +134,7 @@ fn targets(job: &LiveJob, cancel: &Cancel) -> Result<Vec<Planned>> {
         bail!("{name} is both the recording and the output (give them two names)");
     }
     if let Some(file) = &job.record {
-        let options = OutputOptions { format: None, encoder: encoder.clone(), live: true, pixel_format: None };
+        let options = OutputOptions { format: None, encoder: encoder.clone(), live: true, pixels: job.pixels };
         let target = sink::live_target(file, None, job.overwrite)?.interruptible(cancel);
         planned.push(Planned { target, options, queue_policy: QueuePolicy::Recording });
     }
@@ -140,14 +148,14 @@ fn targets(job: &LiveJob, cancel: &Cancel) -> Result<Vec<Planned>> {
             format: Some("v4l2".to_owned()),
             live: true,
             // What browsers take.
-            pixel_format: RawFormat::from_name("yuyv422"),
+            pixels: RawFormat::from_name("yuyv422").map_or(PixelChoice::NearInput, PixelChoice::Exactly),
             ..OutputOptions::default()
         };
         let target = Target::direct(device, Files::One, Overwrite::Yes)?;
         planned.push(Planned { target, options, queue_policy: QueuePolicy::Stream });
     }
     if let Some((url, format)) = &job.output {
-        let options = OutputOptions { format: format.clone(), encoder, live: true, pixel_format: None };
+        let options = OutputOptions { format: format.clone(), encoder, live: true, pixels: job.pixels };
         let target = sink::live_target(url, format.as_deref(), job.overwrite)?.interruptible(cancel);
         planned.push(Planned { target, options, queue_policy: QueuePolicy::Stream });
     }
@@ -164,7 +172,12 @@ fn outputs(
     let open = |Planned { target, options, queue_policy }: Planned| {
         let name = if target.name() == "-" { "stdout".to_owned() } else { target.name().to_owned() };
         let on_gpu = on_gpu && job.encoder.encoder.is_none();
-        let sink = sink::open(input.clone(), target, options, &mut || on_gpu, notices.clone())?;
+        let mut input = input.clone();
+        if options.format.as_deref() == Some("v4l2") {
+            // A virtual camera has no sound.
+            input.media.streams.truncate(1);
+        }
+        let sink = sink::open(input, target, options, &mut || on_gpu, notices.clone())?;
         Ok(Output { name, sink, queue_policy })
     };
     planned.into_iter().map(open).collect()

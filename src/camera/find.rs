@@ -1,7 +1,7 @@
 //! The cameras of this machine, by the input device that its system has.
 
 use super::{Mode, Wanted};
-use crate::ffmpeg::{Device, video_devices};
+use crate::ffmpeg::{Device, input_devices};
 
 /// FFmpeg's input device for cameras on this system.
 pub const INPUT: &str = if cfg!(target_os = "macos") {
@@ -14,7 +14,7 @@ pub const INPUT: &str = if cfg!(target_os = "macos") {
 
 /// The cameras that are here, in the system's order.
 pub fn cameras() -> Vec<Device> {
-    video_devices(INPUT)
+    input_devices(INPUT)
 }
 
 /// The modes of a camera; none where they cannot be told, and the camera's own default has to do. Of a camera that has

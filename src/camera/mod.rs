@@ -1,8 +1,9 @@
-//! Cameras before they film: which there are, in which modes they can be opened, which of those to take, and what it
+//! Cameras and microphones before they are opened: which there are, in which modes they can be opened, which of those to take, and what it
 //! means when one does not open.
 
 mod find;
 mod fourcc;
+mod microphone;
 mod mode;
 mod open_error;
 mod range;
@@ -11,6 +12,7 @@ mod v4l2;
 
 pub use find::{INPUT, cameras, modes};
 pub use fourcc::format_of;
+pub use microphone::{Microphone, microphones};
 pub use mode::{Choice, Mode, Wanted, choose};
 pub use open_error::explain;
 pub use range::{SizeRange, rates_between};

@@ -11,7 +11,7 @@ pub struct LiveArgs {
     /// Camera (/dev/video0), URL (rtsp://, udp://, http://), file, or - for stdin [default: the first camera]
     pub camera: Option<String>,
 
-    /// Also record into this file, without sound; mp4 and mkv stay playable even after a crash
+    /// Also record into this file; mp4 and mkv stay playable even after a crash
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Output")]
     pub record: Option<String>,
 
@@ -42,6 +42,11 @@ pub struct LiveArgs {
     /// Frames per second; the nearest that the camera has [default: 30]
     #[arg(short = 'r', long, value_name = "R", help_heading = "Camera")]
     pub rate: Option<String>,
+
+    /// Record this microphone: default, or a name that `histeq-video devices` lists; none leaves out sound that comes with
+    /// the pictures [default: that sound]
+    #[arg(long, value_name = "DEV", help_heading = "Camera")]
+    pub audio: Option<String>,
 
     /// What the camera is to send: a pixel format, mjpeg or h264 [default: chosen for size and rate]
     #[arg(long, value_name = "P", help_heading = "Camera")]

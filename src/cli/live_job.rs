@@ -5,7 +5,7 @@ use super::job::{curves_name, duration, meter_style, plain_name, value, verbosit
 use super::{LiveArgs, ProgressArg, RequestedSettings};
 use crate::ffmpeg::{parse_rate, parse_size};
 use crate::report::{MeterStyle, Verbosity};
-use crate::sink::{EncoderChoice, Overwrite};
+use crate::sink::{EncoderChoice, Overwrite, PixelChoice};
 use crate::source::CameraOptions;
 
 /// A camera to be equalized as it films.
@@ -19,12 +19,16 @@ pub struct LiveJob {
     pub overwrite: Overwrite,
     /// How to encode what is encoded.
     pub encoder: EncoderChoice,
+    /// Which pixel format is encoded.
+    pub pixels: PixelChoice,
     /// A virtual camera.
     pub loopback: Option<String>,
     /// A pipe or a URL, and the container that it gets.
     pub output: Option<(String, Option<String>)>,
     /// Whether there may be a window.
     pub preview: bool,
+    /// A microphone to be recorded.
+    pub microphone: Option<String>,
     /// Where to keep the curves.
     pub save_curves: Option<String>,
     /// Where to take curves from, in place of equalizing.
@@ -55,6 +59,8 @@ impl LiveJob {
         let save_curves = curves_name(args.equalize.save_curves.clone())?;
         let requested = RequestedSettings::from_args(args.equalize)?;
         let variants = args.place.kernels.resolve(args.place.backend, &requested, load_curves.is_some())?;
+        let is_heard = args.record.is_some() || output.as_ref().is_some_and(|(url, _)| url != "-");
+        let microphone = args.audio.clone().filter(|name| name != "none" && is_heard);
         Ok(LiveJob {
             camera: CameraOptions {
                 camera: args.camera.map(plain_name),
@@ -64,13 +70,20 @@ impl LiveJob {
                 pixel_format: args.pixel_format,
                 duration: duration(args.duration)?,
                 frames: args.frames,
+                with_sound: is_heard && args.audio.is_none(),
             },
             record: args.record.map(plain_name),
             overwrite: args.written.overwrite(false),
             encoder: args.written.encoder(),
+            // What is strict narrows nothing.
+            pixels: args.written.output_pixel_format.unwrap_or(match args.talk.strict {
+                true => PixelChoice::NearInput,
+                false => PixelChoice::ForPlayers,
+            }),
             loopback: args.loopback,
             output,
             preview: !args.no_preview,
+            microphone,
             save_curves,
             load_curves,
             requested,

@@ -2,8 +2,8 @@
 
 use super::args::key_value;
 use super::job::{overwrite, quality};
-use crate::ffmpeg::parse_number;
-use crate::sink::{EncoderChoice, OutputOptions, Overwrite};
+use crate::ffmpeg::{RawFormat, parse_number};
+use crate::sink::{EncoderChoice, OutputOptions, Overwrite, PixelChoice};
 use clap::{ArgAction, Args};
 
 /// How to write a file.
@@ -30,6 +30,11 @@ pub struct OutputArgs {
     #[arg(long, value_name = "K=V", value_parser = key_value, action = ArgAction::Append, help_heading = "Output")]
     pub encoder_option: Vec<(String, String)>,
 
+    /// Pixel format that is encoded (FFmpeg's name), or keep for the one nearest to the input's [default: keep; for live,
+    /// 4:2:0 where the codec is for players, and of 8 bits with H.264]
+    #[arg(long, value_name = "P", value_parser = pixel_choice, help_heading = "Output")]
+    pub output_pixel_format: Option<PixelChoice>,
+
     /// Container, where the output's name does not tell (FFmpeg's name), or rawvideo or yuv4mpegpipe; null writes nothing
     #[arg(long, value_name = "F", help_heading = "Output")]
     pub output_format: Option<String>,
@@ -41,6 +46,15 @@ pub struct OutputArgs {
     /// Never overwrite the output, and do not ask
     #[arg(short = 'n', help_heading = "Output")]
     pub no_overwrite: bool,
+}
+
+/// A pixel format by FFmpeg's name, or `keep`.
+fn pixel_choice(text: &str) -> Result<PixelChoice, String> {
+    match (text, RawFormat::from_name(text)) {
+        ("keep", _) => Ok(PixelChoice::NearInput),
+        (_, Some(format)) => Ok(PixelChoice::Exactly(format)),
+        _ => Err("no such pixel format (`ffmpeg -pix_fmts` lists them)".to_owned()),
+    }
 }
 
 /// Bits a second, as FFmpeg reads them.
@@ -69,6 +83,7 @@ impl OutputArgs {
 
     /// How to write the output.
     pub(super) fn options(self) -> OutputOptions {
-        OutputOptions { encoder: self.encoder(), format: self.output_format, live: false, pixel_format: None }
+        let pixels = self.output_pixel_format.unwrap_or_default();
+        OutputOptions { encoder: self.encoder(), format: self.output_format, live: false, pixels }
     }
 }

@@ -241,7 +241,9 @@ unsafe fn is_device(format: *const ffi::AVInputFormat) -> bool {
     // SAFETY: by the caller's promise; a class, where there is one, is a constant, too.
     unsafe {
         let class = format.as_ref().map_or(std::ptr::null(), |format| format.priv_class);
-        !class.is_null() && (*class).category == ffi::AVClassCategory::AV_CLASS_CATEGORY_DEVICE_VIDEO_INPUT
+        use ffi::AVClassCategory::{AV_CLASS_CATEGORY_DEVICE_AUDIO_INPUT, AV_CLASS_CATEGORY_DEVICE_VIDEO_INPUT};
+        let devices = [AV_CLASS_CATEGORY_DEVICE_VIDEO_INPUT, AV_CLASS_CATEGORY_DEVICE_AUDIO_INPUT];
+        !class.is_null() && devices.contains(&(*class).category)
     }
 }
 

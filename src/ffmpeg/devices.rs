@@ -1,21 +1,21 @@
-//! The cameras that libavdevice finds.
+//! The cameras and microphones that libavdevice finds.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::{c_string, text};
 use ffmpeg_next::ffi;
 
-/// A camera, as its system calls it.
+/// A camera or a microphone, as its system calls it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// What opens it: `/dev/video0`, or a number.
+    /// What opens it: `/dev/video0`, `hw:1`, or a number.
     pub url: String,
     /// What it is called.
     pub name: String,
 }
 
-/// The cameras that the input device of this name (`v4l2`, `avfoundation`, `dshow`) finds; none where there is no such
+/// What the input device of this name (`v4l2`, `alsa`, `pulse`, `avfoundation`, `dshow`) finds; nothing where there is no such
 /// input device, or it cannot tell.
-pub fn video_devices(input: &str) -> Vec<Device> {
+pub fn input_devices(input: &str) -> Vec<Device> {
     super::init();
     let mut list = std::ptr::null_mut();
     // SAFETY: a NUL-terminated name; the list is null or valid afterwards, and freed below.

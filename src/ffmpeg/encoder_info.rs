@@ -87,6 +87,12 @@ impl Encoder {
         formats
     }
 
+    /// Does it take pictures of this format? One that keeps no list takes any.
+    pub fn takes(self, format: RawFormat) -> bool {
+        let formats = self.formats();
+        formats.is_empty() || formats.contains(&format)
+    }
+
     #[cfg(not(ffmpeg_7_1))]
     fn format_list(self) -> *const ffi::AVPixelFormat {
         // SAFETY: a constant of the library.

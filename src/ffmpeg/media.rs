@@ -136,6 +136,20 @@ impl Stream {
         Some((format, (usize::try_from(width).ok()?, usize::try_from(height).ok()?)))
     }
 
+    /// Samples a second and channels of a stream of sound.
+    pub fn sound(&self) -> Option<(i32, i32)> {
+        // SAFETY: the parameters are valid.
+        let parameters = unsafe { &*self.parameters.as_ptr() };
+        let channels = parameters.ch_layout.nb_channels;
+        (self.kind == Kind::Audio && parameters.sample_rate > 0).then_some((parameters.sample_rate, channels))
+    }
+
+    /// Does it say beside its packets what a decoder has to know? Broadcasts say it in each packet.
+    pub fn has_header(&self) -> bool {
+        // SAFETY: the parameters are valid.
+        unsafe { (*self.parameters.as_ptr()).extradata_size > 0 }
+    }
+
     /// Has enough of it been found to say what it is? A broadcast may announce a stream and never send it.
     pub fn is_known(&self) -> bool {
         // SAFETY: the parameters are valid.

@@ -25,6 +25,7 @@ mod rotation;
 mod scaler;
 mod shared_planes;
 mod side_data;
+mod sound;
 mod subtitle;
 mod surface;
 
@@ -32,7 +33,7 @@ pub use colour::{Colour, Siting};
 pub use container::Container;
 pub use decoder::{DecodeOn, Decoded, Decoder, Delay};
 pub use demuxer::Demuxer;
-pub use devices::{Device, video_devices};
+pub use devices::{Device, input_devices};
 pub use encoder::{VideoEncoder, VideoOptions};
 pub use encoder_info::{Encoder, encoders, nearest_format};
 pub use ffmpeg_next::Rational;
@@ -48,6 +49,7 @@ pub use rotation::AutoRotate;
 use rotation::Rotation;
 pub use scaler::Scaler;
 pub use side_data::StreamSideData;
+pub use sound::SoundTranscoder;
 pub use subtitle::SubtitleTranscoder;
 
 use std::ffi::{CStr, CString};

@@ -3,7 +3,8 @@
 
 use super::media::{entries, set_entries};
 use super::{
-    Chapter, Container, Error, Metadata, Packet, Stream, StreamSideData, VideoEncoder, check, location, rescale,
+    Chapter, Container, Error, Metadata, Packet, SoundTranscoder, Stream, StreamSideData, VideoEncoder, check,
+    location, rescale,
 };
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
@@ -222,6 +223,27 @@ impl Muxer {
         unsafe {
             check(ffi::avcodec_parameters_from_context((*stream).codecpar, transcoder.encoder()))?;
             (*stream).time_base = original.time_base.into();
+            (*stream).disposition = original.disposition;
+            set_entries(&mut (*stream).metadata, metadata);
+        }
+        Ok(index)
+    }
+
+    /// Adds the stream of sound that `transcoder` makes out of `original`.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn add_sound(
+        &mut self,
+        transcoder: &SoundTranscoder,
+        original: &Stream,
+        metadata: &Metadata,
+    ) -> Result<OutputStream, Error> {
+        let (stream, index) = self.new_stream()?;
+        // SAFETY: the stream is new, the encoder open.
+        unsafe {
+            check(ffi::avcodec_parameters_from_context((*stream).codecpar, transcoder.encoder().as_ptr()))?;
+            (*stream).time_base = transcoder.time_base().into();
             (*stream).disposition = original.disposition;
             set_entries(&mut (*stream).metadata, metadata);
         }

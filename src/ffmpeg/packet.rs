@@ -174,6 +174,29 @@ impl Packet {
     }
 }
 
+impl Clone for Packet {
+    /// Another packet of the same bytes, which are shared.
+    fn clone(&self) -> Self {
+        let mut packet = Packet::new();
+        packet.pinned = self.pinned;
+        // SAFETY: both packets are valid; a failure leaves an empty one.
+        unsafe { ffi::av_packet_ref(packet.ptr, self.ptr) };
+        packet
+    }
+}
+
+impl ffmpeg_next::packet::Ref for Packet {
+    fn as_ptr(&self) -> *const ffi::AVPacket {
+        self.ptr
+    }
+}
+
+impl ffmpeg_next::packet::Mut for Packet {
+    fn as_mut_ptr(&mut self) -> *mut ffi::AVPacket {
+        self.ptr
+    }
+}
+
 impl Drop for Packet {
     fn drop(&mut self) {
         // SAFETY: allocated in `new`, freed nowhere else.

@@ -2,12 +2,12 @@
 
 use super::clock::Clock;
 use super::encoder_choice::EncoderChoice;
-use super::fit::{Fitter, Shape};
+use super::fit::{Fitter, PixelChoice, Shape};
 use super::metadata::{begun_later, check_keys, kept, kept_of_turned, live_options, muxer_options};
 use super::streams::{self, Routes};
 use super::target::Target;
 use crate::ffmpeg::{
-    AutoRotate, Container, Encoder, Error, Muxer, OutputStream, Packet, Picture, RawFormat, VideoEncoder, VideoOptions,
+    AutoRotate, Container, Encoder, Error, Muxer, OutputStream, Packet, Picture, VideoEncoder, VideoOptions,
     microseconds, rescale,
 };
 use crate::frame::Frame;
@@ -24,8 +24,8 @@ pub struct OutputOptions {
     pub encoder: EncoderChoice,
     /// Whether the file is playable at any time while it is written, and what it takes to keep up with a camera.
     pub live: bool,
-    /// The pixel format that the encoder is given; one that it takes, near the input's, if not given.
-    pub pixel_format: Option<RawFormat>,
+    /// Which pixel format is encoded.
+    pub pixels: PixelChoice,
 }
 
 /// An output file. The encoder is opened by the first frame, which knows its format, size and colours best.
@@ -35,7 +35,7 @@ pub struct FileSink {
     container: Container,
     choice: EncoderChoice,
     live: bool,
-    pixel_format: Option<RawFormat>,
+    pixels: PixelChoice,
     candidates: Vec<Encoder>,
     /// Why the video does not keep its codec, if nobody asked for another.
     codec_changes: Option<&'static str>,
@@ -84,7 +84,7 @@ impl FileSink {
             options.encoder.plan(encoder, container, None, options.live)?;
         }
         if !container.is_images() {
-            streams::check(&input.media.streams, input.video, container, &notices)?;
+            streams::check(&input.media.streams, input.video, container, options.live, &notices)?;
         }
         streams::check_rotation(input.video_stream(), &name, container.holds_rotation(), &notices)?;
         let upright = AutoRotate::new(input.video_stream(), container.holds_rotation());
@@ -99,7 +99,7 @@ impl FileSink {
             container,
             choice: options.encoder,
             live: options.live,
-            pixel_format: options.pixel_format,
+            pixels: options.pixels,
             candidates,
             codec_changes,
             notices,
@@ -122,7 +122,7 @@ impl FileSink {
         let clock = Clock::new(&self.input, self.container, &self.candidates);
         let mut opened = None;
         for (index, &candidate) in self.candidates.iter().enumerate() {
-            let shape = Shape::for_encoder(candidate, self.container, self.pixel_format, first, &self.notices)?;
+            let shape = Shape::for_encoder(candidate, self.container, self.pixels, first, &self.notices)?;
             let plan = self.choice.plan(candidate, self.container, Some(shape.size), self.live)?;
             let interlaced = first.interlaced();
             if interlaced.is_some() && !candidate.codes_fields() {
@@ -168,7 +168,7 @@ impl FileSink {
             Routes::default()
         } else {
             muxer.set_chapters(&media.chapters, self.input.shift, self.input.length);
-            Routes::add(muxer, &media.streams, self.input.video, |muxer| {
+            Routes::add(muxer, &media.streams, self.input.video, self.live, |muxer| {
                 video = Some(muxer.add_encoded(&encoder, stream, &about_video, &side_data)?);
                 Ok(())
             })?
@@ -275,7 +275,10 @@ impl FileSink {
         let running = self.running.as_mut().context("nothing has been written")?;
         running.encoder.send(None).with_context(|| format!("{name}: cannot be encoded"))?;
         self.write_encoded()?;
-        let muxer = self.muxer.take().context("the output is closed")?;
+        let mut muxer = self.muxer.take().context("the output is closed")?;
+        if let Some(running) = &mut self.running {
+            running.routes.finish(&mut muxer).with_context(|| format!("{name}: cannot be written"))?;
+        }
         muxer.finish().with_context(|| format!("{name}: cannot be written"))
     }
 

@@ -2,8 +2,20 @@
 
 use crate::ffmpeg::{Colour, Container, Encoder, Picture, RawFormat, Scaler, nearest_format};
 use crate::pipeline::Notices;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use ffmpeg_next::codec::Id;
+
+/// Which pixel format is encoded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PixelChoice {
+    /// The one that the encoder takes and that is nearest to the input's.
+    #[default]
+    NearInput,
+    /// With codecs for players, 4:2:0, and 8 bits with H.264: browsers, phones and televisions refuse anything else.
+    ForPlayers,
+    /// This one.
+    Exactly(RawFormat),
+}
 
 /// What the encoder is given.
 #[derive(Clone, Copy)]
@@ -17,29 +29,36 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// What `encoder` is given for pictures like `first`, on their way into `container`: pictures of `format`, if that is
-    /// said.
+    /// What `encoder` is given for pictures like `first`, on their way into `container`.
     ///
     /// # Errors
     /// When it takes nothing that is near; with `--strict`, when bits or colour are lost.
     pub fn for_encoder(
         encoder: Encoder,
         container: Container,
-        format: Option<RawFormat>,
+        choice: PixelChoice,
         first: &Picture,
         notices: &Notices,
     ) -> Result<Self> {
         let from = first.format();
-        let asked_for = format.is_some();
-        let mut formats = format.map_or_else(|| encoder.formats(), |format| vec![format]);
+        let asked_for = matches!(choice, PixelChoice::Exactly(_));
+        let mut formats = match choice {
+            PixelChoice::Exactly(format) if encoder.takes(format) => vec![format],
+            PixelChoice::Exactly(format) => bail!("encoder {} does not take pixel format {format}", encoder.name()),
+            _ => encoder.formats(),
+        };
         formats.retain(|&format| format == from || Scaler::makes(format));
         let tells_range = container.tells_range(encoder.codec());
         let is_full_yuv = first.is_full_range() && !from.is_rgb() && !from.is_gray();
         let for_range = container.is_images() && !tells_range && is_full_yuv;
-        let for_players = from.is_rgb() && is_for_players(container, encoder);
+        let is_live = choice == PixelChoice::ForPlayers && is_players_codec(encoder);
+        let for_players = is_live || from.is_rgb() && is_for_players(container, encoder);
+        let is_deep_enough = |format: &RawFormat| !is_live || encoder.codec() != Id::H264 || format.depth() == 8;
         for (asks, suits) in [
             (takes_even_sizes(encoder) && is_odd(first.size()), &without_subsampling as &dyn Fn(&RawFormat) -> bool),
-            (for_players && !is_odd(first.size()), &|format| format.chroma_resolution() == 4 && !format.has_alpha()),
+            (for_players && !is_odd(first.size()), &|format| {
+                format.chroma_resolution() == 4 && !format.has_alpha() && is_deep_enough(format)
+            }),
             // An image has no place for its range, but red, green and blue have only one.
             (for_range, &|format| format.is_rgb()),
         ] {
@@ -75,7 +94,11 @@ impl Shape {
         let differs = format.native() != from.native() || format.native().is_none() && format != from;
         if differs && !asked_for {
             let name = encoder.name();
-            if for_players && format.chroma_resolution() == 4 {
+            if is_live && loses(from, format) {
+                notices.note(&format!(
+                    "{from} is encoded as {format}, which all players take (--output-pixel-format keep keeps more)"
+                ));
+            } else if for_players && format.chroma_resolution() == 4 {
                 notices
                     .note(&format!("the video becomes {format}, which all players take (.mkv files keep more colour)"));
             } else if for_range && format.is_rgb() {
@@ -100,6 +123,12 @@ fn full_range_kin(from: RawFormat, full: bool, formats: &[RawFormat]) -> Option<
 fn is_for_players(container: Container, encoder: Encoder) -> bool {
     let is_usual = matches!(encoder.codec(), Id::H264 | Id::HEVC) && encoder.name() != "libx264rgb";
     is_usual && matches!(container.name().as_str(), "mp4" | "mov" | "ipod" | "flv" | "mpegts" | "hls" | "dash")
+}
+
+/// Is its codec one of those that players and browsers decode, if its chroma is subsampled both ways?
+fn is_players_codec(encoder: Encoder) -> bool {
+    let is_usual = matches!(encoder.codec(), Id::H264 | Id::HEVC | Id::VP8 | Id::VP9 | Id::AV1 | Id::MPEG4);
+    is_usual && encoder.name() != "libx264rgb"
 }
 
 /// Does it refuse an odd number of columns or rows where pixels share chroma?

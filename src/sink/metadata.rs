@@ -132,7 +132,8 @@ pub fn live_options(container: Container) -> Vec<(String, String)> {
     let mut options = vec![option("flush_packets", "1")];
     match container.name().as_str() {
         "mp4" | "mov" | "ipod" => {
-            options.push(option("movflags", "+frag_keyframe+empty_moov+default_base_moof+write_colr"));
+            // The header waits for the first second, which tells how far picture and sound are apart.
+            options.push(option("movflags", "+frag_keyframe+delay_moov+default_base_moof+write_colr"));
             options.push(option("frag_duration", "1000000"));
         }
         "matroska" | "webm" => options.push(option("cluster_time_limit", "1000")),

@@ -23,5 +23,6 @@ mod target;
 
 pub use encoder_choice::{EncoderChoice, Quality};
 pub use file::{OutputOptions, makes_images};
+pub use fit::PixelChoice;
 pub use open::{live_target, open, target};
 pub use target::{Files, Overwrite, Target, TargetError};

@@ -1,12 +1,13 @@
 //! Opens the sink for the output that was asked for.
 
 use super::file::{FileSink, OutputOptions, is_sequence};
+use super::fit::PixelChoice;
 use super::raw::{Framing, RawSink};
 use super::target::{Files, Overwrite, Target, TargetError};
 use crate::ffmpeg::Container;
 use crate::io::is_fifo;
 use crate::pipeline::{Input, Notices, Sink};
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 /// Where the output `name` is written, which is in this container if one is named. `input` is the file that it must not be.
 ///
@@ -63,6 +64,9 @@ pub fn open(
         },
         Some(_) => None,
     };
+    if let (Some(_), PixelChoice::Exactly(_)) = (framing, options.pixels) {
+        bail!("{}: raw frames keep their pixel format (drop --output-pixel-format)", target.name());
+    }
     Ok(match framing {
         Some(framing) => Box::new(RawSink::create(input, target, framing, notices)?),
         None => Box::new(FileSink::create(input, target, options, on_gpu, notices)?),

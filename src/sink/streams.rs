@@ -1,10 +1,11 @@
-//! The streams that are not equalized, on their way into the output: copied as they are, text subtitles turned into the
-//! container's own kind, the rest left out with a warning.
+//! The streams that are not equalized, on their way into the output: copied as they are; text subtitles turned into the
+//! container's own kind, sound that it cannot hold encoded anew; the rest left out. Whatever is not copied is warned of.
 
 use super::clock::NOTICED;
 use super::metadata::kept;
 use crate::ffmpeg::{
-    Container, Kind, Muxer, OutputStream, Packet, Rational, Stream, SubtitleTranscoder, microseconds, rescale,
+    Container, Kind, Muxer, OutputStream, Packet, Rational, SoundTranscoder, Stream, SubtitleTranscoder, microseconds,
+    rescale,
 };
 use crate::pipeline::Notices;
 use anyhow::{Context, Result};
@@ -15,7 +16,8 @@ const PRIMING: i64 = 100_000;
 /// Where the packets of an input stream go.
 enum Route {
     Copy(OutputStream),
-    Transcode(OutputStream, Box<SubtitleTranscoder>),
+    Subtitles(OutputStream, Box<SubtitleTranscoder>),
+    Sound(OutputStream, Box<SoundTranscoder>),
 }
 
 /// What is to become of an input stream; decided before the first frame, so that a refusal comes at once.
@@ -23,7 +25,10 @@ enum Plan<'a> {
     Copy,
     /// Its one picture becomes a file that is attached.
     Attach(&'a [u8]),
-    Transcode(&'static str),
+    /// Subtitles become the container's own kind.
+    Subtitles(&'static str),
+    /// Sound is encoded anew, by this encoder.
+    Sound(&'static str),
     /// It comes back by itself, from chapters or metadata that the container keeps.
     Implied,
     LeaveOut,
@@ -53,20 +58,24 @@ pub fn check_rotation(video: &Stream, name: &str, is_told: bool, notices: &Notic
     ))
 }
 
-/// Warns of the streams that `container` cannot hold.
+/// Warns of the streams that `container` cannot hold as they are. `live` says that uncompressed sound is encoded anyway.
 ///
 /// # Errors
 /// The warning, with `--strict`.
-pub fn check(streams: &[Stream], video: usize, container: Container, notices: &Notices) -> Result<()> {
+pub fn check(streams: &[Stream], video: usize, container: Container, live: bool, notices: &Notices) -> Result<()> {
     for stream in streams.iter().filter(|stream| stream.index != video) {
-        if matches!(plan(stream, container), Plan::LeaveOut) {
-            let name = container.name();
-            let why = match name.as_str() {
-                _ if !stream.is_known() => "nothing of it was found".to_owned(),
-                "matroska" => format!("{name} cannot hold it"),
-                _ => format!("{name} cannot hold it (a .mkv file holds most kinds)"),
-            };
-            notices.warn(&format!("{} is left out: {why}", stream.describe()))?;
+        let name = container.name();
+        let why = match name.as_str() {
+            _ if !stream.is_known() => "nothing of it was found".to_owned(),
+            "matroska" => format!("{name} cannot hold it"),
+            _ => format!("{name} cannot hold it (a .mkv file holds most kinds)"),
+        };
+        match plan(stream, container, live) {
+            Plan::LeaveOut => notices.warn(&format!("{} is left out: {why}", stream.describe()))?,
+            Plan::Sound(encoder) if !container.holds(stream) => {
+                notices.warn(&format!("{} is encoded anew ({encoder}): {why}", stream.describe()))?;
+            }
+            _ => {}
         }
     }
     Ok(())
@@ -75,10 +84,10 @@ pub fn check(streams: &[Stream], video: usize, container: Container, notices: &N
 /// Does `container` get cover art as a stream?
 pub fn has_cover(streams: &[Stream], video: usize, container: Container) -> bool {
     let others = streams.iter().filter(|stream| stream.index != video && stream.is_attached_picture());
-    others.map(|stream| plan(stream, container)).any(|plan| matches!(plan, Plan::Copy))
+    others.map(|stream| plan(stream, container, false)).any(|plan| matches!(plan, Plan::Copy))
 }
 
-fn plan(stream: &Stream, container: Container) -> Plan<'_> {
+fn plan(stream: &Stream, container: Container, live: bool) -> Plan<'_> {
     let is_timecode = stream.kind == Kind::Data && stream.tag("timecode").is_some();
     if is_timecode || stream.is_chapter_text() {
         return Plan::Implied;
@@ -86,11 +95,18 @@ fn plan(stream: &Stream, container: Container) -> Plan<'_> {
     if let Some(picture) = stream.cover.as_deref().filter(|_| container.name() == "matroska") {
         return Plan::Attach(picture);
     }
-    if container.holds(stream) {
+    let is_sound = stream.kind == Kind::Audio && stream.is_known();
+    // Uncompressed sound takes as much room as the pictures, and what comes from a microphone has gaps to be filled. The AAC
+    // of a broadcast has no header, which a file that is playable while it grows begins with.
+    let needs_header = stream.codec == "aac" && !stream.has_header() && container.wants_global_header();
+    let is_encoded_live = live && is_sound && (stream.codec.starts_with("pcm_") || needs_header);
+    if container.holds(stream) && !is_encoded_live {
         return Plan::Copy;
     }
-    match container.subtitle_codec() {
-        Some(codec) if stream.is_text_subtitle() => Plan::Transcode(codec),
+    match (container.subtitle_codec(), container.sound_encoder()) {
+        (Some(codec), _) if stream.is_text_subtitle() => Plan::Subtitles(codec),
+        (_, Some(encoder)) if is_sound => Plan::Sound(encoder),
+        _ if container.holds(stream) => Plan::Copy,
         _ => Plan::LeaveOut,
     }
 }
@@ -104,6 +120,7 @@ impl Routes {
         muxer: &mut Muxer,
         streams: &[Stream],
         video: usize,
+        live: bool,
         mut add_video: impl FnMut(&mut Muxer) -> Result<()>,
     ) -> Result<Self> {
         let mut routes = Vec::new();
@@ -114,17 +131,23 @@ impl Routes {
                 continue;
             }
             let metadata = kept(&stream.metadata);
-            let route = match plan(stream, muxer.container()) {
+            let route = match plan(stream, muxer.container(), live) {
                 Plan::Copy => Some(Route::Copy(muxer.add_copy(stream, &metadata)?)),
                 Plan::Attach(picture) => {
                     muxer.add_cover(stream, picture, &metadata)?;
                     None
                 }
-                Plan::Transcode(codec) => {
+                Plan::Sound(encoder) => {
+                    let transcoder = SoundTranscoder::open(stream, encoder, muxer.container().wants_global_header())
+                        .with_context(|| format!("{} cannot be encoded by {encoder}", stream.describe()))?;
+                    let to = muxer.add_sound(&transcoder, stream, &metadata)?;
+                    Some(Route::Sound(to, Box::new(transcoder)))
+                }
+                Plan::Subtitles(codec) => {
                     let transcoder = SubtitleTranscoder::open(stream, codec)
                         .with_context(|| format!("{} cannot become {codec}", stream.describe()))?;
                     let to = muxer.add_subtitles(&transcoder, stream, &metadata)?;
-                    Some(Route::Transcode(to, Box::new(transcoder)))
+                    Some(Route::Subtitles(to, Box::new(transcoder)))
                 }
                 Plan::Implied | Plan::LeaveOut => None,
             };
@@ -158,7 +181,7 @@ impl Routes {
         }
         let delay = match route {
             Route::Copy(to) => muxer.write(packet, *to, *time_base)?,
-            Route::Transcode(to, transcoder) => match transcoder.run(&packet) {
+            Route::Subtitles(to, transcoder) => match transcoder.run(&packet) {
                 Ok(Some(packet)) => muxer.write(packet, *to, *time_base)?,
                 Ok(None) => 0,
                 Err(error) => {
@@ -166,6 +189,13 @@ impl Routes {
                     0
                 }
             },
+            Route::Sound(to, transcoder) => {
+                // Damaged sound is left out; the transcoder fills the gap.
+                if let Err(error) = transcoder.send(Some(&packet)) {
+                    notices.detail(&format!("sound of stream #{index} cannot be decoded: {error}"));
+                }
+                write_sound(transcoder, *to, muxer)?
+            }
         };
         if delay > NOTICED && !self.told_of_times {
             self.told_of_times = true;
@@ -176,4 +206,26 @@ impl Routes {
         }
         Ok(())
     }
+    /// Writes what transcoders still hold, at the end.
+    ///
+    /// # Errors
+    /// When it cannot be encoded or written.
+    pub fn finish(&mut self, muxer: &mut Muxer) -> Result<()> {
+        for (route, _) in self.routes.iter_mut().flatten() {
+            if let Route::Sound(to, transcoder) = route {
+                transcoder.send(None)?;
+                write_sound(transcoder, *to, muxer)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes what the transcoder has, and answers with the delay that [`Muxer::write`] gave it.
+fn write_sound(transcoder: &mut SoundTranscoder, to: OutputStream, muxer: &mut Muxer) -> Result<i64> {
+    let mut delay = 0;
+    while let Some(packet) = transcoder.receive()? {
+        delay = delay.max(muxer.write(packet, to, transcoder.time_base())?);
+    }
+    Ok(delay)
 }

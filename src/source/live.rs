@@ -1,16 +1,18 @@
 //! Reads a camera, a network stream or a pipe as it films, and waits for it when it is gone.
 
-use super::clock::LiveClock;
+use super::clock::{Beginning, LiveClock};
 use super::live_input::{CameraOptions, LiveInput};
 use super::native::ToNative;
+use super::sound::{Hearing, Sounds};
+use super::waiting::Pauses;
 use crate::camera::explain;
 use crate::ffmpeg::{
-    AutoRotate, DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Interrupt, Media, Picture, Rational, last_message,
-    microseconds, rescale,
+    AutoRotate, DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Interrupt, Media, Packet, Picture, Rational,
+    last_message, microseconds, rescale,
 };
 use crate::frame::Pool;
 use crate::io::Reader;
-use crate::pipeline::live::{Camera, Captured};
+use crate::pipeline::live::{Camera, Capture, Captured};
 use crate::pipeline::{Cancel, Input, Notices, Progress};
 use anyhow::{Context, Result, anyhow, ensure};
 use std::io::Read;
@@ -29,10 +31,7 @@ const AT_ONCE: Duration = Duration::from_millis(5);
 /// Pictures that are left out at most, of those that came while the stream was being opened.
 const STALE: u32 = 100;
 
-/// Pauses between attempts to open it again: the first, and the longest.
-const BACK_OFF: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(4));
-
-/// How often a pause looks whether it is still wanted.
+/// How often the wait for a file's next frame looks whether it is still wanted.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The longest that a file is waited for between two frames.
@@ -45,6 +44,7 @@ pub struct LiveSource {
     /// Where its decoder puts frames, whenever it is open, if anybody has said so.
     pool: Option<Arc<dyn Pool>>,
     clock: LiveClock,
+    sounds: Sounds,
     /// When the last frame of a file was due, and its time in microseconds.
     shown: Option<(Instant, i64)>,
     to_native: ToNative,
@@ -70,19 +70,21 @@ impl LiveSource {
         progress: Arc<Progress>,
     ) -> Result<(Self, Input)> {
         let place = LiveInput::find(&options, &notices)?;
-        let open = Open::new(&place, cancel).map_err(|error| {
+        let mut open = Open::new(&place, cancel).map_err(|error| {
             // Everything looks broken that ends before it has begun.
             let name = &place.name;
             if cancel.is_cancelled() { anyhow!("{name}: interrupted before the first frame") } else { error }
         })?;
         let stream = &open.demuxer.media().streams[open.video];
-        let picture = stream.picture();
+        let (picture, upright) = (stream.picture(), AutoRotate::new(stream, false));
         // A transport stream can take its clock for its rate.
         let plausible = stream.frame_rate.filter(|&rate| f64::from(rate) <= 1000.0);
         let rate = plausible.or(options.rate).unwrap_or(Rational::new(30, 1));
         let mut media = Media::of_raw_video("rawvideo", rate, stream.sample_aspect_ratio);
         media.streams[0].time_base = microseconds();
-        let upright = AutoRotate::new(stream, false);
+        let sounds = if options.with_sound { Sounds::of(&open.demuxer.media().streams) } else { Sounds::default() };
+        media.streams.extend(sounds.streams(media.streams.len()));
+        open.listen(&sounds);
         let name = place.name.clone();
         let (frames, duration) = (options.frames, options.duration);
         let input = Input { name, media, video: 0, picture, shift: 0, length: None, frames, duration };
@@ -91,6 +93,7 @@ impl LiveSource {
             open: Some(open),
             pool: None,
             clock: LiveClock::default(),
+            sounds,
             shown: None,
             to_native: ToNative::new(notices.clone()),
             upright,
@@ -104,15 +107,18 @@ impl LiveSource {
         Ok((source, input))
     }
 
+    /// When the first frame was taken, once there has been one.
+    pub fn beginning(&self) -> Beginning {
+        self.clock.beginning()
+    }
+
     /// A picture becomes a frame with a time of ours; `None` when that lies behind the part that was asked for.
     fn take(&mut self, mut picture: Picture, at: Instant, time_base: Rational) -> Result<Option<Captured>> {
         let in_microseconds = |time: i64| rescale(time, time_base, microseconds());
         let stamp = picture.time().map(in_microseconds);
         let at = stamp.filter(|_| self.place.is_paced).map_or(at, |stamp| self.wait_for(stamp));
         let time = self.clock.time(stamp, at);
-        let over = self.options.duration.is_some_and(|duration| time >= duration)
-            || self.options.frames.is_some_and(|frames| self.delivered >= frames);
-        if over {
+        if self.options.duration.is_some_and(|duration| time >= duration) {
             return Ok(None);
         }
         picture.set_time(Some(time));
@@ -145,6 +151,7 @@ impl LiveSource {
     fn lose(&mut self, reason: &str) -> bool {
         self.open = None;
         self.clock.lost();
+        self.sounds.lost();
         if self.place.comes_back {
             self.notices.note(&format!("{}: {reason}; waiting for it to come back", self.place.name));
         }
@@ -154,18 +161,12 @@ impl LiveSource {
     /// Tries to open it again until it is back; false when nobody wants to wait any longer.
     fn wait_for_return(&mut self) -> bool {
         let gone = Instant::now();
-        let mut pause = BACK_OFF.0;
-        loop {
-            let attempt = Instant::now();
-            while attempt.elapsed() < pause {
-                if self.cancel.is_cancelled() {
-                    return false;
-                }
-                std::thread::sleep(LOOK);
-            }
+        let mut pauses = Pauses::default();
+        while pauses.wait(&self.cancel) {
             match Open::new(&self.place, &self.cancel) {
                 Ok(mut open) => {
                     self.pool.iter().for_each(|pool| open.use_pool(pool));
+                    open.listen(&self.sounds);
                     let away = gone.elapsed().as_secs_f64();
                     self.notices.note(&format!("{}: back after {away:.1} s", self.place.name));
                     self.open = Some(open);
@@ -173,8 +174,8 @@ impl LiveSource {
                 }
                 Err(error) => self.notices.detail(&format!("{error:#}")),
             }
-            pause = (pause * 2).min(BACK_OFF.1);
         }
+        false
     }
 }
 
@@ -184,8 +185,14 @@ impl Camera for LiveSource {
         self.pool = Some(pool);
     }
 
-    fn next(&mut self) -> Result<Option<Captured>> {
+    fn next(&mut self) -> Result<Option<Capture>> {
         while !self.cancel.is_cancelled() {
+            if let Some(packet) = self.sounds.next(&self.clock) {
+                return Ok(Some(Capture::Sound(packet)));
+            }
+            if self.options.frames.is_some_and(|frames| self.delivered >= frames) {
+                break;
+            }
             let Some(open) = &mut self.open else {
                 if !self.wait_for_return() {
                     break;
@@ -196,7 +203,11 @@ impl Camera for LiveSource {
                 Ok(Next::Picture(picture, at)) => {
                     open.begun = true;
                     let time_base = open.time_base;
-                    return self.take(picture, at, time_base);
+                    return Ok(self.take(picture, at, time_base)?.map(Capture::Frame));
+                }
+                Ok(Next::Sound(packet)) => {
+                    let to = open.hearings.iter().find(|hearing| hearing.stream == packet.stream());
+                    to.into_iter().for_each(|hearing| self.sounds.keep(packet.clone(), hearing));
                 }
                 Ok(Next::Damaged(error)) => {
                     // Before the first key frame, nothing makes sense, and nothing is damaged.
@@ -227,6 +238,8 @@ impl Camera for LiveSource {
 enum Next {
     /// A picture, and when its packet was read.
     Picture(Picture, Instant),
+    /// A packet of sound.
+    Sound(Packet),
     /// A packet made no sense.
     Damaged(Error),
     /// Nothing any more.
@@ -239,6 +252,8 @@ struct Open {
     decoder: Decoder,
     video: usize,
     time_base: Rational,
+    /// The streams of sound that somebody wants to hear.
+    hearings: Vec<Hearing>,
     interrupt: Interrupt,
     /// How long it may send nothing, if that means anything.
     patience: Option<Duration>,
@@ -260,7 +275,7 @@ impl Open {
         let reader = reader.map(|reader| Box::new(reader) as Box<dyn Read + Send>);
         interrupt.allow(OPENING);
         let format = place.format.as_deref();
-        let mut demuxer =
+        let demuxer =
             Demuxer::open(&place.url, reader, format, &place.options, interrupt.clone()).map_err(|error| {
                 // FFmpeg has other names for a read that was cut short.
                 let error = if interrupt.is_due() { Error::Exit } else { error };
@@ -268,9 +283,7 @@ impl Open {
             })?;
         last_message();
         let video = demuxer.best_video().with_context(|| format!("{}: no video in it", place.name))?;
-        let streams = demuxer.media().streams.clone();
-        streams.iter().filter(|stream| stream.index != video).for_each(|stream| demuxer.discard(stream.index));
-        let stream = &streams[video];
+        let stream = &demuxer.media().streams[video];
         let decoder = Decoder::open(stream, Delay::Lowest, DecodeOn::Cpu)
             .with_context(|| format!("{}: no decoder for {}", place.name, stream.describe()))?;
         let (time_base, read) = (stream.time_base, Instant::now());
@@ -281,6 +294,7 @@ impl Open {
             decoder,
             video,
             time_base,
+            hearings: Vec::new(),
             interrupt,
             patience,
             read,
@@ -289,6 +303,16 @@ impl Open {
             silent: false,
             ended: false,
         })
+    }
+
+    /// From now on, packets of these streams are read, and of none but them and the pictures.
+    fn listen(&mut self, sounds: &Sounds) {
+        self.hearings = sounds.found_in(&self.demuxer.media().streams, 1);
+        let is_wanted = |index| index == self.video || self.hearings.iter().any(|hearing| hearing.stream == index);
+        let unwanted = (0..self.demuxer.media().streams.len()).filter(|&index| !is_wanted(index));
+        for index in unwanted.collect::<Vec<_>>() {
+            self.demuxer.discard(index);
+        }
     }
 
     /// Puts raw packets and decoded pictures into this memory from now on.
@@ -318,11 +342,12 @@ impl Open {
             if asked.elapsed() > AT_ONCE {
                 self.stale = 0;
             }
-            if packet.as_ref().is_some_and(|packet| packet.stream() != self.video) {
-                continue;
-            }
             // After a time-out, the demuxer first gives what it still had from before.
             self.silent |= self.interrupt.is_due();
+            let packet = match packet {
+                Some(packet) if packet.stream() != self.video => return Ok(Next::Sound(packet)),
+                packet => packet,
+            };
             if !self.silent {
                 self.read = Instant::now();
             }

@@ -28,6 +28,8 @@ pub struct CameraOptions {
     pub duration: Option<i64>,
     /// How many frames to film.
     pub frames: Option<u64>,
+    /// Whether the sound that comes with the pictures is wanted, too.
+    pub with_sound: bool,
 }
 
 /// A live input, ready to be opened as often as it takes.

@@ -2,14 +2,14 @@
 //! and every output finished.
 
 use super::equalize_stage::EqualizeStage;
+use super::output_queue::{CloseAfter, OutputQueue};
 use super::viewer_stats::ViewerStats;
 use super::{
-    Camera, Captured, DropOldestQueue, LiveParts, LiveSummary, Output, Popped, QueuePolicy, Shown, Status, Viewer,
+    Camera, Capture, Captured, DropOldestQueue, LiveParts, LiveSummary, Microphone, Popped, Shown, Status, Viewer,
     ViewerReply, Written,
 };
-use crate::frame::Frame;
 use crate::pipeline::engine::joined;
-use crate::pipeline::{Cancel, Delivery, Outcome, Progress, ReaderGone, Sink, Stage};
+use crate::pipeline::{Cancel, Outcome, Progress, ReaderGone, Sink, Stage};
 use anyhow::Result;
 use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError, bounded};
 use std::thread::{Builder, scope};
@@ -23,22 +23,6 @@ const KEYS: Duration = Duration::from_millis(10);
 
 /// Frames that wait for the equalizer when somebody wants all of them: enough for the burst with which a camera opens.
 const ALL_WAITING: usize = 8;
-
-/// Frames that wait for a recording: two seconds of 30 a second.
-const RECORDING_WAITING: usize = 60;
-
-/// A queue before an output.
-pub(super) struct OutputQueue {
-    name: String,
-    pub(super) queue: DropOldestQueue<Frame>,
-}
-
-impl OutputQueue {
-    fn before(output: &Output) -> Self {
-        let waiting = if output.queue_policy == QueuePolicy::Recording { RECORDING_WAITING } else { 1 };
-        OutputQueue { name: output.name.clone(), queue: DropOldestQueue::new(waiting) }
-    }
-}
 
 /// Frames for the viewer, and when they were captured.
 type ShownQueue = DropOldestQueue<(Shown, Instant)>;
@@ -54,7 +38,7 @@ pub fn run(
     progress: &Progress,
     mut tick: impl FnMut(&Progress),
 ) -> Result<LiveSummary> {
-    let LiveParts { camera, equalizer, shared_settings, outputs, viewer } = parts;
+    let LiveParts { camera, microphone, equalizer, shared_settings, outputs, viewer } = parts;
     let begin = Instant::now();
     let captured = DropOldestQueue::new(if outputs.is_empty() { 1 } else { ALL_WAITING });
     let shown: Option<ShownQueue> = viewer.is_some().then(|| DropOldestQueue::new(1));
@@ -66,14 +50,19 @@ pub fn run(
         let alive = running.clone();
         let capture = named("camera").spawn_scoped(scope, move || {
             let _alive = alive;
-            self::capture(camera, captured, cancel, progress)
+            self::capture(camera, captured, queues, cancel, progress)
+        })?;
+        let alive = running.clone();
+        let listen = named("microphone").spawn_scoped(scope, move || {
+            let _alive = alive;
+            microphone.map_or(Ok(()), |microphone| listen(microphone, queues))
         })?;
         let alive = running.clone();
         let equalize = named("equalize").spawn_scoped(scope, move || {
             let _alive = alive;
             let stage = EqualizeStage { equalizer, shared_settings, captured, shown, queues, progress, equalized: 0 };
             let result = stage.run();
-            queues.iter().for_each(|output| output.queue.close());
+            queues.iter().for_each(OutputQueue::close);
             cancel.cancel();
             result
         })?;
@@ -82,7 +71,7 @@ pub fn run(
             let alive = running.clone();
             writers.push(named("output").spawn_scoped(scope, move || {
                 let _alive = alive;
-                let _close = queue.queue.close_after();
+                let _close = CloseAfter(queue);
                 let written = write(queue, output.sink, progress);
                 if written.is_err() || queues.len() == 1 && shown.is_none() {
                     cancel.cancel();
@@ -91,11 +80,12 @@ pub fn run(
             })?);
         }
         drop(running);
-        let dropped = || [captured.dropped(), queues.iter().map(|output| output.queue.dropped()).sum()];
+        let dropped = || [captured.dropped(), queues.iter().map(OutputQueue::dropped).sum()];
         let (stats, seen) = show(viewer.zip(shown), &over, cancel, dropped, || tick(progress));
-        let (captured_all, equalized) = (joined(capture), joined(equalize));
+        let (captured_all, heard_all, equalized) = (joined(capture), joined(listen), joined(equalize));
         let written: Vec<Result<Written>> = writers.into_iter().map(joined).collect();
         captured_all?;
+        heard_all?;
         let (equalizer, to_equalized) = equalized?;
         let outputs = written.into_iter().collect::<Result<Vec<Written>>>()?;
         seen?;
@@ -107,17 +97,29 @@ pub fn run(
     })
 }
 
-/// Takes frames from the camera until it is over, or somebody asks for the end.
+/// Takes frames and sound from the camera until it is over, or somebody asks for the end.
 fn capture(
     mut camera: Box<dyn Camera>,
     captured: &DropOldestQueue<Captured>,
+    queues: &[OutputQueue],
     cancel: &Cancel,
     progress: &Progress,
 ) -> Result<()> {
     let _close = captured.close_after();
     while !cancel.is_cancelled() {
-        let Some(frame) = progress.measure(Stage::Source, || camera.next())? else { break };
-        captured.push(frame);
+        match progress.measure(Stage::Source, || camera.next())? {
+            Some(Capture::Frame(frame)) => captured.push(frame),
+            Some(Capture::Sound(packet)) => queues.iter().for_each(|queue| queue.push_sound(packet.clone())),
+            None => break,
+        }
+    }
+    Ok(())
+}
+
+/// Takes sound from the microphone until the run is over.
+fn listen(mut microphone: Box<dyn Microphone>, queues: &[OutputQueue]) -> Result<()> {
+    while let Some(packet) = microphone.next()? {
+        queues.iter().for_each(|queue| queue.push_sound(packet.clone()));
     }
     Ok(())
 }
@@ -167,16 +169,16 @@ fn show(
 fn write(output: &OutputQueue, mut sink: Box<dyn Sink>, progress: &Progress) -> Result<Written> {
     let mut frames = 0;
     let work = |frames: &mut u64| -> Result<()> {
-        while let Some(frame) = output.queue.pop() {
-            let delivery = Delivery { frame: Some(frame), ..Delivery::default() };
+        while let Some(delivery) = output.pop() {
+            let frame = u64::from(delivery.frame.is_some());
             progress.measure(Stage::Sink, || sink.write(delivery))?;
-            *frames += 1;
+            *frames += frame;
         }
         sink.finish(Outcome::Complete)?;
         Ok(())
     };
     match work(&mut frames) {
         Err(error) if !error.is::<ReaderGone>() => Err(error),
-        _ => Ok(Written { name: output.name.clone(), frames, dropped: output.queue.dropped() }),
+        _ => Ok(Written { name: output.name.clone(), frames, dropped: output.dropped() }),
     }
 }

@@ -1,6 +1,6 @@
 //! The stage between camera and outputs, on a thread of its own.
 
-use super::engine::OutputQueue;
+use super::output_queue::OutputQueue;
 use super::{Captured, DropOldestQueue, Latency, SharedSettings, Shown};
 use crate::equalize::Equalizer;
 use crate::pipeline::{Progress, Stage};
@@ -57,7 +57,7 @@ impl EqualizeStage<'_> {
         latency.add(at.elapsed());
         self.progress.count_written();
         for output in self.queues {
-            output.queue.push(equalized.clone());
+            output.push(equalized.clone());
         }
         if let Some(slot) = self.shown {
             slot.push((Shown { original, equalized, number: self.equalized }, at));

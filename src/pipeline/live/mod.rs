@@ -4,12 +4,14 @@
 //! ```text
 //! camera -> slot -> equalizer -> slot -> viewer         each but the viewer on a thread of its own
 //!                             -> queue -> output        as many as there are
+//! microphone, camera's sound  -> queue
 //! ```
 
 mod drop_oldest_queue;
 mod engine;
 mod equalize_stage;
 mod latency;
+mod output_queue;
 mod parts;
 mod shared_settings;
 mod viewer_stats;
@@ -18,6 +20,7 @@ pub use drop_oldest_queue::{DropOldestQueue, Popped};
 pub use engine::run;
 pub use latency::Latency;
 pub use parts::{
-    Camera, Captured, LiveParts, LiveSummary, Output, QueuePolicy, Shown, Status, Viewer, ViewerReply, Written,
+    Camera, Capture, Captured, LiveParts, LiveSummary, Microphone, Output, QueuePolicy, Shown, Status, Viewer,
+    ViewerReply, Written,
 };
 pub use shared_settings::SharedSettings;

@@ -2,6 +2,7 @@
 
 use super::{Latency, SharedSettings};
 use crate::equalize::Equalizer;
+use crate::ffmpeg::Packet;
 use crate::frame::{Frame, Pool};
 use crate::pipeline::Sink;
 use anyhow::Result;
@@ -16,16 +17,33 @@ pub struct Captured {
     pub at: Instant,
 }
 
-/// Where live frames come from.
+/// What a camera gives.
+pub enum Capture {
+    /// A frame, to be equalized.
+    Frame(Captured),
+    /// A packet of sound, for the outputs. Its stream and its time are those of the [`Input`](crate::pipeline::Input).
+    Sound(Packet),
+}
+
+/// Where live frames come from, and the sound that comes with them.
 pub trait Camera: Send {
-    /// The next frame, `None` when there will be no more.
+    /// What comes next, `None` when there will be no more frames.
     ///
     /// # Errors
     /// When the camera is lost for good.
-    fn next(&mut self) -> Result<Option<Captured>>;
+    fn next(&mut self) -> Result<Option<Capture>>;
 
     /// Puts frames into this memory from now on, if it is free to choose.
     fn use_pool(&mut self, _pool: Arc<dyn Pool>) {}
+}
+
+/// Where sound comes from that does not come from the camera.
+pub trait Microphone: Send {
+    /// The next packet of sound, as in [`Capture::Sound`]; `None` when there will be no more, or the run is cancelled.
+    ///
+    /// # Errors
+    /// When the microphone is lost for good.
+    fn next(&mut self) -> Result<Option<Packet>>;
 }
 
 /// A frame for the viewer.
@@ -120,6 +138,8 @@ pub struct LiveSummary {
 pub struct LiveParts<'a> {
     /// Where frames come from.
     pub camera: Box<dyn Camera>,
+    /// Where sound comes from beside that.
+    pub microphone: Option<Box<dyn Microphone>>,
     /// What equalizes, with the settings of `shared_settings`.
     pub equalizer: Box<dyn Equalizer>,
     /// What the user turns.

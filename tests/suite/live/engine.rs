@@ -6,8 +6,8 @@ use histeq_video::equalize::Equalizer;
 use histeq_video::equalize::reference::Reference;
 use histeq_video::frame::{Frame, PixelFormat};
 use histeq_video::pipeline::live::{
-    Camera, Captured, DropOldestQueue, Latency, LiveParts, LiveSummary, Output, Popped, QueuePolicy, SharedSettings,
-    run,
+    Camera, Capture, Captured, DropOldestQueue, Latency, LiveParts, LiveSummary, Output, Popped, QueuePolicy,
+    SharedSettings, run,
 };
 use histeq_video::pipeline::{Cancel, Delivery, Outcome, Progress, Sink};
 use histeq_video::spec::{Curve, Settings};
@@ -24,7 +24,7 @@ struct Paced {
 }
 
 impl Camera for Paced {
-    fn next(&mut self) -> Result<Option<Captured>> {
+    fn next(&mut self) -> Result<Option<Capture>> {
         if self.left == 0 {
             return Ok(None);
         }
@@ -34,7 +34,7 @@ impl Camera for Paced {
         frame.pts = Some(1000 - i64::from(self.left));
         frame.attachment = Some(self.token.clone());
         self.most_alive.fetch_max(Arc::strong_count(&self.token), Ordering::SeqCst);
-        Ok(Some(Captured { frame, at: Instant::now() }))
+        Ok(Some(Capture::Frame(Captured { frame, at: Instant::now() })))
     }
 }
 
@@ -119,6 +119,7 @@ fn film(film: &Film) -> (Result<LiveSummary>, usize, usize) {
     let output = Output { name: "slow".to_owned(), sink, queue_policy: film.queue_policy };
     let time = film.equalize;
     let cast = LiveParts {
+        microphone: None,
         camera: Box::new(camera),
         equalizer: Box::new(Lazy(Reference::new(Settings::default()), time)),
         shared_settings: &SharedSettings::default(),

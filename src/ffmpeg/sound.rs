@@ -1,0 +1,179 @@
+//! Encodes sound anew: where a container cannot hold it as it is, or where its times have to be evened out.
+
+use super::{Error, Packet, Rational, Stream};
+use ffmpeg_next::codec::{Context, Flags, decoder, encoder};
+use ffmpeg_next::format::{Sample, sample};
+use ffmpeg_next::{ChannelLayout, Dictionary, Frame, filter, frame};
+
+/// Bits a second for each channel.
+const BIT_RATE: usize = 96_000;
+
+/// The sampling rates that AAC and MPEG-1 audio have in common with cameras and microphones, in Hz.
+const RATES: &[u32] = &[48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000];
+
+/// FFmpeg's filter that fills gaps between packets with silence, and stretches sound by up to 1000 samples a second, until it
+/// follows the times of its packets.
+const IN_STEP: &str = "aresample=async=1000";
+
+/// A decoder, a resampler and an encoder of sound.
+pub struct SoundTranscoder {
+    decoder: decoder::Audio,
+    resampler: Option<Resampler>,
+    encoder: encoder::Audio,
+    /// Unit of the times of the packets that go in.
+    time_base: Rational,
+    flushed: bool,
+}
+
+/// Brings decoded sound to the encoder's rate, channels and number of samples.
+struct Resampler {
+    graph: filter::Graph,
+    /// Rate, sample format, channel mask and number of channels of what goes in.
+    from: (u32, Sample, u64, u16),
+}
+
+impl SoundTranscoder {
+    /// From the codec of `stream` to what FFmpeg's encoder `name` makes (`aac` or `libopus`), in mono or stereo.
+    /// `global_header` says whether the container wants the codec's parameters in its header.
+    ///
+    /// # Errors
+    /// When this FFmpeg cannot decode the one or encode the other.
+    pub fn open(stream: &Stream, name: &str, global_header: bool) -> Result<Self, Error> {
+        super::init();
+        let mut decoder = Context::from_parameters(stream.parameters.clone())?.decoder();
+        decoder.set_packet_time_base(stream.time_base);
+        let decoder = decoder.audio()?;
+        let codec = ffmpeg_next::encoder::find_by_name(name).ok_or(Error::EncoderNotFound)?;
+        let mut context = Context::new_with_codec(codec);
+        if global_header {
+            context.set_flags(Flags::GLOBAL_HEADER);
+        }
+        let is_opus = name == "libopus";
+        let rate = if is_opus { 48_000 } else { nearest_rate(decoder.rate()) };
+        let channels = decoder.channels().clamp(1, 2);
+        let layout = if is_opus { sample::Type::Packed } else { sample::Type::Planar };
+        let mut encoder = context.encoder().audio()?;
+        encoder.set_rate(rate as i32);
+        encoder.set_channel_layout(ChannelLayout::default(i32::from(channels)));
+        encoder.set_format(Sample::F32(layout));
+        encoder.set_bit_rate(BIT_RATE * usize::from(channels));
+        encoder.set_time_base(Rational::new(1, rate as i32));
+        let encoder = encoder.open_as_with(codec, Dictionary::new())?;
+        Ok(SoundTranscoder { decoder, resampler: None, encoder, time_base: stream.time_base, flushed: false })
+    }
+
+    /// Unit of the times of the packets that come out.
+    pub fn time_base(&self) -> Rational {
+        Rational::new(1, self.encoder.rate() as i32)
+    }
+
+    pub(super) fn encoder(&self) -> &encoder::Audio {
+        &self.encoder
+    }
+
+    /// Gives it a packet, or `None` when there is no more. Take all that it [has](SoundTranscoder::receive) before the next.
+    ///
+    /// # Errors
+    /// When the packet makes no sense; it can go on with the next one.
+    pub fn send(&mut self, packet: Option<&Packet>) -> Result<(), Error> {
+        match packet {
+            Some(packet) => self.decoder.send_packet(packet)?,
+            None => self.decoder.send_eof()?,
+        }
+        let mut sound = frame::Audio::empty();
+        while self.decoder.receive_frame(&mut sound).is_ok() {
+            let time = sound.timestamp();
+            sound.set_pts(time);
+            self.resampler_for(&sound)?.push(&sound)?;
+            self.encode()?;
+        }
+        if packet.is_none() && !std::mem::replace(&mut self.flushed, true) {
+            if let Some(resampler) = &mut self.resampler {
+                resampler.finish()?;
+                self.encode()?;
+            }
+            self.encoder.send_eof()?;
+        }
+        Ok(())
+    }
+
+    /// The next packet that is done; `None` when it needs more, or is at its end.
+    ///
+    /// # Errors
+    /// When the encoder fails.
+    pub fn receive(&mut self) -> Result<Option<Packet>, Error> {
+        let mut packet = Packet::new();
+        match self.encoder.receive_packet(&mut packet) {
+            Ok(()) => Ok(Some(packet)),
+            Err(Error::Eof | Error::Other { errno: libc::EAGAIN }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn resampler_for(&mut self, sound: &frame::Audio) -> Result<&mut Resampler, Error> {
+        let from = (sound.rate(), sound.format(), sound.channel_layout().bits(), sound.channels());
+        let found = self.resampler.take().filter(|resampler| resampler.from == from);
+        let resampler = match found {
+            Some(resampler) => resampler,
+            None => Resampler::new(from, self.time_base, &self.encoder)?,
+        };
+        Ok(self.resampler.insert(resampler))
+    }
+
+    /// Encodes what has been resampled.
+    fn encode(&mut self) -> Result<(), Error> {
+        let Some(resampler) = &mut self.resampler else { return Ok(()) };
+        while let Some(sound) = resampler.pull() {
+            self.encoder.send_frame(&sound)?;
+        }
+        Ok(())
+    }
+}
+
+impl Resampler {
+    fn new(
+        from @ (rate, format, mask, channels): (u32, Sample, u64, u16),
+        time_base: Rational,
+        to: &encoder::Audio,
+    ) -> Result<Self, Error> {
+        let mut graph = filter::Graph::new();
+        let layout = if mask == 0 { format!("channels={channels}") } else { format!("channel_layout=0x{mask:x}") };
+        let source = format!("time_base={time_base}:sample_rate={rate}:sample_fmt={}:{layout}", format.name());
+        let (find, missing) = (|name: &str| filter::find(name), Error::FilterNotFound);
+        graph.add(&find("abuffer").ok_or(missing)?, "in", &source)?;
+        graph.add(&find("abuffersink").ok_or(missing)?, "out", "")?;
+        let chain = format!(
+            "{IN_STEP},aformat=sample_fmts={}:sample_rates={}:channel_layouts=0x{:x}",
+            to.format().name(),
+            to.rate(),
+            to.channel_layout().bits()
+        );
+        graph.output("in", 0)?.input("out", 0)?.parse(&chain)?;
+        graph.validate()?;
+        let samples = to.frame_size();
+        if let Some(mut out) = graph.get("out").filter(|_| samples > 0) {
+            out.sink().set_frame_size(samples);
+        }
+        Ok(Resampler { graph, from })
+    }
+
+    fn push(&mut self, sound: &Frame) -> Result<(), Error> {
+        self.graph.get("in").ok_or(Error::FilterNotFound)?.source().add(sound)
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        self.graph.get("in").ok_or(Error::FilterNotFound)?.source().flush()
+    }
+
+    /// What is done; `None` when it needs more.
+    fn pull(&mut self) -> Option<frame::Audio> {
+        let mut sound = frame::Audio::empty();
+        self.graph.get("out")?.sink().frame(&mut sound).ok()?;
+        Some(sound)
+    }
+}
+
+/// The rate that is nearest to this one, the higher of two.
+fn nearest_rate(rate: u32) -> u32 {
+    RATES.iter().copied().min_by_key(|known| known.abs_diff(rate)).unwrap_or(48_000)
+}
