@@ -12,9 +12,24 @@ pub const INPUT: &str = if cfg!(target_os = "macos") {
     "v4l2"
 };
 
-/// The cameras that are here, in the system's order.
+/// The cameras that are here, by their numbers.
 pub fn cameras() -> Vec<Device> {
-    input_devices(INPUT)
+    let mut found = input_devices(INPUT);
+    found.retain(|device| other_than_camera(&device.url).is_none());
+    found.sort_by_key(|device| (device.url.len(), device.url.clone()));
+    found
+}
+
+/// What the device of this name is, if it is no camera, as far as that can be told.
+#[cfg(target_os = "linux")]
+pub fn other_than_camera(url: &str) -> Option<&'static str> {
+    super::v4l2::other_than_camera(url)
+}
+
+/// What the device of this name is, if it is no camera, as far as that can be told.
+#[cfg(not(target_os = "linux"))]
+pub fn other_than_camera(_url: &str) -> Option<&'static str> {
+    None
 }
 
 /// The modes of a camera; none where they cannot be told, and the camera's own default has to do. Of a camera that has

@@ -10,7 +10,7 @@ mod range;
 #[cfg(target_os = "linux")]
 mod v4l2;
 
-pub use find::{INPUT, cameras, modes};
+pub use find::{INPUT, cameras, modes, other_than_camera};
 pub use fourcc::format_of;
 pub use microphone::{Microphone, microphones};
 pub use mode::{Choice, Mode, Wanted, choose};

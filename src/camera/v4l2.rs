@@ -3,7 +3,28 @@
 use super::{Mode, SizeRange, Wanted, format_of, rates_between};
 use crate::ffmpeg::Rational;
 use linuxvideo::format::{FrameIntervals, FrameSizes};
-use linuxvideo::{BufType, Device, Fract};
+use linuxvideo::{BufType, CapabilityFlags, Device, Fract};
+
+/// What a V4L2 node is that is no camera, in words; `None` of a camera, and of what cannot be opened.
+pub fn other_than_camera(path: &str) -> Option<&'static str> {
+    let can = Device::open(path).and_then(|device| device.capabilities()).ok()?.device_capabilities();
+    let uses = [
+        (CapabilityFlags::TOUCH, "it is a touch surface"),
+        (CapabilityFlags::VIDEO_CAPTURE, ""),
+        (CapabilityFlags::META_CAPTURE, "it gives data about the pictures of a camera, which has a number of its own"),
+        (CapabilityFlags::VBI_CAPTURE | CapabilityFlags::SLICED_VBI_CAPTURE, "it gives teletext"),
+        (CapabilityFlags::RADIO | CapabilityFlags::TUNER, "it is a radio"),
+        (CapabilityFlags::SDR_CAPTURE, "it is a radio"),
+        (CapabilityFlags::VIDEO_M2M | CapabilityFlags::VIDEO_M2M_MPLANE, "it is a codec"),
+        (
+            CapabilityFlags::VIDEO_OUTPUT,
+            "it takes pictures (a virtual camera gives some as soon as a program feeds it)",
+        ),
+        (CapabilityFlags::VIDEO_CAPTURE_MPLANE, "its pictures come in several planes, which FFmpeg does not read"),
+    ];
+    let found = uses.iter().find(|(flags, _)| can.intersects(*flags));
+    found.map_or(Some("it gives no pictures"), |(_, what)| Some(*what).filter(|what| !what.is_empty()))
+}
 
 /// What the driver says; nothing when it cannot be asked, for which opening the camera will have the reason.
 pub fn modes(path: &str, wanted: &Wanted) -> Vec<Mode> {

@@ -52,6 +52,10 @@ pub struct LiveArgs {
     #[arg(long, value_name = "P", help_heading = "Camera")]
     pub pixel_format: Option<String>,
 
+    /// Wait for the camera, or for whoever sends, if it is not there yet
+    #[arg(long, help_heading = "Camera")]
+    pub wait: bool,
+
     /// Stop after this long [default: at Ctrl-C, or when the window is closed]
     #[arg(long, value_name = "T", help_heading = "Camera")]
     pub duration: Option<String>,

@@ -70,6 +70,7 @@ impl LiveJob {
                 pixel_format: args.pixel_format,
                 duration: duration(args.duration)?,
                 frames: args.frames,
+                wait: args.wait,
                 with_sound: is_heard && args.audio.is_none(),
             },
             record: args.record.map(plain_name),

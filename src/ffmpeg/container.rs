@@ -214,7 +214,7 @@ impl Container {
 
     /// FFmpeg's encoder of sound for streams that it cannot hold as they are; `None` when this FFmpeg has none.
     pub fn sound_encoder(self) -> Option<&'static str> {
-        let encoders = [(Id::AAC, "aac"), (Id::OPUS, "libopus")];
+        let encoders = [(Id::AAC, "aac"), (Id::OPUS, "libopus"), (Id::MP2, "mp2")];
         let can = |(id, name): &(Id, &str)| self.holds_codec(*id) && ffmpeg_next::encoder::find_by_name(name).is_some();
         encoders.into_iter().find(can).map(|(_, name)| name)
     }

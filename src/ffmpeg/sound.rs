@@ -1,15 +1,13 @@
 //! Encodes sound anew: where a container cannot hold it as it is, or where its times have to be evened out.
 
 use super::{Error, Packet, Rational, Stream};
-use ffmpeg_next::codec::{Context, Flags, decoder, encoder};
-use ffmpeg_next::format::{Sample, sample};
+use ffmpeg_next::codec::{self, Context, Flags, decoder, encoder};
+use ffmpeg_next::format::Sample;
 use ffmpeg_next::{ChannelLayout, Dictionary, Frame, filter, frame};
+use std::collections::VecDeque;
 
 /// Bits a second for each channel.
 const BIT_RATE: usize = 96_000;
-
-/// The sampling rates that AAC and MPEG-1 audio have in common with cameras and microphones, in Hz.
-const RATES: &[u32] = &[48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000];
 
 /// FFmpeg's filter that fills gaps between packets with silence, and stretches sound by up to 1000 samples a second, until it
 /// follows the times of its packets.
@@ -20,6 +18,7 @@ pub struct SoundTranscoder {
     decoder: decoder::Audio,
     resampler: Option<Resampler>,
     encoder: encoder::Audio,
+    encoded: VecDeque<Packet>,
     /// Unit of the times of the packets that go in.
     time_base: Rational,
     flushed: bool,
@@ -33,7 +32,7 @@ struct Resampler {
 }
 
 impl SoundTranscoder {
-    /// From the codec of `stream` to what FFmpeg's encoder `name` makes (`aac` or `libopus`), in mono or stereo.
+    /// From the codec of `stream` to what FFmpeg's encoder `name` makes (`aac`, say), in mono or stereo.
     /// `global_header` says whether the container wants the codec's parameters in its header.
     ///
     /// # Errors
@@ -48,18 +47,25 @@ impl SoundTranscoder {
         if global_header {
             context.set_flags(Flags::GLOBAL_HEADER);
         }
-        let is_opus = name == "libopus";
-        let rate = if is_opus { 48_000 } else { nearest_rate(decoder.rate()) };
+        let audio = codec.audio()?;
+        let rate = nearest_rate(&audio, decoder.rate());
         let channels = decoder.channels().clamp(1, 2);
-        let layout = if is_opus { sample::Type::Packed } else { sample::Type::Planar };
+        let format = audio.formats().and_then(|mut formats| formats.next()).ok_or(Error::EncoderNotFound)?;
         let mut encoder = context.encoder().audio()?;
         encoder.set_rate(rate as i32);
         encoder.set_channel_layout(ChannelLayout::default(i32::from(channels)));
-        encoder.set_format(Sample::F32(layout));
+        encoder.set_format(format);
         encoder.set_bit_rate(BIT_RATE * usize::from(channels));
         encoder.set_time_base(Rational::new(1, rate as i32));
         let encoder = encoder.open_as_with(codec, Dictionary::new())?;
-        Ok(SoundTranscoder { decoder, resampler: None, encoder, time_base: stream.time_base, flushed: false })
+        Ok(SoundTranscoder {
+            decoder,
+            resampler: None,
+            encoder,
+            encoded: VecDeque::new(),
+            time_base: stream.time_base,
+            flushed: false,
+        })
     }
 
     /// Unit of the times of the packets that come out.
@@ -71,7 +77,7 @@ impl SoundTranscoder {
         &self.encoder
     }
 
-    /// Gives it a packet, or `None` when there is no more. Take all that it [has](SoundTranscoder::receive) before the next.
+    /// Gives it a packet, or `None` when there is no more.
     ///
     /// # Errors
     /// When the packet makes no sense; it can go on with the next one.
@@ -93,21 +99,14 @@ impl SoundTranscoder {
                 self.encode()?;
             }
             self.encoder.send_eof()?;
+            self.drain()?;
         }
         Ok(())
     }
 
     /// The next packet that is done; `None` when it needs more, or is at its end.
-    ///
-    /// # Errors
-    /// When the encoder fails.
-    pub fn receive(&mut self) -> Result<Option<Packet>, Error> {
-        let mut packet = Packet::new();
-        match self.encoder.receive_packet(&mut packet) {
-            Ok(()) => Ok(Some(packet)),
-            Err(Error::Eof | Error::Other { errno: libc::EAGAIN }) => Ok(None),
-            Err(error) => Err(error),
-        }
+    pub fn receive(&mut self) -> Option<Packet> {
+        self.encoded.pop_front()
     }
 
     fn resampler_for(&mut self, sound: &frame::Audio) -> Result<&mut Resampler, Error> {
@@ -122,11 +121,23 @@ impl SoundTranscoder {
 
     /// Encodes what has been resampled.
     fn encode(&mut self) -> Result<(), Error> {
-        let Some(resampler) = &mut self.resampler else { return Ok(()) };
-        while let Some(sound) = resampler.pull() {
+        while let Some(sound) = self.resampler.as_mut().and_then(Resampler::pull) {
             self.encoder.send_frame(&sound)?;
+            self.drain()?;
         }
         Ok(())
+    }
+
+    /// Takes what the encoder has, without which it takes nothing more.
+    fn drain(&mut self) -> Result<(), Error> {
+        loop {
+            let mut packet = Packet::new();
+            match self.encoder.receive_packet(&mut packet) {
+                Ok(()) => self.encoded.push_back(packet),
+                Err(Error::Eof | Error::Other { errno: libc::EAGAIN }) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
     }
 }
 
@@ -173,7 +184,8 @@ impl Resampler {
     }
 }
 
-/// The rate that is nearest to this one, the higher of two.
-fn nearest_rate(rate: u32) -> u32 {
-    RATES.iter().copied().min_by_key(|known| known.abs_diff(rate)).unwrap_or(48_000)
+/// The rate of the encoder's that is nearest to this one; this one, if it takes any.
+fn nearest_rate(codec: &codec::Audio, rate: u32) -> u32 {
+    let known = codec.rates().into_iter().flatten().filter_map(|known| u32::try_from(known).ok());
+    known.min_by_key(|known| known.abs_diff(rate)).unwrap_or(rate)
 }

@@ -4,6 +4,7 @@ use super::clock::Clock;
 use super::encoder_choice::EncoderChoice;
 use super::fit::{Fitter, PixelChoice, Shape};
 use super::metadata::{begun_later, check_keys, kept, kept_of_turned, live_options, muxer_options};
+use super::power_loss::WritesThrough;
 use super::streams::{self, Routes};
 use super::target::Target;
 use crate::ffmpeg::{
@@ -59,6 +60,8 @@ struct Running {
     frames: u64,
     /// How many of them have been written.
     written: u64,
+    /// Of a recording.
+    _writes_through: Option<WritesThrough>,
 }
 
 impl FileSink {
@@ -197,6 +200,7 @@ impl FileSink {
             begin: first.time().map_or(0, |time| rescale(time, stream.time_base, microseconds())),
             frames: 0,
             written: 0,
+            _writes_through: if self.live { WritesThrough::begin(&self.target.url()) } else { None },
         });
         Ok(())
     }

@@ -8,6 +8,7 @@
 //! | `encoder_choice.rs`, `encoder_table.rs` | which encoder, and how it is set |
 //! | `fit.rs`, `clock.rs` | the pixel format, size and times that the encoder is given |
 //! | `streams.rs`, `metadata.rs` | the other streams, and what is said about the file |
+//! | `power_loss.rs` | has a recording written to the disk while it grows |
 //! | `raw.rs` | raw frames and y4m |
 
 mod clock;
@@ -17,6 +18,7 @@ mod file;
 mod fit;
 mod metadata;
 mod open;
+mod power_loss;
 mod raw;
 mod streams;
 mod target;

@@ -224,7 +224,7 @@ impl Routes {
 /// Writes what the transcoder has, and answers with the delay that [`Muxer::write`] gave it.
 fn write_sound(transcoder: &mut SoundTranscoder, to: OutputStream, muxer: &mut Muxer) -> Result<i64> {
     let mut delay = 0;
-    while let Some(packet) = transcoder.receive()? {
+    while let Some(packet) = transcoder.receive() {
         delay = delay.max(muxer.write(packet, to, transcoder.time_base())?);
     }
     Ok(delay)

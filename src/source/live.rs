@@ -69,10 +69,9 @@ impl LiveSource {
         notices: Notices,
         progress: Arc<Progress>,
     ) -> Result<(Self, Input)> {
-        let place = LiveInput::find(&options, &notices)?;
-        let mut open = Open::new(&place, cancel).map_err(|error| {
+        let (place, mut open) = first_opening(&options, cancel, &notices).map_err(|error| {
             // Everything looks broken that ends before it has begun.
-            let name = &place.name;
+            let name = options.camera.as_deref().unwrap_or("camera");
             if cancel.is_cancelled() { anyhow!("{name}: interrupted before the first frame") } else { error }
         })?;
         let stream = &open.demuxer.media().streams[open.video];
@@ -158,12 +157,20 @@ impl LiveSource {
         self.place.comes_back
     }
 
+    fn open_again(&mut self) -> Result<Open> {
+        if self.place.is_camera {
+            // What is plugged in now may be another camera.
+            self.place = LiveInput::find(&self.options, &self.notices)?;
+        }
+        Open::new(&self.place, &self.cancel)
+    }
+
     /// Tries to open it again until it is back; false when nobody wants to wait any longer.
     fn wait_for_return(&mut self) -> bool {
         let gone = Instant::now();
         let mut pauses = Pauses::default();
         while pauses.wait(&self.cancel) {
-            match Open::new(&self.place, &self.cancel) {
+            match self.open_again() {
                 Ok(mut open) => {
                     self.pool.iter().for_each(|pool| open.use_pool(pool));
                     open.listen(&self.sounds);
@@ -176,6 +183,25 @@ impl LiveSource {
             }
         }
         false
+    }
+}
+
+/// Finds and opens the input, and waits for it if that is wanted.
+fn first_opening(options: &CameraOptions, cancel: &Cancel, notices: &Notices) -> Result<(LiveInput, Open)> {
+    let (mut pauses, mut told) = (Pauses::default(), false);
+    loop {
+        let place = LiveInput::find(options, notices);
+        match place.and_then(|place| Open::new(&place, cancel).map(|open| (place, open))) {
+            Err(error) if options.wait && !cancel.is_cancelled() => {
+                if !std::mem::replace(&mut told, true) {
+                    notices.note(&format!("{error:#}; waiting for it"));
+                }
+                if !pauses.wait(cancel) {
+                    return Err(error);
+                }
+            }
+            opened => return opened,
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! What a live input is: a camera of this machine in one of its modes, a network stream, a pipe, or a filter that
 //! pretends.
 
-use crate::camera::{INPUT, Wanted, cameras, choose, modes};
+use crate::camera::{INPUT, Wanted, cameras, choose, modes, other_than_camera};
 use crate::ffmpeg::Rational;
 use crate::io::is_pipe;
 use crate::pipeline::Notices;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use std::time::Duration;
 
 /// How long an RTSP server may take for an answer. One that has hung is asked anew after that, in case it is back.
@@ -28,6 +28,8 @@ pub struct CameraOptions {
     pub duration: Option<i64>,
     /// How many frames to film.
     pub frames: Option<u64>,
+    /// Whether to wait for an input that is not there yet.
+    pub wait: bool,
     /// Whether the sound that comes with the pictures is wanted, too.
     pub with_sound: bool,
 }
@@ -46,6 +48,8 @@ pub struct LiveInput {
     pub is_pipe: bool,
     /// Does it come back after it ended? Files and filters do not.
     pub comes_back: bool,
+    /// Is it a camera of this machine, which may have other modes when it comes back?
+    pub is_camera: bool,
     /// Is it a file, which is read faster than it was filmed, and has to wait?
     pub is_paced: bool,
 }
@@ -74,6 +78,9 @@ impl LiveInput {
         let format = if is_camera { Some(INPUT.to_owned()) } else { options.format.clone() };
         let mut set = Options(Vec::new());
         if is_camera {
+            if let Some(what) = other_than_camera(&url) {
+                bail!("{url}: not a camera: {what} (`histeq-video devices` lists the cameras that are here)");
+            }
             set.of_camera(&url, options, notices)?;
         } else {
             set.add("video_size", options.size.map(|(width, height)| format!("{width}x{height}")));
@@ -93,7 +100,16 @@ impl LiveInput {
             set.add("fpsprobesize", Some("0".to_owned()));
         }
         let name = if url == "-" { "stdin".to_owned() } else { without_password(&url) };
-        Ok(LiveInput { name, url, format, options: set.0, is_pipe, comes_back: is_url || is_camera, is_paced })
+        Ok(LiveInput {
+            name,
+            url,
+            format,
+            options: set.0,
+            is_pipe,
+            comes_back: is_url || is_camera,
+            is_camera,
+            is_paced,
+        })
     }
 }
 
@@ -122,7 +138,7 @@ impl Options {
         let offered = modes(url, &wanted);
         let choice = choose(&offered, &wanted);
         if let Some(format) = options.pixel_format.as_ref().filter(|_| !offered.is_empty() && choice.is_none()) {
-            anyhow::bail!("{url}: the camera does not send {format} (`histeq-video devices` lists what it does)");
+            bail!("{url}: the camera does not send {format} (`histeq-video devices` lists what it does)");
         }
         let (size, rate, format) = match choice {
             Some(choice) => {

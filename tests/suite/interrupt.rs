@@ -127,7 +127,7 @@ fn signals_that_were_ignored_stay_so() {
     let mut shell = dir.other_command("sh", "-c");
     let line = format!("trap '' HUP; exec {} --backend cpu {OPTIONS} in.mkv out.mkv", program.display());
     let mut running = Running::start(shell.arg(line).stderr(Stdio::null()));
-    running.wait_until_it_listens();
+    running.wait_until_it_ignores(Signal::HUP);
     running.signal(Signal::HUP);
     assert_eq!(running.ends_within(Duration::from_secs(60)), Some(0));
     assert_eq!(dir.frames("out.mkv").len(), 100);

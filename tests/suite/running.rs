@@ -26,18 +26,30 @@ impl Running {
     #[track_caller]
     pub fn wait_until_it_listens(&self) {
         let begin = Instant::now();
-        while !self.catches_interrupts() {
+        while !self.has(Signal::INT, "SigCgt:") {
             assert!(begin.elapsed() < Duration::from_secs(10), "it never listens");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
-    fn catches_interrupts(&self) -> bool {
+    /// Waits until it listens, and ignores this signal.
+    #[track_caller]
+    pub fn wait_until_it_ignores(&self, signal: Signal) {
+        self.wait_until_it_listens();
+        let begin = Instant::now();
+        while !self.has(signal, "SigIgn:") {
+            assert!(begin.elapsed() < Duration::from_secs(10), "it never ignores {signal:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Is the signal in this list of the kernel's?
+    fn has(&self, signal: Signal, list: &str) -> bool {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).unwrap_or_default();
-        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-        let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        let mask = status.lines().find_map(|line| line.strip_prefix(list));
+        let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
         // The lowest bit is signal 1.
-        caught.is_some_and(|mask| mask & 1 << (Signal::INT.as_raw() - 1) != 0)
+        mask.is_some_and(|mask| mask & 1 << (signal.as_raw() - 1) != 0)
     }
 
     /// Its exit code, for which it has so long.

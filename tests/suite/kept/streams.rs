@@ -131,12 +131,13 @@ fn text_subtitles_become_the_kind_that_the_container_holds() {
 }
 
 #[test]
-fn a_stream_that_the_container_cannot_hold_is_named() {
+fn sound_that_the_container_cannot_hold_is_encoded_anew_and_named() {
     let dir = Dir::new();
     film(&dir, "in.mkv", "-c:v mpeg4 -q:v 3", "-c:a wmav2 -metadata:s:a language=deu");
     let run = dir.succeeds("--backend cpu in.mkv out.mp4");
-    run.says(&["warning", "stream #1 (audio, wmav2, deu)", "left out", "mp4", ".mkv"]);
-    assert_eq!(dir.streams("out.mp4").len(), 1);
+    run.says(&["warning", "stream #1 (audio, wmav2, deu)", "encoded anew (aac)", "mp4", ".mkv"]);
+    let sound = &dir.streams("out.mp4")[1];
+    assert_eq!((&sound["codec_name"], &sound["tags"]["language"]), (&"aac".into(), &"deu".into()));
     let before = dir.names();
     dir.run("--backend cpu --strict in.mkv strict.mp4").exits_with(1).says(&["stream #1", "--strict"]);
     assert_eq!(dir.names(), before);
@@ -169,15 +170,15 @@ fn durations_are_those_of_the_input() {
 }
 
 #[test]
-fn sound_that_a_broadcast_cannot_carry_is_left_out_with_a_word() {
+fn sound_that_a_broadcast_cannot_carry_is_encoded_anew_with_a_word() {
     let dir = Dir::new();
     for sound in ["flac", "pcm_alaw", "pcm_s16le"] {
         film(&dir, "in.mkv", "-c:v mpeg2video -q:v 3", &format!("-c:a {sound}"));
-        for output in ["out.ts", "out.mpg", "out.vob"] {
+        for (output, becomes) in [("out.ts", "aac"), ("out.mpg", "mp2"), ("out.vob", "mp2")] {
             let run = dir.succeeds(&format!("--backend cpu --encoder mpeg2video -y in.mkv {output}"));
-            let run = run.says(&["is left out", "cannot hold it"]);
+            let run = run.says(&["is encoded anew", "cannot hold it"]);
             let kinds: Vec<Value> = dir.streams(output).iter().map(|stream| stream["codec_name"].clone()).collect();
-            assert_eq!(kinds, ["mpeg2video"], "{sound} in {output}: {run:?}");
+            assert_eq!(kinds, ["mpeg2video", becomes], "{sound} in {output}: {run:?}");
             dir.run(&format!("--backend cpu --strict --encoder mpeg2video -y in.mkv {output}")).exits_with(1);
         }
     }

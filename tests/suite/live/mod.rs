@@ -7,6 +7,7 @@ mod network;
 mod recording;
 mod rtsp;
 mod rtsp_server;
+mod sound;
 mod trouble;
 mod window;
 
