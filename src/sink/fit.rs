@@ -30,8 +30,10 @@ impl Shape {
         notices: &Notices,
     ) -> Result<Self> {
         let from = first.format();
+        let mut formats = encoder.formats();
+        let format = format.filter(|format| formats.is_empty() || formats.contains(format));
         let asked_for = format.is_some();
-        let mut formats = format.map_or_else(|| encoder.formats(), |format| vec![format]);
+        formats = format.map_or(formats, |format| vec![format]);
         formats.retain(|&format| format == from || Scaler::makes(format));
         let tells_range = container.tells_range(encoder.codec());
         let is_full_yuv = first.is_full_range() && !from.is_rgb() && !from.is_gray();
@@ -86,7 +88,13 @@ impl Shape {
                 notices.note(&format!("encoder {name} does not take {from}: the video becomes {format}"));
             }
         }
-        Ok(Shape { format, size: first.size(), colour })
+        let (width, height) = first.size();
+        let shares_chroma = !without_subsampling(&format);
+        let size = match asked_for && shares_chroma && takes_even_sizes(encoder) {
+            true => (width & !1, height & !1),
+            false => (width, height),
+        };
+        Ok(Shape { format, size, colour })
     }
 }
 

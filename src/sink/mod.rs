@@ -8,6 +8,7 @@
 //! | `encoder_choice.rs`, `encoder_table.rs` | which encoder, and how it is set |
 //! | `fit.rs`, `clock.rs` | the pixel format, size and times that the encoder is given |
 //! | `streams.rs`, `metadata.rs` | the other streams, and what is said about the file |
+//! | `reconnecting.rs` | live streams to servers, which may go away and come back |
 //! | `raw.rs` | raw frames and y4m |
 
 mod clock;
@@ -18,10 +19,12 @@ mod fit;
 mod metadata;
 mod open;
 mod raw;
+mod reconnecting;
 mod streams;
 mod target;
 
 pub use encoder_choice::{EncoderChoice, Quality};
 pub use file::{OutputOptions, makes_images};
 pub use open::{live_target, open, target};
+pub use reconnecting::network_format;
 pub use target::{Files, Overwrite, Target, TargetError};
