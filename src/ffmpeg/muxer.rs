@@ -32,6 +32,8 @@ pub struct Muxer {
     failed: Box<AtomicI32>,
     /// What ends a wait for whoever is at the other end of a connection. The context's callback looks at it.
     interrupt: Option<Box<Interrupt>>,
+    /// The first decoding time of a live stream, in microseconds.
+    begin: Option<i64>,
 }
 
 /// Closes a file of a muxer that opens its own, and keeps what went wrong with it.
@@ -90,8 +92,8 @@ impl Muxer {
             let mut ptr = std::ptr::null_mut();
             let none = std::ptr::null();
             check(ffi::avformat_alloc_output_context2(&mut ptr, container.0.cast_mut().cast(), none, url.as_ptr()))?;
-            let failed = Box::default();
-            let muxer = Muxer { ptr, container, header_written: false, times: Vec::new(), failed, interrupt };
+            let (failed, times) = (Box::default(), Vec::new());
+            let muxer = Muxer { ptr, container, header_written: false, times, failed, interrupt, begin: None };
             if container.names_its_files() {
                 (*ptr).opaque = (&raw const *muxer.failed).cast_mut().cast();
                 (*ptr).io_close2 = Some(close_file);
@@ -325,6 +327,13 @@ impl Muxer {
     /// # Errors
     /// When writing fails.
     pub fn write(&mut self, mut packet: Packet, stream: OutputStream, time_base: Rational) -> Result<i64, Error> {
+        if self.interrupt.is_some()
+            && let Some(time) = packet.dts().map(|time| rescale(time, time_base, super::microseconds()))
+            && time < *self.begin.get_or_insert(time)
+        {
+            // Sound that comes late, from before the first picture. FLV's muxer would refuse it, and all after it.
+            return Ok(0);
+        }
         packet.set_stream(stream.0);
         // SAFETY: the header is written, and the stream is one of ours. FFmpeg takes the packet's references.
         unsafe {

@@ -146,7 +146,6 @@ pub(super) const NETWORK: &[(&str, &[(&str, &str)])] = &[
     ("libx265", &[("tune", "zerolatency"), ("bf", "0"), ("forced-idr", "1")]),
     ("h264_nvenc", NVENC_NETWORK),
     ("hevc_nvenc", NVENC_NETWORK),
-    ("av1_nvenc", NVENC_NETWORK),
 ];
 
 const NVENC_NETWORK: &[(&str, &str)] =

@@ -90,7 +90,8 @@ impl Place {
     pub fn serve(&self, dir: &Dir, file: &str) -> Beside {
         let port = self.port;
         let copy = |url: &str| {
-            let line = format!("-v error -nostdin -y -fflags nobuffer -i {url} -map 0 -c copy -flush_packets 1 {file}");
+            let line =
+                format!("-v error -nostdin -y -analyzeduration 500000 -i {url} -map 0 -c copy -flush_packets 1 {file}");
             dir.other_command("ffmpeg", &line)
         };
         let mut command = match self.protocol {
