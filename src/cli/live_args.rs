@@ -19,7 +19,8 @@ pub struct LiveArgs {
     #[arg(long, value_name = "DEV", help_heading = "Output")]
     pub loopback: Option<String>,
 
-    /// Also write here: - for stdout (y4m), or a URL
+    /// Also write here: - for stdout (y4m), or a URL (rtsp://, rtmp://, srt://, udp://, tcp://, rtp://); a server that is away
+    /// is waited for
     #[arg(short = 'o', long, value_name = "URL", help_heading = "Output")]
     pub output: Option<String>,
 

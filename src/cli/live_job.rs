@@ -5,7 +5,7 @@ use super::job::{curves_name, duration, meter_style, plain_name, value, verbosit
 use super::{LiveArgs, ProgressArg, RequestedSettings};
 use crate::ffmpeg::{parse_rate, parse_size};
 use crate::report::{MeterStyle, Verbosity};
-use crate::sink::{EncoderChoice, Overwrite, PixelChoice};
+use crate::sink::{EncoderChoice, Overwrite, PixelChoice, network_format};
 use crate::source::CameraOptions;
 
 /// A camera to be equalized as it films.
@@ -52,7 +52,7 @@ impl LiveJob {
     /// When a value makes no sense: a usage error for clap to print.
     pub fn from_args(args: LiveArgs) -> Result<Self, clap::Error> {
         let output = args.output.map(plain_name).map(|url| {
-            let format = args.written.output_format.clone().or_else(|| usual_format(&url).map(str::to_owned));
+            let format = args.written.output_format.clone().or_else(|| network_format(&url).map(str::to_owned));
             (url, format)
         });
         let load_curves = args.equalize.load_curves.clone();
@@ -110,16 +110,5 @@ impl LiveJob {
     /// What progress looks like on this stderr.
     pub fn meter_style(&self) -> MeterStyle {
         meter_style(self.progress, self.quiet)
-    }
-}
-
-/// The container that the receivers of a protocol expect.
-fn usual_format(url: &str) -> Option<&'static str> {
-    match url.split_once("://")?.0 {
-        "udp" | "tcp" | "srt" => Some("mpegts"),
-        "rtmp" | "rtmps" => Some("flv"),
-        "rtsp" => Some("rtsp"),
-        "rtp" => Some("rtp_mpegts"),
-        _ => None,
     }
 }

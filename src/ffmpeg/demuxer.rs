@@ -31,11 +31,6 @@ pub struct Demuxer {
 // SAFETY: the context is used by one thread at a time, the one that owns the Demuxer.
 unsafe impl Send for Demuxer {}
 
-unsafe extern "C" fn interrupted(interrupt: *mut std::ffi::c_void) -> i32 {
-    // SAFETY: `interrupt` points to the one that the Demuxer keeps in its box.
-    unsafe { &*interrupt.cast::<Interrupt>() }.is_due().into()
-}
-
 impl Demuxer {
     /// Opens `url`, or reads from `reader` if there is one, and finds out what is in it. `format` is FFmpeg's name of a
     /// demuxer, for inputs that do not tell. `interrupt` ends a read that waits.
@@ -70,8 +65,7 @@ impl Demuxer {
         unsafe {
             let mut ptr = ffi::avformat_alloc_context();
             assert!(!ptr.is_null(), "out of memory");
-            (*ptr).interrupt_callback.callback = Some(interrupted);
-            (*ptr).interrupt_callback.opaque = (&raw const *interrupt).cast_mut().cast();
+            (*ptr).interrupt_callback = interrupt.callback();
             if let Some(io) = &io {
                 (*ptr).pb = io.as_ptr();
             }

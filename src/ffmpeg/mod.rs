@@ -93,13 +93,17 @@ pub fn microseconds() -> Rational {
 
 /// A place for FFmpeg: a name with a colon (`12:30.mp4`) is a file if one is there, or if no protocol is called like its
 /// beginning.
-#[allow(unsafe_code, reason = "FFI")]
 fn location(name: &str) -> CString {
-    // SAFETY: a NUL-terminated name.
-    let has_protocol = || unsafe { !ffmpeg_next::ffi::avio_find_protocol_name(c_string(name).as_ptr()).is_null() };
     let may_be_file = name.contains(':') && !name.contains("://") && !name.starts_with("pipe:");
-    let is_file = may_be_file && (std::path::Path::new(name).exists() || !has_protocol());
+    let is_file = may_be_file && (std::path::Path::new(name).exists() || !knows_protocol(name));
     if is_file { c_string(&format!("file:{name}")) } else { c_string(name) }
+}
+
+/// Is there a protocol for URLs like this one?
+#[allow(unsafe_code, reason = "FFI")]
+pub fn knows_protocol(url: &str) -> bool {
+    // SAFETY: a NUL-terminated name.
+    unsafe { !ffmpeg_next::ffi::avio_find_protocol_name(c_string(url).as_ptr()).is_null() }
 }
 
 /// Text for FFmpeg; what follows a NUL byte in it is dropped.

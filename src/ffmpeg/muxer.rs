@@ -3,8 +3,8 @@
 
 use super::media::{entries, set_entries};
 use super::{
-    Chapter, Container, Error, Metadata, Packet, SoundTranscoder, Stream, StreamSideData, VideoEncoder, check,
-    location, rescale,
+    Chapter, Container, Error, Interrupt, Metadata, Packet, SoundTranscoder, Stream, StreamSideData, VideoEncoder,
+    check, location, rescale,
 };
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
@@ -13,6 +13,9 @@ use std::sync::atomic::{AtomicI32, Ordering};
 /// How long before it is decoded a packet may arrive, in microseconds: MPEG's clock runs so far behind its timestamps. What
 /// the ffmpeg program sets, too.
 pub const MUX_DELAY: i64 = 700_000;
+
+/// The same for a live stream, whose receivers are to show it at once. Sound is packed together for no longer, either.
+const LIVE_MUX_DELAY: i64 = 100_000;
 
 /// Where packets of one stream go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +30,10 @@ pub struct Muxer {
     times: Vec<Option<i64>>,
     /// The first error of a file that the muxer itself has opened, which it tells nobody; 0 while there is none.
     failed: Box<AtomicI32>,
+    /// What ends a wait for whoever is at the other end of a connection. The context's callback looks at it.
+    interrupt: Option<Box<Interrupt>>,
+    /// The first decoding time of a live stream, in microseconds.
+    begin: Option<i64>,
 }
 
 /// Closes a file of a muxer that opens its own, and keeps what went wrong with it.
@@ -54,6 +61,29 @@ impl Muxer {
     /// # Errors
     /// When it cannot be opened.
     pub fn create(container: Container, url: &str) -> Result<Self, Error> {
+        Muxer::open(container, url, None, &[])
+    }
+
+    /// Connects to `url`, as a live stream in a container of this kind; `interrupt` ends all waiting, then and later.
+    /// `options` are those of the protocol.
+    ///
+    /// # Errors
+    /// When there is no connection to be had.
+    pub fn connect(
+        container: Container,
+        url: &str,
+        interrupt: Interrupt,
+        options: &[(String, String)],
+    ) -> Result<Self, Error> {
+        Muxer::open(container, url, Some(Box::new(interrupt)), options)
+    }
+
+    fn open(
+        container: Container,
+        url: &str,
+        interrupt: Option<Box<Interrupt>>,
+        options: &[(String, String)],
+    ) -> Result<Self, Error> {
         super::init();
         super::last_message();
         let url = location(url);
@@ -62,7 +92,8 @@ impl Muxer {
             let mut ptr = std::ptr::null_mut();
             let none = std::ptr::null();
             check(ffi::avformat_alloc_output_context2(&mut ptr, container.0.cast_mut().cast(), none, url.as_ptr()))?;
-            let muxer = Muxer { ptr, container, header_written: false, times: Vec::new(), failed: Box::default() };
+            let (failed, times) = (Box::default(), Vec::new());
+            let muxer = Muxer { ptr, container, header_written: false, times, failed, interrupt, begin: None };
             if container.names_its_files() {
                 (*ptr).opaque = (&raw const *muxer.failed).cast_mut().cast();
                 (*ptr).io_close2 = Some(close_file);
@@ -70,15 +101,16 @@ impl Muxer {
             // FFmpeg 5 takes FLAC in mp4 for an experiment. Players have long known better.
             (*ptr).strict_std_compliance = ffi::FF_COMPLIANCE_EXPERIMENTAL;
             (*ptr).max_delay = MUX_DELAY as i32;
+            if let Some(interrupt) = &muxer.interrupt {
+                (*ptr).max_delay = LIVE_MUX_DELAY as i32;
+                (*ptr).interrupt_callback = interrupt.callback();
+            }
             if container.needs_file() {
-                let write = ffi::AVIO_FLAG_WRITE;
-                let opened = ffi::avio_open2(
-                    &mut (*ptr).pb,
-                    url.as_ptr(),
-                    write,
-                    &(*ptr).interrupt_callback,
-                    std::ptr::null_mut(),
-                );
+                let (write, callback) = (ffi::AVIO_FLAG_WRITE, &(*ptr).interrupt_callback);
+                let mut dictionary = std::ptr::null_mut();
+                set_entries(&mut dictionary, options);
+                let opened = ffi::avio_open2(&mut (*ptr).pb, url.as_ptr(), write, callback, &mut dictionary);
+                ffi::av_dict_free(&mut dictionary);
                 check(opened)?;
             }
             Ok(muxer)
@@ -316,6 +348,13 @@ impl Muxer {
     /// # Errors
     /// When writing fails.
     pub fn write(&mut self, mut packet: Packet, stream: OutputStream, time_base: Rational) -> Result<i64, Error> {
+        if self.interrupt.is_some()
+            && let Some(time) = packet.dts().map(|time| rescale(time, time_base, super::microseconds()))
+            && time < *self.begin.get_or_insert(time)
+        {
+            // Sound that comes late, from before the first picture. FLV's muxer would refuse it, and all after it.
+            return Ok(0);
+        }
         packet.set_stream(stream.0);
         // SAFETY: the header is written, and the stream is one of ours. FFmpeg takes the packet's references.
         unsafe {
@@ -331,7 +370,11 @@ impl Muxer {
             let delay = rescale(delay, to.time_base.into(), super::microseconds());
             check(ffi::av_interleaved_write_frame(self.ptr, packet.as_ptr()))?;
             check(self.failed.load(Ordering::Relaxed))?;
-            Ok(delay)
+            // RTSP's muxer does not say that a write was cut short.
+            match &self.interrupt {
+                Some(interrupt) if interrupt.is_due() => Err(Error::Exit),
+                _ => Ok(delay),
+            }
         }
     }
 
@@ -374,6 +417,11 @@ impl Muxer {
 
 impl Drop for Muxer {
     fn drop(&mut self) {
+        if self.interrupt.is_some() && self.header_written && !self.container.needs_file() {
+            // A muxer that has connected by itself disconnects with its trailer.
+            // SAFETY: the header is written, the trailer is not.
+            unsafe { ffi::av_write_trailer(self.ptr) };
+        }
         // An output that was given up: whoever gave it up has said why.
         let _ = self.close();
         // SAFETY: allocated in `create`, freed nowhere else.

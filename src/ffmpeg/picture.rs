@@ -193,6 +193,11 @@ impl Picture {
         self.get_mut().best_effort_timestamp = time;
     }
 
+    /// Asks the encoder to begin anew with it: it becomes a key frame.
+    pub fn make_key(&mut self) {
+        self.get_mut().pict_type = ffi::AVPictureType::AV_PICTURE_TYPE_I;
+    }
+
     /// How long it is shown in its stream's time base, 0 when unknown.
     pub fn duration(&self) -> i64 {
         #[cfg(not(ffmpeg_6_0))]

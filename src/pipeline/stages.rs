@@ -69,6 +69,11 @@ pub trait Sink: Send {
     /// When it cannot be encoded or written.
     fn write(&mut self, delivery: Delivery) -> Result<()>;
 
+    /// How many of the frames that it took went nowhere, because there was nobody at the other end.
+    fn missed(&self) -> u64 {
+        0
+    }
+
     /// Finishes the output: everything that was written is in it, and it is whole. Answers with the name that it got,
     /// `None` when there was nothing to keep. A sink that is dropped without this call leaves nothing behind.
     ///

@@ -28,8 +28,11 @@ pub fn live_summary(tally: &LiveSummary, progress: &Progress) -> String {
     for output in &tally.outputs {
         let plural = if output.frames == 1 { "" } else { "s" };
         text += &format!("\n{} frame{plural} -> {}", output.frames, output.name);
-        if output.dropped > 0 {
-            text += &format!(", {} dropped because it was too slow", output.dropped);
+        match (output.missed, output.dropped) {
+            (0, 0) => {}
+            (0, dropped) => text += &format!(", {dropped} dropped because it was too slow"),
+            // While a connection is tried, frames are dropped like those that come too fast.
+            (missed, dropped) => text += &format!(", {} dropped because it was away", missed + dropped),
         }
     }
     text

@@ -109,6 +109,28 @@ impl Clock {
     }
 }
 
+/// How far apart key frames of a live stream are at most, in microseconds: so long waits who begins to watch.
+pub const KEY_DISTANCE: i64 = 2_000_000;
+
+/// Tells when a live stream needs a key frame. Encoders count frames, and those of a camera come as they like.
+#[derive(Default)]
+pub struct KeyFrames {
+    key: Option<i64>,
+    last: i64,
+}
+
+impl KeyFrames {
+    /// Has the frame at `time` (microseconds) to be one, because the next would be too late?
+    pub fn is_due(&mut self, time: i64) -> bool {
+        let next = time + (time - std::mem::replace(&mut self.last, time));
+        let is_due = self.key.is_none_or(|key| next > key + KEY_DISTANCE);
+        if is_due {
+            self.key = Some(time);
+        }
+        is_due
+    }
+}
+
 /// The rate in which a container counts frames of this average rate: that of the grid on which they lie, if it is a finer
 /// one. A grid of twice the rate is that of fields.
 fn grid(average: Rational, base: Option<Rational>) -> Rational {

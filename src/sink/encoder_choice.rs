@@ -2,7 +2,7 @@
 
 use super::encoder_table::ConstantQuality::{self, Lossless, Option as By, Quantizer};
 use super::encoder_table::{
-    KEEPING, KEEPS_MPEG2, LIVE, NVENC, Row, TABLE, TAKES_H264, WITHOUT_B_FRAMES, X26, X26_PRESETS, keep,
+    KEEPING, KEEPS_MPEG2, LIVE, NETWORK, NVENC, Row, TABLE, TAKES_H264, WITHOUT_B_FRAMES, X26, X26_PRESETS, keep,
 };
 use crate::ffmpeg::{Container, Encoder};
 use anyhow::{Context, Result, bail};
@@ -31,6 +31,17 @@ pub enum Quality {
     Constant(f32),
     /// Bits a second, as FFmpeg reads it (`5M`).
     BitRate(String),
+}
+
+/// What the encoder has to keep up with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Nothing: it takes its time.
+    Leisure,
+    /// A camera.
+    Camera,
+    /// A camera, and somebody who wants to see its pictures now.
+    Network,
 }
 
 /// An encoder and how it is set.
@@ -110,8 +121,8 @@ impl EncoderChoice {
         )
     }
 
-    /// How `encoder` is set for pictures of this size, or of any size as long as it is not known, in this container; `live`
-    /// when it has to keep up with a camera.
+    /// How `encoder` is set for pictures of this size, or of any size as long as it is not known, in this container, at
+    /// this pace.
     ///
     /// # Errors
     /// When it has no such thing as the quality or the preset asked for.
@@ -120,7 +131,7 @@ impl EncoderChoice {
         encoder: Encoder,
         container: Container,
         size: Option<(usize, usize)>,
-        live: bool,
+        pace: Pace,
     ) -> Result<Plan> {
         let name = encoder.name();
         let row = TABLE.iter().find(|row| row.encoder == name);
@@ -138,9 +149,10 @@ impl EncoderChoice {
         if WITHOUT_B_FRAMES.contains(&container.name().as_str()) {
             set("bf", "0");
         }
-        let in_a_hurry = LIVE.iter().find(|(encoder, _)| live && *encoder == name);
-        for (key, value) in in_a_hurry.map_or(&[][..], |(_, options)| options) {
-            set(key, value);
+        let live = LIVE.iter().filter(|_| pace != Pace::Leisure);
+        let network = NETWORK.iter().filter(|_| pace == Pace::Network);
+        for (_, options) in live.chain(network).filter(|(encoder, _)| *encoder == name) {
+            options.iter().for_each(|(key, value)| set(key, value));
         }
         let mut quantizer = None;
         let quality = match &self.quality {

@@ -106,8 +106,25 @@ pub(super) const WITHOUT_B_FRAMES: &[&str] = &["avi"];
 pub(super) const NVENC: &[(Id, &str)] = &[(Id::H264, "h264_nvenc"), (Id::HEVC, "hevc_nvenc"), (Id::AV1, "av1_nvenc")];
 
 /// Containers that get H.264 when the input's codec is not kept, whatever older codec FFmpeg would give them.
-pub(super) const TAKES_H264: &[&str] =
-    &["mp4", "mov", "matroska", "ipod", "3gp", "3g2", "ismv", "f4v", "avi", "flv", "mpegts", "hls", "dash", "nut"];
+pub(super) const TAKES_H264: &[&str] = &[
+    "mp4",
+    "mov",
+    "matroska",
+    "ipod",
+    "3gp",
+    "3g2",
+    "ismv",
+    "f4v",
+    "avi",
+    "flv",
+    "mpegts",
+    "hls",
+    "dash",
+    "nut",
+    "rtsp",
+    "rtp",
+    "rtp_mpegts",
+];
 
 /// What makes encoders keep up with a camera.
 pub(super) const LIVE: &[(&str, &[(&str, &str)])] = &[
@@ -122,6 +139,17 @@ pub(super) const LIVE: &[(&str, &[(&str, &str)])] = &[
     ("hevc_nvenc", &[("preset", "p3")]),
     ("av1_nvenc", &[("preset", "p3")]),
 ];
+
+/// What makes encoders hand out each picture at once, and begin anew where they are told to.
+pub(super) const NETWORK: &[(&str, &[(&str, &str)])] = &[
+    ("libx264", &[("tune", "zerolatency"), ("bf", "0"), ("forced-idr", "1")]),
+    ("libx265", &[("tune", "zerolatency"), ("bf", "0"), ("forced-idr", "1")]),
+    ("h264_nvenc", NVENC_NETWORK),
+    ("hevc_nvenc", NVENC_NETWORK),
+];
+
+const NVENC_NETWORK: &[(&str, &str)] =
+    &[("tune", "ull"), ("bf", "0"), ("delay", "0"), ("zerolatency", "1"), ("forced-idr", "1")];
 
 /// The encoder that keeps a codec.
 pub(super) fn keep(codec: Id) -> Option<Encoder> {

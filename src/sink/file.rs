@@ -1,14 +1,16 @@
 //! Encodes frames and writes them, with everything else that the input held, into a container.
 
-use super::clock::Clock;
-use super::encoder_choice::EncoderChoice;
+use super::clock::{Clock, KEY_DISTANCE, KeyFrames};
+use super::encoder_choice::{EncoderChoice, Pace};
 use super::fit::{Fitter, PixelChoice, Shape};
-use super::metadata::{begun_later, check_keys, kept, kept_of_turned, live_options, muxer_options};
+use super::metadata::{
+    begun_later, check_keys, kept, kept_of_turned, live_options, muxer_options, network_options, protocol_options,
+};
 use super::power_loss::WritesThrough;
 use super::streams::{self, Routes};
 use super::target::Target;
 use crate::ffmpeg::{
-    AutoRotate, Container, Encoder, Error, Muxer, OutputStream, Packet, Picture, VideoEncoder, VideoOptions,
+    AutoRotate, Container, Encoder, Error, Interrupt, Muxer, OutputStream, Packet, Picture, VideoEncoder, VideoOptions,
     microseconds, rescale,
 };
 use crate::frame::Frame;
@@ -35,7 +37,9 @@ pub struct FileSink {
     target: Target,
     container: Container,
     choice: EncoderChoice,
-    live: bool,
+    pace: Pace,
+    /// Ends all waiting for a server, if there is one.
+    interrupt: Option<Interrupt>,
     pixels: PixelChoice,
     candidates: Vec<Encoder>,
     /// Why the video does not keep its codec, if nobody asked for another.
@@ -55,6 +59,8 @@ struct Running {
     video: OutputStream,
     routes: Routes,
     clock: Clock,
+    /// When key frames are due, if the encoder is to be told.
+    keys: Option<KeyFrames>,
     /// When the first frame is shown, in microseconds.
     begin: i64,
     frames: u64,
@@ -72,11 +78,35 @@ impl FileSink {
     /// When container or encoder are not here, do not go together, or the file cannot be opened.
     pub fn create(
         input: Input,
-        mut target: Target,
+        target: Target,
         options: OutputOptions,
         on_gpu: &mut dyn FnMut() -> bool,
         notices: Notices,
     ) -> Result<Self> {
+        let mut sink = FileSink::prepare(input, target, options, None, on_gpu, notices)?;
+        sink.target.wait_for_reader()?;
+        sink.open()?;
+        Ok(sink)
+    }
+
+    /// The same, but opens nothing. With an interrupt, which ends all waiting, it writes a live stream to a server, and
+    /// connects with the first frame.
+    ///
+    /// # Errors
+    /// When container or encoder are not here, or do not go together.
+    pub fn prepare(
+        input: Input,
+        target: Target,
+        options: OutputOptions,
+        interrupt: Option<Interrupt>,
+        on_gpu: &mut dyn FnMut() -> bool,
+        notices: Notices,
+    ) -> Result<Self> {
+        let pace = match (&interrupt, options.live) {
+            (Some(_), _) => Pace::Network,
+            (None, true) => Pace::Camera,
+            (None, false) => Pace::Leisure,
+        };
         let name = target.name().to_owned();
         let container = container(&name, options.format.as_deref())?;
         let has_codec = !input.media.is_images() && !input.media.is_raw();
@@ -84,38 +114,56 @@ impl FileSink {
         let (candidates, codec_changes) = options.encoder.candidates(codec, container, &name, on_gpu)?;
         // A quality or a preset that the encoder does not have is said before anything is read.
         for &encoder in &candidates {
-            options.encoder.plan(encoder, container, None, options.live)?;
+            options.encoder.plan(encoder, container, None, pace)?;
         }
         if !container.is_images() {
             streams::check(&input.media.streams, input.video, container, options.live, &notices)?;
         }
         streams::check_rotation(input.video_stream(), &name, container.holds_rotation(), &notices)?;
         let upright = AutoRotate::new(input.video_stream(), container.holds_rotation());
-        target.wait_for_reader()?;
-        let is_sequence = container.is_images() && is_sequence(&name);
-        let url = if is_sequence { escaped_pattern(&target.url()) } else { target.url() };
-        let mut muxer = Muxer::create(container, &url).with_context(|| format!("{name}: cannot be opened"))?;
-        muxer.shift(-beginning(&input, container));
         Ok(FileSink {
             input,
             target,
             container,
             choice: options.encoder,
-            live: options.live,
+            pace,
+            interrupt,
             pixels: options.pixels,
             candidates,
             codec_changes,
             notices,
-            muxer: Some(muxer),
+            muxer: None,
             upright,
             early: Vec::new(),
             running: None,
         })
     }
 
+    fn open(&mut self) -> Result<()> {
+        let (name, url) = (self.target.name(), self.target.url());
+        let is_sequence = self.container.is_images() && is_sequence(name);
+        let url = if is_sequence { escaped_pattern(&url) } else { url };
+        let opened = match &self.interrupt {
+            Some(interrupt) => Muxer::connect(self.container, &url, interrupt.clone(), &protocol_options(&url)),
+            None => Muxer::create(self.container, &url),
+        };
+        let mut muxer = opened.with_context(|| format!("{name}: cannot be opened"))?;
+        muxer.shift(-beginning(&self.input, self.container));
+        self.muxer = Some(muxer);
+        Ok(())
+    }
+
     fn start(&mut self, first: &Picture) -> Result<()> {
+        if self.interrupt.is_some() {
+            self.open()?;
+        }
         let muxer = self.muxer.as_mut().context("the output is closed")?;
         let stream = self.input.video_stream();
+        let begin = first.time().map_or(0, |time| rescale(time, stream.time_base, microseconds()));
+        if self.pace == Pace::Network && self.container.name() == "flv" {
+            // Each connection is a broadcast of its own, which begins at zero.
+            muxer.shift(-begin);
+        }
         let mut side_data = stream.side_data.of_pictures();
         side_data.add_from(first);
         let mut about_video = kept(&stream.metadata);
@@ -123,10 +171,16 @@ impl FileSink {
             (side_data, about_video) = (side_data.of_turned_pictures(), kept_of_turned(&stream.metadata));
         }
         let clock = Clock::new(&self.input, self.container, &self.candidates);
+        // A distance that the user has chosen counts.
+        let keys = self.pace == Pace::Network && self.choice.options.iter().all(|(key, _)| key != "g");
         let mut opened = None;
         for (index, &candidate) in self.candidates.iter().enumerate() {
             let shape = Shape::for_encoder(candidate, self.container, self.pixels, first, &self.notices)?;
-            let plan = self.choice.plan(candidate, self.container, Some(shape.size), self.live)?;
+            let mut plan = self.choice.plan(candidate, self.container, Some(shape.size), self.pace)?;
+            if keys {
+                let frames = f64::from(clock.rate()) * KEY_DISTANCE as f64 / 1e6;
+                plan.options.push(("g".to_owned(), frames.max(1.0).floor().to_string()));
+            }
             let interlaced = first.interlaced();
             if interlaced.is_some() && !candidate.codes_fields() {
                 let name = candidate.name();
@@ -171,7 +225,7 @@ impl FileSink {
             Routes::default()
         } else {
             muxer.set_chapters(&media.chapters, self.input.shift, self.input.length);
-            Routes::add(muxer, &media.streams, self.input.video, self.live, |muxer| {
+            Routes::add(muxer, &media.streams, self.input.video, self.pace != Pace::Leisure, |muxer| {
                 video = Some(muxer.add_encoded(&encoder, stream, &about_video, &side_data)?);
                 Ok(())
             })?
@@ -181,8 +235,10 @@ impl FileSink {
         let has_cover = streams::has_cover(&media.streams, self.input.video, self.container);
         check_keys(self.container, &metadata, has_cover, &self.notices)?;
         let mut options = muxer_options(self.container, &metadata, has_cover, start);
-        if self.live {
-            options.extend(live_options(self.container));
+        match self.pace {
+            Pace::Leisure => {}
+            Pace::Camera => options.extend(live_options(self.container)),
+            Pace::Network => options.extend(network_options(self.container)),
         }
         if self.container.is_images() {
             // Each image of many is written beside its place and moved there when it is whole: what was there stays until
@@ -197,10 +253,11 @@ impl FileSink {
             video: video.context("the video has no stream")?,
             routes,
             clock,
-            begin: first.time().map_or(0, |time| rescale(time, stream.time_base, microseconds())),
+            keys: keys.then(KeyFrames::default),
+            begin,
             frames: 0,
             written: 0,
-            _writes_through: if self.live { WritesThrough::begin(&self.target.url()) } else { None },
+            _writes_through: if self.pace == Pace::Camera { WritesThrough::begin(&self.target.url()) } else { None },
         });
         Ok(())
     }
@@ -222,6 +279,10 @@ impl FileSink {
         );
         let mut picture = running.fitter.fit(picture)?;
         running.clock.set(&mut picture, &self.notices)?;
+        let time = picture.time().map_or(0, |time| rescale(time, running.clock.unit(), microseconds()));
+        if running.keys.as_mut().is_some_and(|keys| keys.is_due(time)) {
+            picture.make_key();
+        }
         running.frames += 1;
         let frame = running.frames - 1;
         running

@@ -55,8 +55,11 @@ impl Shape {
         let for_players = is_live || from.is_rgb() && is_for_players(container, encoder);
         let is_deep_enough = |format: &RawFormat| !is_live || encoder.codec() != Id::H264 || format.depth() == 8;
         for (asks, suits) in [
-            (takes_even_sizes(encoder) && is_odd(first.size()), &without_subsampling as &dyn Fn(&RawFormat) -> bool),
-            (for_players && !is_odd(first.size()), &|format| {
+            (
+                !is_live && takes_even_sizes(encoder) && is_odd(first.size()),
+                &without_subsampling as &dyn Fn(&RawFormat) -> bool,
+            ),
+            (for_players && (is_live || !is_odd(first.size())), &|format| {
                 format.chroma_resolution() == 4 && !format.has_alpha() && is_deep_enough(format)
             }),
             // An image has no place for its range, but red, green and blue have only one.
@@ -109,7 +112,13 @@ impl Shape {
                 notices.note(&format!("encoder {name} does not take {from}: the video becomes {format}"));
             }
         }
-        Ok(Shape { format, size: first.size(), colour })
+        // One column or row too many is scaled away where players would otherwise refuse all of it.
+        let (width, height) = first.size();
+        let size = match is_live && takes_even_sizes(encoder) && !without_subsampling(&format) {
+            true => (width & !1, height & !1),
+            false => (width, height),
+        };
+        Ok(Shape { format, size, colour })
     }
 }
 

@@ -126,6 +126,33 @@ pub fn muxer_options(container: Container, metadata: &Metadata, has_cover: bool,
     }
 }
 
+/// How long pictures wait for sound, or sound for pictures, in microseconds.
+const TOGETHER: &str = "200000";
+
+/// The muxer options of a live stream to a server.
+pub fn network_options(container: Container) -> Vec<(String, String)> {
+    let option = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    let mut options = vec![option("flush_packets", "1"), option("max_interleave_delta", TOGETHER)];
+    match container.name().as_str() {
+        "flv" => options.push(option("flvflags", "no_duration_filesize")),
+        "rtsp" => options.push(option("rtsp_transport", "tcp")),
+        _ => {}
+    }
+    options
+}
+
+/// The options of the protocol for a live stream to `url`.
+pub fn protocol_options(url: &str) -> Vec<(String, String)> {
+    let option = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    match url.split_once("://").map_or("", |(scheme, _)| scheme) {
+        // Seven packets of MPEG-TS.
+        "udp" | "rtp" => vec![option("pkt_size", "1316")],
+        // What waits in a larger buffer would be seen late.
+        "tcp" | "rtmp" | "rtmps" => vec![option("tcp_nodelay", "1"), option("send_buffer_size", "262144")],
+        _ => Vec::new(),
+    }
+}
+
 /// The muxer options with which a file is playable up to the last second that was written.
 pub fn live_options(container: Container) -> Vec<(String, String)> {
     let option = |key: &str, value: &str| (key.to_owned(), value.to_owned());

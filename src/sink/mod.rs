@@ -9,6 +9,7 @@
 //! | `fit.rs`, `clock.rs` | the pixel format, size and times that the encoder is given |
 //! | `streams.rs`, `metadata.rs` | the other streams, and what is said about the file |
 //! | `power_loss.rs` | has a recording written to the disk while it grows |
+//! | `reconnecting.rs` | live streams to servers, which may go away and come back |
 //! | `raw.rs` | raw frames and y4m |
 
 mod clock;
@@ -20,6 +21,7 @@ mod metadata;
 mod open;
 mod power_loss;
 mod raw;
+mod reconnecting;
 mod streams;
 mod target;
 
@@ -27,4 +29,5 @@ pub use encoder_choice::{EncoderChoice, Quality};
 pub use file::{OutputOptions, makes_images};
 pub use fit::PixelChoice;
 pub use open::{live_target, open, target};
+pub use reconnecting::network_format;
 pub use target::{Files, Overwrite, Target, TargetError};

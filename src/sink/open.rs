@@ -3,6 +3,7 @@
 use super::file::{FileSink, OutputOptions, is_sequence};
 use super::fit::PixelChoice;
 use super::raw::{Framing, RawSink};
+use super::reconnecting::{Reconnecting, network_format};
 use super::target::{Files, Overwrite, Target, TargetError};
 use crate::ffmpeg::Container;
 use crate::io::is_fifo;
@@ -26,6 +27,9 @@ pub fn target(name: &str, format: Option<&str>, input: &str, overwrite: Overwrit
 /// # Errors
 /// When it exists and is to be kept, or is a folder.
 pub fn live_target(name: &str, format: Option<&str>, overwrite: Overwrite) -> Result<Target, TargetError> {
+    if network_format(name).is_some() {
+        return Ok(Target::network(name));
+    }
     Target::direct(name, files(name, Container::guess(format, name)), overwrite)
 }
 
@@ -69,6 +73,7 @@ pub fn open(
     }
     Ok(match framing {
         Some(framing) => Box::new(RawSink::create(input, target, framing, notices)?),
+        None if target.is_network() => Box::new(Reconnecting::create(input, target, options, on_gpu(), notices)?),
         None => Box::new(FileSink::create(input, target, options, on_gpu, notices)?),
     })
 }

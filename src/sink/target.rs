@@ -1,7 +1,7 @@
 //! Where the output is written: under a temporary name beside its own until it is whole, or directly where a rename
 //! would make no sense.
 
-use crate::io::{is_fifo, numbered, numbers_there, open_for_reader};
+use crate::io::{is_fifo, numbered, numbers_there, open_for_reader, without_password};
 use crate::pipeline::{Cancel, Outcome};
 use std::fs::File;
 use std::io::IsTerminal;
@@ -66,8 +66,10 @@ pub enum Files {
 /// An output and the name that it is written under. Dropping it removes an unfinished temporary file.
 #[derive(Debug)]
 pub struct Target {
-    /// The name as the user gave it.
+    /// The name as the user gave it, less its passwords.
     name: String,
+    /// A server's URL, with its passwords.
+    url: Option<String>,
     /// The file of this name, or the one that it is a link to.
     file: PathBuf,
     temporary: Option<PathBuf>,
@@ -142,15 +144,32 @@ impl Target {
         Ok(Target::at(name, None, false))
     }
 
-    fn at(name: &str, temporary: Option<PathBuf>, existed: bool) -> Self {
-        let cancel = Cancel::default();
-        Target { name: name.to_owned(), file: PathBuf::from(name), temporary, existed, fifo: None, cancel }
+    /// A server in the network.
+    pub fn network(url: &str) -> Self {
+        let mut target = Target::at(&without_password(url), None, false);
+        target.url = Some(url.to_owned());
+        target
     }
 
-    /// From now on, `cancel` ends the wait for a FIFO's reader.
+    /// Is it a server in the network?
+    pub fn is_network(&self) -> bool {
+        self.url.is_some()
+    }
+
+    fn at(name: &str, temporary: Option<PathBuf>, existed: bool) -> Self {
+        let cancel = Cancel::default();
+        Target { name: name.to_owned(), url: None, file: PathBuf::from(name), temporary, existed, fifo: None, cancel }
+    }
+
+    /// From now on, `cancel` ends the wait for a FIFO's reader, or a server.
     pub fn interruptible(mut self, cancel: &Cancel) -> Self {
         self.cancel = cancel.clone();
         self
+    }
+
+    /// What ends all waiting.
+    pub fn cancel(&self) -> &Cancel {
+        &self.cancel
     }
 
     /// Waits until a FIFO has a reader; everything else is ready at once.
@@ -181,6 +200,9 @@ impl Target {
             use std::os::fd::AsRawFd;
             return format!("pipe:{}", file.as_raw_fd());
         }
+        if let Some(url) = &self.url {
+            return url.clone();
+        }
         match &self.temporary {
             Some(path) => path.to_string_lossy().into_owned(),
             None if self.name == "-" => "pipe:1".to_owned(),
@@ -188,7 +210,7 @@ impl Target {
         }
     }
 
-    /// The name as the user gave it.
+    /// The name as the user gave it, less its passwords.
     pub fn name(&self) -> &str {
         &self.name
     }

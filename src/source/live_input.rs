@@ -3,7 +3,7 @@
 
 use crate::camera::{INPUT, Wanted, cameras, choose, modes, other_than_camera};
 use crate::ffmpeg::Rational;
-use crate::io::is_pipe;
+use crate::io::{is_pipe, without_password};
 use crate::pipeline::Notices;
 use anyhow::{Context, Result, bail};
 use std::time::Duration;
@@ -111,18 +111,6 @@ impl LiveInput {
             is_paced,
         })
     }
-}
-
-/// A URL as messages may show it.
-fn without_password(url: &str) -> String {
-    let split = || {
-        let (scheme, rest) = url.split_once("://")?;
-        let (user, host) = rest.split('/').next()?.rsplit_once('@')?;
-        let (user, _) = user.split_once(':')?;
-        let path = &rest[rest.find('/').unwrap_or(rest.len())..];
-        Some(format!("{scheme}://{user}@{host}{path}"))
-    };
-    split().unwrap_or_else(|| url.to_owned())
 }
 
 struct Options(Vec<(String, String)>);

@@ -167,18 +167,19 @@ fn show(
 
 /// Writes what comes until nothing more does, and finishes the output.
 fn write(output: &OutputQueue, mut sink: Box<dyn Sink>, progress: &Progress) -> Result<Written> {
-    let mut frames = 0;
-    let work = |frames: &mut u64| -> Result<()> {
+    let (mut frames, mut missed) = (0, 0);
+    let work = |frames: &mut u64, missed: &mut u64| -> Result<()> {
         while let Some(delivery) = output.pop() {
             let frame = u64::from(delivery.frame.is_some());
             progress.measure(Stage::Sink, || sink.write(delivery))?;
             *frames += frame;
         }
+        *missed = sink.missed();
         sink.finish(Outcome::Complete)?;
         Ok(())
     };
-    match work(&mut frames) {
+    match work(&mut frames, &mut missed) {
         Err(error) if !error.is::<ReaderGone>() => Err(error),
-        _ => Ok(Written { name: output.name.clone(), frames, dropped: output.dropped() }),
+        _ => Ok(Written { name: output.name.clone(), frames: frames - missed, missed, dropped: output.dropped() }),
     }
 }

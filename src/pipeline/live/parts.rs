@@ -115,6 +115,8 @@ pub struct Written {
     pub frames: u64,
     /// Frames that it had no time for.
     pub dropped: u64,
+    /// Frames that went nowhere, because there was nobody at the other end.
+    pub missed: u64,
 }
 
 /// What a run came to.

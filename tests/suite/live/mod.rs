@@ -1,12 +1,14 @@
-//! Live: modes of cameras, the engine that drops what is late, recordings, a camera that goes away, the window.
+//! Live: modes of cameras, the engine that drops what is late, recordings, a camera or a server that goes away, the window.
 
 mod clock;
 mod engine;
 mod modes;
 mod network;
+mod outputs;
 mod recording;
 mod rtsp;
 mod rtsp_server;
+mod servers;
 mod sound;
 mod trouble;
 mod window;

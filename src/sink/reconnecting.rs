@@ -1,0 +1,250 @@
+//! A live stream to a server in the network. One that is away is waited for: frames are dropped meanwhile, and a new
+//! connection begins with a new encoder, and so with a key frame.
+
+use super::file::{FileSink, OutputOptions};
+use super::target::Target;
+use crate::ffmpeg::{Container, Error, Interrupt, knows_protocol};
+use crate::io::host;
+use crate::pipeline::{Cancel, Delivery, Input, Notices, Outcome, Sink};
+use anyhow::{Context, Result, bail};
+use crossbeam_channel::{RecvTimeoutError, bounded};
+use std::net::ToSocketAddrs;
+use std::time::{Duration, Instant};
+
+/// The protocols of such streams, and the container that their receivers expect.
+const PROTOCOLS: &[(&str, &str)] = &[
+    ("rtsp", "rtsp"),
+    ("rtmp", "flv"),
+    ("rtmps", "flv"),
+    ("srt", "mpegts"),
+    ("udp", "mpegts"),
+    ("tcp", "mpegts"),
+    ("rtp", "rtp_mpegts"),
+];
+
+/// How long a connection may take.
+const CONNECTING: Duration = Duration::from_secs(5);
+
+/// How long a server may take nothing before it counts as lost.
+const STALL: Duration = Duration::from_secs(4);
+
+/// How long the end of the stream may take once somebody wants to stop.
+const ENDING: Duration = Duration::from_secs(1);
+
+/// Pauses between attempts to connect: the first, and the longest. A connection that ends sooner than the longest pause
+/// does not count as one when the next pause is chosen.
+const BACK_OFF: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(4));
+
+/// How often the wait for a name looks whether it is still wanted.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The container for a stream to `url`, if that is one in the network.
+pub fn network_format(url: &str) -> Option<&'static str> {
+    let scheme = url.split_once("://")?.0;
+    PROTOCOLS.iter().find(|(protocol, _)| *protocol == scheme).map(|(_, format)| *format)
+}
+
+/// Writes to a server whenever it is there.
+pub struct Reconnecting {
+    input: Input,
+    name: String,
+    url: String,
+    options: OutputOptions,
+    on_gpu: bool,
+    cancel: Cancel,
+    notices: Notices,
+    connection: Option<Connection>,
+    /// Has there ever been one?
+    was_connected: bool,
+    /// Since when it has been away.
+    away: Option<Instant>,
+    /// The pause after the next failure, and when the present one is over.
+    pause: Duration,
+    next: Instant,
+    missed: u64,
+}
+
+struct Connection {
+    sink: FileSink,
+    interrupt: Interrupt,
+    since: Instant,
+}
+
+/// A name that leads nowhere, now.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} cannot be resolved (is the name right?)")]
+struct Unresolved(String);
+
+impl Reconnecting {
+    /// Gets ready to connect with the first frame; finds out what is wrong for good.
+    ///
+    /// # Errors
+    /// When protocol, container or encoder are not here, do not go together, or the server's name leads nowhere.
+    pub fn create(
+        input: Input,
+        target: Target,
+        options: OutputOptions,
+        on_gpu: bool,
+        notices: Notices,
+    ) -> Result<Self> {
+        let (name, url, cancel) = (target.name().to_owned(), target.url(), target.cancel().clone());
+        let needs_protocol = Container::guess(options.format.as_deref(), &url).is_some_and(Container::needs_file);
+        if needs_protocol && !knows_protocol(&url) {
+            bail!("{name}: this FFmpeg does not know such URLs (`ffmpeg -protocols` lists those it does)");
+        }
+        if host(&url).is_none() && !url.contains("listen") {
+            bail!("{name}: no host in this URL (as in udp://10.0.0.2:5000)");
+        }
+        resolve(&url, &cancel).with_context(|| name.clone())?;
+        let now = Instant::now();
+        let sink = Reconnecting {
+            input,
+            name,
+            url,
+            options,
+            on_gpu,
+            cancel,
+            notices,
+            connection: None,
+            was_connected: false,
+            away: None,
+            pause: BACK_OFF.0,
+            next: now,
+            missed: 0,
+        };
+        sink.new_sink(&Interrupt::from(sink.cancel.flag()), sink.notices.clone())?;
+        Ok(sink)
+    }
+
+    fn new_sink(&self, interrupt: &Interrupt, notices: Notices) -> Result<FileSink> {
+        let target = Target::network(&self.url);
+        let (input, options) = (self.input.clone(), self.options.clone());
+        FileSink::prepare(input, target, options, Some(interrupt.clone()), &mut || self.on_gpu, notices)
+    }
+
+    /// Connects, and writes this first.
+    fn connect(&mut self, first: Delivery) -> Result<()> {
+        resolve(&self.url, &self.cancel)?;
+        let interrupt = Interrupt::from(self.cancel.flag());
+        interrupt.allow(CONNECTING);
+        // What there is to say has been said when the run began.
+        let notices = self.notices.clone();
+        let quiet = Notices::new(false, move |_, message| notices.detail(message));
+        let mut sink = self.new_sink(&interrupt, quiet)?;
+        sink.write(first)?;
+        interrupt.allow_after_wish(ENDING);
+        if let Some(away) = self.away.take() {
+            let what = if self.was_connected { "back" } else { "connected" };
+            self.notices.note(&format!("{}: {what} after {:.1} s", self.name, away.elapsed().as_secs_f64()));
+        }
+        self.was_connected = true;
+        self.connection = Some(Connection { sink, interrupt, since: Instant::now() });
+        Ok(())
+    }
+
+    fn lose(&mut self, error: &anyhow::Error) {
+        let lost = self.connection.take();
+        let reason = match error.downcast_ref() {
+            Some(Error::Exit) if lost.is_some() => format!("it took nothing for {} s", STALL.as_secs()),
+            Some(Error::Exit) => format!("no answer for {} s", CONNECTING.as_secs()),
+            Some(Error::Unknown | Error::InvalidData) => "no connection".to_owned(),
+            Some(Error::Eof) => "closed by the server".to_owned(),
+            Some(error) => error.to_string(),
+            None => format!("{error:#}"),
+        };
+        let reason = if lost.is_some() { format!("lost ({reason})") } else { reason };
+        let message = format!("{}: {reason}; trying again", self.name);
+        if self.away.is_none() && !self.cancel.is_cancelled() {
+            self.notices.note(&message);
+        } else {
+            self.notices.detail(&message);
+        }
+        if lost.is_some_and(|lost| lost.since.elapsed() > BACK_OFF.1) {
+            self.pause = BACK_OFF.0;
+        }
+        let now = Instant::now();
+        self.away = self.away.or(Some(now));
+        self.next = now + self.pause;
+        self.pause = (self.pause * 2).min(BACK_OFF.1);
+    }
+}
+
+impl Sink for Reconnecting {
+    fn write(&mut self, delivery: Delivery) -> Result<()> {
+        let frames = u64::from(delivery.frame.is_some());
+        let written = match &mut self.connection {
+            Some(connection) => {
+                connection.interrupt.allow(STALL);
+                connection.sink.write(delivery)
+            }
+            None if frames == 1 && Instant::now() >= self.next && !self.cancel.is_cancelled() => self.connect(delivery),
+            None => {
+                self.missed += frames;
+                return Ok(());
+            }
+        };
+        match written {
+            Err(error) if may_pass(&error) => {
+                self.lose(&error);
+                self.missed += frames;
+                Ok(())
+            }
+            written => written,
+        }
+    }
+
+    fn missed(&self) -> u64 {
+        self.missed
+    }
+
+    fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+        let Some(Connection { sink, interrupt, .. }) = self.connection.take() else { return Ok(None) };
+        interrupt.allow(STALL);
+        match Box::new(sink).finish(outcome) {
+            Err(error) if may_pass(&error) => {
+                self.notices.note(&format!("{}: the end of the stream did not get there", self.name));
+                Ok(None)
+            }
+            finished => finished,
+        }
+    }
+}
+
+/// Does it help to wait?
+fn may_pass(error: &anyhow::Error) -> bool {
+    if error.is::<Unresolved>() {
+        return true;
+    }
+    match error.downcast_ref() {
+        Some(Error::Other { errno }) => {
+            !matches!(*errno, libc::EINVAL | libc::ENOMEM | libc::ENOSYS | libc::EACCES | libc::EPERM)
+        }
+        // Encoders do not answer like this.
+        Some(
+            Error::Exit
+            | Error::Eof
+            | Error::Unknown
+            | Error::InvalidData
+            | Error::HttpNotFound
+            | Error::HttpOther4xx
+            | Error::HttpServerError,
+        ) => true,
+        _ => false,
+    }
+}
+
+/// Makes sure that the server's name leads somewhere, which FFmpeg would do in a way that cannot be interrupted.
+fn resolve(url: &str, cancel: &Cancel) -> Result<(), Unresolved> {
+    let Some(host) = host(url).map(str::to_owned) else { return Ok(()) };
+    let (answer, asked) = bounded(1);
+    let name = host.clone();
+    // Nobody waits for it when nobody wants to know any more.
+    std::thread::spawn(move || answer.send((name.as_str(), 0).to_socket_addrs().is_ok()));
+    loop {
+        match asked.recv_timeout(LOOK) {
+            Ok(true) => return Ok(()),
+            Err(RecvTimeoutError::Timeout) if !cancel.is_cancelled() => {}
+            _ => return Err(Unresolved(host)),
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Live streams to servers: they arrive, and a server that goes away, comes late or takes nothing more harms nobody else.
+
+use super::servers::{Place, Protocol, wait_for_bytes};
+use super::{Beside, pause};
+use crate::program::Dir;
+use crate::reader::{encoder_is_here, seconds};
+use rustix::process::{Pid, Signal, kill_process};
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+const CAMERA: &str = "-f lavfi 'testsrc2=s=320x180:r=25,realtime'";
+
+/// It takes this many bytes to be sure that pictures have arrived.
+const SOME: u64 = 100_000;
+
+/// More than a connection can hold in a second.
+const NOISE: &str = "-f lavfi 'testsrc2=s=480x270:r=25,noise=alls=100:allf=t,realtime'";
+
+/// Requires a stream that every browser plays, and that can be joined every two seconds. Answers with its frames.
+#[track_caller]
+fn assert_is_stream(dir: &Dir, file: &str) -> usize {
+    let video = &dir.streams(file)[0];
+    assert_eq!(
+        (&video["codec_name"], &video["pix_fmt"], &video["has_b_frames"]),
+        (&"h264".into(), &"yuv420p".into(), &0.into())
+    );
+    let frames = dir.frames(file);
+    let time = |frame: &serde_json::Value| seconds(&frame["best_effort_timestamp_time"]);
+    let keys: Vec<f64> = frames.iter().filter(|frame| frame["key_frame"] == 1).map(time).collect();
+    let ends = keys.iter().skip(1).copied().chain(frames.last().map(time));
+    for (key, next) in keys.iter().zip(ends) {
+        assert!(next - key < 2.05, "{file}: key frames at {keys:?}");
+    }
+    assert!(frames[0]["key_frame"] == 1, "{file} begins with a picture that needs another");
+    dir.ffmpeg(&format!("-xerror -i {file} -f null -"));
+    frames.len()
+}
+
+/// Requires a recording of every frame that was equalized.
+#[track_caller]
+fn assert_is_whole(dir: &Dir, said: &str) {
+    let frames = dir.frame_times("rec.mkv").len();
+    assert!(frames > 20 && said.contains(&format!("{frames} frames in ")), "{frames} frames recorded: {said}");
+    assert!(said.contains(&format!("{frames} frames -> rec.mkv\n")), "{said}");
+}
+
+fn signal(process: &Beside, signal: Signal) {
+    kill_process(Pid::from_child(&process.0), signal).expect("it is still there");
+}
+
+#[test]
+fn a_stream_arrives_at_every_kind_of_server() {
+    if !encoder_is_here("live streams", "libx264") {
+        return;
+    }
+    for protocol in [Protocol::Rtmp, Protocol::Rtsp, Protocol::Srt, Protocol::Udp, Protocol::Tcp] {
+        let Some(place) = Place::find(protocol) else { continue };
+        let dir = Dir::new();
+        let file = place.file(1);
+        let server = place.serve(&dir, &file);
+        pause(1.0);
+        // A picture format that browsers do not take, and a rate that is not the one that is told.
+        let run = dir.succeeds(&format!(
+            "live --backend cpu --no-preview -f lavfi 'testsrc2=s=320x180:r=40,format=yuv444p,realtime' --frames 180 \
+             --record rec.mkv --output {}",
+            place.url()
+        ));
+        pause(0.5);
+        signal(&server, Signal::TERM);
+        pause(0.5);
+        drop(server);
+        let arrived = assert_is_stream(&dir, &file);
+        assert!(arrived > 100, "{arrived} frames by {protocol:?}: {}", run.stderr);
+        assert_is_whole(&dir, &run.stderr);
+        run.says(&[&format!(" frames -> {}", place.url())]);
+    }
+}
+
+#[test]
+fn a_server_that_comes_late_or_is_started_again_is_found_and_the_recording_has_every_frame() {
+    if !encoder_is_here("live streams", "libx264") {
+        return;
+    }
+    for protocol in [Protocol::Rtmp, Protocol::Rtsp, Protocol::Srt] {
+        let Some(place) = Place::find(protocol) else { continue };
+        let dir = Dir::new();
+        let live = Beside::live(&dir, &format!("{CAMERA} --record rec.mkv --output {}", place.url()));
+        pause(1.5);
+        for number in [1, 2] {
+            let server = place.serve(&dir, &place.file(number));
+            wait_for_bytes(&dir, &place.file(number), SOME);
+            // SRT knows of a server that says nothing more only after a while.
+            signal(&server, if protocol == Protocol::Srt { Signal::TERM } else { Signal::KILL });
+            pause(1.0);
+        }
+        live.interrupt();
+        let (code, said) = live.end();
+        assert_eq!(code, Some(0), "{said}");
+        let url = place.url();
+        // SRT waits for an answer so long that the server that comes late is there in time.
+        let late = ["; trying again", ": connected after "].into_iter().filter(|_| protocol != Protocol::Srt);
+        for part in late.chain([": lost (", "; trying again", ": back after "]) {
+            assert!(said.contains(&url) && said.contains(part), "no {part:?} with {protocol:?}: {said}");
+        }
+        assert!(said.contains("dropped because it was away"), "{said}");
+        assert_is_whole(&dir, &said);
+        for number in [1, 2] {
+            let frames = dir.frames(&place.file(number));
+            assert!(frames.len() > 10 && frames[0]["key_frame"] == 1, "{} frames: {said}", frames.len());
+        }
+    }
+}
+
+#[test]
+fn a_server_that_stalls_harms_no_recording_and_ctrl_c_does_not_wait_for_it() {
+    if !encoder_is_here("live streams", "libx264") {
+        return;
+    }
+    for protocol in [Protocol::Rtmp, Protocol::Rtsp, Protocol::Srt] {
+        let Some(place) = Place::find(protocol) else { continue };
+        let dir = Dir::new();
+        let server = place.serve(&dir, &place.file(1));
+        pause(1.0);
+        let live = Beside::live(&dir, &format!("{NOISE} --record rec.mkv --output {}", place.url()));
+        wait_for_bytes(&dir, &place.file(1), SOME);
+        signal(&server, Signal::STOP);
+        pause(2.5);
+        let begin = Instant::now();
+        live.interrupt();
+        let (code, said) = live.end();
+        assert!(begin.elapsed() < Duration::from_secs(3), "{:?} with {protocol:?}: {said}", begin.elapsed());
+        assert_eq!(code, Some(0), "{said}");
+        assert_is_whole(&dir, &said);
+    }
+}
+
+#[test]
+fn a_server_that_takes_nothing_for_seconds_is_lost() {
+    if !encoder_is_here("live streams", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    // Connections are accepted by the system, and read by nobody.
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("tcp://{}", listener.local_addr().expect("an address"));
+    let live = Beside::live(&dir, &format!("{NOISE} --record rec.mkv --output {url}"));
+    pause(8.0);
+    live.interrupt();
+    let (code, said) = live.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains(&format!("{url}: lost (it took nothing for 4 s); trying again")), "{said}");
+    assert_is_whole(&dir, &said);
+}
+
+#[test]
+fn ctrl_c_ends_an_attempt_to_connect() {
+    let dir = Dir::new();
+    // It says nothing, not even hello.
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    for url in [format!("rtmp://{address}/app/live"), format!("rtsp://{address}/live")] {
+        let live = Beside::live(&dir, &format!("-y {CAMERA} --record rec.mkv --output {url}"));
+        pause(2.0);
+        let begin = Instant::now();
+        live.interrupt();
+        let (code, said) = live.end();
+        assert!(begin.elapsed() < Duration::from_secs(2), "{:?}: {said}", begin.elapsed());
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains(&format!("0 frames -> {url}")), "{said}");
+    }
+}
+
+#[test]
+fn what_waiting_cannot_mend_ends_the_run_at_once_and_passwords_stay_secret() {
+    let dir = Dir::new();
+    for (output, says) in [
+        (
+            "rtmp://me:hush@nobody.invalid/app/live",
+            "rtmp://me@nobody.invalid/app/live: nobody.invalid cannot be resolved",
+        ),
+        ("udp://", "udp://: no host in this URL"),
+        ("abacus://127.0.0.1/", "abacus://127.0.0.1/: no container goes by this name"),
+        ("udp://127.0.0.1:9 --output-format abacus", "no container abacus here"),
+        ("udp://127.0.0.1:9 --encoder abacus", "no encoder abacus here"),
+    ] {
+        let run = dir.run(&format!("live --backend cpu --no-preview {CAMERA} --output {output}")).exits_with(1);
+        let run = run.says(&["histeq-video: error: ", says]).never_says("hush");
+        assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+    }
+    let line = format!("live --backend cpu --no-preview {CAMERA} --frames 10 --output rtsp://me:hush@127.0.0.1:1/live");
+    dir.succeeds(&line)
+        .says(&["rtsp://me@127.0.0.1:1/live: Connection refused; trying again"])
+        .says(&["0 frames -> rtsp://me@127.0.0.1:1/live, ", " dropped because it was away"])
+        .never_says("hush");
+}
