@@ -10,7 +10,7 @@ use histeq_video::ffmpeg::{self, RawFormat};
 use histeq_video::pipeline::live::{self, Camera, LiveParts, Output, QueuePolicy, SharedSettings, Shown, Viewer};
 use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress};
 use histeq_video::report::{Console, Meter, live_summary};
-use histeq_video::sink::{self, Files, OutputOptions, Overwrite, PixelChoice, Target};
+use histeq_video::sink::{self, Files, OutputOptions, Overwrite, PixelChoice, Target, network_format};
 use histeq_video::source::{LiveSource, MicrophoneSource};
 use histeq_video::stats::Observed;
 use histeq_video::window::Window;
@@ -157,7 +157,8 @@ fn targets(job: &LiveJob, cancel: &Cancel) -> Result<Vec<Planned>> {
     if let Some((url, format)) = &job.output {
         let options = OutputOptions { format: format.clone(), encoder, live: true, pixels: job.pixels };
         let target = sink::live_target(url, format.as_deref(), job.overwrite)?.interruptible(cancel);
-        planned.push(Planned { target, options, queue_policy: QueuePolicy::Stream });
+        let queue_policy = if network_format(url).is_some() { QueuePolicy::Network } else { QueuePolicy::Stream };
+        planned.push(Planned { target, options, queue_policy });
     }
     Ok(planned)
 }

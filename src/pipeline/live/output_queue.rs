@@ -10,6 +10,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// Frames that wait for a recording: two seconds of 30 a second.
 const RECORDING_WAITING: usize = 60;
 
+/// Frames that wait for a server: half a second.
+const NETWORK_WAITING: usize = 15;
+
 /// Packets of sound that wait at most. Coders make some 50 a second: this many say that the output has hung.
 const SOUND_WAITING: usize = 4096;
 
@@ -37,7 +40,11 @@ enum Entry {
 impl OutputQueue {
     /// An empty queue before `output`.
     pub(super) fn before(output: &Output) -> Self {
-        let most_frames = if output.queue_policy == QueuePolicy::Recording { RECORDING_WAITING } else { 1 };
+        let most_frames = match output.queue_policy {
+            QueuePolicy::Recording => RECORDING_WAITING,
+            QueuePolicy::Network => NETWORK_WAITING,
+            QueuePolicy::Stream => 1,
+        };
         let state = State { entries: VecDeque::new(), frames: 0, most_frames, dropped: 0, closed: false };
         OutputQueue { name: output.name.clone(), state: Mutex::new(state), changed: Condvar::new() }
     }

@@ -92,6 +92,8 @@ pub trait Viewer {
 pub enum QueuePolicy {
     /// Sixty, so that a recording has every frame.
     Recording,
+    /// Fifteen: whoever looks at it wants to see now, but a network stream opens with a burst of frames.
+    Network,
     /// One: whoever looks at it wants to see now.
     Stream,
 }
