@@ -92,7 +92,7 @@ impl Reconnecting {
         if needs_protocol && !knows_protocol(&url) {
             bail!("{name}: this FFmpeg does not know such URLs (`ffmpeg -protocols` lists those it does)");
         }
-        if host(&url).is_none() && !url.contains("listen") {
+        if host(&url).is_none() && !listens(&url) {
             bail!("{name}: no host in this URL (as in udp://10.0.0.2:5000)");
         }
         resolve(&url, &cancel).with_context(|| name.clone())?;
@@ -167,7 +167,9 @@ impl Reconnecting {
         let now = Instant::now();
         self.away = self.away.or(Some(now));
         self.next = now + self.pause;
-        self.pause = (self.pause * 2).min(BACK_OFF.1);
+        if !listens(&self.url) {
+            self.pause = (self.pause * 2).min(BACK_OFF.1);
+        }
     }
 }
 
@@ -210,6 +212,11 @@ impl Sink for Reconnecting {
             finished => finished,
         }
     }
+}
+
+/// Does it wait for others to connect (`?mode=listener`, `?listen=1`)? Then it should be there when they do.
+fn listens(url: &str) -> bool {
+    url.split_once('?').is_some_and(|(_, options)| options.contains("listen"))
 }
 
 /// Does it help to wait?
