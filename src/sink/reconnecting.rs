@@ -4,6 +4,7 @@
 use super::file::{FileSink, OutputOptions};
 use super::target::Target;
 use crate::ffmpeg::{Container, Error, Interrupt, RawFormat, knows_protocol};
+use crate::frame::Frame;
 use crate::io::host;
 use crate::pipeline::{Cancel, Delivery, Input, Notices, Outcome, Sink};
 use anyhow::{Context, Result, bail};
@@ -34,6 +35,10 @@ const ENDING: Duration = Duration::from_secs(1);
 /// Pauses between attempts to connect: the first, and the longest. A connection that ends sooner than the longest pause
 /// does not count as one when the next pause is chosen.
 const BACK_OFF: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(4));
+
+/// A frame that waited for the connection for longer than this is left out: whoever plays the stream would stay behind by as
+/// much.
+const FRESH: Duration = Duration::from_millis(100);
 
 /// How often the wait for a name looks whether it is still wanted.
 const LOOK: Duration = Duration::from_millis(50);
@@ -124,8 +129,8 @@ impl Reconnecting {
         FileSink::prepare(input, target, options, Some(interrupt.clone()), &mut || self.on_gpu, notices)
     }
 
-    /// Connects, and writes this first.
-    fn connect(&mut self, first: Delivery) -> Result<()> {
+    /// Connects, for frames like this one.
+    fn connect(&mut self, first: &Frame) -> Result<()> {
         resolve(&self.url, &self.cancel)?;
         let interrupt = Interrupt::from(self.cancel.flag());
         interrupt.allow(CONNECTING);
@@ -133,7 +138,7 @@ impl Reconnecting {
         let notices = self.notices.clone();
         let quiet = Notices::new(false, move |_, message| notices.detail(message));
         let mut sink = self.new_sink(&interrupt, quiet)?;
-        sink.write(first)?;
+        sink.begin(first)?;
         interrupt.allow_after_wish(ENDING);
         if let Some(away) = self.away.take() {
             let what = if self.was_connected { "back" } else { "connected" };
@@ -175,18 +180,22 @@ impl Reconnecting {
 
 impl Sink for Reconnecting {
     fn write(&mut self, delivery: Delivery) -> Result<()> {
-        let frames = u64::from(delivery.frame.is_some());
-        let written = match &mut self.connection {
-            Some(connection) => {
+        let (frames, came) = (u64::from(delivery.frame.is_some()), Instant::now());
+        let first = delivery.frame.as_ref().filter(|_| came >= self.next && !self.cancel.is_cancelled());
+        let ready = match first {
+            Some(first) if self.connection.is_none() => self.connect(first),
+            _ => Ok(()),
+        };
+        let written = ready.and_then(|()| match &mut self.connection {
+            Some(connection) if came.elapsed() < FRESH => {
                 connection.interrupt.allow(STALL);
                 connection.sink.write(delivery)
             }
-            None if frames == 1 && Instant::now() >= self.next && !self.cancel.is_cancelled() => self.connect(delivery),
-            None => {
+            _ => {
                 self.missed += frames;
-                return Ok(());
+                Ok(())
             }
-        };
+        });
         match written {
             Err(error) if may_pass(&error) => {
                 self.lose(&error);

@@ -109,12 +109,14 @@ fn a_caller_finds_a_stream_that_listens() {
     let url = format!("{}?mode=listener", place.url());
     let live = Beside::live(&dir, &format!("{CAMERA} --output {url}"));
     pause(1.0);
-    let line = format!("-v error -nostdin -y -i {} -t 1 -c copy out.ts", place.url());
+    let line = format!("-v error -nostdin -y -analyzeduration 500000 -i {} -t 1 -c copy out.ts", place.url());
     let code = dir.other_command("ffmpeg", &line).status().expect("ffmpeg runs").code();
     live.interrupt();
     let (ended, said) = live.end();
     assert_eq!((code, ended), (Some(0), Some(0)), "{said}");
-    assert!(dir.frames("out.ts").len() > 10, "{said}");
+    let times = dir.frame_times("out.ts");
+    // The frame that waited for the caller would be a second older than the next.
+    assert!(times.len() > 10 && times[1] - times[0] < 0.5, "{times:?}: {said}");
 }
 
 #[test]
