@@ -72,6 +72,8 @@ impl Shape {
                 ))?;
                 colour.limited_range()
             }
+            // Not every player of a live stream looks at the range.
+            false if asked_for && is_yuv && !format.is_full_range_yuv() => colour.limited_range(),
             false => colour,
         };
         let differs = format.native() != from.native() || format.native().is_none() && format != from;

@@ -59,9 +59,9 @@ fn a_stream_arrives_at_every_kind_of_server() {
         let file = place.file(1);
         let server = place.serve(&dir, &file);
         pause(1.0);
-        // Browsers do not take this picture format.
+        // Browsers do not take this picture format, which is full-range, too.
         let run = dir.succeeds(&format!(
-            "live --backend cpu --no-preview -f lavfi 'testsrc2=s=320x180:r=40,format=yuv444p,realtime' --frames 180 \
+            "live --backend cpu --no-preview -f lavfi 'testsrc2=s=320x180:r=40,format=yuvj444p,realtime' --frames 180 \
              --record rec.mkv --output {}",
             place.url()
         ));
