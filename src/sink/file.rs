@@ -262,9 +262,22 @@ impl FileSink {
         Ok(())
     }
 
-    fn write_frame(&mut self, frame: &Frame) -> Result<()> {
+    /// Connects, and gets ready for frames like this one, which is not written.
+    ///
+    /// # Errors
+    /// When the server, the container or the encoder refuses.
+    pub fn begin(&mut self, like: &Frame) -> Result<()> {
+        let picture = self.upright(like)?;
+        self.start(&picture)
+    }
+
+    fn upright(&mut self, frame: &Frame) -> Result<Picture> {
         let picture = self.upright.picture(Picture::from_frame(frame)?);
-        let picture = picture.with_context(|| format!("{}: cannot be turned", self.target.name()))?;
+        picture.with_context(|| format!("{}: cannot be turned", self.target.name()))
+    }
+
+    fn write_frame(&mut self, frame: &Frame) -> Result<()> {
+        let picture = self.upright(frame)?;
         if self.running.is_none() {
             self.start(&picture)?;
             for packet in std::mem::take(&mut self.early) {

@@ -11,7 +11,8 @@ pub enum PixelChoice {
     /// The one that the encoder takes and that is nearest to the input's.
     #[default]
     NearInput,
-    /// With codecs for players, 4:2:0, and 8 bits with H.264: browsers, phones and televisions refuse anything else.
+    /// With codecs for players, 4:2:0 of limited range, and 8 bits with H.264: browsers, phones and televisions refuse
+    /// anything else, or show it wrong.
     ForPlayers,
     /// This one.
     Exactly(RawFormat),
@@ -60,7 +61,8 @@ impl Shape {
                 &without_subsampling as &dyn Fn(&RawFormat) -> bool,
             ),
             (for_players && (is_live || !is_odd(first.size())), &|format| {
-                format.chroma_resolution() == 4 && !format.has_alpha() && is_deep_enough(format)
+                let plain = !format.has_alpha() && !(is_live && format.is_full_range_yuv());
+                format.chroma_resolution() == 4 && plain && is_deep_enough(format)
             }),
             // An image has no place for its range, but red, green and blue have only one.
             (for_range, &|format| format.is_rgb()),
@@ -92,6 +94,8 @@ impl Shape {
                 ))?;
                 colour.limited_range()
             }
+            // Not every player looks at the range.
+            false if is_live && is_yuv && !format.is_full_range_yuv() => colour.limited_range(),
             false => colour,
         };
         let differs = format.native() != from.native() || format.native().is_none() && format != from;

@@ -4,6 +4,7 @@
 use super::file::{FileSink, OutputOptions};
 use super::target::Target;
 use crate::ffmpeg::{Container, Error, Interrupt, knows_protocol};
+use crate::frame::Frame;
 use crate::io::host;
 use crate::pipeline::{Cancel, Delivery, Input, Notices, Outcome, Sink};
 use anyhow::{Context, Result, bail};
@@ -34,6 +35,10 @@ const ENDING: Duration = Duration::from_secs(1);
 /// Pauses between attempts to connect: the first, and the longest. A connection that ends sooner than the longest pause
 /// does not count as one when the next pause is chosen.
 const BACK_OFF: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(4));
+
+/// A frame that waited for the connection for longer than this is left out: whoever plays the stream would stay behind by as
+/// much.
+const FRESH: Duration = Duration::from_millis(100);
 
 /// How often the wait for a name looks whether it is still wanted.
 const LOOK: Duration = Duration::from_millis(50);
@@ -92,7 +97,7 @@ impl Reconnecting {
         if needs_protocol && !knows_protocol(&url) {
             bail!("{name}: this FFmpeg does not know such URLs (`ffmpeg -protocols` lists those it does)");
         }
-        if host(&url).is_none() && !url.contains("listen") {
+        if host(&url).is_none() && !listens(&url) {
             bail!("{name}: no host in this URL (as in udp://10.0.0.2:5000)");
         }
         resolve(&url, &cancel).with_context(|| name.clone())?;
@@ -122,8 +127,8 @@ impl Reconnecting {
         FileSink::prepare(input, target, options, Some(interrupt.clone()), &mut || self.on_gpu, notices)
     }
 
-    /// Connects, and writes this first.
-    fn connect(&mut self, first: Delivery) -> Result<()> {
+    /// Connects, for frames like this one.
+    fn connect(&mut self, first: &Frame) -> Result<()> {
         resolve(&self.url, &self.cancel)?;
         let interrupt = Interrupt::from(self.cancel.flag());
         interrupt.allow(CONNECTING);
@@ -131,7 +136,7 @@ impl Reconnecting {
         let notices = self.notices.clone();
         let quiet = Notices::new(false, move |_, message| notices.detail(message));
         let mut sink = self.new_sink(&interrupt, quiet)?;
-        sink.write(first)?;
+        sink.begin(first)?;
         interrupt.allow_after_wish(ENDING);
         if let Some(away) = self.away.take() {
             let what = if self.was_connected { "back" } else { "connected" };
@@ -165,24 +170,30 @@ impl Reconnecting {
         let now = Instant::now();
         self.away = self.away.or(Some(now));
         self.next = now + self.pause;
-        self.pause = (self.pause * 2).min(BACK_OFF.1);
+        if !listens(&self.url) {
+            self.pause = (self.pause * 2).min(BACK_OFF.1);
+        }
     }
 }
 
 impl Sink for Reconnecting {
     fn write(&mut self, delivery: Delivery) -> Result<()> {
-        let frames = u64::from(delivery.frame.is_some());
-        let written = match &mut self.connection {
-            Some(connection) => {
+        let (frames, came) = (u64::from(delivery.frame.is_some()), Instant::now());
+        let first = delivery.frame.as_ref().filter(|_| came >= self.next && !self.cancel.is_cancelled());
+        let ready = match first {
+            Some(first) if self.connection.is_none() => self.connect(first),
+            _ => Ok(()),
+        };
+        let written = ready.and_then(|()| match &mut self.connection {
+            Some(connection) if came.elapsed() < FRESH => {
                 connection.interrupt.allow(STALL);
                 connection.sink.write(delivery)
             }
-            None if frames == 1 && Instant::now() >= self.next && !self.cancel.is_cancelled() => self.connect(delivery),
-            None => {
+            _ => {
                 self.missed += frames;
-                return Ok(());
+                Ok(())
             }
-        };
+        });
         match written {
             Err(error) if may_pass(&error) => {
                 self.lose(&error);
@@ -208,6 +219,11 @@ impl Sink for Reconnecting {
             finished => finished,
         }
     }
+}
+
+/// Does it wait for others to connect (`?mode=listener`, `?listen=1`)? Then it should be there when they do.
+fn listens(url: &str) -> bool {
+    url.split_once('?').is_some_and(|(_, options)| options.contains("listen"))
 }
 
 /// Does it help to wait?

@@ -59,9 +59,9 @@ fn a_stream_arrives_at_every_kind_of_server() {
         let file = place.file(1);
         let server = place.serve(&dir, &file);
         pause(1.0);
-        // A picture format that browsers do not take, and a rate that is not the one that is told.
+        // Browsers do not take this picture format, which is full-range, too.
         let run = dir.succeeds(&format!(
-            "live --backend cpu --no-preview -f lavfi 'testsrc2=s=320x180:r=40,format=yuv444p,realtime' --frames 180 \
+            "live --backend cpu --no-preview -f lavfi 'testsrc2=s=320x180:r=40,format=yuvj444p,realtime' --frames 180 \
              --record rec.mkv --output {}",
             place.url()
         ));
@@ -74,6 +74,49 @@ fn a_stream_arrives_at_every_kind_of_server() {
         assert_is_whole(&dir, &run.stderr);
         run.says(&[&format!(" frames -> {}", place.url())]);
     }
+}
+
+#[test]
+fn key_frames_are_two_seconds_apart_whatever_the_rate_turns_out_to_be() {
+    if !encoder_is_here("live streams", "libx264") {
+        return;
+    }
+    let place = Place::find(Protocol::Tcp).expect("ffmpeg");
+    let dir = Dir::new();
+    let server = place.serve(&dir, "live.ts");
+    pause(1.0);
+    // Five frames a second of a filter that does not know how many it sends.
+    let line = format!(
+        "live --backend cpu --no-preview -f lavfi 'testsrc2=s=320x180:r=25,select=not(mod(n\\,5)),realtime' --frames 30 \
+         --output {}",
+        place.url()
+    );
+    dir.succeeds(&line);
+    pause(0.5);
+    signal(&server, Signal::TERM);
+    pause(0.5);
+    drop(server);
+    assert!(assert_is_stream(&dir, "live.ts") > 20);
+}
+
+#[test]
+fn a_caller_finds_a_stream_that_listens() {
+    if !encoder_is_here("live streams", "libx264") {
+        return;
+    }
+    let Some(place) = Place::find(Protocol::Srt) else { return };
+    let dir = Dir::new();
+    let url = format!("{}?mode=listener", place.url());
+    let live = Beside::live(&dir, &format!("{CAMERA} --output {url}"));
+    pause(1.0);
+    let line = format!("-v error -nostdin -y -analyzeduration 500000 -i {} -t 1 -c copy out.ts", place.url());
+    let code = dir.other_command("ffmpeg", &line).status().expect("ffmpeg runs").code();
+    live.interrupt();
+    let (ended, said) = live.end();
+    assert_eq!((code, ended), (Some(0), Some(0)), "{said}");
+    let times = dir.frame_times("out.ts");
+    // The frame that waited for the caller would be a second older than the next.
+    assert!(times.len() > 10 && times[1] - times[0] < 0.5, "{times:?}: {said}");
 }
 
 #[test]
