@@ -249,7 +249,7 @@ impl FileSink {
         muxer.write_header(&options).with_context(|| self.target.name().to_owned())?;
         self.running = Some(Running {
             encoder,
-            fitter: Fitter::new(shape, self.notices.clone()),
+            fitter: Fitter::new(shape, first.size(), self.notices.clone()),
             video: video.context("the video has no stream")?,
             routes,
             clock,

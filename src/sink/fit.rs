@@ -169,13 +169,14 @@ pub struct Fitter {
     shape: Shape,
     scaler: Option<Scaler>,
     notices: Notices,
-    resized: bool,
+    /// The size of the pictures, until it changes.
+    usual_size: Option<(usize, usize)>,
 }
 
 impl Fitter {
-    /// To pictures of this shape.
-    pub fn new(shape: Shape, notices: Notices) -> Self {
-        Fitter { shape, scaler: None, notices, resized: false }
+    /// To pictures of this shape; from pictures of `size`, of which others are warned.
+    pub fn new(shape: Shape, size: (usize, usize), notices: Notices) -> Self {
+        Fitter { shape, scaler: None, notices, usual_size: Some(size) }
     }
 
     /// `picture` as the encoder wants it; unchanged when it is that already.
@@ -190,8 +191,7 @@ impl Fitter {
             picture.rename(self.shape.format);
             return Ok(picture);
         }
-        if picture.size() != self.shape.size && !self.resized {
-            self.resized = true;
+        if self.usual_size.take_if(|size| *size != picture.size()).is_some() {
             let ((w, h), (to_w, to_h)) = (picture.size(), self.shape.size);
             self.notices
                 .warn(&format!("the video changes size to {w}x{h}; from there on it is scaled to {to_w}x{to_h}"))?;

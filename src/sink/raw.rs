@@ -94,7 +94,7 @@ impl RawSink {
             self.bytes(line.as_bytes())?;
         }
         let first = Shape { format: picture.format(), size: picture.size(), colour: picture.colour() };
-        self.started = Some(Started { fitter: Fitter::new(first, self.notices.clone()), first, y4m });
+        self.started = Some(Started { fitter: Fitter::new(first, first.size, self.notices.clone()), first, y4m });
         Ok(())
     }
 
