@@ -203,3 +203,77 @@ impl Drop for Packet {
         unsafe { ffi::av_packet_free(&mut self.ptr) };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ffmpeg::{DecodeOn, Decoded, Decoder, Delay, Media};
+    use crate::frame::{HostBuffer, HostPool, Memory};
+    use std::ops::{Deref, DerefMut};
+    use std::sync::Arc;
+
+    /// Memory that says that it is pinned, as a GPU's is.
+    struct Pinned(HostBuffer);
+
+    impl Deref for Pinned {
+        type Target = [u8];
+        fn deref(&self) -> &[u8] {
+            &self.0
+        }
+    }
+
+    impl DerefMut for Pinned {
+        fn deref_mut(&mut self) -> &mut [u8] {
+            &mut self.0
+        }
+    }
+
+    impl Buffer for Pinned {
+        fn freeze(self: Box<Self>) -> Arc<dyn Memory> {
+            Arc::new(self.0)
+        }
+        fn is_pinned(&self) -> bool {
+            true
+        }
+    }
+
+    /// A decoder of raw gray pictures of 64x48.
+    fn raw_decoder() -> Decoder {
+        let mut stream = Media::of_raw_video("rawvideo", Rational::new(25, 1), None).streams.remove(0);
+        // SAFETY: the parameters are valid, and nobody else has them.
+        unsafe {
+            let parameters = stream.parameters.as_mut_ptr();
+            (*parameters).format = ffi::AVPixelFormat::AV_PIX_FMT_GRAY8 as i32;
+            ((*parameters).width, (*parameters).height) = (64, 48);
+        }
+        Decoder::open(&stream, Delay::Lowest, DecodeOn::Cpu).unwrap()
+    }
+
+    #[test]
+    fn a_raw_picture_lies_where_its_packet_was_copied_to_and_outlives_what_was_lent() {
+        let mut driver = vec![7u8; 64 * 48];
+        let lent = Packet::new();
+        // SAFETY: the bytes live as long as the packet points to them; it does not own them.
+        unsafe {
+            (*lent.as_ptr()).data = driver.as_mut_ptr();
+            (*lent.as_ptr()).size = driver.len() as i32;
+            (*lent.as_ptr()).pts = 5;
+        }
+        let copy = lent.copied_into(Box::new(Pinned(HostPool::default().take(lent.room())))).unwrap();
+        drop(lent);
+        driver.fill(0);
+        drop(driver);
+        let address = copy.data().as_ptr();
+        let mut decoder = raw_decoder();
+        decoder.send(Some(&copy)).unwrap();
+        drop(copy);
+        let Decoded::Picture(picture) = decoder.receive().unwrap() else { panic!("no picture") };
+        drop(decoder);
+        let frame = picture.to_frame().unwrap().expect("gray is native");
+        drop(picture);
+        let plane = &frame.planes()[0];
+        assert!(plane.row(47).iter().all(|&sample| sample == 7));
+        assert_eq!((plane.row(0).as_ptr(), frame.pts), (address, Some(5)));
+        assert!(plane.memory().is_pinned(), "a GPU reads it where it lies");
+    }
+}

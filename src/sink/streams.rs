@@ -73,7 +73,7 @@ pub fn check(streams: &[Stream], video: usize, container: Container, live: bool,
         match plan(stream, container, live) {
             Plan::LeaveOut => notices.warn(&format!("{} is left out: {why}", stream.describe()))?,
             Plan::Sound(encoder) if !container.holds(stream) => {
-                notices.warn(&format!("{} is encoded anew ({encoder}): {why}", stream.describe()))?;
+                notices.warn(&format!("{} is re-encoded ({encoder}): {why}", stream.describe()))?;
             }
             _ => {}
         }

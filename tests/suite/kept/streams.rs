@@ -131,11 +131,11 @@ fn text_subtitles_become_the_kind_that_the_container_holds() {
 }
 
 #[test]
-fn sound_that_the_container_cannot_hold_is_encoded_anew_and_named() {
+fn sound_that_the_container_cannot_hold_is_re_encoded_and_named() {
     let dir = Dir::new();
     film(&dir, "in.mkv", "-c:v mpeg4 -q:v 3", "-c:a wmav2 -metadata:s:a language=deu");
     let run = dir.succeeds("--backend cpu in.mkv out.mp4");
-    run.says(&["warning", "stream #1 (audio, wmav2, deu)", "encoded anew (aac)", "mp4", ".mkv"]);
+    run.says(&["warning", "stream #1 (audio, wmav2, deu)", "re-encoded (aac)", "mp4", ".mkv"]);
     let sound = &dir.streams("out.mp4")[1];
     assert_eq!((&sound["codec_name"], &sound["tags"]["language"]), (&"aac".into(), &"deu".into()));
     let before = dir.names();
@@ -170,13 +170,13 @@ fn durations_are_those_of_the_input() {
 }
 
 #[test]
-fn sound_that_a_broadcast_cannot_carry_is_encoded_anew_with_a_word() {
+fn sound_that_a_broadcast_cannot_carry_is_re_encoded_with_a_word() {
     let dir = Dir::new();
     for sound in ["flac", "pcm_alaw", "pcm_s16le"] {
         film(&dir, "in.mkv", "-c:v mpeg2video -q:v 3", &format!("-c:a {sound}"));
         for (output, becomes) in [("out.ts", "aac"), ("out.mpg", "mp2"), ("out.vob", "mp2")] {
             let run = dir.succeeds(&format!("--backend cpu --encoder mpeg2video -y in.mkv {output}"));
-            let run = run.says(&["is encoded anew", "cannot hold it"]);
+            let run = run.says(&["is re-encoded", "cannot hold it"]);
             let kinds: Vec<Value> = dir.streams(output).iter().map(|stream| stream["codec_name"].clone()).collect();
             assert_eq!(kinds, ["mpeg2video", becomes], "{sound} in {output}: {run:?}");
             dir.run(&format!("--backend cpu --strict --encoder mpeg2video -y in.mkv {output}")).exits_with(1);

@@ -98,10 +98,10 @@ fn sound_may_be_left_out() {
 }
 
 #[test]
-fn sound_that_a_file_cannot_hold_is_encoded_anew() {
+fn sound_that_a_file_cannot_hold_is_re_encoded() {
     let dir = Dir::new();
     clapper(&dir, "in.mkv", 4, "-c:v ffv1 -c:a pcm_alaw -ar 8000");
-    dir.succeeds("--backend cpu --encoder mpeg4 in.mkv out.mp4").says(&["is encoded anew (aac)"]);
+    dir.succeeds("--backend cpu --encoder mpeg4 in.mkv out.mp4").says(&["is re-encoded (aac)"]);
     assert_in_step(&dir, "out.mp4", 3, 0.0);
     dir.run("--backend cpu --strict --encoder mpeg4 in.mkv strict.mp4").exits_with(1).says(&["pcm_alaw"]);
 }
