@@ -3,6 +3,7 @@
 mod backends;
 mod bad_input;
 mod bench;
+mod cameras;
 mod chroma;
 mod clahe;
 mod clips;

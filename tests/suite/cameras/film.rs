@@ -1,0 +1,89 @@
+//! What is in a recording. FFmpeg's libraries read it here, not its programs: those take seconds to start in an emulated
+//! machine.
+
+use ffmpeg::format::Pixel;
+use ffmpeg::software::scaling::{Context, Flags};
+use ffmpeg::util::frame::Video;
+use ffmpeg_next as ffmpeg;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+
+/// All frames of a file.
+#[derive(Debug, Default)]
+pub struct Film {
+    /// When each is shown, in seconds.
+    pub times: Vec<f64>,
+    /// Each as 16x9 pixels of red, green and blue.
+    pub thumbnails: Vec<Vec<u8>>,
+    /// A number for the samples of each: what is beside a row in memory does not count.
+    pub hashes: Vec<u64>,
+    /// Widths and heights.
+    pub sizes: Vec<(u32, u32)>,
+}
+
+impl Film {
+    /// Decodes a file, all of which has to be whole.
+    #[track_caller]
+    pub fn read(path: &Path) -> Self {
+        ffmpeg::init().expect("FFmpeg");
+        let mut input = ffmpeg::format::input(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let stream = input.streams().best(ffmpeg::media::Type::Video).expect("a video stream");
+        let (index, unit) = (stream.index(), f64::from(stream.time_base()));
+        let context = ffmpeg::codec::Context::from_parameters(stream.parameters()).expect("a known codec");
+        let mut decoder = context.decoder().video().expect("a decoder");
+        let (mut film, mut picture) = (Film::default(), Video::empty());
+        for (stream, packet) in input.packets() {
+            if stream.index() == index {
+                decoder.send_packet(&packet).expect("a whole packet");
+                while decoder.receive_frame(&mut picture).is_ok() {
+                    film.add(&picture, unit);
+                }
+            }
+        }
+        decoder.send_eof().expect("a decoder that ends");
+        while decoder.receive_frame(&mut picture).is_ok() {
+            film.add(&picture, unit);
+        }
+        film
+    }
+
+    fn add(&mut self, picture: &Video, unit: f64) {
+        let size = (picture.width(), picture.height());
+        let mut scaler =
+            Context::get(picture.format(), size.0, size.1, Pixel::RGB24, 16, 9, Flags::AREA).expect("swscale");
+        let mut small = Video::empty();
+        scaler.run(picture, &mut small).expect("swscale");
+        let rows = (0..9).flat_map(|y| small.data(0)[y * small.stride(0)..][..16 * 3].to_vec());
+        self.thumbnails.push(rows.collect());
+        let mut hasher = DefaultHasher::new();
+        for plane in 0..picture.planes() {
+            let (width, stride) = (picture.plane_width(plane) as usize, picture.stride(plane));
+            picture.data(plane).chunks(stride).for_each(|row| row[..width.min(row.len())].hash(&mut hasher));
+        }
+        self.hashes.push(hasher.finish());
+        self.times.push(picture.timestamp().map_or(f64::NAN, |time| time as f64 * unit));
+        self.sizes.push(size);
+    }
+
+    pub fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Requires times that grow, and no picture twice: vivid writes the time and a number into each, so one that is
+    /// there twice was overwritten by a later one.
+    #[track_caller]
+    pub fn is_in_order(&self) {
+        assert!(self.times.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", self.times);
+        let mut hashes = self.hashes.clone();
+        hashes.sort_unstable();
+        hashes.dedup();
+        assert_eq!(hashes.len(), self.len(), "a picture is there twice");
+    }
+}
+
+/// The largest difference between two thumbnails, of all channels or of their brightness.
+pub fn difference(a: &[u8], b: &[u8], gray: bool) -> u8 {
+    let luma = |p: &[u8]| ((u32::from(p[0]) * 299 + u32::from(p[1]) * 587 + u32::from(p[2]) * 114) / 1000) as u8;
+    let values = |picture: &[u8]| if gray { picture.chunks(3).map(luma).collect() } else { picture.to_vec() };
+    values(a).into_iter().zip(values(b)).map(|(a, b)| a.abs_diff(b)).max().unwrap_or(255)
+}
