@@ -94,6 +94,11 @@ impl Container {
         unsafe { text((*self.0).name) }
     }
 
+    /// Is it no file, but what V4L2 writes pictures to?
+    pub fn is_virtual_camera(self) -> bool {
+        self.name().split(',').any(|name| name == "v4l2")
+    }
+
     /// Does it lose the time between frames that are further apart than its rate, where others say or fill it?
     pub fn loses_gaps(self) -> bool {
         matches!(self.name().as_str(), "mxf" | "gxf" | "dv")

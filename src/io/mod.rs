@@ -5,12 +5,16 @@ mod fifo;
 mod numbered;
 mod reader;
 mod url;
+#[cfg(target_os = "linux")]
+mod virtual_camera;
 mod writer;
 
 pub use fifo::{is_fifo, is_pipe, open_for_reader};
 pub use numbered::{escaped_pattern, number_pattern, numbered, numbers_there};
 pub use reader::Reader;
 pub use url::{host, without_password};
+#[cfg(target_os = "linux")]
+pub use virtual_camera::HeldVirtualCamera;
 pub use writer::Writer;
 
 /// What `F_SETPIPE_SZ` is asked for: the most that Linux gives anybody by default. The fewer times two programs at

@@ -61,8 +61,8 @@ impl Shape {
                 &without_subsampling as &dyn Fn(&RawFormat) -> bool,
             ),
             (for_players && (is_live || !is_odd(first.size())), &|format| {
-                let plain = !format.has_alpha() && !(is_live && format.is_full_range_yuv());
-                format.chroma_resolution() == 4 && plain && is_deep_enough(format)
+                let is_plain = !(format.has_alpha() || is_live && format.is_full_range_yuv());
+                format.chroma_resolution() == 4 && is_plain && is_deep_enough(format)
             }),
             // An image has no place for its range, but red, green and blue have only one.
             (for_range, &|format| format.is_rgb()),
@@ -118,7 +118,9 @@ impl Shape {
         }
         // One column or row too many is scaled away where players would otherwise refuse all of it.
         let (width, height) = first.size();
-        let size = match is_live && takes_even_sizes(encoder) && !without_subsampling(&format) {
+        // A virtual camera's driver rounds its sizes down, and takes what does not fit for the next row.
+        let is_rounded = container.is_virtual_camera() || is_live && takes_even_sizes(encoder);
+        let size = match is_rounded && !without_subsampling(&format) {
             true => (width & !1, height & !1),
             false => (width, height),
         };

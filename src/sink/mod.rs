@@ -10,6 +10,7 @@
 //! | `streams.rs`, `metadata.rs` | the other streams, and what is said about the file |
 //! | `power_loss.rs` | has a recording written to the disk while it grows |
 //! | `reconnecting.rs` | live streams to servers, which may go away and come back |
+//! | `virtual_camera.rs` | writes to v4l2loopback |
 //! | `raw.rs` | raw frames and y4m |
 
 mod clock;
@@ -24,6 +25,8 @@ mod raw;
 mod reconnecting;
 mod streams;
 mod target;
+#[cfg(target_os = "linux")]
+mod virtual_camera;
 
 pub use encoder_choice::{EncoderChoice, Quality};
 pub use file::{OutputOptions, makes_images};

@@ -5,6 +5,8 @@ use super::fit::PixelChoice;
 use super::raw::{Framing, RawSink};
 use super::reconnecting::{Reconnecting, network_format};
 use super::target::{Files, Overwrite, Target, TargetError};
+#[cfg(target_os = "linux")]
+use super::virtual_camera::VirtualCameraSink;
 use crate::ffmpeg::Container;
 use crate::io::is_fifo;
 use crate::pipeline::{Input, Notices, Sink};
@@ -73,6 +75,12 @@ pub fn open(
     }
     Ok(match framing {
         Some(framing) => Box::new(RawSink::create(input, target, framing, notices)?),
+        #[cfg(target_os = "linux")]
+        None if options.format.as_deref() == Some("v4l2") => {
+            let device = target.name().to_owned();
+            let sink = FileSink::create(input, target, options, on_gpu, notices)?;
+            Box::new(VirtualCameraSink::new(Box::new(sink), &device))
+        }
         None if target.is_network() => Box::new(Reconnecting::create(input, target, options, on_gpu(), notices)?),
         None => Box::new(FileSink::create(input, target, options, on_gpu, notices)?),
     })

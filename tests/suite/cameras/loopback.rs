@@ -9,8 +9,8 @@ use rustix::process::Signal;
 use std::process::Stdio;
 
 /// What tests/cameras.sh calls its virtual cameras: one that is a camera only while somebody writes to it
-/// (`exclusive_caps=1`), one that is always both, and one that FFmpeg feeds.
-pub const LABELS: [&str; 3] = ["histeq-exclusive", "histeq-open", "histeq-fed"];
+/// (`exclusive_caps=1`), one that is always both, one that FFmpeg feeds, and one for pictures of an odd size.
+pub const LABELS: [&str; 4] = ["histeq-exclusive", "histeq-open", "histeq-fed", "histeq-odd"];
 
 /// The virtual camera of this name; a printed skip where there is none.
 fn loopback(label: &str) -> Option<String> {
@@ -68,6 +68,26 @@ fn readers_of_an_exclusive_virtual_camera_get_what_is_recorded() {
 #[test]
 fn readers_of_an_open_virtual_camera_get_what_is_recorded() {
     readers_get_what_is_recorded(LABELS[1]);
+}
+
+#[test]
+fn pictures_of_an_odd_size_reach_readers_of_a_virtual_camera_unsheared() {
+    let Some(device) = loopback(LABELS[3]) else { return };
+    let dir = Dir::new();
+    // Its columns are of one colour each, so that a sheared picture is not.
+    let bars = "color=gray:s=67x33:r=10,geq=lum='if(lt(X\\,33)\\,60\\,200)':cb=128:cr=128,realtime";
+    let options = "--backend cpu --no-preview --strength 0";
+    let mut live = Live::start(&dir, &format!("{options} --loopback {device} -f lavfi {bars}"));
+    live.wait_for_frames(1);
+    let read = format!("-f v4l2 -fpsprobesize 0 -i {device} -frames:v 2 -pix_fmt gray -f rawvideo seen.raw");
+    assert_eq!(ffmpeg(&dir, &read).ends_within(super::PATIENCE), Some(0));
+    let (code, said) = live.end_by(Signal::INT);
+    assert_eq!(code, Some(0), "{said}");
+    let seen = dir.read("seen.raw");
+    assert_eq!(seen.len(), 2 * 66 * 32);
+    for row in seen.chunks(66) {
+        assert!(row[5] < 100 && row[60] > 150, "{row:?}");
+    }
 }
 
 /// Feeds a virtual camera with pictures of this size, each different.

@@ -7,6 +7,7 @@ mod film;
 mod formats;
 mod loopback;
 mod recording;
+mod sound;
 mod usb;
 mod usb_webcam;
 
