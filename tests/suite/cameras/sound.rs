@@ -17,7 +17,7 @@ fn a_microphone_is_recorded_with_a_camera_for_as_long_as_that_films() {
     }
     let Some(camera) = Vivid::take() else { return };
     let dir = Dir::new();
-    let tone = "-v error -nostdin -re -f lavfi -i sine=440:r=16000 -f alsa -ac 1 hw:Loopback,0,0";
+    let tone = "-v error -nostdin -re -f lavfi -i sine=440:r=48000 -ac 2 -c:a pcm_s16le -f alsa hw:Loopback,0,0";
     let mut player = dir.other_command("ffmpeg", tone);
     let player = Running::start(player.stderr(Stdio::inherit()));
     let line = format!("{SMALL} --audio hw:Loopback,1,0 --record out.mkv {}", camera.0);
