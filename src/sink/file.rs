@@ -175,7 +175,13 @@ impl FileSink {
         let keys = self.pace == Pace::Network && self.choice.options.iter().all(|(key, _)| key != "g");
         let mut opened = None;
         for (index, &candidate) in self.candidates.iter().enumerate() {
-            let shape = Shape::for_encoder(candidate, self.container, self.pixels, first, &self.notices)?;
+            let shape = match Shape::for_encoder(candidate, self.container, self.pixels, first, &self.notices) {
+                Err(error) if index + 1 < self.candidates.len() => {
+                    self.notices.detail(&format!("{error:#}"));
+                    continue;
+                }
+                shape => shape?,
+            };
             let mut plan = self.choice.plan(candidate, self.container, Some(shape.size), self.pace)?;
             if keys {
                 let frames = f64::from(clock.rate()) * KEY_DISTANCE as f64 / 1e6;

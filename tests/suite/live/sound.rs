@@ -78,6 +78,9 @@ fn the_sound_of_a_file_is_recorded_in_step_with_its_pictures() {
 
 #[test]
 fn pictures_that_are_dropped_do_not_shift_sound() {
+    if !encoder_is_here("an encoder that is slow", "libvpx-vp9") {
+        return;
+    }
     let dir = Dir::new();
     clapper(&dir, "in.mkv", 6, "-c:v ffv1 -c:a pcm_s16le");
     // An output that takes one frame at a time from an encoder that takes longer than a frame lasts.
@@ -153,6 +156,6 @@ fn a_recording_is_what_all_players_take_unless_somebody_wants_more() {
         dir.succeeds(&format!("live -y --backend cpu --no-preview {options} --record out.mkv {camera}"));
         assert_eq!(dir.streams("out.mkv")[0]["pix_fmt"], expected, "{options}");
     }
-    let run = dir.run(&format!("live --no-preview --output-pixel-format nv24 --record no.mkv {camera}"));
-    run.exits_with(1).says(&["libx264 does not take pixel format nv24"]);
+    let run = dir.run(&format!("live --no-preview --output-pixel-format p416le --record no.mkv {camera}"));
+    run.exits_with(1).says(&["does not take pixel format p416le"]);
 }
