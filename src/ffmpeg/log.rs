@@ -7,6 +7,9 @@ use std::sync::{Mutex, PoisonError};
 
 static LAST: Mutex<Option<String>> = Mutex::new(None);
 
+/// The protocol that was refused last. What FFmpeg complains of after that says less.
+static REFUSED: Mutex<Option<String>> = Mutex::new(None);
+
 /// Lets FFmpeg print its own messages (`-v`), or not.
 pub fn set_verbose(verbose: bool) {
     super::init();
@@ -28,6 +31,18 @@ pub fn silence_encoders() {
 /// The last error that FFmpeg logged since this was called before, without its line end.
 pub fn last_message() -> Option<String> {
     LAST.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// The protocol that an input wanted to use and was not allowed to, since this was called before.
+pub(super) fn refused_protocol() -> Option<String> {
+    REFUSED.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// The protocol that this message of FFmpeg's says is refused.
+fn protocol_refused_by(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once("Protocol '")?;
+    let (protocol, rest) = rest.split_once('\'')?;
+    rest.starts_with(" not on whitelist").then_some(protocol)
 }
 
 pub(super) fn install() {
@@ -69,6 +84,9 @@ unsafe extern "C" fn remember(
         }
         _ => line.trim().to_owned(),
     };
+    if let Some(protocol) = protocol_refused_by(&message) {
+        *REFUSED.lock().unwrap_or_else(PoisonError::into_inner) = Some(protocol.to_owned());
+    }
     if !message.is_empty() {
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
     }
