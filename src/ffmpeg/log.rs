@@ -2,7 +2,9 @@
 //! error code does not.
 #![allow(unsafe_code, reason = "a C callback")]
 
+use crate::io::print_text;
 use ffmpeg_next::ffi;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 static LAST: Mutex<Option<String>> = Mutex::new(None);
@@ -13,10 +15,11 @@ static REFUSED: Mutex<Option<String>> = Mutex::new(None);
 /// Lets FFmpeg print its own messages (`-v`), or not.
 pub fn set_verbose(verbose: bool) {
     super::init();
-    // SAFETY: sets an atomic integer, or a function pointer that lives forever.
+    // SAFETY: sets an atomic integer, and a function pointer that lives forever.
     unsafe {
         if verbose {
             ffi::av_log_set_level(ffi::AV_LOG_INFO);
+            #[cfg(not(all(target_arch = "x86_64", unix)))]
             ffi::av_log_set_callback(Some(ffi::av_log_default_callback));
         }
     }
@@ -45,6 +48,9 @@ fn protocol_refused_by(message: &str) -> Option<&str> {
     rest.starts_with(" not on whitelist").then_some(protocol)
 }
 
+/// Does the next message that is printed begin a line? Some come in pieces.
+static AT_LINE_START: AtomicBool = AtomicBool::new(true);
+
 pub(super) fn install() {
     // SAFETY: sets an atomic integer; the callback is a function that lives forever and may be called on any thread.
     unsafe {
@@ -64,11 +70,14 @@ unsafe extern "C" fn remember(
     format: *const std::ffi::c_char,
     arguments: *mut ffi::__va_list_tag,
 ) {
-    if level > ffi::AV_LOG_ERROR {
+    // SAFETY: reads an atomic integer.
+    let most = unsafe { ffi::av_log_get_level() };
+    if level > most {
         return;
     }
-    let mut line = [0; 512];
-    let mut prefix = 0;
+    let verbose = most > ffi::AV_LOG_ERROR;
+    let mut line = [0; 1024];
+    let mut prefix = i32::from(verbose && AT_LINE_START.load(Ordering::Relaxed));
     // SAFETY: FFmpeg gives a context, a format and its arguments that belong together; `line` has the length given.
     unsafe {
         let size = line.len() as i32;
@@ -76,6 +85,13 @@ unsafe extern "C" fn remember(
     }
     // SAFETY: `av_log_format_line2` ends what it writes with NUL.
     let line = unsafe { super::text(line.as_ptr()) };
+    if verbose {
+        AT_LINE_START.store(line.ends_with('\n'), Ordering::Relaxed);
+        print_text(&line);
+    }
+    if level > ffi::AV_LOG_ERROR {
+        return;
+    }
     let message = match line.split_once("] ") {
         // "[libx264 @ 0x5581]" says more without the address.
         Some((origin, rest)) if origin.starts_with('[') => {

@@ -1,3 +1,6 @@
-//! Input that means harm: what it names, says and asks for does not reach the network, other files or the terminal.
+//! Input and surroundings that mean harm: what is read does not reach the network, other files or the terminal, and a
+//! system that gives little does not make the program panic.
 
+mod limits;
 mod playlists;
+mod terminal;
