@@ -146,6 +146,19 @@ impl Demuxer {
         usize::try_from(best).ok().filter(|&index| !self.media.streams[index].is_attached_picture())
     }
 
+    /// Of the packets that the index lists of a stream, how many come after the time `dts`, and how many there are.
+    pub fn indexed_behind(&self, stream: usize, dts: i64) -> (u64, u64) {
+        // SAFETY: the context is open; the index is one of the streams described, which slicing checks, and entries are
+        // read before anything else can change them.
+        unsafe {
+            let streams = std::slice::from_raw_parts((*self.ptr).streams, (*self.ptr).nb_streams as usize);
+            let count = ffi::avformat_index_get_entries_count(streams[stream]);
+            let time = |index| ffi::avformat_index_get_entry(streams[stream], index).as_ref().map(|e| e.timestamp);
+            let behind = (0..count).rev().take_while(|&index| time(index).is_some_and(|time| time > dts)).count();
+            (behind as u64, u64::try_from(count).unwrap_or(0))
+        }
+    }
+
     /// Reads nothing more of this stream.
     pub fn discard(&mut self, index: usize) {
         // SAFETY: the index is one of the streams described; slicing checks it.
