@@ -1,9 +1,8 @@
 //! Playlists and files that name others: who may open what.
 
 use crate::program::{Dir, Run};
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -37,7 +36,9 @@ impl Server {
 
 fn answer(mut stream: TcpStream, text: &[u8]) -> std::io::Result<()> {
     stream.set_read_timeout(Some(std::time::Duration::from_secs(2)))?;
-    stream.read(&mut [0; 4096])?;
+    // The request ends with an empty line.
+    let lines = BufReader::new(stream.try_clone()?).lines().map_while(Result::ok);
+    lines.take_while(|line| !line.is_empty()).for_each(drop);
     write!(stream, "HTTP/1.0 200 OK\r\nContent-Length: {}\r\n\r\n", text.len())?;
     stream.write_all(text)
 }
@@ -156,10 +157,9 @@ fn a_playlist_from_the_network_does_not_read_local_files() {
     ] {
         let server = Server::start(text.clone());
         for scheme in ["http", "tcp"] {
-            let url = format!("{scheme}://127.0.0.1:{}/list.m3u8", server.port);
-            // Over TCP, the server's head would come before the list.
-            let server = if scheme == "tcp" { Some(plain(text.clone())) } else { None };
-            let url = server.map_or(url, |port| format!("tcp://127.0.0.1:{port}"));
+            // Over plain TCP, the head of an HTTP answer would come before the list.
+            let port = if scheme == "tcp" { plain(text.clone()) } else { server.port };
+            let url = format!("{scheme}://127.0.0.1:{port}/list.m3u8");
             let run = dir.run(&format!("--backend cpu {url} out.mkv")).exits_with(1);
             assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
             assert!(!dir.path("out.mkv").exists(), "{text}");
@@ -193,5 +193,4 @@ fn a_playlist_from_the_network_reads_what_lies_beside_it() {
     let list = Server::start(hls(&format!("http://127.0.0.1:{}/a.ts", segments.port)));
     dir.succeeds(&format!("--backend cpu --encoder ffv1 http://127.0.0.1:{}/list.m3u8 out.mkv", list.port));
     assert_eq!(dir.frames("out.mkv").len(), 10);
-    assert!(Path::new(&dir.path("out.mkv")).exists());
 }
