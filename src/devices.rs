@@ -5,6 +5,7 @@ use anyhow::Result;
 use histeq_video::camera::{Wanted, cameras, microphones, modes};
 use histeq_video::cuda::{Error, Gpu};
 use histeq_video::ffmpeg::{self, encoders};
+use histeq_video::io::printable;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -15,7 +16,8 @@ use std::fmt::Write as _;
 pub fn main() -> Result<()> {
     ffmpeg::init();
     let list = [gpus(), filming(), hearing(), encoding()].concat();
-    print(list.as_bytes())
+    // What a camera calls itself is not ours.
+    print(printable(&list).as_bytes())
 }
 
 fn gpus() -> String {

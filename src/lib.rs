@@ -9,8 +9,8 @@
 //! |---|---|---|
 //! | [`spec`] | histogram, curve, strength: pure integers | |
 //! | [`frame`] | a picture: format, planes, pool | |
-//! | [`io`] | pipes with large buffers, reads that can be interrupted | frame |
-//! | [`ffmpeg`] | what the safe bindings lack: contexts, pictures by reference, side data | frame |
+//! | [`io`] | pipes with large buffers, reads that can be interrupted, lines on stderr | frame |
+//! | [`ffmpeg`] | what the safe bindings lack: contexts, pictures by reference, side data | frame, io |
 //! | [`rawvideo`] | what raw frames are, and y4m headers | ffmpeg, frame |
 //! | [`svg`] | drawings and axes of plots | |
 //! | [`cuda`] | a GPU: memory, streams, kernels | frame, spec |
@@ -24,7 +24,7 @@
 //! | [`stats`] | what was done to each frame, measured and plotted | curves, pipeline, sink, equalize, frame, svg, spec |
 //! | [`comparison`] | two videos in one | pipeline, chart, equalize, ffmpeg, frame, spec |
 //! | [`window`] | the preview: picture, overlays, keys | pipeline, sink, chart, equalize, ffmpeg, frame, spec |
-//! | [`report`] | progress, notes, the line at the end | pipeline |
+//! | [`report`] | progress, notes, the line at the end | pipeline, io |
 //! | [`bench`] | measuring this machine: suites, tables, plots, the figures of others | pipeline, equalize, cuda, svg, ffmpeg, frame, spec |
 //! | [`cli`] | what was typed, what it means | everything |
 //!

@@ -15,11 +15,14 @@ use histeq_video::cli::{
     Args, BackendStartup, BenchJob, Command, CompareJob, Job, LiveJob, check_region, completions, man_page, man_pages,
 };
 use histeq_video::ffmpeg;
+use histeq_video::io::{print_text, printable};
 use histeq_video::pipeline::{self, Cancel, Outcome, Progress, ReaderGone, Summary};
 use histeq_video::report::{Console, Meter, Verbosity, summary};
 use histeq_video::sink;
 use histeq_video::source;
 use records::{RecordTargets, Records};
+use std::borrow::Cow;
+use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 use stdout::print;
@@ -29,13 +32,15 @@ use wrapping::Wrapping;
 const FINISHING: &str = "interrupted, finishing the file";
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = Args::try_parse().unwrap_or_else(|error| refuse(&error));
     match args.command {
-        Some(Command::Live(args)) => live::main(LiveJob::from_args(*args).unwrap_or_else(|error| error.exit())),
+        Some(Command::Live(args)) => live::main(LiveJob::from_args(*args).unwrap_or_else(|error| refuse(&error))),
         Some(Command::Compare(args)) => {
-            compare::main(CompareJob::from_args(*args).unwrap_or_else(|error| error.exit()))
+            compare::main(CompareJob::from_args(*args).unwrap_or_else(|error| refuse(&error)))
         }
-        Some(Command::Bench(args)) => benchmark::main(BenchJob::from_args(*args).unwrap_or_else(|error| error.exit())),
+        Some(Command::Bench(args)) => {
+            benchmark::main(BenchJob::from_args(*args).unwrap_or_else(|error| refuse(&error)))
+        }
         Some(Command::Devices) => ended(devices::main()),
         Some(Command::Completions { shell }) => ended(print(&completions(shell))),
         Some(Command::Man { out: Some(folder), .. }) => {
@@ -43,12 +48,12 @@ fn main() -> ExitCode {
             ended(man_pages(&folder).with_context(place))
         }
         Some(Command::Man { command, out: None }) => {
-            let page = man_page(command.as_deref()).unwrap_or_else(|error| error.exit());
+            let page = man_page(command.as_deref()).unwrap_or_else(|error| refuse(&error));
             let mut text = Vec::new();
             ended(page.render(&mut text).map_err(Into::into).and_then(|()| print(&text)))
         }
         None => {
-            let job = Job::from_args(args).unwrap_or_else(|error| error.exit());
+            let job = Job::from_args(args).unwrap_or_else(|error| refuse(&error));
             let console = Console::new(job.verbosity());
             let cancel = Cancel::default();
             run(job, &console, &cancel).unwrap_or_else(|error| {
@@ -58,6 +63,17 @@ fn main() -> ExitCode {
             })
         }
     }
+}
+
+/// Says what is wrong with the command line, or shows the help that was asked for, and ends the program.
+fn refuse(error: &clap::Error) -> ! {
+    // The message repeats what was typed, which may be the name of a file that holds commands for a terminal.
+    let is_command = |text: OsString| matches!(printable(&text.to_string_lossy()), Cow::Owned(_));
+    if error.use_stderr() && std::env::args_os().any(is_command) {
+        print_text(&error.render().to_string());
+        std::process::exit(error.exit_code())
+    }
+    error.exit()
 }
 
 /// The end of what takes no signals.

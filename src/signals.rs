@@ -2,6 +2,7 @@
 //! program began (`nohup`) stay so.
 #![allow(unsafe_code, reason = "which signals are ignored, only the C library tells")]
 
+use anyhow::{Result, anyhow};
 use histeq_video::pipeline::Cancel;
 use histeq_video::report::Console;
 use std::path::PathBuf;
@@ -37,12 +38,7 @@ fn ignored() -> Vec<libc::c_int> {
 ///
 /// # Errors
 /// When the system refuses.
-pub fn listen(
-    cancel: Cancel,
-    console: Console,
-    temporary: Vec<PathBuf>,
-    word: &'static str,
-) -> Result<(), ctrlc::Error> {
+pub fn listen(cancel: Cancel, console: Console, temporary: Vec<PathBuf>, word: &'static str) -> Result<()> {
     #[cfg(unix)]
     let ignored = ignored();
     ctrlc::set_handler(move || {
@@ -56,6 +52,10 @@ pub fn listen(
         }
         cancel.cancel();
         console.say(&format!("histeq-video: {word} (again to give up at once)"));
+    })
+    .map_err(|error| match error {
+        ctrlc::Error::System(error) => anyhow!("cannot listen for Ctrl-C: {error} (`ulimit -u` limits threads)"),
+        error => error.into(),
     })?;
     #[cfg(unix)]
     for signal in ignored {

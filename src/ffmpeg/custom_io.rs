@@ -1,7 +1,9 @@
 //! Lets FFmpeg read from anything that Rust can read from.
 #![allow(unsafe_code, reason = "C callbacks")]
 
+use super::{Error, OUT_OF_MEMORY, check};
 use ffmpeg_next::ffi;
+use std::ffi::CStr;
 use std::io::Read;
 
 /// Bytes that FFmpeg asks for at once.
@@ -18,15 +20,42 @@ unsafe impl Send for CustomIo {}
 
 impl CustomIo {
     /// FFmpeg's view of `reader`.
-    pub fn new(reader: Box<dyn Read + Send>) -> Self {
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn new(reader: Box<dyn Read + Send>) -> Result<Self, Error> {
         let reader = Box::into_raw(Box::new(reader));
-        // SAFETY: the buffer is FFmpeg's own, which may replace it; the reader lives as long as the context.
-        let context = unsafe {
-            let buffer = ffi::av_malloc(BUFFER).cast();
-            ffi::avio_alloc_context(buffer, BUFFER as i32, 0, reader.cast(), Some(read), None, None)
-        };
-        assert!(!context.is_null(), "out of memory");
-        CustomIo { context, reader }
+        // SAFETY: the buffer is FFmpeg's own, which may replace it, and is freed here if nothing takes it; the reader lives
+        // as long as the context, and is freed here if there is none.
+        unsafe {
+            let mut buffer = ffi::av_malloc(BUFFER);
+            let context = match buffer.is_null() {
+                true => std::ptr::null_mut(),
+                false => {
+                    ffi::avio_alloc_context(buffer.cast(), BUFFER as i32, 0, reader.cast(), Some(read), None, None)
+                }
+            };
+            if context.is_null() {
+                ffi::av_freep((&raw mut buffer).cast());
+                drop(Box::from_raw(reader));
+                return Err(OUT_OF_MEMORY);
+            }
+            Ok(CustomIo { context, reader })
+        }
+    }
+
+    /// The demuxer for what comes first, which is read again later.
+    ///
+    /// # Errors
+    /// When there is none, or reading fails.
+    pub(super) fn probe(&self, name: &CStr) -> Result<*const ffi::AVInputFormat, Error> {
+        let mut found = std::ptr::null();
+        // SAFETY: the context is valid, and its position is what it was when the call is over.
+        check(unsafe {
+            let nobody = std::ptr::null_mut();
+            ffi::av_probe_input_buffer2(self.context, &mut found, name.as_ptr(), nobody, 0, 0)
+        })?;
+        Ok(found)
     }
 
     pub(super) fn as_ptr(&self) -> *mut ffi::AVIOContext {

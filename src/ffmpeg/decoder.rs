@@ -3,7 +3,7 @@
 
 use super::decoder_buffers::{DecoderBuffers, get_buffer};
 use super::nvdec::Nvdec;
-use super::{Error, Packet, Picture, RawFormat, Stream, check};
+use super::{Error, OUT_OF_MEMORY, Packet, Picture, RawFormat, Stream, check};
 use crate::frame::Pool;
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::{Rational, ffi};
@@ -76,7 +76,9 @@ impl Decoder {
             let ptr = ffi::avcodec_alloc_context3(codec);
             let aspect_ratio = stream.container_aspect_ratio;
             let decoder = Decoder { ptr, nvdec, refused: None, aspect_ratio, pinned: None, buffers: Box::default() };
-            assert!(!decoder.ptr.is_null(), "out of memory");
+            if decoder.ptr.is_null() {
+                return Err(OUT_OF_MEMORY);
+            }
             check(ffi::avcodec_parameters_to_context(decoder.ptr, stream.parameters.as_ptr()))?;
             (*decoder.ptr).pkt_timebase = stream.time_base.into();
             (*decoder.ptr).thread_count = 0;

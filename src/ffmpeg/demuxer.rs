@@ -4,13 +4,15 @@
 use super::custom_io::CustomIo;
 use super::media::{entries, set_entries};
 use super::packet::Packet;
+use super::protocols::{self, OpenError};
 use super::{
-    Chapter, Error, FieldOrder, Interrupt, Kind, Media, Metadata, Stream, StreamSideData, c_string, check, location,
-    text,
+    Chapter, Error, FieldOrder, Interrupt, Kind, Media, Metadata, OUT_OF_MEMORY, Stream, StreamSideData, c_string,
+    check, location, text,
 };
 use crate::frame::{HostPool, Pool};
 use ffmpeg_next::codec::{Id, Parameters};
 use ffmpeg_next::{Rational, ffi};
+use std::ffi::CStr;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -36,51 +38,76 @@ impl Demuxer {
     /// demuxer, for inputs that do not tell. `interrupt` ends a read that waits.
     ///
     /// # Errors
-    /// When it cannot be opened, or holds nothing that FFmpeg knows.
+    /// When it cannot be opened, holds nothing that FFmpeg knows, or names what its kind of input may not open.
     pub fn open(
         url: &str,
         reader: Option<Box<dyn Read + Send>>,
         format: Option<&str>,
         options: &[(String, String)],
         interrupt: impl Into<Interrupt>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, OpenError> {
         super::init();
         super::last_message();
-        let format = match format {
-            None => std::ptr::null(),
-            Some(name) => {
-                // SAFETY: a NUL-terminated name.
-                let found = unsafe { ffi::av_find_input_format(c_string(name).as_ptr()) };
-                if found.is_null() {
-                    return Err(Error::DemuxerNotFound);
-                }
-                found
-            }
+        super::refused_protocol();
+        let io = reader.map(CustomIo::new).transpose()?;
+        let found = match (format, &io) {
+            (Some(name), _) => found(name)?,
+            (None, Some(io)) => io.probe(&location(url))?,
+            (None, None) => std::ptr::null(),
         };
-        let io = reader.map(CustomIo::new);
-        let interrupt = Box::new(interrupt.into());
+        // SAFETY: null or a constant of the library.
+        let (is_device, demuxer) = unsafe { (is_device(found), found.as_ref().map(|format| text(format.name))) };
+        if let (None, Some(playlist)) = (format, demuxer.filter(|name| protocols::is_playlist(name))) {
+            return Err(OpenError::Playlist(playlist.split(',').next().unwrap_or_default().to_owned()));
+        }
+        // What a device is called is no file's name.
+        let place = if is_device { c_string(url) } else { location(url) };
+        let allowed = match &io {
+            _ if is_device => None,
+            Some(_) => Some(protocols::of_pipe(format).to_owned()),
+            None => Some(protocols::of_url(&place.to_string_lossy())),
+        };
+        let whitelist = allowed.iter().map(|allowed| ("protocol_whitelist".to_owned(), allowed.clone()));
+        let options: Vec<(String, String)> = options.iter().cloned().chain(whitelist).collect();
+        let opened = Self::open_as(&place, io, found, is_device, &options, Box::new(interrupt.into()));
+        opened.map_err(|error| match (super::refused_protocol(), allowed) {
+            (Some(protocol), Some(allowed)) => {
+                OpenError::Protocol { protocol, input: protocols::kind_of_input(&allowed) }
+            }
+            _ => error.into(),
+        })
+    }
+
+    fn open_as(
+        place: &CStr,
+        io: Option<CustomIo>,
+        format: *const ffi::AVInputFormat,
+        is_device: bool,
+        options: &[(String, String)],
+        interrupt: Box<Interrupt>,
+    ) -> Result<Self, Error> {
         let mut dictionary = std::ptr::null_mut();
         // SAFETY: the context is allocated here and freed by `avformat_open_input` when that fails, by `Drop` later;
         // reader and interrupt outlive it, because the Demuxer holds all three and closes the context first.
         unsafe {
             let mut ptr = ffi::avformat_alloc_context();
-            assert!(!ptr.is_null(), "out of memory");
+            if ptr.is_null() {
+                return Err(OUT_OF_MEMORY);
+            }
             (*ptr).interrupt_callback = interrupt.callback();
             if let Some(io) = &io {
                 (*ptr).pb = io.as_ptr();
             }
             set_entries(&mut dictionary, options);
-            // What a device is called is no file's name.
-            let copies: Option<Arc<dyn Pool>> = match is_device(format) {
+            let copies: Option<Arc<dyn Pool>> = match is_device {
                 true => Some(Arc::new(HostPool::default())),
                 false => None,
             };
-            let url = if is_device(format) { c_string(url) } else { location(url) };
-            if is_device(format) {
+            if is_device {
                 // Cameras then say that there is nothing yet, instead of waiting where no interrupt reaches them.
                 (*ptr).flags |= ffi::AVFMT_FLAG_NONBLOCK;
             }
-            let opened = ffi::avformat_open_input(&mut ptr, url.as_ptr(), format.cast_mut().cast(), &mut dictionary);
+            let opened = ffi::avformat_open_input(&mut ptr, place.as_ptr(), format.cast_mut().cast(), &mut dictionary);
             let ignored = entries(dictionary);
             ffi::av_dict_free(&mut dictionary);
             check(opened)?;
@@ -117,6 +144,19 @@ impl Demuxer {
             ffi::av_find_best_stream(self.ptr, video, -1, -1, std::ptr::null_mut(), 0)
         };
         usize::try_from(best).ok().filter(|&index| !self.media.streams[index].is_attached_picture())
+    }
+
+    /// Of the packets that the index lists of a stream, how many come after the time `dts`, and how many there are.
+    pub fn indexed_behind(&self, stream: usize, dts: i64) -> (u64, u64) {
+        // SAFETY: the context is open; the index is one of the streams described, which slicing checks, and entries are
+        // read before anything else can change them.
+        unsafe {
+            let streams = std::slice::from_raw_parts((*self.ptr).streams, (*self.ptr).nb_streams as usize);
+            let count = ffi::avformat_index_get_entries_count(streams[stream]);
+            let time = |index| ffi::avformat_index_get_entry(streams[stream], index).as_ref().map(|e| e.timestamp);
+            let behind = (0..count).rev().take_while(|&index| time(index).is_some_and(|time| time > dts)).count();
+            (behind as u64, u64::try_from(count).unwrap_or(0))
+        }
     }
 
     /// Reads nothing more of this stream.
@@ -225,6 +265,13 @@ impl Media {
             may_jump: false,
         }
     }
+}
+
+/// The demuxer of this name.
+fn found(name: &str) -> Result<*const ffi::AVInputFormat, Error> {
+    // SAFETY: a NUL-terminated name.
+    let found = unsafe { ffi::av_find_input_format(c_string(name).as_ptr()) };
+    if found.is_null() { Err(Error::DemuxerNotFound) } else { Ok(found) }
 }
 
 /// Is it an input device rather than a container?

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::media::{entries, set_entries};
-use super::{Colour, Encoder, Error, FieldOrder, Packet, Picture, RawFormat, StreamSideData, check};
+use super::{Colour, Encoder, Error, FieldOrder, OUT_OF_MEMORY, Packet, Picture, RawFormat, StreamSideData, check};
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
 
@@ -54,7 +54,7 @@ impl VideoEncoder {
         // SAFETY: the context is owned by `this` from the start, and all that is set are its public fields.
         let mut this = unsafe {
             let this = VideoEncoder { ptr: ffi::avcodec_alloc_context3(encoder.0), can_close: true };
-            assert!(!this.ptr.is_null(), "out of memory");
+            anyhow::ensure!(!this.ptr.is_null(), OUT_OF_MEMORY);
             let context = &mut *this.ptr;
             context.pix_fmt = options.format.0;
             context.width = i32::try_from(options.size.0)?;

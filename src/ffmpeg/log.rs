@@ -2,18 +2,24 @@
 //! error code does not.
 #![allow(unsafe_code, reason = "a C callback")]
 
+use crate::io::print_text;
 use ffmpeg_next::ffi;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 static LAST: Mutex<Option<String>> = Mutex::new(None);
 
+/// The protocol that was refused last. What FFmpeg complains of after that says less.
+static REFUSED: Mutex<Option<String>> = Mutex::new(None);
+
 /// Lets FFmpeg print its own messages (`-v`), or not.
 pub fn set_verbose(verbose: bool) {
     super::init();
-    // SAFETY: sets an atomic integer, or a function pointer that lives forever.
+    // SAFETY: sets an atomic integer, and a function pointer that lives forever.
     unsafe {
         if verbose {
             ffi::av_log_set_level(ffi::AV_LOG_INFO);
+            #[cfg(not(all(target_arch = "x86_64", unix)))]
             ffi::av_log_set_callback(Some(ffi::av_log_default_callback));
         }
     }
@@ -29,6 +35,21 @@ pub fn silence_encoders() {
 pub fn last_message() -> Option<String> {
     LAST.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
+
+/// The protocol that an input wanted to use and was not allowed to, since this was called before.
+pub(super) fn refused_protocol() -> Option<String> {
+    REFUSED.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// The protocol that this message of FFmpeg's says is refused.
+fn protocol_refused_by(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once("Protocol '")?;
+    let (protocol, rest) = rest.split_once('\'')?;
+    rest.starts_with(" not on whitelist").then_some(protocol)
+}
+
+/// Does the next message that is printed begin a line? Some come in pieces.
+static AT_LINE_START: AtomicBool = AtomicBool::new(true);
 
 pub(super) fn install() {
     // SAFETY: sets an atomic integer; the callback is a function that lives forever and may be called on any thread.
@@ -49,11 +70,14 @@ unsafe extern "C" fn remember(
     format: *const std::ffi::c_char,
     arguments: *mut ffi::__va_list_tag,
 ) {
-    if level > ffi::AV_LOG_ERROR {
+    // SAFETY: reads an atomic integer.
+    let most = unsafe { ffi::av_log_get_level() };
+    if level > most {
         return;
     }
-    let mut line = [0; 512];
-    let mut prefix = 0;
+    let verbose = most > ffi::AV_LOG_ERROR;
+    let mut line = [0; 1024];
+    let mut prefix = i32::from(verbose && AT_LINE_START.load(Ordering::Relaxed));
     // SAFETY: FFmpeg gives a context, a format and its arguments that belong together; `line` has the length given.
     unsafe {
         let size = line.len() as i32;
@@ -61,6 +85,13 @@ unsafe extern "C" fn remember(
     }
     // SAFETY: `av_log_format_line2` ends what it writes with NUL.
     let line = unsafe { super::text(line.as_ptr()) };
+    if verbose {
+        AT_LINE_START.store(line.ends_with('\n'), Ordering::Relaxed);
+        print_text(&line);
+    }
+    if level > ffi::AV_LOG_ERROR {
+        return;
+    }
     let message = match line.split_once("] ") {
         // "[libx264 @ 0x5581]" says more without the address.
         Some((origin, rest)) if origin.starts_with('[') => {
@@ -69,6 +100,9 @@ unsafe extern "C" fn remember(
         }
         _ => line.trim().to_owned(),
     };
+    if let Some(protocol) = protocol_refused_by(&message) {
+        *REFUSED.lock().unwrap_or_else(PoisonError::into_inner) = Some(protocol.to_owned());
+    }
     if !message.is_empty() {
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
     }

@@ -20,6 +20,7 @@ mod nvdec;
 mod packet;
 mod parse;
 mod picture;
+mod protocols;
 mod raw_format;
 mod rotation;
 mod scaler;
@@ -38,12 +39,14 @@ pub use encoder::{VideoEncoder, VideoOptions};
 pub use encoder_info::{Encoder, encoders, nearest_format};
 pub use ffmpeg_next::Rational;
 pub use interrupt::Interrupt;
+use log::refused_protocol;
 pub use log::{last_message, set_verbose, silence_encoders};
 pub use media::{Chapter, FieldOrder, Kind, Media, Metadata, Stream};
 pub use muxer::{MUX_DELAY, Muxer, OutputStream};
 pub use packet::Packet;
 pub use parse::{later_timecode, parse_number, parse_rate, parse_size, parse_time};
 pub use picture::{Picture, Properties};
+pub use protocols::OpenError;
 pub use raw_format::RawFormat;
 pub use rotation::AutoRotate;
 use rotation::Rotation;
@@ -57,6 +60,9 @@ use std::sync::Once;
 
 /// What FFmpeg answered to a call that failed.
 pub type Error = ffmpeg_next::Error;
+
+/// What a call answers that finds no memory.
+const OUT_OF_MEMORY: Error = Error::Other { errno: libc::ENOMEM };
 
 /// Makes FFmpeg ready and quiet. Safe to call more than once.
 pub fn init() {

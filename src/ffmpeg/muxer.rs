@@ -3,8 +3,8 @@
 
 use super::media::{entries, set_entries};
 use super::{
-    Chapter, Container, Error, Interrupt, Metadata, Packet, SoundTranscoder, Stream, StreamSideData, VideoEncoder,
-    check, location, rescale,
+    Chapter, Container, Error, Interrupt, Metadata, OUT_OF_MEMORY, Packet, SoundTranscoder, Stream, StreamSideData,
+    VideoEncoder, check, location, rescale,
 };
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
@@ -304,7 +304,9 @@ impl Muxer {
             (*parameters).codec_id = (*original.parameters.as_ptr()).codec_id;
             let room = picture.len() + ffi::AV_INPUT_BUFFER_PADDING_SIZE as usize;
             (*parameters).extradata = ffi::av_mallocz(room).cast();
-            assert!(!(*parameters).extradata.is_null(), "out of memory");
+            if (*parameters).extradata.is_null() {
+                return Err(OUT_OF_MEMORY);
+            }
             std::ptr::copy_nonoverlapping(picture.as_ptr(), (*parameters).extradata, picture.len());
             (*parameters).extradata_size = picture.len() as i32;
             set_entries(&mut (*stream).metadata, metadata);

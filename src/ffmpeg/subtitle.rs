@@ -1,7 +1,7 @@
 //! Turns text subtitles of one kind into another (SubRip into mov_text, say).
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::{Error, Packet, Stream, check, microseconds, rescale};
+use super::{Error, OUT_OF_MEMORY, Packet, Stream, check, microseconds, rescale};
 use ffmpeg_next::{Rational, ffi};
 
 /// A subtitle is at most this long, in bytes.
@@ -36,14 +36,18 @@ impl SubtitleTranscoder {
                 encoder: ffi::avcodec_alloc_context3(to),
                 time_base: stream.time_base,
             };
-            assert!(!this.decoder.is_null() && !this.encoder.is_null(), "out of memory");
+            if this.decoder.is_null() || this.encoder.is_null() {
+                return Err(OUT_OF_MEMORY);
+            }
             check(ffi::avcodec_parameters_to_context(this.decoder, stream.parameters.as_ptr()))?;
             (*this.decoder).pkt_timebase = stream.time_base.into();
             check(ffi::avcodec_open2(this.decoder, from, std::ptr::null_mut()))?;
             let size = (*this.decoder).subtitle_header_size as usize;
             if size > 0 && !(*this.decoder).subtitle_header.is_null() {
                 let header: *mut u8 = ffi::av_mallocz(size + 1).cast();
-                assert!(!header.is_null(), "out of memory");
+                if header.is_null() {
+                    return Err(OUT_OF_MEMORY);
+                }
                 std::ptr::copy_nonoverlapping((*this.decoder).subtitle_header, header, size);
                 (*this.encoder).subtitle_header = header;
                 (*this.encoder).subtitle_header_size = size as i32;

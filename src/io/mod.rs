@@ -1,9 +1,10 @@
 //! Bytes in and out at speed: pipes with large buffers, reads that can be interrupted, writes of whole planes; and the
-//! names of files in a row, URLs. Nothing here knows what the bytes mean.
+//! names of files in a row, URLs, lines on stderr. Nothing here knows what the bytes mean.
 
 mod fifo;
 mod numbered;
 mod reader;
+mod terminal;
 mod url;
 #[cfg(target_os = "linux")]
 mod virtual_camera;
@@ -12,6 +13,7 @@ mod writer;
 pub use fifo::{is_fifo, is_pipe, open_for_reader};
 pub use numbered::{escaped_pattern, number_pattern, numbered, numbers_there};
 pub use reader::Reader;
+pub use terminal::{print_line, print_text, printable};
 pub use url::{host, without_password};
 #[cfg(target_os = "linux")]
 pub use virtual_camera::HeldVirtualCamera;

@@ -2,13 +2,14 @@
 //! (everything in flight is finished), somebody cancels (the same, only earlier), a stage fails (its channel closes, its
 //! neighbours notice, and the sink is dropped unfinished).
 
+use super::threads::start;
 use super::{Cancel, Delivery, Outcome, PartPosition, Progress, Sink, Source, Stage};
 use crate::equalize::Equalizer;
 use crate::ffmpeg::Packet;
 use anyhow::{Result, anyhow};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
 use std::collections::VecDeque;
-use std::thread::{Builder, ScopedJoinHandle, scope};
+use std::thread::{ScopedJoinHandle, scope};
 use std::time::{Duration, Instant};
 
 /// Deliveries that wait between two stages: enough to even out frames that take longer, few enough to stay small.
@@ -52,12 +53,11 @@ pub fn run(
     let (decoded, to_equalize) = bounded(QUEUED);
     let (equalized, to_write) = bounded(QUEUED);
     let (running, over) = bounded::<()>(0);
+    let stop = &|| cancel.abandon();
     scope(|scope| {
-        let named = |name: &str| Builder::new().name(name.to_owned());
-        let read = named("source").spawn_scoped(scope, move || read(source, &decoded, cancel, progress))?;
-        let equalize =
-            named("equalize").spawn_scoped(scope, move || pass(equalizer, &to_equalize, &equalized, progress))?;
-        let write = named("sink").spawn_scoped(scope, move || {
+        let read = start(scope, "source", stop, move || read(source, &decoded, cancel, progress))?;
+        let equalize = start(scope, "equalize", stop, move || pass(equalizer, &to_equalize, &equalized, progress))?;
+        let write = start(scope, "sink", stop, move || {
             let _running = running;
             write(sink, &to_write, progress)
         })?;

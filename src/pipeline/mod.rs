@@ -8,6 +8,7 @@ pub mod live;
 mod notices;
 mod progress;
 mod stages;
+mod threads;
 
 pub use cancel::Cancel;
 pub use engine::{Summary, run};

@@ -1,8 +1,8 @@
 //! Lines on stderr that do not run into the progress bar.
 
+use crate::io::print_line;
 use crate::pipeline::{Level, Notices};
 use indicatif::ProgressBar;
-use std::io::Write;
 use std::sync::Arc;
 
 /// How much is said.
@@ -37,10 +37,7 @@ impl Console {
 
     /// Prints a line.
     pub fn line(&self, text: &str) {
-        let print = || {
-            // If stderr is gone there is nobody to tell.
-            let _ = writeln!(std::io::stderr(), "{text}");
-        };
+        let print = || print_line(text);
         match self.bar.get() {
             Some(bar) => bar.suspend(print),
             None => print(),

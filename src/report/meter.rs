@@ -1,5 +1,6 @@
 //! Progress while a run goes on: a bar, lines of text, or lines of JSON.
 
+use crate::io::print_line;
 use crate::pipeline::{Input, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
@@ -131,7 +132,7 @@ impl Meter {
                 format!("{percent}frame {frame}  {fps:.1} fps  {speed:.2}x{eta}")
             }
         };
-        eprintln!("{line}");
+        print_line(&line);
     }
 }
 

@@ -255,7 +255,10 @@ fn resolve(url: &str, cancel: &Cancel) -> Result<(), Unresolved> {
     let (answer, asked) = bounded(1);
     let name = host.clone();
     // Nobody waits for it when nobody wants to know any more.
-    std::thread::spawn(move || answer.send((name.as_str(), 0).to_socket_addrs().is_ok()));
+    let ask = move || answer.send((name.as_str(), 0).to_socket_addrs().is_ok());
+    if std::thread::Builder::new().name("resolve".to_owned()).spawn(ask).is_err() {
+        return Err(Unresolved(host));
+    }
     loop {
         match asked.recv_timeout(LOOK) {
             Ok(true) => return Ok(()),

@@ -343,7 +343,7 @@ fn may_overwrite(name: &str, overwrite: Overwrite) -> bool {
         Overwrite::Yes => true,
         Overwrite::No => false,
         Overwrite::Ask if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() => {
-            eprint!("{name} exists. Overwrite? [y/N] ");
+            crate::io::print_text(&format!("{name} exists. Overwrite? [y/N] "));
             let mut answer = String::new();
             std::io::stdin().read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y")
         }

@@ -7,8 +7,8 @@ use super::sound::{Hearing, Sounds};
 use super::waiting::Pauses;
 use crate::camera::explain;
 use crate::ffmpeg::{
-    AutoRotate, DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Interrupt, Media, Packet, Picture, Rational,
-    last_message, microseconds, rescale,
+    AutoRotate, DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Interrupt, Media, OpenError, Packet, Picture,
+    Rational, last_message, microseconds, rescale,
 };
 use crate::frame::Pool;
 use crate::io::Reader;
@@ -304,8 +304,11 @@ impl Open {
         let demuxer =
             Demuxer::open(&place.url, reader, format, &place.options, interrupt.clone()).map_err(|error| {
                 // FFmpeg has other names for a read that was cut short.
-                let error = if interrupt.is_due() { Error::Exit } else { error };
-                anyhow!("{}", explain(&place.name, format, error))
+                let error = if interrupt.is_due() { OpenError::Ffmpeg(Error::Exit) } else { error };
+                match error {
+                    OpenError::Ffmpeg(error) => anyhow!("{}", explain(&place.name, format, error)),
+                    refused => anyhow!("{}: {refused}", place.name),
+                }
             })?;
         last_message();
         let video = demuxer.best_video().with_context(|| format!("{}: no video in it", place.name))?;

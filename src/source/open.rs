@@ -3,7 +3,7 @@
 use super::file::FileSource;
 use super::options::{InputOptions, RawOptions};
 use super::raw::RawSource;
-use crate::ffmpeg::{DecodeOn, Rational, RawFormat};
+use crate::ffmpeg::{DecodeOn, OpenError, Rational, RawFormat};
 use crate::frame::Range;
 use crate::io::{Reader, is_pipe};
 use crate::pipeline::{Cancel, Input, Notices, Progress, Source};
@@ -67,7 +67,8 @@ fn open_whatever_it_is(
         .map_err(|error| {
             // What FFmpeg cannot recognize is most likely raw frames.
             let hint = "raw frames have to be described: -f rawvideo -s WxH --pixel-format yuv420p -r 25";
-            if options.format.is_none() { anyhow!("{error:#} ({hint})") } else { error }
+            let may_be_raw = options.format.is_none() && !error.is::<OpenError>();
+            if may_be_raw { anyhow!("{error:#} ({hint})") } else { error }
         })?;
     let input = source.input().clone();
     Ok((Box::new(source), input))

@@ -6,17 +6,24 @@ use crate::pipeline::{Delivery, Input, Notices, Outcome};
 use crate::sink::{self, Files, OutputOptions, Overwrite, Target};
 use anyhow::Result;
 use crossbeam_channel::Sender;
+use std::thread::Builder;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Writes `frame` into this folder, on a thread of its own, and says where it is: on the terminal and in the window.
 pub fn keep(frame: Frame, notices: &Notices, window: Sender<String>) {
-    let notices = notices.clone();
-    std::thread::spawn(move || {
-        let said = write(frame).unwrap_or_else(|error| format!("no screenshot: {error:#}"));
-        notices.note(&said);
-        // The window may be closed by now.
-        let _ = window.send(said);
+    let (told, sender) = (notices.clone(), window.clone());
+    let thread = Builder::new().name("screenshot".to_owned()).spawn(move || {
+        say(&write(frame).unwrap_or_else(|error| format!("no screenshot: {error:#}")), &told, &sender);
     });
+    if let Err(error) = thread {
+        say(&format!("no screenshot: {error}"), notices, &window);
+    }
+}
+
+fn say(text: &str, notices: &Notices, window: &Sender<String>) {
+    notices.note(text);
+    // The window may be closed by now.
+    let _ = window.send(text.to_owned());
 }
 
 fn write(mut frame: Frame) -> Result<String> {

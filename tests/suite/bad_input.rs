@@ -264,6 +264,72 @@ fn a_file_cut_in_the_middle_gives_what_it_holds() {
     }
 }
 
+/// The file up to the end of packet `count` of its only stream.
+fn cut_after_packet(dir: &Dir, whole: &str, cut: &str, count: usize) {
+    let found = dir.probe("-show_packets", whole);
+    let packet = &found["packets"].as_array().expect("packets")[count - 1];
+    let number = |key: &str| packet[key].as_str().and_then(|text| text.parse::<usize>().ok()).expect("a number");
+    // In AVI, the head of a chunk is counted as its place, and its length is even.
+    let head = if whole.ends_with(".avi") { 8 } else { 0 };
+    let end = number("pos") + head + number("size");
+    let end = if head > 0 { end.next_multiple_of(2) } else { end };
+    dir.write(cut, &dir.read(whole)[..end]);
+}
+
+#[test]
+fn a_file_cut_between_two_frames_is_not_taken_for_whole() {
+    let dir = Dir::new();
+    let clip = "-f lavfi -i testsrc2=size=128x96:rate=25 -frames:v 795";
+    dir.ffmpeg(&format!("{clip} -c:v mjpeg -q:v 20 whole.avi"));
+    dir.ffmpeg(&format!("{clip} -c:v mpeg4 -bf 2 -movflags +faststart whole.mp4"));
+    for (kind, count) in [("avi", 199), ("avi", 780), ("mp4", 199), ("mp4", 794)] {
+        let (whole, cut) = (format!("whole.{kind}"), format!("cut.{kind}"));
+        dir.succeeds(&format!("--backend cpu --strict --encoder mpeg4 -y {whole} out.mkv")).never_says("ends early");
+        cut_after_packet(&dir, &whole, &cut, count);
+        let says = format!("{cut} ends early: {count} of 795 frames are there (the file was cut short)");
+        dir.succeeds(&format!("--backend cpu --encoder mpeg4 -y {cut} out.mkv")).says(&["warning", &says]);
+        dir.run(&format!("--backend cpu --encoder mpeg4 --strict {cut} strict.mkv")).exits_with(1).says(&[&says]);
+        assert!(!dir.path("strict.mkv").exists());
+        // Who asks for a part gets it.
+        dir.succeeds(&format!("--backend cpu --encoder mpeg4 --strict -y --frames 50 {cut} out.mkv"));
+    }
+}
+
+#[test]
+fn whole_files_of_uneven_rates_edits_and_dropped_frames_do_not_end_early() {
+    let dir = Dir::new();
+    let clip = "-f lavfi -i testsrc2=size=128x96:rate=25 -frames:v 100";
+    dir.ffmpeg(&format!("{clip} -c:v mpeg4 -bf 2 -g 30 whole.mp4"));
+    // The edit list hides what lies before the beginning.
+    dir.ffmpeg("-ss 1.5 -i whole.mp4 -c copy edited.mp4");
+    dir.ffmpeg("-ss 0.5 -t 2.1 -i whole.mp4 -c copy ended.mov");
+    let uneven = "-vf select='not(mod(n\\,3))+lt(n\\,20)' -vsync vfr";
+    dir.ffmpeg(&format!("{clip} {uneven} -c:v mpeg4 uneven.mp4"));
+    // AVI holds empty frames in place of those left out.
+    dir.ffmpeg(&format!("{clip} {uneven} -c:v mpeg4 -r 25 dropped.avi"));
+    dir.ffmpeg("-i uneven.mp4 -c copy copied.avi");
+    dir.ffmpeg(&format!("{clip} -c:v mpeg4 -movflags frag_keyframe+empty_moov pieces.mp4"));
+    dir.ffmpeg(&format!("{clip} -c:v mpeg2video -flags +ildct+ilme -top 1 fields.mov"));
+    dir.ffmpeg(&format!("{clip} -c:v mpeg4 -bf 2 between.avi"));
+    // A writer that could not go back leaves a count that means nothing.
+    let piped = dir.other_command("ffmpeg", "-v error -i between.avi -c copy -f avi -").output().expect("ffmpeg runs");
+    dir.write("piped.avi", &piped.stdout);
+    for file in [
+        "whole.mp4",
+        "edited.mp4",
+        "ended.mov",
+        "uneven.mp4",
+        "dropped.avi",
+        "copied.avi",
+        "pieces.mp4",
+        "fields.mov",
+        "between.avi",
+        "piped.avi",
+    ] {
+        dir.succeeds(&format!("--backend cpu --encoder mpeg4 -y {file} out.mkv")).never_says("ends early");
+    }
+}
+
 #[test]
 fn broken_packets_are_counted_and_decoding_goes_on() {
     if !encoder_is_here("broken packets", "libx264") {

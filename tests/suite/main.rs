@@ -19,6 +19,7 @@ mod frame;
 mod fused_kernels;
 mod grid;
 mod handover;
+mod harm;
 mod host_program;
 mod images;
 mod in_place;

@@ -81,12 +81,19 @@ impl Cpu {
         let (jobs, waiting) = crossbeam_channel::unbounded();
         let (results, done) = crossbeam_channel::unbounded();
         let pool = HostPool::default();
-        let threads = (0..threads.max(1))
-            .map(|_| {
-                let engine = Engine::new(isa, pool.clone())?;
-                Some(Worker { engine, in_order: in_order.clone() }.spawn(waiting.clone(), results.clone()))
-            })
-            .collect::<Option<Vec<_>>>()?;
+        let (mut started, mut failure) = (Vec::new(), None);
+        for _ in 0..threads.max(1) {
+            let engine = Engine::new(isa, pool.clone())?;
+            match (Worker { engine, in_order: in_order.clone() }.spawn(waiting.clone(), results.clone())) {
+                Ok(thread) => started.push(thread),
+                Err(error) => {
+                    // Fewer threads do the same work; without any there is nobody to do it.
+                    let why = || format!("no thread for the equalizer: {error} (`ulimit -u` limits them)");
+                    failure = started.is_empty().then(why);
+                    break;
+                }
+            }
+        }
         let (jobs, under_way) = (Some(jobs), VecDeque::new());
         let counted = CountedRegion::default();
         Some(Cpu {
@@ -97,12 +104,12 @@ impl Cpu {
             counted,
             jobs,
             done,
-            threads,
+            threads: started,
             next_ticket: 0,
             frames: 0,
             held: 0,
             under_way,
-            failure: None,
+            failure,
         })
     }
 

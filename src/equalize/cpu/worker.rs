@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, Sender};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 
 /// Something to do, and its place among all that there is to do.
 pub struct Job {
@@ -91,8 +91,11 @@ pub struct Worker {
 
 impl Worker {
     /// Starts a thread that takes jobs until there are no more, or until it has to give up.
-    pub fn spawn(mut self, jobs: Receiver<Job>, results: Sender<Done>) -> JoinHandle<()> {
-        std::thread::spawn(move || {
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn spawn(mut self, jobs: Receiver<Job>, results: Sender<Done>) -> std::io::Result<JoinHandle<()>> {
+        Builder::new().name("cpu".to_owned()).spawn(move || {
             for job in jobs {
                 let Some(done) = self.work_or_explain(job) else { break };
                 let Some(done) = done else { continue };

@@ -9,10 +9,11 @@ use super::{
     ViewerReply, Written,
 };
 use crate::pipeline::engine::joined;
+use crate::pipeline::threads::start;
 use crate::pipeline::{Cancel, Outcome, Progress, ReaderGone, Sink, Stage};
 use anyhow::Result;
 use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError, bounded};
-use std::thread::{Builder, scope};
+use std::thread::scope;
 use std::time::{Duration, Instant};
 
 /// How often the display is brought up to date where no frames do that.
@@ -45,20 +46,20 @@ pub fn run(
     let queues: Vec<OutputQueue> = outputs.iter().map(OutputQueue::before).collect();
     let (captured, shown, queues) = (&captured, shown.as_ref(), queues.as_slice());
     let (running, over) = bounded::<()>(0);
+    let stop = &|| cancel.cancel();
     scope(|scope| {
-        let named = |name: &str| Builder::new().name(name.to_owned());
         let alive = running.clone();
-        let capture = named("camera").spawn_scoped(scope, move || {
+        let capture = start(scope, "camera", stop, move || {
             let _alive = alive;
             self::capture(camera, captured, queues, cancel, progress)
         })?;
         let alive = running.clone();
-        let listen = named("microphone").spawn_scoped(scope, move || {
+        let listen = start(scope, "microphone", stop, move || {
             let _alive = alive;
             microphone.map_or(Ok(()), |microphone| listen(microphone, queues))
         })?;
         let alive = running.clone();
-        let equalize = named("equalize").spawn_scoped(scope, move || {
+        let equalize = start(scope, "equalize", stop, move || {
             let _alive = alive;
             let stage = EqualizeStage { equalizer, shared_settings, captured, shown, queues, progress, equalized: 0 };
             let result = stage.run();
@@ -69,7 +70,7 @@ pub fn run(
         let mut writers = Vec::new();
         for (queue, output) in queues.iter().zip(outputs) {
             let alive = running.clone();
-            writers.push(named("output").spawn_scoped(scope, move || {
+            writers.push(start(scope, "output", stop, move || {
                 let _alive = alive;
                 let _close = CloseAfter(queue);
                 let written = write(queue, output.sink, progress);

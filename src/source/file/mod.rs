@@ -10,7 +10,7 @@ mod sequence;
 
 use super::native::ToNative;
 use super::options::InputOptions;
-use super::part::Bounds;
+use super::part::{Bounds, Part};
 use crate::ffmpeg::{DecodeOn, Decoded, Decoder, Error, Packet, Picture, Rational, microseconds, rescale};
 use crate::frame::{Frame, Pool};
 use crate::pipeline::{Delivery, Input, Notices, PartPosition, Progress, Source};
@@ -154,9 +154,7 @@ impl FileSource {
             }
             Ok(Some(packet)) => self.keep(packet),
             Ok(None) => {
-                if let Some(missing) = self.packets.missing(&self.input.media) {
-                    self.damaged(&missing)?;
-                }
+                self.check_end()?;
                 self.drain()?;
             }
             // Somebody asked for the end while the input kept us waiting.
@@ -169,6 +167,25 @@ impl FileSource {
             }
         }
         Ok(())
+    }
+
+    /// Warns if the input ends before it should: demuxers take that for a normal end.
+    fn check_end(&mut self) -> Result<()> {
+        let Part { start, duration, frames } = self.options.part;
+        let is_whole = start.is_none() && duration.is_none() && frames.is_none();
+        if let Some((there, all)) = self.packets.too_few_frames(&self.input).filter(|_| is_whole)
+            && !self.interrupt.load(Ordering::Relaxed)
+        {
+            self.progress.count_damaged();
+            let name = &self.input.name;
+            return self
+                .notices
+                .warn(&format!("{name} ends early: {there} of {all} frames are there (the file was cut short)"));
+        }
+        match self.packets.missing(&self.input.media) {
+            Some(missing) => self.damaged(&missing),
+            None => Ok(()),
+        }
     }
 
     fn drain(&mut self) -> Result<()> {

@@ -4,7 +4,9 @@ use super::FileSource;
 use super::other_streams::OtherStreams;
 use super::packet_reader::PacketReader;
 use super::sequence::Sequence;
-use crate::ffmpeg::{DecodeOn, Decoder, Delay, Demuxer, Error, Kind, Stream, last_message, microseconds, rescale};
+use crate::ffmpeg::{
+    DecodeOn, Decoder, Delay, Demuxer, Error, Kind, OpenError, Stream, last_message, microseconds, rescale,
+};
 use crate::io::Reader;
 use crate::pipeline::{Cancel, Input, Notices, Progress};
 use crate::source::native::ToNative;
@@ -126,6 +128,10 @@ fn open_demuxer(
     let opened = Demuxer::open(url, reader, options.format.as_deref(), &given, cancel.flag());
     let demuxer = opened.map_err(|error| {
         let detail = last_message().map(|message| format!(" ({message})")).unwrap_or_default();
+        let error = match error {
+            OpenError::Ffmpeg(error) => error,
+            refused => return anyhow::Error::new(refused).context(name.to_owned()),
+        };
         match error {
             Error::InvalidData if is_empty(name) => anyhow!("{name}: the file is empty"),
             Error::InvalidData => anyhow!("{name}: not a video, or damaged beyond recognition{detail}"),
@@ -136,6 +142,8 @@ fn open_demuxer(
                 "{name}: FFmpeg has no input format {} (`ffmpeg -demuxers` lists them)",
                 options.format.as_deref().unwrap_or_default()
             ),
+            // A file name that a playlist is not allowed to have, say.
+            Error::Other { errno: libc::EPERM } => anyhow!("{name}: {error}{detail}"),
             error => anyhow!("{name}: {error}"),
         }
     })?;

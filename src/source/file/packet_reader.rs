@@ -7,6 +7,9 @@ use crate::pipeline::{Input, Notices};
 /// An input that is shorter by more than this, and by more than a hundredth, was cut off (microseconds).
 const SHORT_BY: i64 = 500_000;
 
+/// What writers of AVI that cannot go back give as the number of frames, and more than any file has.
+const UNKNOWN: u64 = 1 << 30;
+
 /// A demuxer, and how far it has come.
 pub struct PacketReader {
     pub(super) demuxer: Demuxer,
@@ -14,6 +17,8 @@ pub struct PacketReader {
     continuity: Option<Continuity>,
     /// End of the last packet of any stream, in microseconds of the container's clock.
     furthest: i64,
+    /// When the last packet of the video is decoded, and its end, in units of its stream.
+    last_of_video: Option<(i64, i64)>,
     /// How often that clock has jumped.
     jumps: u32,
 }
@@ -22,7 +27,7 @@ impl PacketReader {
     /// Reads what `demuxer` has opened.
     pub fn new(demuxer: Demuxer) -> Self {
         let continuity = demuxer.media().may_jump.then(Continuity::default);
-        PacketReader { demuxer, continuity, furthest: i64::MIN / 2, jumps: 0 }
+        PacketReader { demuxer, continuity, furthest: i64::MIN / 2, last_of_video: None, jumps: 0 }
     }
 
     /// The next packet, at a time that follows those of the packets before it; `None` at the end.
@@ -36,6 +41,10 @@ impl PacketReader {
             let end = rescale(time + packet.duration(), stream.time_base, microseconds());
             self.furthest = self.furthest.max(end);
         }
+        if let Some(dts) = packet.dts().filter(|_| packet.stream() == input.video) {
+            let (last, end) = self.last_of_video.unwrap_or((dts, dts));
+            self.last_of_video = Some((last.max(dts), end.max(dts + packet.duration().max(1))));
+        }
         if let Some(jump) = self.continuity.as_mut().and_then(|continuity| continuity.follow(&mut packet, stream)) {
             let (name, stream) = (&input.name, stream.describe());
             let seconds = jump as f64 / 1e6;
@@ -45,6 +54,26 @@ impl PacketReader {
             if self.jumps == 1 { notices.note(&message) } else { notices.detail(&message) }
         }
         Ok(Some(packet))
+    }
+
+    /// How many frames of the video there are, and how many there should be, at the end of an input that was read from
+    /// its beginning; `None` where none are missing, or the container does not count them.
+    pub fn too_few_frames(&self, input: &Input) -> Option<(u64, u64)> {
+        let (last, end) = self.last_of_video?;
+        match input.media.demuxer.as_str() {
+            // Its index lists every frame that is to be shown, in front of them or behind.
+            name if name.starts_with("mov,") => {
+                let (behind, all) = self.demuxer.indexed_behind(input.video, last);
+                (behind > 0).then_some((all - behind, all))
+            }
+            // Its clock counts frames, those too that were dropped while filming and are not there. They may be the last.
+            "avi" => {
+                let (there, all) =
+                    (u64::try_from(end).ok()?, input.video_stream().frames.filter(|&all| all < UNKNOWN)?);
+                (all.saturating_sub(there) > (all / 100).max(1)).then_some((there, all))
+            }
+            _ => None,
+        }
     }
 
     /// What is missing at the end of the input, which demuxers take for a normal end where a file was cut off.

@@ -1,0 +1,40 @@
+//! Lines on stderr. Whoever reads there may be gone, and may be a terminal, which takes some characters for commands.
+
+use std::borrow::Cow;
+use std::io::Write;
+
+/// Prints `text` and a line end on stderr, without control characters. If stderr is gone there is nobody to tell.
+pub fn print_line(text: &str) {
+    print_text(&format!("{text}\n"));
+}
+
+/// Prints `text` on stderr, without control characters. If stderr is gone there is nobody to tell.
+pub fn print_text(text: &str) {
+    // In one piece, so that no other thread's line gets into it.
+    let _ = std::io::stderr().write_all(printable(text).as_bytes());
+}
+
+/// `text` as a terminal may have it: of its control characters, only line ends and tabs stay; others are written as in
+/// `\u{1b}`.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let is_command = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(is_command) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_command(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    Cow::Owned(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_control_characters_only_line_ends_and_tabs_stay() {
+        assert_eq!(printable("\x1b[2Ja\r\u{7f}\u{9b}b"), "\\u{1b}[2Ja\\r\\u{7f}\\u{9b}b");
+        assert_eq!(printable("Füße, 映画\n\tnext"), "Füße, 映画\n\tnext");
+    }
+}

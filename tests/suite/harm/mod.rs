@@ -1,0 +1,6 @@
+//! Input and surroundings that mean harm: what is read does not reach the network, other files or the terminal, and a
+//! system that gives little does not make the program panic.
+
+mod limits;
+mod playlists;
+mod terminal;
