@@ -79,6 +79,12 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     let summary = live::run(parts, cancel, &progress, |progress| meter.update(progress));
     meter.finish(&progress, summary.is_ok());
     let summary = summary?;
+    if progress.written() == 0 && !summary.outputs.is_empty() {
+        bail!(
+            "{}: not a single frame came, so nothing was written (is the camera in use, the file cut short?)",
+            input.name
+        );
+    }
     saving.map_or(Ok(()), |saving| saving.finish(Outcome::Complete))?;
     console.say(&live_summary(&summary, &progress));
     Ok(())
@@ -86,7 +92,7 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
 
 /// Where `--save-curves` goes: directly, like a recording.
 fn saving(name: &str, overwrite: Overwrite) -> Result<CurveWriter> {
-    CurveWriter::create(Target::direct(name, Files::One, overwrite)?)
+    Ok(CurveWriter::new(Target::direct(name, Files::One, overwrite)?))
 }
 
 /// The window, where one is wanted and can be had.

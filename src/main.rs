@@ -83,7 +83,7 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     let format = job.output_options.format.as_deref();
     let target = sink::target(&job.output, format, &job.input.url, job.overwrite)?.interruptible(cancel);
     let places = RecordTargets::of(&job)?;
-    let temporary = target.temporary().map(Into::into).into_iter().chain(places.temporary()).collect();
+    let temporary = target.leftover().into_iter().chain(places.leftovers()).collect();
     let wrapping = Wrapping::read(job.load_curves.as_deref(), job.requested.gray)?;
     signals::listen(cancel.clone(), console.clone(), temporary, FINISHING)?;
     let mut backend = BackendStartup::begin(job.backend);

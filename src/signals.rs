@@ -4,7 +4,7 @@
 
 use histeq_video::pipeline::Cancel;
 use histeq_video::report::Console;
-use std::path::PathBuf;
+use histeq_video::sink::Leftover;
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -40,7 +40,7 @@ fn ignored() -> Vec<libc::c_int> {
 pub fn listen(
     cancel: Cancel,
     console: Console,
-    temporary: Vec<PathBuf>,
+    temporary: Vec<Leftover>,
     word: &'static str,
 ) -> Result<(), ctrlc::Error> {
     #[cfg(unix)]
@@ -48,15 +48,15 @@ pub fn listen(
     ctrlc::set_handler(move || {
         INTERRUPTION.store(true, Ordering::Relaxed);
         if cancel.is_cancelled() {
-            for file in &temporary {
-                // Gone, or its hidden name still says that it is not the output.
-                let _ = std::fs::remove_file(file);
-            }
+            temporary.iter().for_each(Leftover::remove);
             exit(INTERRUPTED.into());
         }
         cancel.cancel();
         console.say(&format!("histeq-video: {word} (again to give up at once)"));
     })?;
+    // A file that gets too large for its limit is an error like any other.
+    #[cfg(unix)]
+    let ignored = ignored.into_iter().chain([libc::SIGXFSZ]);
     #[cfg(unix)]
     for signal in ignored {
         // SAFETY: ignoring a signal runs no code of ours.

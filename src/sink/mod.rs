@@ -2,7 +2,8 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `target.rs` | the place that is written to: temporary names, what may be overwritten |
+//! | `target.rs` | the place that is written to, and what may be overwritten |
+//! | `temporary.rs`, `beside.rs` | files in the making, and names beside a file's own |
 //! | `open.rs` | which kind of output a name stands for |
 //! | `file.rs` | encodes into a container |
 //! | `encoder_choice.rs`, `encoder_table.rs` | which encoder, and how it is set |
@@ -12,6 +13,7 @@
 //! | `reconnecting.rs` | live streams to servers, which may go away and come back |
 //! | `raw.rs` | raw frames and y4m |
 
+mod beside;
 mod clock;
 mod encoder_choice;
 mod encoder_table;
@@ -24,6 +26,7 @@ mod raw;
 mod reconnecting;
 mod streams;
 mod target;
+mod temporary;
 
 pub use encoder_choice::{EncoderChoice, Quality};
 pub use file::{OutputOptions, makes_images};
@@ -31,3 +34,4 @@ pub use fit::PixelChoice;
 pub use open::{live_target, open, target};
 pub use reconnecting::network_format;
 pub use target::{Files, Overwrite, Target, TargetError};
+pub use temporary::Leftover;
