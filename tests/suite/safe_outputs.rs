@@ -333,7 +333,7 @@ fn a_file_that_outgrows_its_limit_is_an_error() {
     let dir = Dir::new();
     clip(&dir, "in.mkv");
     for output in ["out.mkv", "out.y4m", "out.mp4"] {
-        let line = format!("ulimit -f 8; exec PROGRAM -q in.mkv {output}");
+        let line = format!("ulimit -f 2; exec PROGRAM -q in.mkv {output}");
         let run = Run::of(&mut shell(&dir, &line), &line).exits_with(1).says(&["File too large"]);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
         assert_eq!(dir.names(), ["in.mkv"]);
