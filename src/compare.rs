@@ -28,6 +28,7 @@ fn run(job: CompareJob, console: &Console, cancel: &Cancel) -> Result<ExitCode> 
     let notices = console.notices(job.strict);
     let [progress, progress_of_b] = [(); 2].map(|()| Arc::new(Progress::default()));
 
+    crate::stdout::check(&job.output)?;
     let [a, b] = &job.inputs;
     Target::differs(&job.output, &b.url)?;
     let format = job.output_options.format.as_deref();

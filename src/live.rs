@@ -1,7 +1,7 @@
 //! `histeq-video live`: a camera, a window, a recording.
 
-use crate::signals;
 use crate::wrapping::{Wrapping, differ};
+use crate::{signals, stdout};
 use anyhow::{Result, bail};
 use histeq_video::camera::Microphone;
 use histeq_video::cli::{BackendStartup, LiveJob, check_region};
@@ -131,6 +131,7 @@ fn targets(job: &LiveJob, cancel: &Cancel) -> Result<Vec<Planned>> {
     let mut planned = Vec::new();
     let encoder = job.encoder.clone();
     let output = job.output.as_ref().map(|(url, _)| url);
+    job.record.iter().chain(output).try_for_each(|name| stdout::check(name))?;
     differ(job.load_curves.as_deref(), job.record.iter().chain(output).chain(&job.save_curves))?;
     // The input may itself be a file.
     if let Some(camera) = &job.camera.camera {

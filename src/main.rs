@@ -80,6 +80,7 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
 
     let written = [Some(&job.output), job.save_curves.as_ref(), job.stats.as_ref().map(|(name, _)| name)];
     wrapping::differ(job.load_curves.as_deref(), written.into_iter().flatten())?;
+    stdout::check(&job.output)?;
     let format = job.output_options.format.as_deref();
     let target = sink::target(&job.output, format, &job.input.url, job.overwrite)?.interruptible(cancel);
     let places = RecordTargets::of(&job)?;

@@ -319,7 +319,7 @@ impl Target {
             return self.keep(&mut temporary, "partial", old.as_ref()).map_err(not_written);
         }
         let Err(error) = temporary.take(&self.file, self.may_replace, old.as_ref()) else { return Ok(name) };
-        let kept = self.keep(&mut temporary, "new", old.as_ref()).map_err(not_written)?;
+        let Ok(kept) = self.keep(&mut temporary, "new", old.as_ref()) else { return Err(not_written(error)) };
         Err(match error.kind() {
             ErrorKind::AlreadyExists => TargetError::Appeared { name, kept },
             _ => TargetError::Kept { name, kept, error: reason(&error) },

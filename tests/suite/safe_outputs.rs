@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -40,6 +40,18 @@ fn fed(mut running: Running, input: &[u8]) -> (Option<i32>, String) {
     let mut said = String::new();
     running.child().stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
     (running.ends_within(LIMIT), said)
+}
+
+/// Waits until there is what `found` looks for.
+fn wait_for<T>(found: impl Fn() -> Option<T>) -> T {
+    let begin = Instant::now();
+    loop {
+        if let Some(found) = found() {
+            return found;
+        }
+        assert!(begin.elapsed() < LIMIT, "waited for nothing");
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 fn mode(dir: &Dir, name: &str) -> u32 {
@@ -91,6 +103,49 @@ fn two_runs_in_containers_may_write_the_same_output() {
     }
     assert_eq!(dir.frames("out.mkv").len(), 10);
     assert_eq!(dir.names(), ["in.mkv", "out.mkv"]);
+}
+
+#[test]
+fn a_system_that_has_no_files_without_names_has_hidden_ones() {
+    let dir = Dir::new();
+    clip(&dir, "in.mkv");
+    // A file without a name gets one by way of /proc.
+    let without_proc = |line: &str| {
+        let mut command = dir.other_command("unshare", "--mount sh -c");
+        command.arg(format!("umount -l /proc && exec {} {line}", program().display()));
+        command
+    };
+    if !without_proc("--version").output().is_ok_and(|output| output.status.success()) {
+        skip("a system without /proc", "only root can make one");
+        return;
+    }
+    for (line, frames) in [
+        ("--backend cpu --stats s.csv --save-curves c.jsonl in.mkv out.mkv", 10),
+        ("--backend cpu -y --frames 3 in.mkv out.mkv", 3),
+        ("live --backend cpu --no-preview -y --frames 4 --record out.mkv -f lavfi testsrc2=s=64x48:r=25", 4),
+    ] {
+        Run::of(&mut without_proc(line), line).exits_with(0);
+        assert_eq!(dir.frames("out.mkv").len(), frames, "{line}");
+    }
+    let before = dir.files();
+    for line in ["--backend cpu -y in.mkv out.png", "--backend cpu -n in.mkv out.mkv"] {
+        Run::of(&mut without_proc(line), line).exits_with(1);
+    }
+    assert!(dir.files() == before, "{:?}", dir.names());
+    assert_eq!(dir.names(), ["c.jsonl", "in.mkv", "out.mkv", "s.csv"]);
+    // Somebody puts a file of his own in the place of the hidden one.
+    let mut command = without_proc("-q --backend cpu -y - out.mkv");
+    let running = Running::start(command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()));
+    let hidden = || dir.names().into_iter().find(|name| name.starts_with(".out."));
+    let name = wait_for(hidden);
+    assert!(name.len() == ".out.123456.mkv".len() && name.ends_with(".mkv"), "{name}");
+    std::fs::rename(dir.path(&name), dir.path("moved")).expect("a file");
+    dir.write(&name, b"theirs");
+    let before = dir.read("out.mkv");
+    let (code, said) = fed(running, &dir.read("in.mkv"));
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("somebody has changed"), "{said}");
+    assert_eq!((dir.read(&name), dir.read("out.mkv")), (b"theirs".to_vec(), before));
 }
 
 #[test]
@@ -348,6 +403,21 @@ fn a_run_that_is_killed_leaves_nothing() {
         running.signal(signal);
         assert_eq!(running.ends_within(LIMIT), None, "{signal:?}");
         assert_eq!(dir.names(), [""; 0], "{signal:?}");
+    }
+}
+
+#[test]
+fn a_stdout_that_is_closed_is_an_error() {
+    let dir = Dir::new();
+    clip(&dir, "in.mkv");
+    for line in
+        ["in.mkv -", "--output-format nut in.mkv -", "compare in.mkv in.mkv -", "live --no-preview -o - in.mkv", "man"]
+    {
+        let line = format!("exec {} {line} >&-", program().display());
+        let run = Run::of(&mut shell(&dir, &line), &line).exits_with(1).says(&["stdout is closed"]);
+        assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+        // What needs no stdout does not miss it.
+        Run::of(&mut shell(&dir, "exec PROGRAM -q -y in.mkv out.mkv >&-"), "no stdout").exits_with(0);
     }
 }
 
