@@ -242,8 +242,10 @@ impl Target {
     /// Opens a file that is written under its own name, and empties it.
     ///
     /// # Errors
-    /// When it cannot be opened, or somebody else has made it meanwhile.
+    /// When it cannot be opened, or somebody else has made it meanwhile, or has changed the temporary file.
     pub fn begin(&mut self) -> Result<(), TargetError> {
+        let temporary = self.temporary.as_ref().map_or(Ok(()), Temporary::check);
+        temporary.map_err(|error| TargetError::NotWritten(self.name.clone(), reason(&error)))?;
         if !self.is_direct || self.direct.is_some() {
             return Ok(());
         }

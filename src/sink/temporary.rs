@@ -93,6 +93,17 @@ impl Temporary {
         self.path.as_ref().map(|path| Leftover { path: path.to_path_buf(), file })
     }
 
+    /// Makes sure that its name, if it has one, still leads to it.
+    ///
+    /// # Errors
+    /// When somebody has put another file there.
+    pub(super) fn check(&self) -> io::Result<()> {
+        match self.path.as_ref().filter(|path| !leads_to(path, &self.file)) {
+            Some(path) => Err(io::Error::other(format!("somebody has changed {}", path.display()))),
+            None => Ok(()),
+        }
+    }
+
     /// Writes it to the disk.
     ///
     /// # Errors
@@ -106,15 +117,11 @@ impl Temporary {
     /// # Errors
     /// When the system refuses; nothing has changed then.
     pub(super) fn take(&mut self, place: &Path, replace: bool, old: Option<&Metadata>) -> io::Result<()> {
-        let mut path = match self.path.take() {
+        self.check()?;
+        let path = match self.path.take() {
             Some(path) => path,
             None => self.name(place)?,
         };
-        if !leads_to(&path, &self.file) {
-            // What lies there is not ours to move, nor to remove.
-            path.disable_cleanup(true);
-            return Err(io::Error::other(format!("somebody has changed {}", path.display())));
-        }
         if let Some(old) = old {
             resemble(&self.file, old);
         }
