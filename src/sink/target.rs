@@ -317,15 +317,19 @@ impl Target {
         };
         temporary.sync().map_err(not_written)?;
         let old = std::fs::metadata(&self.file).ok().filter(|_| self.may_replace);
-        if outcome == Outcome::Interrupted {
-            return self.keep(&mut temporary, "partial", old.as_ref()).map_err(not_written);
-        }
-        let Err(error) = temporary.take(&self.file, self.may_replace, old.as_ref()) else { return Ok(name) };
-        let Ok(kept) = self.keep(&mut temporary, "new", old.as_ref()) else { return Err(not_written(error)) };
-        Err(match error.kind() {
-            ErrorKind::AlreadyExists => TargetError::Appeared { name, kept },
-            _ => TargetError::Kept { name, kept, error: reason(&error) },
-        })
+        let named = if outcome == Outcome::Interrupted {
+            self.keep(&mut temporary, "partial", old.as_ref()).map_err(not_written)?
+        } else if let Err(error) = temporary.take(&self.file, self.may_replace, old.as_ref()) {
+            let Ok(kept) = self.keep(&mut temporary, "new", old.as_ref()) else { return Err(not_written(error)) };
+            return Err(match error.kind() {
+                ErrorKind::AlreadyExists => TargetError::Appeared { name, kept },
+                _ => TargetError::Kept { name, kept, error: reason(&error) },
+            });
+        } else {
+            name.clone()
+        };
+        sync_folder(&self.file).map_err(not_written)?;
+        Ok(named)
     }
 
     /// Gives the file `NAME.WORD.EXT`, or the next such name that nobody has.

@@ -133,7 +133,7 @@ impl Temporary {
             self.path = Some(path);
             return Err(error);
         }
-        sync_folder(place)
+        Ok(())
     }
 
     /// Gives a file without a name a hidden one.
