@@ -28,11 +28,12 @@ fn run(job: CompareJob, console: &Console, cancel: &Cancel) -> Result<ExitCode> 
     let notices = console.notices(job.strict);
     let [progress, progress_of_b] = [(); 2].map(|()| Arc::new(Progress::default()));
 
+    crate::stdout::check(&job.output)?;
     let [a, b] = &job.inputs;
     Target::differs(&job.output, &b.url)?;
     let format = job.output_options.format.as_deref();
     let target = sink::target(&job.output, format, &a.url, job.overwrite)?.interruptible(cancel);
-    let temporary = target.temporary().map(Into::into).into_iter().collect();
+    let temporary = target.leftover().into_iter().collect();
     signals::listen(cancel.clone(), console.clone(), temporary, crate::FINISHING)?;
     let a = source::open(a, cancel, notices.clone(), progress.clone())?;
     let b = source::open(b, cancel, notices.clone(), progress_of_b)?;

@@ -1,7 +1,7 @@
 //! `histeq-video live`: a camera, a window, a recording.
 
-use crate::signals;
 use crate::wrapping::{Wrapping, differ};
+use crate::{signals, stdout};
 use anyhow::{Result, bail};
 use histeq_video::camera::Microphone;
 use histeq_video::cli::{BackendStartup, LiveJob, check_region};
@@ -79,6 +79,12 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     let summary = live::run(parts, cancel, &progress, |progress| meter.update(progress));
     meter.finish(&progress, summary.is_ok());
     let summary = summary?;
+    if progress.written() == 0 && !summary.outputs.is_empty() {
+        bail!(
+            "{}: not a single frame came, so nothing was written (is the camera in use, the file cut short?)",
+            input.name
+        );
+    }
     saving.map_or(Ok(()), |saving| saving.finish(Outcome::Complete))?;
     console.say(&live_summary(&summary, &progress));
     Ok(())
@@ -86,7 +92,7 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
 
 /// Where `--save-curves` goes: directly, like a recording.
 fn saving(name: &str, overwrite: Overwrite) -> Result<CurveWriter> {
-    CurveWriter::create(Target::direct(name, Files::One, overwrite)?)
+    Ok(CurveWriter::new(Target::direct(name, Files::One, overwrite)?))
 }
 
 /// The window, where one is wanted and can be had.
@@ -125,6 +131,7 @@ fn targets(job: &LiveJob, cancel: &Cancel) -> Result<Vec<Planned>> {
     let mut planned = Vec::new();
     let encoder = job.encoder.clone();
     let output = job.output.as_ref().map(|(url, _)| url);
+    job.record.iter().chain(output).try_for_each(|name| stdout::check(name))?;
     differ(job.load_curves.as_deref(), job.record.iter().chain(output).chain(&job.save_curves))?;
     // The input may itself be a file.
     if let Some(camera) = &job.camera.camera {

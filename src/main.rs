@@ -96,10 +96,11 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
 
     let written = [Some(&job.output), job.save_curves.as_ref(), job.stats.as_ref().map(|(name, _)| name)];
     wrapping::differ(job.load_curves.as_deref(), written.into_iter().flatten())?;
+    stdout::check(&job.output)?;
     let format = job.output_options.format.as_deref();
     let target = sink::target(&job.output, format, &job.input.url, job.overwrite)?.interruptible(cancel);
     let places = RecordTargets::of(&job)?;
-    let temporary = target.temporary().map(Into::into).into_iter().chain(places.temporary()).collect();
+    let temporary = target.leftover().into_iter().chain(places.leftovers()).collect();
     let wrapping = Wrapping::read(job.load_curves.as_deref(), job.requested.gray)?;
     signals::listen(cancel.clone(), console.clone(), temporary, FINISHING)?;
     let mut backend = BackendStartup::begin(job.backend);

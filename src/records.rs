@@ -5,10 +5,9 @@ use histeq_video::cli::Job;
 use histeq_video::curves::CurveWriter;
 use histeq_video::equalize::Equalizer;
 use histeq_video::pipeline::{Input, Outcome, Progress};
-use histeq_video::sink::{Files, Target};
+use histeq_video::sink::{Files, Leftover, Target};
 use histeq_video::spec::Settings;
 use histeq_video::stats::{Observed, Recording, StatsFormat};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Where they go. Files are looked at before anything is read.
@@ -26,15 +25,15 @@ impl RecordTargets {
     }
 
     /// Temporary files, for whoever has to give up in a hurry.
-    pub fn temporary(&self) -> impl Iterator<Item = PathBuf> {
+    pub fn leftovers(&self) -> impl Iterator<Item = Leftover> {
         let targets = self.stats.iter().map(|(target, _)| target).chain(&self.curves);
-        targets.filter_map(Target::temporary).map(PathBuf::from)
+        targets.filter_map(Target::leftover)
     }
 
     /// Begins to write. `title` is what a page calls the video.
     pub fn open(self, title: &str) -> Result<Records> {
         let recording = self.stats.map(|(target, format)| Recording::create(target, format, title)).transpose()?;
-        Ok(Records { recording, saving: self.curves.map(CurveWriter::create).transpose()? })
+        Ok(Records { recording, saving: self.curves.map(CurveWriter::new) })
     }
 }
 

@@ -5,7 +5,7 @@
 use anyhow::{Result, anyhow};
 use histeq_video::pipeline::Cancel;
 use histeq_video::report::Console;
-use std::path::PathBuf;
+use histeq_video::sink::Leftover;
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -38,16 +38,13 @@ fn ignored() -> Vec<libc::c_int> {
 ///
 /// # Errors
 /// When the system refuses.
-pub fn listen(cancel: Cancel, console: Console, temporary: Vec<PathBuf>, word: &'static str) -> Result<()> {
+pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, word: &'static str) -> Result<()> {
     #[cfg(unix)]
     let ignored = ignored();
     ctrlc::set_handler(move || {
         INTERRUPTION.store(true, Ordering::Relaxed);
         if cancel.is_cancelled() {
-            for file in &temporary {
-                // Gone, or its hidden name still says that it is not the output.
-                let _ = std::fs::remove_file(file);
-            }
+            temporary.iter().for_each(Leftover::remove);
             exit(INTERRUPTED.into());
         }
         cancel.cancel();
@@ -57,6 +54,9 @@ pub fn listen(cancel: Cancel, console: Console, temporary: Vec<PathBuf>, word: &
         ctrlc::Error::System(error) => anyhow!("cannot listen for Ctrl-C: {error} (`ulimit -u` limits threads)"),
         error => error.into(),
     })?;
+    // A file that gets too large for its limit is an error like any other.
+    #[cfg(unix)]
+    let ignored = ignored.into_iter().chain([libc::SIGXFSZ]);
     #[cfg(unix)]
     for signal in ignored {
         // SAFETY: ignoring a signal runs no code of ours.

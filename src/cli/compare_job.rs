@@ -1,6 +1,6 @@
 //! What the options of `compare` mean, once all of them agree. Nothing has been opened yet.
 
-use super::job::{duration, meter_style, time, usage, verbosity};
+use super::job::{duration, meter_style, output_name, time, usage, verbosity};
 use super::{CompareArgs, ProgressArg};
 use crate::comparison::View;
 use crate::report::{MeterStyle, Verbosity};
@@ -46,7 +46,7 @@ impl CompareJob {
         let input = |url, part| InputOptions { url, part, ..InputOptions::default() };
         Ok(CompareJob {
             inputs: [input(args.a, parts[0]), input(args.b, parts[1])],
-            output: args.output,
+            output: output_name(args.output),
             overwrite: args.written.overwrite(from_stdin),
             output_options: args.written.options(),
             view: if args.split { View::Split } else { View::SideBySide },

@@ -59,7 +59,7 @@ impl Job {
         if input.is_empty() || output.is_empty() {
             return Err(usage(ErrorKind::ValueValidation, "the name of the input or the output is empty"));
         }
-        let (input, output) = (plain_name(input), plain_name(output));
+        let (input, output) = (plain_name(input), output_name(output));
         let (save_curves, load_curves) =
             (curves_name(args.equalize.save_curves.clone())?, args.equalize.load_curves.clone());
         let requested = RequestedSettings::from_args(args.equalize)?.looking_ahead(args.look_ahead, &input)?;
@@ -131,6 +131,15 @@ pub(super) fn plain_name(name: String) -> String {
     match name.strip_prefix("file:").filter(|_| !Path::new(&name).exists()) {
         Some(path) => path.strip_prefix("//").filter(|path| path.starts_with('/')).unwrap_or(path).to_owned(),
         None => name,
+    }
+}
+
+/// The same for an output. Stdout stays stdout under the names that the system has for it: to open those would empty the file
+/// that a shell appends to.
+pub(super) fn output_name(name: String) -> String {
+    match plain_name(name) {
+        name if ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(&name.as_str()) => "-".to_owned(),
+        name => name,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the options of `live` mean, once all of them agree. Nothing has been opened yet.
 
 use super::backend::BackendChoice;
-use super::job::{curves_name, duration, meter_style, plain_name, value, verbosity};
+use super::job::{curves_name, duration, meter_style, output_name, plain_name, value, verbosity};
 use super::{LiveArgs, ProgressArg, RequestedSettings};
 use crate::ffmpeg::{parse_rate, parse_size};
 use crate::report::{MeterStyle, Verbosity};
@@ -51,7 +51,7 @@ impl LiveJob {
     /// # Errors
     /// When a value makes no sense: a usage error for clap to print.
     pub fn from_args(args: LiveArgs) -> Result<Self, clap::Error> {
-        let output = args.output.map(plain_name).map(|url| {
+        let output = args.output.map(output_name).map(|url| {
             let format = args.written.output_format.clone().or_else(|| network_format(&url).map(str::to_owned));
             (url, format)
         });
@@ -73,7 +73,7 @@ impl LiveJob {
                 wait: args.wait,
                 with_sound: is_heard && args.audio.is_none(),
             },
-            record: args.record.map(plain_name),
+            record: args.record.map(output_name),
             overwrite: args.written.overwrite(false),
             encoder: args.written.encoder(),
             // What is strict narrows nothing.

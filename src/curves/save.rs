@@ -1,4 +1,4 @@
-//! The file of `--save-curves`: written while the run goes on, under a temporary name until it is whole.
+//! The file of `--save-curves`: written while the run goes on, into a temporary file until it is whole.
 
 use super::lines::{Header, Kind, Line, VERSION};
 use crate::pipeline::Outcome;
@@ -17,18 +17,15 @@ pub struct CurveWriter(Arc<Mutex<Option<Open>>>);
 
 struct Open {
     target: Target,
-    file: BufWriter<File>,
+    /// Open from the first curve on.
+    file: Option<BufWriter<File>>,
     last: Option<(Kind, Curve)>,
 }
 
 impl CurveWriter {
-    /// Begins to write `target`.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
-    pub fn create(target: Target) -> Result<Self> {
-        let file = File::create(target.url()).with_context(|| format!("{}: cannot be opened", target.name()))?;
-        Ok(CurveWriter(Arc::new(Mutex::new(Some(Open { target, file: BufWriter::new(file), last: None })))))
+    /// Will write `target`, from the first curve on.
+    pub fn new(target: Target) -> Self {
+        CurveWriter(Arc::new(Mutex::new(Some(Open { target, file: None, last: None }))))
     }
 
     /// Takes in the curve of the next frame, which is of this kind.
@@ -51,7 +48,7 @@ impl CurveWriter {
     /// When it cannot be written or renamed.
     pub fn finish(self, outcome: Outcome) -> Result<()> {
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(Open { target, mut file, .. }) = open else { return Ok(()) };
+        let Some(Open { target, file: Some(mut file), .. }) = open else { return Ok(()) };
         file.flush().with_context(|| format!("{}: cannot be written", target.name()))?;
         target.end(outcome)?;
         Ok(())
@@ -60,7 +57,8 @@ impl CurveWriter {
 
 impl Open {
     fn write(&mut self, frame: u64, kind: Kind, curve: &Curve) -> Result<()> {
-        if self.last.is_none() {
+        if self.file.is_none() {
+            self.file = Some(BufWriter::new(self.target.writer()?));
             self.line(&Header { histeq_curves: VERSION, kind })?;
         }
         if self.last.as_ref().is_none_or(|(_, last)| last != curve) {
@@ -71,8 +69,9 @@ impl Open {
     }
 
     fn line(&mut self, line: &impl Serialize) -> Result<()> {
-        serde_json::to_writer(&mut self.file, line)?;
-        self.file.write_all(b"\n")?;
+        let file = self.file.as_mut().context("opened by the first curve")?;
+        serde_json::to_writer(&mut *file, line)?;
+        file.write_all(b"\n")?;
         Ok(())
     }
 }

@@ -32,7 +32,7 @@ impl Writer {
     /// # Errors
     /// When writing fails.
     pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.file.write_all(bytes)
+        self.all(&mut [IoSlice::new(bytes)])
     }
 
     /// Writes the rows of `plane`, without what lies between them.
@@ -57,11 +57,29 @@ impl Writer {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(count) => IoSlice::advance_slices(&mut slices, count),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // Whoever shares stdout with this program may have seen to it that no write waits.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => wait_for_room(&self.file)?,
                 Err(error) => return Err(error),
             }
         }
         Ok(())
     }
+}
+
+/// Waits until a pipe takes more.
+#[cfg(unix)]
+fn wait_for_room(file: &File) -> io::Result<()> {
+    use rustix::event::{PollFd, PollFlags, poll};
+    match poll(&mut [PollFd::new(file, PollFlags::OUT)], None) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(unix))]
+fn wait_for_room(_file: &File) -> io::Result<()> {
+    std::thread::sleep(std::time::Duration::from_millis(10));
+    Ok(())
 }
 
 #[cfg(unix)]

@@ -85,7 +85,9 @@ impl FileSink {
     ) -> Result<Self> {
         let mut sink = FileSink::prepare(input, target, options, None, on_gpu, notices)?;
         sink.target.wait_for_reader()?;
-        sink.open()?;
+        if !sink.target.waits_for_frame() {
+            sink.open()?;
+        }
         Ok(sink)
     }
 
@@ -140,6 +142,7 @@ impl FileSink {
     }
 
     fn open(&mut self) -> Result<()> {
+        self.target.begin()?;
         let (name, url) = (self.target.name(), self.target.url());
         let is_sequence = self.container.is_images() && is_sequence(name);
         let url = if is_sequence { escaped_pattern(&url) } else { url };
@@ -154,7 +157,7 @@ impl FileSink {
     }
 
     fn start(&mut self, first: &Picture) -> Result<()> {
-        if self.interrupt.is_some() {
+        if self.muxer.is_none() {
             self.open()?;
         }
         let muxer = self.muxer.as_mut().context("the output is closed")?;

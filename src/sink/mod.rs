@@ -2,7 +2,8 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `target.rs` | the place that is written to: temporary names, what may be overwritten |
+//! | `target.rs` | the place that is written to, and what may be overwritten |
+//! | `temporary.rs`, `beside.rs` | files in the making, and names beside a file's own |
 //! | `open.rs` | which kind of output a name stands for |
 //! | `file.rs` | encodes into a container |
 //! | `encoder_choice.rs`, `encoder_table.rs` | which encoder, and how it is set |
@@ -13,6 +14,7 @@
 //! | `virtual_camera.rs` | writes to v4l2loopback |
 //! | `raw.rs` | raw frames and y4m |
 
+mod beside;
 mod clock;
 mod encoder_choice;
 mod encoder_table;
@@ -25,6 +27,7 @@ mod raw;
 mod reconnecting;
 mod streams;
 mod target;
+mod temporary;
 #[cfg(target_os = "linux")]
 mod virtual_camera;
 
@@ -34,3 +37,4 @@ pub use fit::PixelChoice;
 pub use open::{live_target, open, target};
 pub use reconnecting::network_format;
 pub use target::{Files, Overwrite, Target, TargetError};
+pub use temporary::Leftover;

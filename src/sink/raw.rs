@@ -25,7 +25,8 @@ pub enum Framing {
 
 /// Raw frames to a file or a pipe.
 pub struct RawSink {
-    writer: Writer,
+    /// Open from the first frame on.
+    writer: Option<Writer>,
     target: Target,
     framing: Framing,
     input: Input,
@@ -48,21 +49,19 @@ impl RawSink {
     pub fn create(input: Input, mut target: Target, framing: Framing, notices: Notices) -> Result<Self> {
         let name = target.name().to_owned();
         check_rotation(input.video_stream(), &name, false, &notices)?;
-        let url = if name == "-" { name.clone() } else { target.url() };
         target.wait_for_reader()?;
-        let writer = match target.fifo() {
-            Some(file) => file.try_clone().map(Writer::of),
-            None => Writer::open(&url),
-        };
-        let writer = writer.with_context(|| format!("{name}: cannot be opened"))?;
         if input.media.streams.len() > 1 {
             notices.note(&format!("{name}: raw video holds pictures only; the other streams are left out"));
         }
         let upright = AutoRotate::new(input.video_stream(), false);
-        Ok(RawSink { writer, target, framing, input, notices, upright, started: None })
+        Ok(RawSink { writer: None, target, framing, input, notices, upright, started: None })
     }
 
     fn start(&mut self, frame: &Frame, picture: &Picture) -> Result<()> {
+        self.writer = Some(match self.target.name() {
+            "-" => Writer::open("-").context("stdout: cannot be opened")?,
+            _ => Writer::of(self.target.writer()?),
+        });
         let name = self.target.name();
         let format = frame.format();
         let y4m = match self.framing {
@@ -114,14 +113,16 @@ impl RawSink {
             let line = [FRAME, b"\n"].concat();
             self.bytes(&line)?;
         }
-        for plane in frame.planes() {
-            self.writer.plane(plane).map_err(|error| self.failed(error))?;
-        }
-        Ok(())
+        let written = self
+            .writer
+            .as_mut()
+            .map_or(Ok(()), |writer| frame.planes().iter().try_for_each(|plane| writer.plane(plane)));
+        written.map_err(|error| self.failed(error))
     }
 
     fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
-        self.writer.bytes(bytes).map_err(|error| self.failed(error))
+        let written = self.writer.as_mut().map_or(Ok(()), |writer| writer.bytes(bytes));
+        written.map_err(|error| self.failed(error))
     }
 
     fn failed(&self, error: std::io::Error) -> anyhow::Error {

@@ -1,10 +1,12 @@
-//! Where the output is written: under a temporary name beside its own until it is whole, or directly where a rename
+//! Where the output is written: into a temporary file beside its own place until it is whole, or directly where that
 //! would make no sense.
 
+use super::beside::{behind_links, folder_of, names_with};
+use super::temporary::{Leftover, Temporary, by_descriptor, sync, sync_folder};
 use crate::io::{is_fifo, numbered, numbers_there, open_for_reader, without_password};
 use crate::pipeline::{Cancel, Outcome};
-use std::fs::File;
-use std::io::IsTerminal;
+use std::fs::{File, Metadata};
+use std::io::{ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 
 /// What to do about an output that exists.
@@ -40,13 +42,24 @@ pub enum TargetError {
     /// Nobody has read from it until somebody wanted to stop.
     #[error("{0}: interrupted before anybody read from it")]
     NoReader(String),
-    /// It is whole under another name.
-    #[error("{name}: cannot be renamed from {temporary}: {error}")]
-    Rename {
+    /// The disk does not take it.
+    #[error("{0}: cannot be written: {1}")]
+    NotWritten(String, String),
+    /// Somebody else has made a file of its name; it is whole under another one.
+    #[error("{name} has appeared meanwhile: the new file is {kept} (-y would have replaced the other)")]
+    Appeared {
         /// The name that it should get.
         name: String,
         /// The name that it has.
-        temporary: String,
+        kept: String,
+    },
+    /// It is whole under another name.
+    #[error("{name}: cannot be replaced: {error} (the new file is {kept})")]
+    Kept {
+        /// The name that it should get.
+        name: String,
+        /// The name that it has.
+        kept: String,
         /// What the system says.
         error: String,
     },
@@ -63,7 +76,7 @@ pub enum Files {
     List,
 }
 
-/// An output and the name that it is written under. Dropping it removes an unfinished temporary file.
+/// An output and where it is written. Dropping it removes an unfinished temporary file.
 #[derive(Debug)]
 pub struct Target {
     /// The name as the user gave it, less its passwords.
@@ -72,11 +85,16 @@ pub struct Target {
     url: Option<String>,
     /// The file of this name, or the one that it is a link to.
     file: PathBuf,
-    temporary: Option<PathBuf>,
-    existed: bool,
+    temporary: Option<Temporary>,
+    /// Is it written under its own name, from the first frame on?
+    is_direct: bool,
+    /// May what lies there be replaced?
+    may_replace: bool,
     /// A FIFO that somebody reads from.
     fifo: Option<File>,
-    /// Ends the wait for that.
+    /// A file that is written under its own name, once it is open.
+    direct: Option<File>,
+    /// Ends the wait for a reader.
     cancel: Cancel,
 }
 
@@ -87,39 +105,62 @@ impl Target {
     /// When nothing may, or can, be written there.
     pub fn new(name: &str, input: &str, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
         if name == "-" || name.contains("://") || name.starts_with("pipe:") {
-            return Ok(Target::at(name, None, false));
+            return Ok(Target::at(name));
         }
+        let mut target = Target::checked(name, input, files, overwrite)?;
+        if target.is_direct {
+            // Finds out at once whether the folder takes files.
+            let temporary = Temporary::beside(&target.file);
+            let temporary = temporary.map_err(|error| TargetError::NotWritable(name.to_owned(), reason(&error)))?;
+            target.is_direct = false;
+            target.temporary = (files == Files::One).then_some(temporary);
+        }
+        Ok(target)
+    }
+
+    /// A place that is written to directly from the first frame on, because a live recording should be there even after a
+    /// crash.
+    ///
+    /// # Errors
+    /// When nothing may, or can, be written there.
+    pub fn direct(name: &str, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
+        if name == "-" || name.contains("://") || name.starts_with("pipe:") {
+            return Ok(Target::at(name));
+        }
+        let mut target = Target::checked(name, "", files, overwrite)?;
+        if target.is_direct {
+            // Finds out at once whether it can be written, and changes nothing.
+            let found = match target.file.exists() && files == Files::One {
+                true => File::options().write(true).open(&target.file).map(drop),
+                false => Temporary::beside(&target.file).map(drop),
+            };
+            found.map_err(|error| TargetError::NotWritable(name.to_owned(), reason(&error)))?;
+            target.is_direct = files == Files::One;
+        }
+        Ok(target)
+    }
+
+    /// Looks at the place where `name` should be written; `is_direct` if it is one for files, not a device.
+    fn checked(name: &str, input: &str, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
         let existed = check_place(name, input, files, overwrite)?;
-        let is_regular = std::fs::metadata(name).map_or(true, |metadata| metadata.is_file());
-        let is_dangling = !existed && Path::new(name).is_symlink();
-        if !is_regular || is_dangling {
-            return Ok(Target::at(name, None, existed));
+        let mut target = Target::at(name);
+        target.may_replace = existed || overwrite == Overwrite::Yes;
+        if std::fs::metadata(name).is_ok_and(|metadata| !metadata.is_file()) {
+            return Ok(target);
         }
         // What a link leads to is replaced as a whole, too.
-        let path = std::fs::canonicalize(name).ok().filter(|_| Path::new(name).is_symlink());
-        let path = path.unwrap_or(PathBuf::from(name));
-        let folder = folder_of(&path);
-        if !folder.is_dir() {
-            return Err(TargetError::NoFolder(name.to_owned(), folder.display().to_string()));
+        target.file = behind_links(Path::new(name));
+        target.is_direct = true;
+        let folder = folder_of(&target.file);
+        match folder.is_dir() {
+            true => Ok(target),
+            false => Err(TargetError::NoFolder(name.to_owned(), folder.display().to_string())),
         }
-        let file = path.file_name().unwrap_or_default().to_string_lossy();
-        // The process number keeps two runs apart; the extension stays last, for whoever looks at the folder.
-        let temporary = folder.join(format!(".{}.{file}", std::process::id()));
-        // Reserves the name, and finds out at once whether the folder takes files.
-        File::create(&temporary).map_err(|error| TargetError::NotWritable(name.to_owned(), reason(&error)))?;
-        if files != Files::One {
-            // If it stays, it is empty and hidden.
-            let _ = std::fs::remove_file(&temporary);
-            return Ok(Target::at(name, None, false));
-        }
-        let mut target = Target::at(name, Some(temporary), existed);
-        target.file = path;
-        Ok(target)
     }
 
     /// No place at all, for what writes no file, whatever it is called.
     pub fn nowhere(name: &str) -> Self {
-        Target::at(name, None, false)
+        Target::at(name)
     }
 
     /// Makes sure that `name` is not the file `input`.
@@ -135,18 +176,9 @@ impl Target {
         Ok(())
     }
 
-    /// A place that is written to directly, because a live recording should be there even after a crash.
-    ///
-    /// # Errors
-    /// When it exists and is to be kept, or is a folder.
-    pub fn direct(name: &str, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
-        check_place(name, "", files, overwrite)?;
-        Ok(Target::at(name, None, false))
-    }
-
     /// A server in the network.
     pub fn network(url: &str) -> Self {
-        let mut target = Target::at(&without_password(url), None, false);
+        let mut target = Target::at(&without_password(url));
         target.url = Some(url.to_owned());
         target
     }
@@ -156,9 +188,18 @@ impl Target {
         self.url.is_some()
     }
 
-    fn at(name: &str, temporary: Option<PathBuf>, existed: bool) -> Self {
-        let cancel = Cancel::default();
-        Target { name: name.to_owned(), url: None, file: PathBuf::from(name), temporary, existed, fifo: None, cancel }
+    fn at(name: &str) -> Self {
+        Target {
+            name: name.to_owned(),
+            url: None,
+            file: PathBuf::from(name),
+            temporary: None,
+            is_direct: false,
+            may_replace: false,
+            fifo: None,
+            direct: None,
+            cancel: Cancel::default(),
+        }
     }
 
     /// From now on, `cancel` ends the wait for a FIFO's reader, or a server.
@@ -177,7 +218,7 @@ impl Target {
     /// # Errors
     /// When it cannot be opened, or the wait is cancelled.
     pub fn wait_for_reader(&mut self) -> Result<(), TargetError> {
-        if !is_fifo(&self.name) {
+        if self.fifo.is_some() || !is_fifo(&self.name) {
             return Ok(());
         }
         match open_for_reader(&self.name, &self.cancel.flag()) {
@@ -193,6 +234,50 @@ impl Target {
         self.fifo.as_ref()
     }
 
+    /// Is it a file that stays as it is until there is a first frame?
+    pub fn waits_for_frame(&self) -> bool {
+        self.is_direct
+    }
+
+    /// Opens a file that is written under its own name, and empties it.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or somebody else has made it meanwhile, or has changed the temporary file.
+    pub fn begin(&mut self) -> Result<(), TargetError> {
+        let temporary = self.temporary.as_ref().map_or(Ok(()), Temporary::check);
+        temporary.map_err(|error| TargetError::NotWritten(self.name.clone(), reason(&error)))?;
+        if !self.is_direct || self.direct.is_some() {
+            return Ok(());
+        }
+        let mut options = File::options();
+        options.write(true);
+        match self.may_replace {
+            true => options.create(true).truncate(true),
+            false => options.create_new(true),
+        };
+        let opened = options.open(&self.file).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => TargetError::Exists(self.name.clone()),
+            _ => TargetError::NotWritable(self.name.clone(), reason(&error)),
+        });
+        self.direct = Some(opened?);
+        Ok(())
+    }
+
+    /// The open output, for whoever writes bytes of his own.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn writer(&mut self) -> Result<File, TargetError> {
+        self.wait_for_reader()?;
+        self.begin()?;
+        let temporary = self.temporary.as_ref().map(Temporary::file);
+        let file = match self.fifo.as_ref().or(temporary).or(self.direct.as_ref()) {
+            Some(file) => file.try_clone(),
+            None => File::create(&self.name),
+        };
+        file.map_err(|error| TargetError::NotWritable(self.name.clone(), reason(&error)))
+    }
+
     /// The name to write to.
     pub fn url(&self) -> String {
         #[cfg(unix)]
@@ -203,7 +288,8 @@ impl Target {
         if let Some(url) = &self.url {
             return url.clone();
         }
-        match &self.temporary {
+        let direct = self.direct.as_ref().map(|file| by_descriptor(file).unwrap_or(self.file.clone()));
+        match self.temporary.as_ref().map(Temporary::location).or(direct) {
             Some(path) => path.to_string_lossy().into_owned(),
             None if self.name == "-" => "pipe:1".to_owned(),
             None => self.name.clone(),
@@ -215,70 +301,51 @@ impl Target {
         &self.name
     }
 
-    /// Gives the whole file its name.
+    /// Writes it to the disk and gives it its name, or, where the run was interrupted, `NAME.partial.EXT`. Answers with
+    /// the name that it got.
     ///
     /// # Errors
-    /// When the system refuses; the file stays under its temporary name, which the error tells.
-    fn complete(self) -> Result<String, TargetError> {
-        let (name, file) = (self.name.clone(), self.file.clone());
-        self.rename_to(&file)?;
-        Ok(name)
-    }
-
-    /// Gives an interrupted file the name asked for, or, where a file of this name was there before, `NAME.partial.EXT`
-    /// beside it. Answers with the name that it got.
-    ///
-    /// # Errors
-    /// As for [`complete`](Target::complete).
-    fn keep_interrupted(self) -> Result<String, TargetError> {
-        if !self.existed || self.temporary.is_none() {
-            return self.complete();
-        }
-        let extension = match self.file.extension() {
-            Some(extension) => format!("partial.{}", extension.to_string_lossy()),
-            None => "partial".to_owned(),
+    /// When the disk does not take it, or it cannot get that name; the error tells which it has.
+    pub fn end(mut self, outcome: Outcome) -> Result<String, TargetError> {
+        let name = self.name.clone();
+        let not_written = |error: std::io::Error| TargetError::NotWritten(name.clone(), reason(&error));
+        let Some(mut temporary) = self.temporary.take() else {
+            if let Some(file) = &self.direct {
+                sync(file).and_then(|()| sync_folder(&self.file)).map_err(not_written)?;
+            }
+            return Ok(name);
         };
-        let partial = self.file.with_extension(extension);
-        self.rename_to(&partial)?;
-        Ok(partial.display().to_string())
+        temporary.sync().map_err(not_written)?;
+        let old = std::fs::metadata(&self.file).ok().filter(|_| self.may_replace);
+        let named = if outcome == Outcome::Interrupted {
+            self.keep(&mut temporary, "partial", old.as_ref()).map_err(not_written)?
+        } else if let Err(error) = temporary.take(&self.file, self.may_replace, old.as_ref()) {
+            let Ok(kept) = self.keep(&mut temporary, "new", old.as_ref()) else { return Err(not_written(error)) };
+            return Err(match error.kind() {
+                ErrorKind::AlreadyExists => TargetError::Appeared { name, kept },
+                _ => TargetError::Kept { name, kept, error: reason(&error) },
+            });
+        } else {
+            name.clone()
+        };
+        sync_folder(&self.file).map_err(not_written)?;
+        Ok(named)
     }
 
-    /// Gives the file the name that it deserves after this outcome. Answers with the name that it got.
-    ///
-    /// # Errors
-    /// When the system refuses; the file stays under its temporary name, which the error tells.
-    pub fn end(self, outcome: Outcome) -> Result<String, TargetError> {
-        match outcome {
-            Outcome::Complete => self.complete(),
-            Outcome::Interrupted => self.keep_interrupted(),
+    /// Gives the file `NAME.WORD.EXT`, or the next such name that nobody has.
+    fn keep(&self, temporary: &mut Temporary, word: &str, old: Option<&Metadata>) -> std::io::Result<String> {
+        for path in names_with(&self.file, word) {
+            match temporary.take(&path, false, old) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                taken => return taken.map(|()| path.display().to_string()),
+            }
         }
+        Err(ErrorKind::AlreadyExists.into())
     }
 
-    fn rename_to(mut self, name: &Path) -> Result<(), TargetError> {
-        let Some(temporary) = self.temporary.take() else { return Ok(()) };
-        if let Ok(old) = std::fs::metadata(name) {
-            // Whoever could read the old file can read the new one; a failure leaves the default, which is no harm.
-            let _ = std::fs::set_permissions(&temporary, old.permissions());
-        }
-        std::fs::rename(&temporary, name).map_err(|error| TargetError::Rename {
-            name: name.display().to_string(),
-            temporary: temporary.display().to_string(),
-            error: reason(&error),
-        })
-    }
-
-    /// The temporary file, for whoever has to give up in a hurry.
-    pub fn temporary(&self) -> Option<&Path> {
-        self.temporary.as_deref()
-    }
-}
-
-impl Drop for Target {
-    fn drop(&mut self) {
-        if let Some(temporary) = &self.temporary {
-            // If it cannot be removed, its hidden name still says that it is not the output.
-            let _ = std::fs::remove_file(temporary);
-        }
+    /// The temporary file's name, for whoever has to give up in a hurry.
+    pub fn leftover(&self) -> Option<Leftover> {
+        self.temporary.as_ref().and_then(Temporary::leftover)
     }
 }
 
@@ -290,7 +357,7 @@ fn check_place(name: &str, input: &str, files: Files, overwrite: Overwrite) -> R
     if metadata.as_ref().is_some_and(std::fs::Metadata::is_dir) {
         return Err(TargetError::Folder(name.to_owned()));
     }
-    let is_file = metadata.is_some_and(|metadata| metadata.is_file());
+    let is_file = metadata.is_some_and(|metadata| metadata.is_file() || is_disk(&metadata));
     let itself = is_file.then(|| name.to_owned());
     let written = match files {
         Files::One => itself.into_iter().collect(),
@@ -311,9 +378,16 @@ fn check_place(name: &str, input: &str, files: Files, overwrite: Overwrite) -> R
     }
 }
 
-/// The folder that a file of this name lies in.
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+/// Is it a block device? What is on it is as precious as a file.
+#[cfg(unix)]
+fn is_disk(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    metadata.file_type().is_block_device()
+}
+
+#[cfg(not(unix))]
+fn is_disk(_metadata: &Metadata) -> bool {
+    false
 }
 
 /// Segments that are there already and would be written anew with the list `name`.

@@ -60,8 +60,8 @@ impl Recording {
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub fn create(target: Target, format: StatsFormat, title: &str) -> Result<Self> {
-        let file = File::create(target.url()).with_context(|| format!("{}: cannot be opened", target.name()))?;
+    pub fn create(mut target: Target, format: StatsFormat, title: &str) -> Result<Self> {
+        let file = target.writer()?;
         let writer = match format {
             StatsFormat::Csv => Writer::Csv(Box::new(csv::Writer::from_writer(file))),
             StatsFormat::JsonLines => Writer::JsonLines(BufWriter::new(file)),

@@ -227,7 +227,7 @@ fn an_interrupted_comparison_leaves_a_playable_file() {
     let dir = Dir::new();
     let (code, said) = crate::interrupt::interrupted(&dir, "compare OPTIONS long.mkv long.mkv out.mkv");
     assert_eq!(code, Some(130), "{said}");
-    assert_eq!(dir.names(), ["long.mkv", "out.mkv"]);
-    let frames = dir.frames("out.mkv").len();
+    assert_eq!(dir.names(), ["long.mkv", "out.partial.mkv"]);
+    let frames = dir.frames("out.partial.mkv").len();
     assert!((5..2000).contains(&frames), "{frames} frames");
 }

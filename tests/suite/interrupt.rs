@@ -76,8 +76,8 @@ fn an_interrupted_run_leaves_a_playable_file_of_what_was_encoded() {
         let (code, said) = run.end();
         assert_eq!(code, Some(130), "{said}");
         assert!(said.contains("interrupted"), "{said}");
-        assert_eq!(dir.names(), ["long.mkv", "out.mkv"]);
-        let frames = dir.frames("out.mkv").len();
+        assert_eq!(dir.names(), ["long.mkv", "out.partial.mkv"]);
+        let frames = dir.frames("out.partial.mkv").len();
         assert!((5..2000).contains(&frames), "{frames} frames after {signal:?}");
         assert!(said.contains(&format!("{frames} frames in")), "{frames} frames in the file, but: {said}");
     }

@@ -37,6 +37,7 @@ mod pipes;
 mod program;
 mod reader;
 mod running;
+mod safe_outputs;
 mod skip;
 mod slow_driver;
 mod spec;

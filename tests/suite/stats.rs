@@ -182,6 +182,6 @@ fn an_interrupted_run_leaves_the_records_of_what_was_equalized() {
     let dir = Dir::new();
     let (code, said) = crate::interrupt::interrupted(&dir, "OPTIONS --stats s.jsonl long.mkv out.mkv");
     assert_eq!(code, Some(130), "{said}");
-    assert_eq!(dir.names(), ["long.mkv", "out.mkv", "s.jsonl"]);
-    assert_eq!(records(&dir, "s.jsonl").len(), dir.frames("out.mkv").len());
+    assert_eq!(dir.names(), ["long.mkv", "out.partial.mkv", "s.partial.jsonl"]);
+    assert_eq!(records(&dir, "s.partial.jsonl").len(), dir.frames("out.partial.mkv").len());
 }
