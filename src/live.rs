@@ -11,7 +11,7 @@ use histeq_video::pipeline::live::{self, Camera, LiveParts, Output, QueuePolicy,
 use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress};
 use histeq_video::report::{Console, Meter, live_summary};
 use histeq_video::sink::{self, Files, OutputOptions, Overwrite, PixelChoice, Target, network_format};
-use histeq_video::source::{LiveSource, MicrophoneSource};
+use histeq_video::source::{Beginning, LiveSource, MicrophoneSource};
 use histeq_video::stats::Observed;
 use histeq_video::window::Window;
 use std::path::Path;
@@ -44,13 +44,15 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     let saving = job.save_curves.as_deref().map(|name| saving(name, job.overwrite)).transpose()?;
     signals::listen(cancel.clone(), console.clone(), Vec::new(), "finishing")?;
     let mut backend = BackendStartup::begin(job.backend);
-    let (mut camera, mut input) = LiveSource::open(job.camera.clone(), cancel, notices.clone(), progress.clone())?;
-    let microphone = job.microphone.as_ref().map(|name| {
-        let (device, index) = (Microphone::find(name), input.media.streams.len());
-        MicrophoneSource::open(device, index, camera.beginning(), cancel, notices.clone())
-    });
-    let microphone = microphone.transpose()?;
-    input.media.streams.extend(microphone.iter().map(|microphone| microphone.stream().clone()));
+    // First: opening it takes longer than a camera lends its frames.
+    let begin = Beginning::default();
+    let microphone = job.microphone.as_deref().map(Microphone::find);
+    let microphone =
+        microphone.map(|device| MicrophoneSource::open(device, begin.clone(), cancel, notices.clone())).transpose();
+    let mut microphone = microphone?;
+    let (mut camera, mut input) =
+        LiveSource::open(job.camera.clone(), begin, cancel, notices.clone(), progress.clone())?;
+    microphone.iter_mut().for_each(|microphone| microphone.join(&mut input.media.streams));
     let settings = job.requested.resolve(&input);
     check_region(&settings, &input, &notices)?;
     shared_settings.set(settings);

@@ -72,7 +72,7 @@ pub fn check(streams: &[Stream], video: usize, container: Container, live: bool,
         };
         match plan(stream, container, live) {
             Plan::LeaveOut => notices.warn(&format!("{} is left out: {why}", stream.describe()))?,
-            Plan::Sound(encoder) if !container.holds(stream) => {
+            Plan::Sound(encoder) if !container.holds(stream) && !(live && is_uncompressed(stream)) => {
                 notices.warn(&format!("{} is re-encoded ({encoder}): {why}", stream.describe()))?;
             }
             _ => {}
@@ -87,6 +87,10 @@ pub fn has_cover(streams: &[Stream], video: usize, container: Container) -> bool
     others.map(|stream| plan(stream, container, false)).any(|plan| matches!(plan, Plan::Copy))
 }
 
+fn is_uncompressed(stream: &Stream) -> bool {
+    stream.codec.starts_with("pcm_")
+}
+
 fn plan(stream: &Stream, container: Container, live: bool) -> Plan<'_> {
     let is_timecode = stream.kind == Kind::Data && stream.tag("timecode").is_some();
     if is_timecode || stream.is_chapter_text() {
@@ -99,7 +103,7 @@ fn plan(stream: &Stream, container: Container, live: bool) -> Plan<'_> {
     // Uncompressed sound takes as much room as the pictures, and what comes from a microphone has gaps to be filled. The AAC
     // of a broadcast has no header, which a file that is playable while it grows begins with.
     let needs_header = stream.codec == "aac" && !stream.has_header() && container.wants_global_header();
-    let is_encoded_live = live && is_sound && (stream.codec.starts_with("pcm_") || needs_header);
+    let is_encoded_live = live && is_sound && (is_uncompressed(stream) || needs_header);
     if container.holds(stream) && !is_encoded_live {
         return Plan::Copy;
     }

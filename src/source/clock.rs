@@ -20,6 +20,11 @@ pub struct LiveClock {
 }
 
 impl LiveClock {
+    /// A clock that tells `begin` when its first frame was taken.
+    pub fn telling(begin: Beginning) -> Self {
+        LiveClock { begin, ..LiveClock::default() }
+    }
+
     /// The time of a frame that was taken at `at` and is stamped `stamp` (microseconds) by the camera, if it is stamped.
     /// Always later than the one before it.
     pub fn time(&mut self, stamp: Option<i64>, at: Instant) -> i64 {
@@ -47,10 +52,5 @@ impl LiveClock {
     /// The camera is gone; when it is back, its stamps mean something else.
     pub fn lost(&mut self) {
         self.anchor = None;
-    }
-
-    /// When the first frame was taken.
-    pub fn beginning(&self) -> Beginning {
-        self.begin.clone()
     }
 }

@@ -59,12 +59,13 @@ pub struct LiveSource {
 }
 
 impl LiveSource {
-    /// Opens the camera.
+    /// Opens the camera, which tells `begin` when its first frame was taken.
     ///
     /// # Errors
     /// When there is none, or it does not open.
     pub fn open(
         options: CameraOptions,
+        begin: Beginning,
         cancel: &Cancel,
         notices: Notices,
         progress: Arc<Progress>,
@@ -91,7 +92,7 @@ impl LiveSource {
             place,
             open: Some(open),
             pool: None,
-            clock: LiveClock::default(),
+            clock: LiveClock::telling(begin),
             sounds,
             shown: None,
             to_native: ToNative::new(notices.clone()),
@@ -104,11 +105,6 @@ impl LiveSource {
             delivered: 0,
         };
         Ok((source, input))
-    }
-
-    /// When the first frame was taken, once there has been one.
-    pub fn beginning(&self) -> Beginning {
-        self.clock.beginning()
     }
 
     /// A picture becomes a frame with a time of ours; `None` when that lies behind the part that was asked for.

@@ -29,16 +29,16 @@ pub struct MicrophoneSource {
 }
 
 impl MicrophoneSource {
-    /// Opens the microphone; its packets are those of stream `index` of the output, and times count from `begin`.
+    /// Opens the microphone, whose times count from `begin`.
     ///
     /// # Errors
     /// When there is none, or it does not open.
-    pub fn open(device: Device, index: usize, begin: Beginning, cancel: &Cancel, notices: Notices) -> Result<Self> {
+    pub fn open(device: Device, begin: Beginning, cancel: &Cancel, notices: Notices) -> Result<Self> {
         let interrupt = Interrupt::from(cancel.flag());
         let open = open(&device, &interrupt).map_err(|error| anyhow!("{}", device.explain(error)))?;
         let found = &open.media().streams[0];
         let time_base = found.time_base;
-        let stream = Stream { index, time_base: microseconds(), start: None, ..found.clone() };
+        let stream = Stream { time_base: microseconds(), start: None, ..found.clone() };
         Ok(MicrophoneSource {
             device,
             open: Some(open),
@@ -51,9 +51,10 @@ impl MicrophoneSource {
         })
     }
 
-    /// What it is in the output.
-    pub fn stream(&self) -> &Stream {
-        &self.stream
+    /// Makes it the last of the streams of the output.
+    pub fn join(&mut self, streams: &mut Vec<Stream>) {
+        self.stream.index = streams.len();
+        streams.push(self.stream.clone());
     }
 
     /// When the packet's first sample was heard, in microseconds since the run's first picture.
