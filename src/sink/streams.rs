@@ -72,7 +72,7 @@ pub fn check(streams: &[Stream], video: usize, container: Container, live: bool,
         };
         match plan(stream, container, live) {
             Plan::LeaveOut => notices.warn(&format!("{} is left out: {why}", stream.describe()))?,
-            Plan::Sound(encoder) if !container.holds(stream) && !(live && is_uncompressed(stream)) => {
+            Plan::Sound(encoder) if !(container.holds(stream) || live && is_uncompressed(stream)) => {
                 notices.warn(&format!("{} is re-encoded ({encoder}): {why}", stream.describe()))?;
             }
             _ => {}
