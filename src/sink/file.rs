@@ -157,16 +157,8 @@ impl FileSink {
     }
 
     fn start(&mut self, first: &Picture) -> Result<()> {
-        if self.muxer.is_none() {
-            self.open()?;
-        }
-        let muxer = self.muxer.as_mut().context("the output is closed")?;
         let stream = self.input.video_stream();
         let begin = first.time().map_or(0, |time| rescale(time, stream.time_base, microseconds()));
-        if self.pace == Pace::Network && self.container.name() == "flv" {
-            // Each connection is a broadcast of its own, which begins at zero.
-            muxer.shift(-begin);
-        }
         let mut side_data = stream.side_data.of_pictures();
         side_data.add_from(first);
         let mut about_video = kept(&stream.metadata);
@@ -223,6 +215,16 @@ impl FileSink {
             }
         }
         let (encoder, shape) = opened.context("no encoder to try")?;
+        // Only now is what was there replaced: an encoder that refuses its settings leaves it alone.
+        if self.muxer.is_none() {
+            self.open()?;
+        }
+        let stream = self.input.video_stream();
+        let muxer = self.muxer.as_mut().context("the output is closed")?;
+        if self.pace == Pace::Network && self.container.name() == "flv" {
+            // Each connection is a broadcast of its own, which begins at zero.
+            muxer.shift(-begin);
+        }
         let media = &self.input.media;
         let skipped = self.input.skipped_frames();
         let metadata = begun_later(kept(&media.metadata), stream.frame_rate, skipped);

@@ -174,6 +174,19 @@ fn a_recording_that_cannot_be_written_has_failed() {
 }
 
 #[test]
+fn an_encoder_that_refuses_its_settings_harms_nothing_that_was_there() {
+    let dir = Dir::new();
+    dir.write("there.mkv", b"precious");
+    let settings = "--encoder mpeg4 --encoder-option nonsense=1";
+    for file in ["there.mkv", "new.mkv"] {
+        let run = dir.run(&format!("live -y --backend cpu --no-preview {settings} --record {file} {CAMERA}"));
+        run.exits_with(1).says(&["mpeg4", "nonsense"]);
+    }
+    assert_eq!(dir.read("there.mkv"), b"precious");
+    assert_eq!(dir.names(), ["there.mkv"]);
+}
+
+#[test]
 fn devices_lists_what_is_here() {
     let run = Dir::new().succeeds("devices");
     let list = String::from_utf8_lossy(&run.stdout).into_owned();
