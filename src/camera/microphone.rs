@@ -44,7 +44,7 @@ impl Microphone {
                 format!("{name}: another program uses the microphone (close that first)")
             }
             Error::Other { errno: libc::EACCES | libc::EPERM } => {
-                format!("{name}: no permission (sudo usermod -aG audio $USER, then log in anew)")
+                format!("{name}: no permission (sudo usermod -aG audio $USER, then log in again)")
             }
             Error::DemuxerNotFound => format!("{name}: this FFmpeg cannot record from {}", self.input),
             error => {

@@ -26,7 +26,7 @@ fn of_camera(error: &Error) -> Option<&'static str> {
         }
         libc::EBUSY => "another program uses the camera (close that first)",
         libc::EACCES | libc::EPERM => {
-            "no permission (join the group that owns it: sudo usermod -aG video $USER, then log in anew)"
+            "no permission (join the group that owns it: sudo usermod -aG video $USER, then log in again)"
         }
         libc::EINVAL => "the camera has no such mode (`histeq-video devices` lists its sizes, rates and formats)",
         libc::ENOTTY | libc::EISDIR => "not a camera",

@@ -52,8 +52,8 @@ impl CustomIo {
         let mut found = std::ptr::null();
         // SAFETY: the context is valid, and its position is what it was when the call is over.
         check(unsafe {
-            let nobody = std::ptr::null_mut();
-            ffi::av_probe_input_buffer2(self.context, &mut found, name.as_ptr(), nobody, 0, 0)
+            let no_log = std::ptr::null_mut();
+            ffi::av_probe_input_buffer2(self.context, &mut found, name.as_ptr(), no_log, 0, 0)
         })?;
         Ok(found)
     }

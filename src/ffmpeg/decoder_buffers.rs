@@ -227,7 +227,7 @@ impl Shape {
 pub(super) fn lend(buffer: Box<dyn Buffer>) -> Option<*mut ffi::AVBufferRef> {
     let len = buffer.len();
     let owner: *mut Box<dyn Buffer> = Box::into_raw(Box::new(buffer));
-    // SAFETY: `owner` lives until `give_back` drops it, and nobody but FFmpeg touches the bytes until then.
+    // SAFETY: `owner` lives until `give_back` drops it. Until then only FFmpeg uses the bytes.
     unsafe {
         let start = (*owner).as_mut_ptr();
         let aligned = start.addr().is_multiple_of(ALIGNMENT);
@@ -274,6 +274,6 @@ pub(super) unsafe extern "C" fn get_buffer(
 }
 
 unsafe extern "C" fn give_back(owner: *mut c_void, _data: *mut u8) {
-    // SAFETY: `lend` made it with `Box::into_raw`, and FFmpeg calls this once, when nobody holds the buffer.
+    // SAFETY: `lend` made it with `Box::into_raw`, and FFmpeg calls this once, after the last reference to the buffer is gone.
     drop(unsafe { Box::from_raw(owner.cast::<Box<dyn Buffer>>()) });
 }

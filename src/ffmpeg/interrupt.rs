@@ -1,4 +1,4 @@
-//! What ends a read or a write that waits: somebody's wish to stop, or a time-out.
+//! Ends a read or a write that blocks: on cancellation, or after a time-out.
 #![allow(unsafe_code, reason = "a C callback")]
 
 use ffmpeg_next::ffi;

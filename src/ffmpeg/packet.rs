@@ -240,7 +240,7 @@ mod tests {
     /// A decoder of raw gray pictures of 64x48.
     fn raw_decoder() -> Decoder {
         let mut stream = Media::of_raw_video("rawvideo", Rational::new(25, 1), None).streams.remove(0);
-        // SAFETY: the parameters are valid, and nobody else has them.
+        // SAFETY: the parameters are valid, and this function is their only user.
         unsafe {
             let parameters = stream.parameters.as_mut_ptr();
             (*parameters).format = ffi::AVPixelFormat::AV_PIX_FMT_GRAY8 as i32;

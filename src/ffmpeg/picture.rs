@@ -193,7 +193,7 @@ impl Picture {
         self.get_mut().best_effort_timestamp = time;
     }
 
-    /// Asks the encoder to begin anew with it: it becomes a key frame.
+    /// Asks the encoder to make it a key frame.
     pub fn make_key(&mut self) {
         self.get_mut().pict_type = ffi::AVPictureType::AV_PICTURE_TYPE_I;
     }

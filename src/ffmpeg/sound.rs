@@ -1,4 +1,4 @@
-//! Encodes sound anew: where a container cannot hold it as it is, or where its times have to be evened out.
+//! Re-encodes sound: where a container cannot hold its codec, or where gaps between its packets have to be filled.
 
 use super::{Error, Packet, Rational, Stream};
 use ffmpeg_next::codec::{self, Context, Flags, decoder, encoder};

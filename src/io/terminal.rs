@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-/// Prints `text` and a line end on stderr, without control characters. If stderr is gone there is nobody to tell.
+/// Prints `text` and a line end on stderr, without control characters. If stderr is closed, the text is lost.
 pub fn print_line(text: &str) {
     print_text(&format!("{text}\n"));
 }
 
-/// Prints `text` on stderr, without control characters. If stderr is gone there is nobody to tell.
+/// Prints `text` on stderr, without control characters. If stderr is closed, the text is lost.
 pub fn print_text(text: &str) {
     // In one piece, so that no other thread's line gets into it.
     let _ = std::io::stderr().write_all(printable(text).as_bytes());

@@ -69,7 +69,7 @@ pub trait Sink: Send {
     /// When it cannot be encoded or written.
     fn write(&mut self, delivery: Delivery) -> Result<()>;
 
-    /// How many of the frames that it took went nowhere, because there was nobody at the other end.
+    /// How many of the frames that it took were lost because there was no connection to the server.
     fn missed(&self) -> u64 {
         0
     }

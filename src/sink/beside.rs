@@ -13,7 +13,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Stem and extension (with its dot) of this file's name, so that both together have so many bytes at most.
+/// Stem and extension (with its dot) of this file's name, shortened so that both together have no more bytes than this.
 pub(super) fn shortened(path: &Path, length: usize) -> [String; 2] {
     let text = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
     let (mut stem, mut extension) = (text(path.file_stem()), text(path.extension()));

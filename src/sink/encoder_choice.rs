@@ -40,7 +40,7 @@ pub enum Pace {
     Leisure,
     /// A camera.
     Camera,
-    /// A camera, and somebody who wants to see its pictures now.
+    /// A camera, with as little delay as possible: for viewers of a live stream.
     Network,
 }
 

@@ -140,7 +140,7 @@ pub(super) const LIVE: &[(&str, &[(&str, &str)])] = &[
     ("av1_nvenc", &[("preset", "p3")]),
 ];
 
-/// What makes encoders hand out each picture at once, and begin anew where they are told to.
+/// Options that make encoders output each picture without delay, and make a key frame where they are told to.
 pub(super) const NETWORK: &[(&str, &[(&str, &str)])] = &[
     ("libx264", &[("tune", "zerolatency"), ("bf", "0"), ("forced-idr", "1")]),
     ("libx265", &[("tune", "zerolatency"), ("bf", "0"), ("forced-idr", "1")]),

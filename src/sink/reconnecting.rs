@@ -29,7 +29,7 @@ const CONNECTING: Duration = Duration::from_secs(5);
 /// How long a server may take nothing before it counts as lost.
 const STALL: Duration = Duration::from_secs(4);
 
-/// How long the end of the stream may take once somebody wants to stop.
+/// How long finishing the stream may take after cancellation.
 const ENDING: Duration = Duration::from_secs(1);
 
 /// Pauses between attempts to connect: the first, and the longest. A connection that ends sooner than the longest pause
@@ -254,7 +254,7 @@ fn resolve(url: &str, cancel: &Cancel) -> Result<(), Unresolved> {
     let Some(host) = host(url).map(str::to_owned) else { return Ok(()) };
     let (answer, asked) = bounded(1);
     let name = host.clone();
-    // Nobody waits for it when nobody wants to know any more.
+    // If the run is cancelled, the thread is left to end by itself: the system's resolver cannot be interrupted.
     let ask = move || answer.send((name.as_str(), 0).to_socket_addrs().is_ok());
     if std::thread::Builder::new().name("resolve".to_owned()).spawn(ask).is_err() {
         return Err(Unresolved(host));

@@ -1,5 +1,5 @@
 //! The streams that are not equalized, on their way into the output: copied as they are; text subtitles turned into the
-//! container's own kind, sound that it cannot hold encoded anew; the rest left out. Whatever is not copied is warned of.
+//! container's own kind, sound that it cannot hold re-encoded; the rest left out. Whatever is not copied is warned of.
 
 use super::clock::NOTICED;
 use super::metadata::kept;
@@ -27,7 +27,7 @@ enum Plan<'a> {
     Attach(&'a [u8]),
     /// Subtitles become the container's own kind.
     Subtitles(&'static str),
-    /// Sound is encoded anew, by this encoder.
+    /// Sound is re-encoded, by this encoder.
     Sound(&'static str),
     /// It comes back by itself, from chapters or metadata that the container keeps.
     Implied,

@@ -242,7 +242,7 @@ impl Target {
     /// Opens a file that is written under its own name, and empties it.
     ///
     /// # Errors
-    /// When it cannot be opened, or somebody else has made it meanwhile, or has changed the temporary file.
+    /// When it cannot be opened, or another program has created it meanwhile, or has replaced the temporary file.
     pub fn begin(&mut self) -> Result<(), TargetError> {
         let temporary = self.temporary.as_ref().map_or(Ok(()), Temporary::check);
         temporary.map_err(|error| TargetError::NotWritten(self.name.clone(), reason(&error)))?;
@@ -332,7 +332,7 @@ impl Target {
         Ok(named)
     }
 
-    /// Gives the file `NAME.WORD.EXT`, or the next such name that nobody has.
+    /// Gives the file `NAME.WORD.EXT`, or the next such name that is free.
     fn keep(&self, temporary: &mut Temporary, word: &str, old: Option<&Metadata>) -> std::io::Result<String> {
         for path in names_with(&self.file, word) {
             match temporary.take(&path, false, old) {

@@ -96,10 +96,10 @@ impl Temporary {
     /// Makes sure that its name, if it has one, still leads to it.
     ///
     /// # Errors
-    /// When somebody has put another file there.
+    /// When another file has taken its place.
     pub(super) fn check(&self) -> io::Result<()> {
         match self.path.as_ref().filter(|path| !leads_to(path, &self.file)) {
-            Some(path) => Err(io::Error::other(format!("somebody has changed {}", path.display()))),
+            Some(path) => Err(io::Error::other(format!("another program has replaced {}", path.display()))),
             None => Ok(()),
         }
     }
@@ -247,7 +247,7 @@ pub(super) fn sync(file: &File) -> io::Result<()> {
 
 /// Has the system write the name to the disk.
 pub(super) fn sync_folder(place: &Path) -> io::Result<()> {
-    // A folder that takes files may still be one that nobody may read.
+    // A folder that may be written to need not be readable.
     File::open(folder_of(place)).map_or(Ok(()), |folder| sync(&folder))
 }
 
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_named_file_goes_unless_somebody_has_put_his_own_there() {
+    fn a_named_file_is_removed_unless_another_file_has_taken_its_place() {
         let folder = tempfile::tempdir().expect("a folder");
         let (temporary, path) = named(&folder.path().join("out.mkv"), b"ours");
         let leftover = temporary.leftover().expect("a name");
@@ -286,7 +286,7 @@ mod tests {
         std::fs::rename(&path, folder.path().join("moved")).expect("a folder");
         std::fs::write(&path, "theirs").expect("a disk");
         let error = temporary.take(&folder.path().join("out.mkv"), true, None).expect_err("their file");
-        assert!(error.to_string().contains("somebody has changed"), "{error}");
+        assert!(error.to_string().contains("another program has replaced"), "{error}");
         drop(temporary);
         assert_eq!(std::fs::read(&path).expect("their file"), b"theirs");
         assert!(!folder.path().join("out.mkv").exists());

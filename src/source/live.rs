@@ -31,7 +31,7 @@ const AT_ONCE: Duration = Duration::from_millis(5);
 /// Pictures that are left out at most, of those that came while the stream was being opened.
 const STALE: u32 = 100;
 
-/// How often the wait for a file's next frame looks whether it is still wanted.
+/// How often the wait for a file's next frame checks for cancellation.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The longest that a file is waited for between two frames.
@@ -274,7 +274,7 @@ struct Open {
     decoder: Decoder,
     video: usize,
     time_base: Rational,
-    /// The streams of sound that somebody wants to hear.
+    /// The streams of sound that are passed on.
     hearings: Vec<Hearing>,
     interrupt: Interrupt,
     /// How long it may send nothing, if that means anything.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 const SHORTEST: Duration = Duration::from_millis(250);
 const LONGEST: Duration = Duration::from_secs(4);
 
-/// How often a pause looks whether it is still wanted.
+/// How often a pause checks for cancellation.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Pauses, each twice as long as the one before.
@@ -20,7 +20,7 @@ impl Default for Pauses {
 }
 
 impl Pauses {
-    /// Waits for the next attempt; false when nobody wants to wait any longer.
+    /// Waits for the next attempt; false when the run is cancelled.
     pub fn wait(&mut self, cancel: &Cancel) -> bool {
         let begin = Instant::now();
         while begin.elapsed() < self.0 {

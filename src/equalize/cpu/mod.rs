@@ -87,7 +87,7 @@ impl Cpu {
             match (Worker { engine, in_order: in_order.clone() }.spawn(waiting.clone(), results.clone())) {
                 Ok(thread) => started.push(thread),
                 Err(error) => {
-                    // Fewer threads do the same work; without any there is nobody to do it.
+                    // Fewer threads do the same work, more slowly. Without any, it cannot be done.
                     let why = || format!("no thread for the equalizer: {error} (`ulimit -u` limits them)");
                     failure = started.is_empty().then(why);
                     break;

@@ -98,7 +98,7 @@ pub fn run(
     })
 }
 
-/// Takes frames and sound from the camera until it is over, or somebody asks for the end.
+/// Takes frames and sound from the camera until the camera ends or the run is cancelled.
 fn capture(
     mut camera: Box<dyn Camera>,
     captured: &DropOldestQueue<Captured>,

@@ -117,7 +117,7 @@ pub struct Written {
     pub frames: u64,
     /// Frames that it had no time for.
     pub dropped: u64,
-    /// Frames that went nowhere, because there was nobody at the other end.
+    /// Frames that were lost because there was no connection to the server.
     pub missed: u64,
 }
 

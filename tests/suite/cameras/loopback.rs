@@ -1,4 +1,4 @@
-//! Virtual cameras, which somebody writes to and others read: v4l2loopback, from both ends.
+//! Virtual cameras (v4l2loopback), as their writer and as their reader.
 
 use super::film::Film;
 use super::{Live, SMALL, Vivid, frames_counted, nodes};

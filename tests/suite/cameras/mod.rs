@@ -111,7 +111,7 @@ impl Live {
         self.wait_until(text, |live| live.said.contains(text));
     }
 
-    /// Waits until so many frames more have been filmed.
+    /// Waits until `more` further frames have been filmed.
     #[track_caller]
     fn wait_for_frames(&mut self, more: u64) {
         let aim = self.frames + more;

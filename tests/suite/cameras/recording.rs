@@ -74,7 +74,7 @@ fn a_recording_holds_on_to_nothing_when_its_disk_is_full() {
 }
 
 #[test]
-fn a_camera_that_is_lost_leaves_a_whole_recording_even_if_nobody_waits_for_it() {
+fn a_camera_that_is_lost_leaves_a_whole_recording_when_the_run_is_ended_before_it_is_back() {
     let Some(camera) = Vivid::take() else { return };
     let dir = Dir::new();
     let mut live = Live::start(&dir, &format!("{SMALL} --record out.mkv {}", camera.0));

@@ -1,4 +1,4 @@
-//! Live streams to servers: they arrive, and a server that goes away, comes late or takes nothing more harms nobody else.
+//! Live streams to servers: they arrive; a server that goes away, comes late or stalls does not disturb other outputs.
 
 use super::servers::{Place, Protocol, wait_for_bytes};
 use super::{Beside, pause};
@@ -183,7 +183,7 @@ fn a_server_that_takes_nothing_for_seconds_is_lost() {
         return;
     }
     let dir = Dir::new();
-    // Connections are accepted by the system, and read by nobody.
+    // The system accepts connections; no program reads from them.
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("tcp://{}", listener.local_addr().expect("an address"));
     let live = Beside::live(&dir, &format!("{NOISE} --record rec.mkv --output {url}"));

@@ -1,11 +1,11 @@
-//! Sound that comes with live pictures: recorded in step with them, whatever is dropped, lost or encoded anew.
+//! Sound that comes with live pictures: recorded in step with them, even if frames are dropped, the sender is lost, or the sound is re-encoded.
 
 use super::{Beside, pause};
 use crate::program::Dir;
 use crate::reader::{encoder_is_here, list, seconds};
 use std::net::UdpSocket;
 
-/// A clip that flashes and beeps together at each whole second from 1 on, for so many seconds.
+/// A clip that flashes and beeps together at each whole second from 1 on; `length` is in seconds.
 fn clapper(dir: &Dir, name: &str, length: u32, codecs: &str) {
     let on = |clock: &str| format!("lt(mod({clock}\\,1)\\,0.12)*gte({clock}\\,1)");
     dir.ffmpeg(&format!(
@@ -140,7 +140,7 @@ fn a_sender_that_comes_back_brings_its_sound_along_in_step() {
 }
 
 #[test]
-fn a_recording_is_what_all_players_take_unless_somebody_wants_more() {
+fn a_recording_is_yuv420p_unless_an_option_says_otherwise() {
     if !encoder_is_here("what cameras record", "libx264") {
         return;
     }
