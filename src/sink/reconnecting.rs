@@ -6,7 +6,7 @@ use super::target::Target;
 use crate::ffmpeg::{Container, Error, Interrupt, knows_protocol};
 use crate::frame::Frame;
 use crate::io::host;
-use crate::pipeline::{Cancel, Delivery, Input, Notices, Outcome, Sink};
+use crate::pipeline::{Cancel, Delivery, Input, Notices, Outcome, Pauses, Sink};
 use anyhow::{Context, Result, bail};
 use crossbeam_channel::{RecvTimeoutError, bounded};
 use std::net::ToSocketAddrs;
@@ -31,10 +31,6 @@ const STALL: Duration = Duration::from_secs(4);
 
 /// How long finishing the stream may take after cancellation.
 const ENDING: Duration = Duration::from_secs(1);
-
-/// Pauses between attempts to connect: the first, and the longest. A connection that ends sooner than the longest pause
-/// does not count as one when the next pause is chosen.
-const BACK_OFF: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(4));
 
 /// A frame that waited for the connection for longer than this is left out: whoever plays the stream would stay behind by as
 /// much.
@@ -63,8 +59,9 @@ pub struct Reconnecting {
     was_connected: bool,
     /// Since when it has been away.
     away: Option<Instant>,
-    /// The pause after the next failure, and when the present one is over.
-    pause: Duration,
+    /// The pauses between attempts; a connection that is shorter than the longest pause does not reset them.
+    pauses: Pauses,
+    /// When the next attempt is due.
     next: Instant,
     missed: u64,
 }
@@ -113,7 +110,7 @@ impl Reconnecting {
             connection: None,
             was_connected: false,
             away: None,
-            pause: BACK_OFF.0,
+            pauses: Pauses::default(),
             next: now,
             missed: 0,
         };
@@ -164,15 +161,12 @@ impl Reconnecting {
         } else {
             self.notices.detail(&message);
         }
-        if lost.is_some_and(|lost| lost.since.elapsed() > BACK_OFF.1) {
-            self.pause = BACK_OFF.0;
+        if lost.is_some_and(|lost| lost.since.elapsed() > Pauses::LONGEST) || listens(&self.url) {
+            self.pauses = Pauses::default();
         }
         let now = Instant::now();
         self.away = self.away.or(Some(now));
-        self.next = now + self.pause;
-        if !listens(&self.url) {
-            self.pause = (self.pause * 2).min(BACK_OFF.1);
-        }
+        self.next = now + self.pauses.next();
     }
 }
 

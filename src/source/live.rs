@@ -4,7 +4,6 @@ use super::clock::{Beginning, LiveClock};
 use super::live_input::{CameraOptions, LiveInput};
 use super::native::ToNative;
 use super::sound::{Hearing, Sounds};
-use super::waiting::Pauses;
 use crate::camera::explain;
 use crate::ffmpeg::{
     AutoRotate, DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Interrupt, Media, OpenError, Packet, Picture,
@@ -13,7 +12,7 @@ use crate::ffmpeg::{
 use crate::frame::Pool;
 use crate::io::Reader;
 use crate::pipeline::live::{Camera, Capture, Captured};
-use crate::pipeline::{Cancel, Input, Notices, Progress};
+use crate::pipeline::{Cancel, Input, Notices, Pauses, Progress};
 use anyhow::{Context, Result, anyhow, ensure};
 use std::io::Read;
 use std::sync::Arc;

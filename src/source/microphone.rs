@@ -1,11 +1,10 @@
 //! A microphone of this machine beside a camera: its packets of sound, at their times in the run.
 
 use super::clock::Beginning;
-use super::waiting::Pauses;
 use crate::camera::Microphone as Device;
 use crate::ffmpeg::{Demuxer, Error, Interrupt, Packet, Rational, Stream, last_message, microseconds, rescale};
 use crate::pipeline::live::Microphone;
-use crate::pipeline::{Cancel, Notices};
+use crate::pipeline::{Cancel, Notices, Pauses};
 use anyhow::{Result, anyhow};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 

@@ -21,7 +21,6 @@ mod options;
 mod part;
 mod raw;
 mod sound;
-mod waiting;
 
 pub use clock::{Beginning, LiveClock};
 pub use live::LiveSource;

@@ -1,6 +1,6 @@
-//! The pauses between attempts to open again what is gone.
+//! Exponential back-off between attempts to open a camera, a microphone or a connection again.
 
-use crate::pipeline::Cancel;
+use super::Cancel;
 use std::time::{Duration, Instant};
 
 /// The first pause, and the longest.
@@ -20,16 +20,25 @@ impl Default for Pauses {
 }
 
 impl Pauses {
+    /// The longest pause.
+    pub const LONGEST: Duration = LONGEST;
+
+    /// How long to wait before the next attempt; the pause after that is twice as long.
+    pub fn next(&mut self) -> Duration {
+        let pause = self.0;
+        self.0 = (pause * 2).min(LONGEST);
+        pause
+    }
+
     /// Waits for the next attempt; false when the run is cancelled.
     pub fn wait(&mut self, cancel: &Cancel) -> bool {
-        let begin = Instant::now();
-        while begin.elapsed() < self.0 {
+        let (begin, pause) = (Instant::now(), self.next());
+        while begin.elapsed() < pause {
             if cancel.is_cancelled() {
                 return false;
             }
             std::thread::sleep(LOOK);
         }
-        self.0 = (self.0 * 2).min(LONGEST);
         !cancel.is_cancelled()
     }
 }
