@@ -23,8 +23,8 @@ impl Pauses {
     /// The longest pause.
     pub const LONGEST: Duration = LONGEST;
 
-    /// How long to wait before the next attempt; the pause after that is twice as long.
-    pub fn next(&mut self) -> Duration {
+    /// The pause before the next attempt. Each call makes the pause after that twice as long.
+    pub fn longer(&mut self) -> Duration {
         let pause = self.0;
         self.0 = (pause * 2).min(LONGEST);
         pause
@@ -32,7 +32,7 @@ impl Pauses {
 
     /// Waits for the next attempt; false when the run is cancelled.
     pub fn wait(&mut self, cancel: &Cancel) -> bool {
-        let (begin, pause) = (Instant::now(), self.next());
+        let (begin, pause) = (Instant::now(), self.longer());
         while begin.elapsed() < pause {
             if cancel.is_cancelled() {
                 return false;

@@ -166,7 +166,7 @@ impl Reconnecting {
         }
         let now = Instant::now();
         self.away = self.away.or(Some(now));
-        self.next = now + self.pauses.next();
+        self.next = now + self.pauses.longer();
     }
 }
 
