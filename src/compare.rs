@@ -3,7 +3,7 @@
 use crate::signals;
 use anyhow::Result;
 use histeq_video::cli::CompareJob;
-use histeq_video::comparison::{Comparer, Pair};
+use histeq_video::comparison::{Comparer, Partners, draw_pairs};
 use histeq_video::ffmpeg;
 use histeq_video::pipeline::{self, Cancel, Outcome, Progress, ReaderGone};
 use histeq_video::report::{Console, Meter, compare_summary};
@@ -38,7 +38,8 @@ fn run(job: CompareJob, console: &Console, cancel: &Cancel) -> Result<ExitCode> 
     let a = source::open(a, cancel, notices.clone(), progress.clone())?;
     let b = source::open(b, cancel, notices.clone(), progress_of_b)?;
     let names = [&a.1, &b.1].map(|input| file_name(&input.name));
-    let (pair, input) = Pair::new(a, b);
+    let (source, of_a) = a;
+    let (partners, input) = Partners::new(of_a, b);
     let images = sink::makes_images(&job.output, job.output_options.format.as_deref());
     let comparer = Comparer::new(job.view, names, images);
     let sink = sink::open(input.clone(), target, job.output_options.clone(), &mut || false, notices)?;
@@ -46,7 +47,8 @@ fn run(job: CompareJob, console: &Console, cancel: &Cancel) -> Result<ExitCode> 
     let mut meter = Meter::start(job.meter_style(), &input);
     console.share_with(meter.bar());
     let update = |progress: &Progress| meter.update(progress);
-    let result = pipeline::run(Box::new(pair), Box::new(comparer), sink, cancel, &progress, update);
+    let draw = |before: &_, next: &_| draw_pairs(partners, comparer, before, next);
+    let result = pipeline::run_with(source, draw, sink, cancel, &progress, update);
     meter.finish(&progress, result.as_ref().is_ok_and(|result| result.outcome == Outcome::Complete));
     let result = match result {
         Err(error) if error.is::<ReaderGone>() => return Ok(ExitCode::SUCCESS),

@@ -1,6 +1,6 @@
 //! `histeq-video live`: a camera, a window, a recording.
 
-use crate::wrapping::{Wrapping, differ};
+use crate::frame_options::{FrameOptions, differ};
 use crate::{signals, stdout};
 use anyhow::{Result, bail};
 use histeq_video::camera::Microphone;
@@ -12,7 +12,7 @@ use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress};
 use histeq_video::report::{Console, Meter, live_summary};
 use histeq_video::sink::{self, Files, OutputOptions, Overwrite, PixelChoice, Target, network_format};
 use histeq_video::source::{Beginning, LiveSource, MicrophoneSource};
-use histeq_video::stats::Observed;
+use histeq_video::stats::CurveSaver;
 use histeq_video::window::Window;
 use std::path::Path;
 use std::process::ExitCode;
@@ -38,8 +38,8 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     let progress = Arc::new(Progress::default());
     let shared_settings = SharedSettings::default();
 
-    let wrapping = Wrapping::read(job.load_curves.as_deref(), job.requested.gray)?;
-    let mut window = window(job, &shared_settings, &notices, &wrapping)?;
+    let options = FrameOptions::read(job.load_curves.as_deref(), job.requested.gray)?;
+    let mut window = window(job, &shared_settings, &notices, &options)?;
     let targets = targets(job, cancel)?;
     let saving = job.save_curves.as_deref().map(|name| saving(name, job.overwrite)).transpose()?;
     signals::listen(cancel.clone(), console.clone(), Vec::new(), "finishing")?;
@@ -57,23 +57,21 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     check_region(&settings, &input, &notices)?;
     shared_settings.set(settings);
     let on_gpu = backend.has_gpu();
-    let backend = backend.finish(settings, &notices)?;
+    let backend = backend.finish(&notices)?;
     backend.remark.iter().for_each(|remark| notices.note(remark));
     let outputs = outputs(job, targets, &input, on_gpu, &notices)?;
-    backend.equalizer.input_pool().into_iter().for_each(|pool| camera.use_pool(pool));
-
-    let mut equalizer = backend.equalizer;
+    let mut stage = options.stage(backend.equalizer, settings);
     if let Some(saving) = saving.clone() {
-        equalizer = Box::new(Observed::new(equalizer, settings, &input, progress.clone(), None, Some(saving)));
+        stage = stage.observed_by(Box::new(CurveSaver(saving)));
     }
-    let equalizer = wrapping.around(equalizer, settings, 0);
+    stage.input_pool().into_iter().for_each(|pool| camera.use_pool(pool));
 
     let mut meter = Meter::start(job.meter_style(), &input);
     console.share_with(meter.bar());
     let parts = LiveParts {
         camera: Box::new(camera),
         microphone: microphone.map(|microphone| Box::new(microphone) as Box<dyn live::Microphone>),
-        equalizer,
+        stage,
         shared_settings: &shared_settings,
         outputs,
         viewer: window.as_mut().map(|window| window as &mut dyn Viewer),
@@ -102,10 +100,10 @@ fn window(
     job: &LiveJob,
     shared_settings: &SharedSettings,
     notices: &Notices,
-    wrapping: &Wrapping,
+    options: &FrameOptions,
 ) -> Result<Option<Window>> {
-    let wrapping = wrapping.clone();
-    let again = Box::new(move |shown: &Shown, settings| wrapping.again(shown, settings));
+    let options = options.clone();
+    let again = Box::new(move |shown: &Shown, settings| options.again(shown, settings));
     let alone = job.record.is_none() && job.loopback.is_none() && job.output.is_none();
     let why = match job.preview {
         true => match Window::open(shared_settings.clone(), notices.clone(), again) {

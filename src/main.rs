@@ -3,17 +3,18 @@
 mod benchmark;
 mod compare;
 mod devices;
+mod frame_options;
 mod live;
 mod records;
 mod signals;
 mod stdout;
-mod wrapping;
 
 use anyhow::{Context, Result};
 use clap::Parser;
 use histeq_video::cli::{
     Args, BackendStartup, BenchJob, Command, CompareJob, Job, LiveJob, check_region, completions, man_page, man_pages,
 };
+use histeq_video::equalize::Verifier;
 use histeq_video::ffmpeg;
 use histeq_video::io::{print_text, printable};
 use histeq_video::pipeline::{self, Cancel, Outcome, Progress, ReaderGone, Summary};
@@ -26,7 +27,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 use stdout::print;
-use wrapping::Wrapping;
+use frame_options::FrameOptions;
 
 /// What a first Ctrl-C is answered with.
 const FINISHING: &str = "interrupted, finishing the file";
@@ -95,13 +96,13 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     let progress = Arc::new(Progress::default());
 
     let written = [Some(&job.output), job.save_curves.as_ref(), job.stats.as_ref().map(|(name, _)| name)];
-    wrapping::differ(job.load_curves.as_deref(), written.into_iter().flatten())?;
+    frame_options::differ(job.load_curves.as_deref(), written.into_iter().flatten())?;
     stdout::check(&job.output)?;
     let format = job.output_options.format.as_deref();
     let target = sink::target(&job.output, format, &job.input.url, job.overwrite)?.interruptible(cancel);
     let places = RecordTargets::of(&job)?;
     let temporary = target.leftover().into_iter().chain(places.leftovers()).collect();
-    let wrapping = Wrapping::read(job.load_curves.as_deref(), job.requested.gray)?;
+    let options = FrameOptions::read(job.load_curves.as_deref(), job.requested.gray)?;
     signals::listen(cancel.clone(), console.clone(), temporary, FINISHING)?;
     let mut backend = BackendStartup::begin(job.backend);
     let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
@@ -110,18 +111,19 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     source.look_around(settings.warm_up(), settings.smoothing.ahead());
     backend.check()?;
     let records = places.open(&input.name)?;
-    let options = job.output_options.clone();
-    let sink = sink::open(input.clone(), target, options, &mut || backend.has_gpu(), notices.clone())?;
-    let backend = backend.finish(settings, &notices)?;
-    backend.equalizer.input_pool().into_iter().for_each(|pool| source.use_pool(pool));
+    let output_options = job.output_options.clone();
+    let sink = sink::open(input.clone(), target, output_options, &mut || backend.has_gpu(), notices.clone())?;
+    let backend = backend.finish(&notices)?;
     backend.remark.iter().for_each(|remark| notices.note(remark));
-
-    let observed = records.of(backend.equalizer, settings, &input, &progress);
-    let equalizer = wrapping.around(observed, settings, 0);
+    let mut stage = records.observe(options.stage(backend.equalizer, settings), &input, &progress);
+    if job.verify {
+        stage = stage.observed_by(Box::new(Verifier::default()));
+    }
+    stage.input_pool().into_iter().for_each(|pool| source.use_pool(pool));
 
     let mut meter = Meter::start(job.meter_style(), &input);
     console.share_with(meter.bar());
-    let result = pipeline::run(source, equalizer, sink, cancel, &progress, |progress| meter.update(progress));
+    let result = pipeline::run(source, stage, sink, cancel, &progress, |progress| meter.update(progress));
     meter.finish(&progress, result.as_ref().is_ok_and(|result| result.outcome == Outcome::Complete));
     match result {
         Err(error) if error.is::<ReaderGone>() => records.finish(Outcome::Complete).map(|()| ExitCode::SUCCESS),

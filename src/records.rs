@@ -3,11 +3,10 @@
 use anyhow::Result;
 use histeq_video::cli::Job;
 use histeq_video::curves::CurveWriter;
-use histeq_video::equalize::Equalizer;
+use histeq_video::equalize::EqualizeStage;
 use histeq_video::pipeline::{Input, Outcome, Progress};
 use histeq_video::sink::{Files, Leftover, Target};
-use histeq_video::spec::Settings;
-use histeq_video::stats::{Observed, Recording, StatsFormat};
+use histeq_video::stats::{CurveSaver, Recorder, Recording, StatsFormat};
 use std::sync::Arc;
 
 /// Where they go. Files are looked at before anything is read.
@@ -45,19 +44,16 @@ pub struct Records {
 }
 
 impl Records {
-    /// `backend`, observed if there is anything to write.
-    pub fn of(
-        &self,
-        backend: Box<dyn Equalizer>,
-        settings: Settings,
-        input: &Input,
-        progress: &Arc<Progress>,
-    ) -> Box<dyn Equalizer> {
+    /// `stage`, observed by what writes these files.
+    pub fn observe(&self, mut stage: EqualizeStage, input: &Input, progress: &Arc<Progress>) -> EqualizeStage {
         let Records { recording, saving } = self.clone();
-        if recording.is_none() && saving.is_none() {
-            return backend;
+        if let Some(saving) = saving {
+            stage = stage.observed_by(Box::new(CurveSaver(saving)));
         }
-        Box::new(Observed::new(backend, settings, input, progress.clone(), recording, saving))
+        match recording {
+            Some(recording) => stage.observed_by(Box::new(Recorder::new(recording, input, progress.clone()))),
+            None => stage,
+        }
     }
 
     /// Finishes the files.

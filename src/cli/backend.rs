@@ -7,11 +7,8 @@ use crate::cuda::variants::Variants;
 use crate::cuda::{Error, Gpu};
 use crate::equalize::cpu::Cpu;
 use crate::equalize::cuda::Cuda;
-use crate::equalize::fallback::{Fallback, Report};
-use crate::equalize::handover::{HandOver, NextBackend, OnUnavailable, PendingBackend};
-use crate::equalize::{Equalizer, verify::Verified};
+use crate::equalize::{Equalizer, Failover, OnUnavailable, OpeningBackend};
 use crate::pipeline::Notices;
-use crate::spec::Settings;
 use anyhow::Result;
 use std::sync::Arc;
 
@@ -24,8 +21,6 @@ pub struct BackendChoice {
     pub gpu: usize,
     /// Through which kernels of it.
     pub variants: Variants,
-    /// Whether each frame is recomputed with the reference.
-    pub verify: bool,
     /// Whether the CPU may begin while a GPU opens.
     pub hand_over: bool,
 }
@@ -45,9 +40,9 @@ pub struct BackendStartup {
     gpu: State,
 }
 
-/// How far a GPU is.
+/// State of opening the GPU.
 enum State {
-    /// Nobody opens it.
+    /// It is not being opened.
     Closed,
     /// It is being opened.
     Opening(Thread),
@@ -92,22 +87,24 @@ impl BackendStartup {
     ///
     /// # Errors
     /// When the one that was asked for is not here.
-    pub fn finish(mut self, settings: Settings, notices: &Notices) -> Result<Backend> {
+    pub fn finish(mut self, notices: &Notices) -> Result<Backend> {
         let choice = self.choice;
         let (equalizer, remark) = if choice.backend == BackendArg::Cpu {
-            (cpu(settings), None)
+            (cpu(), None)
         } else if self.cpu_begins()
             && let State::Opening(thread) = std::mem::replace(&mut self.gpu, State::Closed)
         {
-            (hand_over(thread, choice.backend, settings, notices), None)
+            (cpu_until_open(thread, choice.backend, notices), None)
         } else {
-            match (cuda(self.take_gpu(), settings), choice.backend) {
-                (Ok(cuda), _) => (with_cpu_behind(cuda, settings, notices), None),
+            match (cuda(self.take_gpu()), choice.backend) {
+                (Ok(cuda), _) => {
+                    let failover = Failover::new(cuda, Box::new(cpu), teller(notices));
+                    (Box::new(failover) as Box<dyn Equalizer>, None)
+                }
                 (Err(error), BackendArg::Cuda) => return Err(error),
-                (Err(reason), _) => (cpu(settings), Some(remark(&reason, &choice.variants))),
+                (Err(reason), _) => (cpu(), Some(remark(&reason, &choice.variants))),
             }
         };
-        let equalizer = if choice.verify { Box::new(Verified::new(equalizer, settings)) } else { equalizer };
         Ok(Backend { equalizer, remark })
     }
 
@@ -133,9 +130,9 @@ impl BackendStartup {
 const MOST_THREADS: usize = 8;
 
 /// One frame a core: the system gives equalization whatever decoder and encoder leave of them.
-fn cpu(settings: Settings) -> Box<dyn Equalizer> {
+fn cpu() -> Box<dyn Equalizer> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    Box::new(Cpu::new(settings, threads.min(MOST_THREADS)))
+    Box::new(Cpu::new(threads.min(MOST_THREADS)))
 }
 
 /// What there is to say where the CPU does what a GPU was to do.
@@ -148,51 +145,37 @@ fn remark(reason: &anyhow::Error, variants: &Variants) -> String {
     format!("{cause}: equalizing on the CPU{loss}")
 }
 
-fn cuda(gpu: Result<Arc<Gpu>, Error>, settings: Settings) -> Result<Box<dyn Equalizer>> {
-    Ok(Box::new(Cuda::on(&gpu?, settings, Cuda::RING_DEPTH)?))
+fn cuda(gpu: Result<Arc<Gpu>, Error>) -> Result<Box<dyn Equalizer>> {
+    Ok(Box::new(Cuda::on(&gpu?, Cuda::RING_DEPTH)?))
 }
 
-/// The GPU, and the CPU should it fail on the way.
-fn with_cpu_behind(cuda: Box<dyn Equalizer>, settings: Settings, notices: &Notices) -> Box<dyn Equalizer> {
-    Box::new(Fallback::new(cuda, settings, Box::new(move || cpu(settings)), report(notices)))
-}
-
-fn report(notices: &Notices) -> Report {
+fn teller(notices: &Notices) -> Box<dyn Fn(&str) + Send> {
     let notices = notices.clone();
-    Box::new(move |message: &str| notices.note(message))
+    Box::new(move |message| notices.note(message))
 }
 
-/// The CPU, until the GPU that this thread opens is there.
-fn hand_over(thread: Thread, asked: BackendArg, settings: Settings, notices: &Notices) -> Box<dyn Equalizer> {
+/// The CPU until the GPU that this thread opens is there.
+fn cpu_until_open(thread: Thread, asked: BackendArg, notices: &Notices) -> Box<dyn Equalizer> {
     let on_unavailable = match asked {
-        BackendArg::Cuda => OnUnavailable::Fatal,
+        BackendArg::Cuda => OnUnavailable::Fail,
         BackendArg::Cpu | BackendArg::Auto => {
             let notices = notices.clone();
-            OnUnavailable::Told(Box::new(move |reason| notices.note(&remark(&reason, &Variants::default()))))
+            OnUnavailable::Tell(Box::new(move |reason| notices.note(&remark(&reason, &Variants::default()))))
         }
     };
-    let behind = notices.clone();
-    let next = NextBackend {
-        pending: Box::new(OnGpu { thread, settings }),
-        wrap: Box::new(move |cuda, settings| with_cpu_behind(cuda, settings, &behind)),
-        on_unavailable,
-        report: report(notices),
-    };
-    Box::new(HandOver::new(cpu(settings), settings, next))
+    let opening = Box::new(OpeningGpu(thread));
+    Box::new(Failover::opening(cpu(), opening, on_unavailable, Box::new(cpu), teller(notices)))
 }
 
 /// The backend of a GPU that is being opened.
-struct OnGpu {
-    thread: Thread,
-    settings: Settings,
-}
+struct OpeningGpu(Thread);
 
-impl PendingBackend for OnGpu {
-    fn is_there(&self) -> bool {
-        self.thread.is_finished()
+impl OpeningBackend for OpeningGpu {
+    fn is_ready(&self) -> bool {
+        self.0.is_finished()
     }
 
     fn take(self: Box<Self>) -> Result<Box<dyn Equalizer>> {
-        cuda(self.thread.join(), self.settings)
+        cuda(self.0.join())
     }
 }

@@ -33,6 +33,8 @@ pub struct Job {
     pub requested: RequestedSettings,
     /// Where to equalize.
     pub backend: BackendChoice,
+    /// Whether each frame is recomputed with the reference.
+    pub verify: bool,
     /// Whether warnings are errors.
     pub strict: bool,
     /// What progress looks like.
@@ -105,9 +107,9 @@ impl Job {
                 backend: args.place.backend,
                 gpu: args.place.gpu,
                 variants,
-                verify: args.verify,
                 hand_over,
             },
+            verify: args.verify,
             strict: args.talk.strict,
             progress: args.talk.progress,
             quiet: args.talk.quiet,

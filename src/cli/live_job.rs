@@ -92,7 +92,6 @@ impl LiveJob {
                 backend: args.place.backend,
                 gpu: args.place.gpu,
                 variants,
-                verify: false,
                 hand_over: false,
             },
             strict: args.talk.strict,

@@ -1,18 +1,13 @@
-//! Draws the one picture of two frames. It stands where an equalizer does, so that decoding, drawing and encoding run
-//! side by side.
+//! Draws the one picture of two frames.
 
 use super::layout::Layout;
-use super::pair::Partner;
 use super::projection::Projection;
 use crate::chart::{Canvas, Lettering, bars, curve, divider, label};
 use crate::equalize::cpu::{Engine, Isa};
-use crate::equalize::{Equalizer, relation, whole};
+use crate::equalize::{relation, whole};
 use crate::ffmpeg::{Colour, Picture, RawFormat};
 use crate::frame::{Frame, HostPool, Model, PixelFormat};
-use crate::spec::{Curve, Settings};
-use anyhow::{Context, Result};
-use std::collections::VecDeque;
-use std::sync::Arc;
+use anyhow::Result;
 
 /// How two pictures become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +18,7 @@ pub enum View {
     Split,
 }
 
-/// Draws the frames of a [`Pair`](super::Pair).
+/// Draws two frames as one picture.
 pub struct Comparer {
     view: View,
     names: [String; 2],
@@ -35,7 +30,6 @@ pub struct Comparer {
     pixels: Vec<u32>,
     pool: HostPool,
     engine: Engine,
-    done: VecDeque<Frame>,
 }
 
 impl Comparer {
@@ -54,12 +48,14 @@ impl Comparer {
             pixels: Vec::new(),
             pool,
             engine,
-            done: VecDeque::new(),
         }
     }
 
     /// One picture of both, with the time and the properties of `a`.
-    fn draw(&mut self, a: &Frame, b: &Frame) -> Result<Frame> {
+    ///
+    /// # Errors
+    /// When a frame cannot be converted.
+    pub fn draw(&mut self, a: &Frame, b: &Frame) -> Result<Frame> {
         let (of_a, of_b) = (Picture::from_frame(a)?, Picture::from_frame(b)?);
         let layout = Layout::new(self.view, of_a.size(), width_beside(&of_a, &of_b));
         // Encoders of 4:2:0 take no odd sizes; a black row or column makes them even.
@@ -131,41 +127,4 @@ fn width_beside(a: &Picture, b: &Picture) -> usize {
     let aspect = |picture: &Picture| picture.sample_aspect_ratio().map_or(1.0, f64::from);
     let width = b.size().0 as f64 * a.size().1 as f64 / b.size().1 as f64 * aspect(b) / aspect(a);
     (width.round() as usize).max(1)
-}
-
-impl Equalizer for Comparer {
-    fn submit(&mut self, mut frame: Frame) -> Result<()> {
-        let attachment = frame.attachment.take().context("a frame without its partner")?;
-        let partner = attachment.downcast_ref::<Partner>().context("a frame without its partner")?;
-        frame.attachment.clone_from(&partner.attachment);
-        let drawn = self.draw(&frame, &partner.frame)?;
-        self.done.push_back(drawn);
-        Ok(())
-    }
-
-    fn warm_up(&mut self, _frame: Frame) -> Result<()> {
-        Ok(())
-    }
-
-    fn collect(&mut self) -> Result<Option<Frame>> {
-        Ok(self.done.pop_front())
-    }
-
-    fn in_flight(&self) -> usize {
-        self.done.len()
-    }
-
-    fn capacity(&self) -> usize {
-        1
-    }
-
-    /// There is nothing to set.
-    fn set(&mut self, _settings: Settings) {}
-
-    /// There is no curve either.
-    fn set_curve(&mut self, _curve: Option<Arc<Curve>>) {}
-
-    fn name(&self) -> String {
-        "comparison".to_owned()
-    }
 }

@@ -1,15 +1,43 @@
 //! Two videos as one (`compare`): side by side or split, with their histograms and the curve between them.
 //!
 //! ```text
-//! source A ─┐
-//!           ├─ Pair: frames that are shown together ──> Comparer: one picture of both ──> sink
-//! source B ─┘
+//! source A -> draw_pairs: Partners finds the frame of B (source B), Comparer makes one picture of both -> sink
 //! ```
 
 mod comparer;
 mod layout;
-mod pair;
+mod partners;
 mod projection;
 
 pub use comparer::{Comparer, View};
-pub use pair::Pair;
+pub use partners::Partners;
+
+use crate::pipeline::{Delivery, Message, Outcome};
+use anyhow::Result;
+use crossbeam_channel::{Receiver, Sender};
+
+/// The stage between the source of A and the sink: draws every frame of A with its partner until one of them is over.
+///
+/// # Errors
+/// When B cannot be read, or frames cannot be drawn.
+pub fn draw_pairs(
+    mut partners: Partners,
+    mut comparer: Comparer,
+    before: &Receiver<Message>,
+    next: &Sender<Message>,
+) -> Result<String> {
+    for message in before {
+        let message = match message {
+            Message::Delivery(Delivery { packets, frame: Some(frame), place }) => match partners.pair(frame)? {
+                Some([a, b]) => Message::Delivery(Delivery { packets, frame: Some(comparer.draw(&a, &b)?), place }),
+                None => Message::End(Outcome::Complete),
+            },
+            other => other,
+        };
+        let is_end = matches!(message, Message::End(_));
+        if next.send(message).is_err() || is_end {
+            break;
+        }
+    }
+    Ok("comparison".to_owned())
+}

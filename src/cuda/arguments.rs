@@ -4,7 +4,7 @@
 use super::history::History;
 use super::launch::Value;
 use super::layout::{self, Arrangement, Layout};
-use super::picture::Task;
+use super::task::Task;
 use crate::spec;
 use cudarc::driver::DeviceRepr;
 
@@ -175,10 +175,10 @@ impl Modifiers {
             frames: settings.smoothing.frames(),
             flash: settings.smoothing.flash(),
             threshold: settings.scene_threshold.of_1000(),
-            samples: task.samples() as u32,
+            samples: task.samples as u32,
             varies: (settings.region == spec::Region::Auto).into(),
             // No bin of a frame has more samples than that.
-            cap: settings.plateau.cap(task.samples()).map_or(0, |cap| cap.min(u32::MAX.into()) as u32),
+            cap: settings.plateau.cap(task.samples).map_or(0, |cap| cap.min(u32::MAX.into()) as u32),
             bins: if bins == count { 0 } else { bins as u32 },
             gain: settings.max_gain.of_256().unwrap_or(0),
             inverse: u64::MAX / count as u64,

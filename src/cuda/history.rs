@@ -1,10 +1,10 @@
 //! What is remembered on the device from frame to frame: the histograms of the temporal window, their sums, and which
-//! scene they belong to. Nothing of it is ever read back.
+//! scene they belong to. What is counted of a frame comes down with it (`readback`); the rest stays.
 
 use super::error::{Doing, Error};
 use super::launch;
 use super::layout::Layout;
-use super::picture::Task;
+use super::task::Task;
 use crate::spec::clahe::Tiles;
 use crate::spec::{COARSE, Levels, Region, Settings, Smoothing, Threshold};
 use cudarc::driver::{CudaSlice, CudaStream};
@@ -69,11 +69,11 @@ pub(super) struct Totals {
     batch: CudaSlice<u32>,
 }
 
-/// Totals lie in sectors of eight, this many of them apart, as in kernels/totals.cuh.
-const SECTOR: usize = 8;
-const SECTOR_PITCH: usize = 64;
-
 impl Totals {
+    /// Totals lie in sectors of eight, which are so many entries apart, as in kernels/totals.cuh.
+    pub const SECTOR: usize = 8;
+    pub const SECTOR_PITCH: usize = 64;
+
     fn on(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         let buffer = || stream.alloc_zeros(1).doing(ALLOCATING);
         Ok(Totals { codes: 0, buffers: [buffer()?, buffer()?], batch: buffer()? })
@@ -81,7 +81,7 @@ impl Totals {
 
     /// How many entries hold the totals of so many codes.
     pub fn entries(codes: usize) -> usize {
-        codes / SECTOR * SECTOR_PITCH
+        codes / Totals::SECTOR * Totals::SECTOR_PITCH
     }
 
     /// Those that are all zero, and those to be emptied, for the next frame, which has so many codes.
@@ -105,6 +105,11 @@ impl Totals {
     /// Says that a frame has been enqueued that works on them: the next one has them the other way around.
     pub fn turn(&mut self) {
         self.buffers.swap(0, 1);
+    }
+
+    /// Those of the last frame that was enqueued, until the next one empties them.
+    pub fn of_last_frame(&self) -> &CudaSlice<u32> {
+        &self.buffers[1]
     }
 
     /// Says that a frame was given up half done: the next one gets others.

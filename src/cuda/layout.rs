@@ -115,6 +115,22 @@ impl Layout {
         Ok(Layout { planes, spans, chroma, size, sample, arrangement, pixels: pixels as u32, padded_row })
     }
 
+    /// The layout of a picture without samples, for counts that were made elsewhere: of this size, and with these bits in
+    /// a sample.
+    pub(super) fn of_counts(size: (usize, usize), depth: u8) -> Self {
+        let bytes = if depth > 8 { 2 } else { 1 };
+        Layout {
+            planes: 0..1,
+            spans: vec![Span { start: 0, row_bytes: ALIGNMENT, rows: 1 }],
+            chroma: None,
+            sample: Sample { bytes, depth, shift: 0, endian: Endian::Little },
+            arrangement: Arrangement::Luma,
+            size,
+            pixels: (size.0 * size.1) as u32,
+            padded_row: 0,
+        }
+    }
+
     /// Which planes of the frame travel.
     pub(super) fn planes(&self) -> Range<usize> {
         self.planes.clone()

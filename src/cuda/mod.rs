@@ -13,7 +13,9 @@
 //! | `pinned` | host memory that the copy engines reach, used again and again |
 //! | `surface` | pictures that a decoder on this GPU has made, taken over |
 //! | `rows` | copies of rows with padding between them |
+//! | `task` | what is to be done with a frame |
 //! | `picture` | one frame's buffers on the device |
+//! | `readback` | what comes down beside the samples: counts and curves |
 //! | `history` | what is remembered on the device from frame to frame |
 //! | `slot` | one place in the ring: its buffers, its copies |
 //! | `ring` | the order of frames |
@@ -35,10 +37,12 @@ mod launch;
 mod layout;
 mod picture;
 mod pinned;
+mod readback;
 mod ring;
 mod rows;
 mod slot;
 mod surface;
+mod task;
 mod timeline;
 mod tuning;
 pub mod variants;
@@ -48,7 +52,9 @@ pub use context::{Gpu, find_driver};
 pub use error::Error;
 pub use history::History;
 pub use layout::Layout;
-pub use picture::{Picture, Task};
+pub use picture::Picture;
 pub use pinned::{InputPool, PinnedBuffer, PinnedPool};
 pub use ring::Ring;
+pub use slot::Collected;
+pub use task::{Readback, Task};
 pub use timeline::Timeline;

@@ -3,52 +3,19 @@
 
 use super::context::Gpu;
 use super::error::{Doing, Error};
-use super::history::History;
+use super::history::{History, Totals};
 use super::kernels::{Fused, Scan, TileHistogram};
 use super::layout::{Arrangement, Layout};
+use super::readback::ReadbackLayout;
+use super::rows::{Place, copy_of_rows};
+use super::task::{Readback, Task};
 use super::variants::ScanRoom;
-use crate::spec::clahe::{TileBins, Tiles};
-use crate::spec::{Curve, Gain, Levels, Method, Plateau, Rect, Settings, Weights};
-use cudarc::driver::{CudaSlice, CudaStream};
+use crate::spec::clahe::Tiles;
+use crate::spec::{Counts, Curve, Method, Remembered};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result};
+use cudarc::driver::sys;
+use std::ops::Range;
 use std::sync::Arc;
-
-/// What is to be done with a frame.
-#[derive(Clone, Copy, Debug)]
-pub struct Task {
-    /// Which codes of its luminance are levels.
-    pub levels: Levels,
-    /// How RGB makes luminance.
-    pub weights: Weights,
-    /// How it is equalized.
-    pub settings: Settings,
-    /// The part that is counted.
-    pub counted: Rect,
-}
-
-impl Task {
-    /// Samples that are counted.
-    pub(super) fn samples(&self) -> u64 {
-        self.counted.width as u64 * self.counted.height as u64
-    }
-
-    /// The grid of local equalization and the bins of a tile; `None` where there is one curve for the frame.
-    pub(super) fn tiles(&self, layout: &Layout) -> Option<(Tiles, usize)> {
-        let Method::Clahe { columns, rows } = self.settings.method else { return None };
-        let bins = TileBins::new(self.levels, self.settings.bins).count();
-        Some((Tiles::new(columns, rows, layout.size()), bins))
-    }
-
-    /// Whether all of a picture is counted.
-    pub(super) fn is_whole(&self, layout: &Layout) -> bool {
-        self.counted == Rect::whole(layout.size())
-    }
-
-    /// Whether the curve depends on the plain histogram of the frame and on nothing else.
-    pub(super) fn is_plain(&self) -> bool {
-        let Settings { smoothing, plateau, bins, max_gain, .. } = self.settings;
-        smoothing.frames() == 1 && plateau == Plateau::Off && bins.is_none() && max_gain == Gain::OFF
-    }
-}
 
 /// One frame on the device. Its buffers belong to one stream: they are allocated, worked on and freed in that stream's
 /// order, so whatever runs there has them to itself.
@@ -56,7 +23,7 @@ pub struct Picture {
     gpu: Arc<Gpu>,
     stream: Arc<CudaStream>,
     layout: Layout,
-    /// The planes of the layout, equalized in place.
+    /// The planes of the layout, equalized in place, and behind them what is read back with them.
     pub(super) pixels: CudaSlice<u8>,
     /// The luminance, where it has to be made of RGB.
     pub(super) luma: Option<CudaSlice<u8>>,
@@ -93,11 +60,17 @@ pub(super) struct Local {
 }
 
 impl Picture {
-    /// Buffers for frames of this layout, whose kernels will run on `stream`.
+    /// Buffers for frames of this layout, whose kernels will run on `stream`; the one of the samples has `buffer_bytes`,
+    /// which holds the layout and what is read back.
     ///
     /// # Errors
     /// When the GPU has no memory left.
-    pub(super) fn on(stream: &Arc<CudaStream>, gpu: &Arc<Gpu>, layout: &Layout) -> Result<Self, Error> {
+    pub(super) fn on(
+        stream: &Arc<CudaStream>,
+        gpu: &Arc<Gpu>,
+        layout: &Layout,
+        buffer_bytes: usize,
+    ) -> Result<Self, Error> {
         let doing = "allocating memory on the device";
         let rgb = matches!(layout.arrangement(), Arrangement::Packed { .. } | Arrangement::Planar { .. });
         // SAFETY: the kernels read no byte of these that was not written before, but for those behind a plane's last
@@ -108,7 +81,7 @@ impl Picture {
                 Some(_) => Some(stream.alloc(layout.spans()[0].bytes()).doing(doing)?),
                 None => None,
             };
-            (stream.alloc(layout.buffer_bytes()).doing(doing)?, luma, before)
+            (stream.alloc(buffer_bytes.max(layout.buffer_bytes())).doing(doing)?, luma, before)
         };
         let counts = stream.alloc_zeros(layout.codes()).doing(doing)?;
         let emptied = stream.alloc_zeros(layout.codes()).doing(doing)?;
@@ -140,14 +113,18 @@ impl Picture {
     /// When the GPU has no memory left.
     pub fn several(gpu: &Arc<Gpu>, layout: &Layout, count: usize) -> Result<Vec<Self>, Error> {
         let stream = gpu.context.new_stream().doing("making a stream")?;
-        (0..count).map(|_| Picture::on(&stream, gpu, layout)).collect()
+        (0..count).map(|_| Picture::on(&stream, gpu, layout, layout.buffer_bytes())).collect()
     }
 
     /// Enqueues all of equalization, after that of the frames before in `history`.
     ///
     /// # Errors
     /// When a launch fails.
+    ///
+    /// # Panics
+    /// When the task is for another kind of picture.
     pub fn equalize(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
+        let task = &task.reading_back(Readback::Nothing);
         self.analyze(history, task)?;
         self.apply(task, task.tiles(&self.layout).is_some())
     }
@@ -159,6 +136,7 @@ impl Picture {
     /// When a launch fails.
     pub fn equalize_batch(pictures: &mut [Picture], history: &mut History, task: &Task) -> Result<bool, Error> {
         let Some(gpu) = pictures.first().map(|picture| picture.gpu.clone()) else { return Ok(true) };
+        pictures.iter().for_each(|picture| task.assert_suits(&picture.layout));
         if !Fused::suits_in_batches(&pictures[0].layout, task) || !gpu.kernels.fused()?.is_there() {
             return Ok(false);
         }
@@ -170,14 +148,20 @@ impl Picture {
     /// Enqueues everything up to the curve, and further where one launch does it all. Gives the frame's number in
     /// `history`.
     pub(super) fn analyze(&mut self, history: &mut History, task: &Task) -> Result<u64, Error> {
+        task.assert_suits(&self.layout);
+        let everything = task.readback == Readback::Everything;
+        let readback = ReadbackLayout::of(&self.layout, task);
+        let windowed = History::slots_for(&task.settings) > 0;
         if task.is_plain() && task.settings.method == Method::Global {
             history.forget();
         }
         let gpu = self.gpu.clone();
-        if gpu.study.is_none() && Fused::suits(&self.layout, task) && gpu.kernels.fused()?.is_there() {
+        // The fused kernel keeps its curve to itself, and in a window of one frame its counts too.
+        if !everything && gpu.study.is_none() && Fused::suits(&self.layout, task) && gpu.kernels.fused()?.is_there() {
             self.keep_luma()?;
             gpu.kernels.fused()?.launch(self, history, task)?;
             self.mapped = true;
+            self.copy_window_counts(history, task, &readback)?;
             return Ok(history.latest_number());
         }
         self.mapped = false;
@@ -186,7 +170,11 @@ impl Picture {
             Some((tiles, bins)) => self.make_tile_curves(history, task, tiles, bins)?,
             None => {
                 self.count(task)?;
+                if everything && !windowed {
+                    self.copy_counts(&readback)?;
+                }
                 self.make_curve(history, task)?;
+                self.copy_window_counts(history, task, &readback)?;
             }
         }
         let number = history.latest_number();
@@ -258,6 +246,7 @@ impl Picture {
     /// When the curve is for samples of another depth.
     pub(super) fn give(&mut self, curve: &Arc<Curve>, task: &Task) -> Result<(), Error> {
         assert_eq!(curve.codes().len(), self.layout.codes());
+        task.assert_suits(&self.layout);
         self.mapped = false;
         self.make_luminance(task)?;
         if !self.given.as_ref().is_some_and(|given| Arc::ptr_eq(given, curve)) {
@@ -295,16 +284,145 @@ impl Picture {
         // Where each frame is by itself, nobody asks which scene it belongs to.
         let codes = History::slots_for(&task.settings) > 0;
         let on_the_way = codes && TileHistogram::counts_codes(&self.layout);
+        let readback = ReadbackLayout::of(&self.layout, task);
         if codes && !on_the_way {
             self.count(task)?;
+        } else if !codes && !readback.counts.is_empty() {
+            // The kernel that makes the curves does not need these counts, and so does not empty them.
+            self.count(task)?;
+            self.copy_counts(&readback)?;
+            self.stream.memset_zeros(&mut self.counts).doing("clearing memory on the device")?;
         }
         let totals = if on_the_way { Some(&mut *history) } else { None };
         gpu.kernels.tile_histogram()?.launch(self, task, totals, gpu.multiprocessors())?;
+        if !codes && !readback.tile_counts.is_empty() {
+            self.copy_tile_counts(&readback)?;
+        }
         let made = gpu.kernels.tile_curves().and_then(|kernel| kernel.launch(self, history, task, on_the_way));
         if made.is_err() {
             history.totals.give_up();
         }
-        made
+        made?;
+        if codes && !readback.counts.is_empty() {
+            self.copy_window_tile_counts(history, task, &readback, on_the_way)?;
+        }
+        Ok(())
+    }
+
+    /// Enqueues a copy of what is remembered of this frame, which was the last one in `history`, to where it is read back
+    /// from; nothing if it is not.
+    fn copy_window_counts(
+        &mut self,
+        history: &History,
+        task: &Task,
+        readback: &ReadbackLayout,
+    ) -> Result<(), Error> {
+        if readback.counts.is_empty() || History::slots_for(&task.settings) == 0 {
+            return Ok(());
+        }
+        let rows = u64::from(History::slots_for(&task.settings)) + 1;
+        let row = (history.latest_number() % rows) as usize;
+        let codes = self.layout.codes();
+        let from = history.slots.device_ptr(&self.stream).0;
+        assert!((row + 1) * codes <= history.slots.len());
+        self.copy_to_readback(from + (4 * row * codes) as u64, readback.counts.clone())
+    }
+
+    /// The same for the tiles; with `in_totals` the codes were counted to the totals of the history.
+    fn copy_window_tile_counts(
+        &mut self,
+        history: &mut History,
+        task: &Task,
+        readback: &ReadbackLayout,
+        in_totals: bool,
+    ) -> Result<(), Error> {
+        let slot = (history.latest_number() % u64::from(History::slots_for(&task.settings))) as usize;
+        let entries = readback.tile_counts.len() / 4;
+        assert!((slot + 1) * entries <= history.slots.len());
+        let stream = self.stream.clone();
+        let from = history.slots.device_ptr(&stream).0;
+        self.copy_to_readback(from + (4 * slot * entries) as u64, readback.tile_counts.clone())?;
+        if !in_totals {
+            // The launch has swapped the two: these are the counts of this frame, which the next one empties.
+            let from = self.emptied.device_ptr(&stream).0;
+            return self.copy_to_readback(from, readback.counts.clone());
+        }
+        let (from, _order) = history.totals.of_last_frame().device_ptr(&stream);
+        let (to, _order) = self.pixels.device_ptr_mut(&stream);
+        let to = Place::Device(to + readback.counts.start as u64);
+        let copy = copy_of_rows(
+            (Place::Device(from), 4 * Totals::SECTOR_PITCH),
+            (to, 4 * Totals::SECTOR),
+            4 * Totals::SECTOR,
+            self.layout.codes() / Totals::SECTOR,
+        );
+        // SAFETY: totals of so many codes have as many sectors of eight, each a pitch behind the one before it; the buffer
+        // has room for an entry for each code at this place. Both belong to this stream. The driver reads `copy` before
+        // it returns, and the launch before has bound the context to this thread.
+        unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.cu_stream()) }.result().doing("copying on the device")
+    }
+
+    /// Enqueues a copy of the counts of codes that the next launch takes.
+    fn copy_counts(&mut self, readback: &ReadbackLayout) -> Result<(), Error> {
+        let from = self.counts.device_ptr(&self.stream).0;
+        self.copy_to_readback(from, readback.counts.clone())
+    }
+
+    /// Enqueues a copy of the counts of tiles that the next launch takes.
+    fn copy_tile_counts(&mut self, readback: &ReadbackLayout) -> Result<(), Error> {
+        let stream = self.stream.clone();
+        let Some(local) = &self.local else { return Ok(()) };
+        assert_eq!(4 * local.counts.len(), readback.tile_counts.len());
+        let from = local.counts.device_ptr(&stream).0;
+        self.copy_to_readback(from, readback.tile_counts.clone())
+    }
+
+    /// Enqueues a copy of the curves to where they are read back from, if they are.
+    pub(super) fn copy_curves(&mut self, readback: &ReadbackLayout) -> Result<(), Error> {
+        if readback.curves.is_empty() {
+            return Ok(());
+        }
+        let stream = self.stream.clone();
+        let curves = self.curves_mut();
+        assert_eq!(2 * curves.len(), readback.curves.len());
+        let from = curves.device_ptr(&stream).0;
+        self.copy_to_readback(from, readback.curves.clone())
+    }
+
+    /// Enqueues a copy of device memory, from this address on, into these bytes of the buffer.
+    fn copy_to_readback(&mut self, from: u64, bytes: Range<usize>) -> Result<(), Error> {
+        let stream = self.stream.clone();
+        let mut target = self.pixels.slice_mut(bytes.clone());
+        let (to, _order) = target.device_ptr_mut(&stream);
+        // SAFETY: the callers have checked that so many bytes lie behind `from`, in a buffer that belongs to this stream as
+        // the target does, and that lives until what was enqueued is done.
+        unsafe { result::memcpy_dtod_async(to, from, bytes.len(), stream.cu_stream()) }.doing("copying on the device")
+    }
+
+    /// Enqueues what makes `history` know a frame that was counted elsewhere. The picture has the layout
+    /// [`Layout::of_counts`].
+    pub(super) fn remember(&mut self, history: &mut History, seen: &Remembered) -> Result<(), Error> {
+        let (gpu, stream) = (self.gpu.clone(), self.stream.clone());
+        let Some(histogram) = seen.counts.histogram() else { return Ok(()) };
+        let levels = histogram.levels();
+        let task = &Task::for_counts(levels, self.layout.size(), seen.settings, histogram.total());
+        task.assert_suits(&self.layout);
+        let mut counts = vec![0; self.layout.codes()];
+        for (count, held) in counts[usize::from(levels.lo())..].iter_mut().zip(histogram.counts()) {
+            *count = *held as u32;
+        }
+        stream.memcpy_htod(&counts, &mut self.counts).doing("copying to the device")?;
+        match (&*seen.counts, task.tiles(&self.layout)) {
+            (Counts::Tiles { tiles, .. }, Some((grid, bins))) if tiles.counts().len() == grid.count() * bins => {
+                self.prepare_local(grid, bins)?;
+                let counts: Vec<u32> = tiles.counts().iter().map(|&held| held as u32).collect();
+                let local = self.local.as_mut().expect("made above");
+                stream.memcpy_htod(&counts, &mut local.counts).doing("copying to the device")?;
+                gpu.kernels.tile_curves()?.launch(self, history, task, false)
+            }
+            (Counts::Frame { .. }, None) => gpu.kernels.equalization()?.launch(self, history, task),
+            _ => Err(Error::Refused { reason: "counts that do not fit the settings".to_owned() }),
+        }
     }
 
     /// Enqueues the luminance of RGB; nothing where luma is stored.
@@ -312,6 +430,7 @@ impl Picture {
     /// # Errors
     /// When the launch fails.
     pub fn make_luminance(&mut self, task: &Task) -> Result<(), Error> {
+        task.assert_suits(&self.layout);
         if self.luma.is_none() {
             return Ok(());
         }
@@ -324,6 +443,7 @@ impl Picture {
     /// # Errors
     /// When the launch fails.
     pub fn count(&mut self, task: &Task) -> Result<(), Error> {
+        task.assert_suits(&self.layout);
         let gpu = self.gpu.clone();
         if let Some(study) = gpu.study.as_ref().filter(|study| study.counts()) {
             return study.count(self, task);
@@ -336,6 +456,7 @@ impl Picture {
     /// # Errors
     /// When the launch fails.
     pub fn make_curve(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
+        task.assert_suits(&self.layout);
         self.local = None;
         let gpu = self.gpu.clone();
         self.given = None;
@@ -359,6 +480,7 @@ impl Picture {
     /// # Errors
     /// When the launch fails.
     pub fn map(&mut self, task: &Task) -> Result<(), Error> {
+        task.assert_suits(&self.layout);
         self.map_to(task, false)
     }
 

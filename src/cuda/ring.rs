@@ -1,15 +1,17 @@
 //! The order of frames: a ring of slots, in which one frame goes up while another is worked on and a third comes down.
 
 use super::context::Gpu;
-use super::error::Error;
+use super::error::{Doing, Error};
 use super::history::History;
 use super::layout::Layout;
-use super::picture::Task;
+use super::picture::Picture;
 use super::pinned::{InputPool, PinnedPool};
-use super::slot::{Slot, Streams};
+use super::readback::ReadbackLayout;
+use super::slot::{Collected, Slot, Streams, Way};
+use super::task::Task;
 use super::timeline::{self, Timeline};
 use crate::frame::Frame;
-use crate::spec::Curve;
+use crate::spec::{Curve, Remembered, Settings};
 use cudarc::driver::CudaEvent;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,6 +22,8 @@ pub struct Ring {
     streams: Arc<Streams>,
     pool: PinnedPool,
     history: History,
+    /// What the counts of frames that another backend has equalized go through.
+    counted_elsewhere: Option<Picture>,
     depth: usize,
     idle: Vec<Slot>,
     /// Frames whose curve depends on frames that have not come yet.
@@ -45,6 +49,7 @@ impl Ring {
         Ok(Ring {
             gpu: gpu.clone(),
             history: History::on(&streams.compute)?,
+            counted_elsewhere: None,
             streams,
             pool: PinnedPool::new(&gpu.context),
             depth,
@@ -75,9 +80,9 @@ impl Ring {
     /// When the GPU has no memory left or a call fails.
     ///
     /// # Panics
-    /// When the ring is full.
+    /// When the ring is full, or the task was made for a frame of another size or depth.
     pub fn submit(&mut self, frame: Frame, task: Task) -> Result<(), Error> {
-        self.start(frame, task, None, false)
+        self.start(frame, task, Way::Equalize)
     }
 
     /// As [`submit`](Ring::submit), but sends the frame through `curve` and remembers nothing of it.
@@ -88,49 +93,73 @@ impl Ring {
     /// # Panics
     /// When the ring is full, or the curve is for samples of another depth.
     pub fn submit_through(&mut self, curve: &Arc<Curve>, frame: Frame, task: Task) -> Result<(), Error> {
-        self.start(frame, task, Some(curve), false)
+        self.start(frame, task, Way::SendThrough(curve))
     }
 
     /// As [`submit`](Ring::submit), but sends up whatever a used slot's pinned memory still holds: for measurements of
     /// bus and device alone.
     #[doc(hidden)]
     pub fn submit_staged(&mut self, frame: Frame, task: Task) -> Result<(), Error> {
-        self.start(frame, task, None, true)
+        self.start(frame, task, Way::EqualizeStaged)
     }
 
-    /// Takes in a frame of which nothing is to come down: it is remembered when this returns.
+    /// Takes in a frame that is remembered and stays as it is. To be called before any that is to be equalized.
     ///
     /// # Errors
     /// As for [`submit`](Ring::submit).
+    ///
+    /// # Panics
+    /// As for [`submit`](Ring::submit).
     pub fn warm_up(&mut self, frame: Frame, task: Task) -> Result<(), Error> {
-        let (mut slot, _) = self.slot(&Layout::of(&frame, task.settings.chroma.is_scaled())?)?;
-        slot.begin(frame, &mut self.history, task, None, (false, false))?;
-        slot.abandon()?;
-        self.idle.push(slot);
-        Ok(())
+        self.start(frame, task, Way::WarmUp)
     }
 
-    /// A slot for frames of this layout, and whether it has been used before.
-    fn slot(&mut self, layout: &Layout) -> Result<(Slot, bool), Error> {
-        self.idle.retain(|slot| slot.fits(layout));
+    /// Takes in what was counted elsewhere of a frame from before those that are to be equalized.
+    ///
+    /// # Errors
+    /// As for [`submit`](Ring::submit), and when the counts do not fit the settings.
+    pub fn remember(&mut self, seen: &Remembered) -> Result<(), Error> {
+        let Settings { smoothing, .. } = seen.settings;
+        let Some(levels) = seen.counts.histogram().map(|histogram| histogram.levels()) else { return Ok(()) };
+        if smoothing.frames() == 1 {
+            return Ok(());
+        }
+        self.gpu.context.bind_to_thread().doing("binding the context")?;
+        let layout = Layout::of_counts(seen.counts.size(), levels.depth());
+        let picture = match self.counted_elsewhere.take().filter(|picture| *picture.layout() == layout) {
+            Some(picture) => picture,
+            None => Picture::on(&self.streams.compute, &self.gpu, &layout, layout.buffer_bytes())?,
+        };
+        self.counted_elsewhere.insert(picture).remember(&mut self.history, seen)
+    }
+
+    /// A slot for frames of this layout with buffers of so many bytes, and whether it has been used before.
+    fn slot(&mut self, layout: &Layout, buffer_bytes: usize) -> Result<(Slot, bool), Error> {
+        self.idle.retain(|slot| slot.fits(layout, buffer_bytes));
         match self.idle.pop() {
             Some(slot) => Ok((slot, true)),
-            None => Ok((Slot::new(&self.gpu, &self.streams, &self.pool, layout, self.origin.as_ref())?, false)),
+            None => {
+                let wanted = (layout, buffer_bytes);
+                Ok((Slot::new(&self.gpu, &self.streams, &self.pool, wanted, self.origin.as_ref())?, false))
+            }
         }
     }
 
-    fn start(&mut self, frame: Frame, task: Task, curve: Option<&Arc<Curve>>, staged: bool) -> Result<(), Error> {
+    fn start(&mut self, frame: Frame, task: Task, way: Way<'_>) -> Result<(), Error> {
         assert!(self.under_way.len() < self.depth, "the ring is full");
         let layout = Layout::of(&frame, task.settings.chroma.is_scaled())?;
-        let (mut slot, used) = self.slot(&layout)?;
-        let staged = staged && used;
+        task.assert_suits(&layout);
+        let buffer_bytes = ReadbackLayout::of(&layout, &task).buffer_bytes();
+        let (mut slot, used) = self.slot(&layout, buffer_bytes)?;
+        let way = if let (Way::EqualizeStaged, false) = (way, used) { Way::Equalize } else { way };
         // Frames that wait for others of their own kind need not wait for this one.
         if self.history.ends_with(&layout, &task) {
             self.finish()?;
         }
-        slot.begin(frame, &mut self.history, task, curve, (staged, std::mem::take(&mut self.refuse_next)))?;
+        slot.begin(frame, &mut self.history, task, way, std::mem::take(&mut self.refuse_next))?;
         self.waiting.push_back(slot);
-        while self.waiting.len() > task.settings.smoothing.ahead() as usize {
+        let ahead = if let Way::WarmUp = way { 0 } else { task.settings.smoothing.ahead() as usize };
+        while self.waiting.len() > ahead {
             self.complete_next()?;
         }
         Ok(())
@@ -159,12 +188,12 @@ impl Ring {
     ///
     /// # Errors
     /// When anything that was enqueued for it has failed.
-    pub fn collect(&mut self) -> Result<Option<Frame>, Error> {
+    pub fn collect(&mut self) -> Result<Option<Collected>, Error> {
         let Some(mut slot) = self.under_way.pop_front() else { return Ok(None) };
-        let (frame, timeline) = slot.finish()?;
+        let (collected, timeline) = slot.finish()?;
         self.timelines.extend(timeline);
         self.idle.push(slot);
-        Ok(Some(frame))
+        Ok(Some(collected))
     }
 
     /// How many frames are under way; those that wait for later ones are not.

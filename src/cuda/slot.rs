@@ -6,12 +6,14 @@ use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::history::History;
 use super::layout::Layout;
-use super::picture::{Picture, Task};
+use super::picture::Picture;
 use super::pinned::{PinnedBuffer, PinnedPool};
+use super::readback::ReadbackLayout;
 use super::rows::{Place, copy_of_rows};
+use super::task::{Readback, Task};
 use super::timeline::{Marks, Timeline};
 use crate::frame::{Frame, Memory, OnDevice, Plane};
-use crate::spec::Curve;
+use crate::spec::{Counts, Curve};
 use cudarc::driver::sys::{self, CUevent_flags::CU_EVENT_BLOCKING_SYNC};
 use cudarc::driver::{CudaEvent, CudaStream, DevicePtr, DevicePtrMut, result};
 use std::hint::spin_loop;
@@ -44,13 +46,41 @@ impl Streams {
     }
 }
 
+/// What is done with a frame on its way.
+#[derive(Clone, Copy)]
+pub(super) enum Way<'a> {
+    /// It is equalized.
+    Equalize,
+    /// The same, but its samples are those that the slot's pinned memory still holds.
+    EqualizeStaged,
+    /// It is sent through this curve, and not remembered.
+    SendThrough(&'a Arc<Curve>),
+    /// It is remembered, and stays as it is.
+    WarmUp,
+}
+
 /// A frame on its way, and the buffer that it comes down into once its curve is known.
 struct UnderWay {
     frame: Frame,
     task: Task,
+    readback: ReadbackLayout,
+    /// The curve that it is sent through, if it was given one.
+    given: Option<Arc<Curve>>,
+    /// Whether it is remembered only.
+    warms_up: bool,
     /// Its number in the history, if it is in there.
     number: Option<u64>,
     target: Option<PinnedBuffer>,
+}
+
+/// A frame that has come down.
+pub struct Collected {
+    /// The frame, equalized.
+    pub frame: Frame,
+    /// What was counted of it, if that is read back.
+    pub counts: Option<Arc<Counts>>,
+    /// Its curve, or those of its tiles one after the other: an entry for each code. `None` unless it is read back.
+    pub curves: Option<Arc<[u16]>>,
 }
 
 pub(super) struct Slot {
@@ -60,6 +90,8 @@ pub(super) struct Slot {
     /// Where frames are copied to that lie where the copy engines do not reach; `None` until there is one.
     staging: Option<PinnedBuffer>,
     picture: Picture,
+    /// Bytes of a buffer that its frames come down into.
+    buffer_bytes: usize,
     uploaded: CudaEvent,
     computed: CudaEvent,
     downloaded: CudaEvent,
@@ -69,12 +101,12 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// An idle slot for frames of this layout.
+    /// An idle slot for frames of this layout, with buffers of so many bytes.
     pub fn new(
         gpu: &Arc<Gpu>,
         streams: &Arc<Streams>,
         pool: &PinnedPool,
-        layout: &Layout,
+        (layout, buffer_bytes): (&Layout, usize),
         origin: Option<&Arc<CudaEvent>>,
     ) -> Result<Self, Error> {
         let event = |flags| gpu.context.new_event(flags).doing("making an event");
@@ -83,7 +115,8 @@ impl Slot {
             streams: streams.clone(),
             pool: pool.clone(),
             staging: None,
-            picture: Picture::on(&streams.compute, gpu, layout)?,
+            picture: Picture::on(&streams.compute, gpu, layout, buffer_bytes)?,
+            buffer_bytes,
             uploaded: event(None)?,
             computed: event(None)?,
             downloaded: event(None)?,
@@ -95,24 +128,23 @@ impl Slot {
 
     /// Bytes of a buffer that its frames come down into.
     pub fn buffer_bytes(&self) -> usize {
-        self.picture.layout().buffer_bytes()
+        self.buffer_bytes
     }
 
-    /// Whether it was made for this layout.
-    pub fn fits(&self, layout: &Layout) -> bool {
-        self.picture.layout() == layout
+    /// Whether it was made for this layout, and buffers of so many bytes.
+    pub fn fits(&self, layout: &Layout, buffer_bytes: usize) -> bool {
+        self.picture.layout() == layout && self.buffer_bytes == buffer_bytes
     }
 
-    /// Enqueues the way of `frame` up, and through the kernels up to its curve, which is `curve` if there is one, and then
-    /// nothing of it is remembered. Samples where the copy engines do not reach are copied on the way. With `staged` they
-    /// have been copied before; with `refused` the driver is made to refuse a launch.
+    /// Enqueues the way of `frame` up, and through the kernels up to its curve. Samples where the copy engines do not reach
+    /// are copied on the way. With `refused` the driver is made to refuse a launch.
     pub fn begin(
         &mut self,
         frame: Frame,
         history: &mut History,
         task: Task,
-        curve: Option<&Arc<Curve>>,
-        (staged, refused): (bool, bool),
+        way: Way<'_>,
+        refused: bool,
     ) -> Result<(), Error> {
         assert!(self.under_way.is_none());
         // Copies do not bind it, and the slot may have been another thread's before.
@@ -120,10 +152,15 @@ impl Slot {
         let streams = self.streams.clone();
         let Streams { upload, compute, .. } = &*streams;
         let bytes = self.picture.layout().bytes();
+        let given = if let Way::SendThrough(curve) = way { Some(curve.clone()) } else { None };
+        let task = if given.is_some() { task.reading_back(Readback::Nothing) } else { task };
+        let readback = ReadbackLayout::of(self.picture.layout(), &task);
+        let warms_up = matches!(way, Way::WarmUp);
         // From here on the buffers are the device's, also if something fails: `drop` waits.
-        self.under_way = Some(UnderWay { frame, task, number: None, target: None });
+        let under_way = UnderWay { frame, task, readback, given: given.clone(), warms_up, number: None, target: None };
+        self.under_way = Some(under_way);
 
-        if staged { self.upload(0..bytes) } else { self.gather_and_upload() }?;
+        if let Way::EqualizeStaged = way { self.upload(0..bytes) } else { self.gather_and_upload() }?;
         self.mark(|marks| marks.upload.end(upload))?;
         self.uploaded.record(upload).doing("recording an event")?;
 
@@ -132,7 +169,7 @@ impl Slot {
         if refused {
             self.picture.fail(&task)?;
         }
-        let number = match curve {
+        let number = match &given {
             Some(curve) => self.picture.give(curve, &task).map(|()| None)?,
             None => Some(self.picture.analyze(history, &task)?),
         };
@@ -142,35 +179,34 @@ impl Slot {
         Ok(())
     }
 
-    /// Waits until the frame is remembered, and lets go of it.
-    pub fn abandon(&mut self) -> Result<(), Error> {
-        self.streams.compute.synchronize().doing("equalizing a frame")?;
-        self.under_way = None;
-        Ok(())
-    }
-
     /// Enqueues the way of the frame through its curve and down into `target`. It has waited for the frames that
     /// `history` knows of behind it.
     pub fn complete(&mut self, target: PinnedBuffer, history: &History) -> Result<(), Error> {
-        assert!(target.len() >= self.picture.layout().bytes());
+        assert!(target.len() >= self.buffer_bytes);
         let streams = self.streams.clone();
         let Streams { compute, download, .. } = &*streams;
         let under_way = self.under_way.as_mut().expect("a frame under way");
         under_way.target = Some(target);
-        let (task, number) = (under_way.task, under_way.number);
-        if let Some(number) = number.filter(|_| task.settings.smoothing.ahead() > 0) {
-            let waited = (history.latest_number() - number) as u32;
-            self.picture.choose(history, &task, number, waited)?;
-        }
-        // A curve that was given is one for the whole frame.
-        let locally = number.is_some() && task.tiles(self.picture.layout()).is_some();
-        self.picture.apply(&task, locally)?;
+        let (task, number, readback) = (under_way.task, under_way.number, under_way.readback.clone());
+        let bytes = if under_way.warms_up {
+            readback.range()
+        } else {
+            if let Some(number) = number.filter(|_| task.settings.smoothing.ahead() > 0) {
+                let waited = (history.latest_number() - number) as u32;
+                self.picture.choose(history, &task, number, waited)?;
+            }
+            // A curve that was given is one for the whole frame.
+            let locally = number.is_some() && task.tiles(self.picture.layout()).is_some();
+            self.picture.apply(&task, locally)?;
+            self.picture.copy_curves(&readback)?;
+            if readback.range().is_empty() { 0..self.picture.layout().bytes() } else { 0..readback.buffer_bytes() }
+        };
         self.mark(|marks| marks.kernels.end(compute))?;
         self.computed.record(compute).doing("recording an event")?;
 
         download.wait(&self.computed).doing("ordering streams")?;
         self.mark(|marks| marks.download.begin(download))?;
-        self.download()?;
+        self.download(bytes)?;
         self.mark(|marks| marks.download.end(download))?;
         self.downloaded.record(download).doing("recording an event")
     }
@@ -295,13 +331,16 @@ impl Slot {
         unsafe { result::memcpy_htod_async(device, &staging[bytes], stream.cu_stream()) }.doing("copying to the device")
     }
 
-    /// Enqueues the copy of the whole picture from the device.
-    fn download(&mut self) -> Result<(), Error> {
+    /// Enqueues the copy of these bytes of the buffer from the device.
+    fn download(&mut self, bytes: Range<usize>) -> Result<(), Error> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
         let stream = &self.streams.download;
-        let bytes = self.picture.layout().bytes();
         let target = self.under_way.as_mut().and_then(|under_way| under_way.target.as_mut());
-        let target = &mut target.expect("a frame on its way down")[..bytes];
-        let (device, _order) = self.picture.pixels.device_ptr(stream);
+        let target = &mut target.expect("a frame on its way down")[bytes.clone()];
+        let pixels = self.picture.pixels.slice(bytes);
+        let (device, _order) = pixels.device_ptr(stream);
         // SAFETY: both sides have these bytes. `target` is pinned, and nobody looks at it before `finish` or `drop` has
         // waited; the kernels that write the device buffer come before, by way of `computed`.
         unsafe { result::memcpy_dtoh_async(target, device, stream.cu_stream()) }.doing("copying from the device")
@@ -313,22 +352,31 @@ impl Slot {
     }
 
     /// Waits for the frame under way: it, equalized, and when its stages ran if the slot was made to say so.
-    pub fn finish(&mut self) -> Result<(Frame, Option<Timeline>), Error> {
+    pub fn finish(&mut self) -> Result<(Collected, Option<Timeline>), Error> {
         self.wait()?;
         let timeline = self.marks.as_ref().map(Marks::timeline).transpose()?;
-        let UnderWay { frame, target, .. } = self.under_way.take().expect("a frame under way");
+        let UnderWay { frame, target, readback, given, warms_up, .. } =
+            self.under_way.take().expect("a frame under way");
         let target = target.expect("a frame on its way down");
+        let counts = readback.read_counts(&target);
+        let curves = match given {
+            Some(curve) => Some(curve.codes().into()),
+            None => readback.read_curves(&target),
+        };
+        if warms_up {
+            return Ok((Collected { frame, counts, curves: None }, timeline));
+        }
         let memory: Arc<dyn Memory> = Arc::new(target);
         let layout = self.picture.layout();
         let rewritten = layout.planes();
-        let equalized = frame.with_planes(|index| {
+        let frame = frame.with_planes(|index| {
             let span = layout.spans().get(index.checked_sub(rewritten.start)?)?;
             Some(
                 Plane::new(memory.clone(), span.start, span.row_bytes as isize, span.row_bytes, span.rows)
                     .expect("the buffer holds the layout"),
             )
         });
-        Ok((equalized, timeline))
+        Ok((Collected { frame, counts, curves }, timeline))
     }
 }
 

@@ -2,7 +2,7 @@
 //! (`--load-curves`), so that a look can be kept, edited, or applied to another camera of the same scene.
 //!
 //! ```text
-//! Observed (around the backend) -> Saving -> file -> KeptCurves -> Given (around the backend)
+//! Observer (beside the backend) -> CurveWriter -> file -> CurveFile -> KeptCurves (ahead of the backend)
 //! ```
 //!
 //! A file is lines of JSON. The first one says what the curves are for; each of the others has a curve, as what each
@@ -22,7 +22,7 @@ mod lines;
 mod load;
 mod save;
 
-pub use apply::ApplyCurves;
+pub use apply::KeptCurves;
 pub use lines::Kind;
 pub use load::CurveFile;
 pub use save::CurveWriter;

@@ -1,19 +1,21 @@
-//! The GPU backend: a [`Ring`] between the pipeline's threads. It only says what is to be done with each frame; `cuda`
-//! does it.
+//! The GPU backend: a [`Ring`] between the pipeline's threads. It says what is to be done with each frame; `cuda` does it.
 
-use super::{CountedRegion, Equalizer, levels, weights};
-use crate::cuda::{Error, Gpu, Ring, Task};
-use crate::frame::{Frame, Pool};
-use crate::spec::{Curve, Settings};
+use super::{Applied, Equalized, Equalizer, Report, Role, Work};
+use crate::cuda::{Collected, Error, Gpu, Readback, Ring, Task};
+use crate::frame::Pool;
+use crate::spec::{Chroma, Remembered, Temporal};
 use anyhow::Result;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Frames through an NVIDIA GPU.
 pub struct Cuda {
-    settings: Settings,
-    curve: Option<Arc<Curve>>,
-    counted: CountedRegion,
     ring: Ring,
+    /// The works under way.
+    under_way: VecDeque<Work>,
+    /// Names the scenes of frames that are reported with everything. The kernels decide the same; of that, only the counts
+    /// and the curves come down.
+    scenes: Temporal<()>,
 }
 
 impl Cuda {
@@ -28,8 +30,8 @@ impl Cuda {
     ///
     /// # Panics
     /// When `ring_depth` is 0.
-    pub fn new(settings: Settings, gpu_index: usize, ring_depth: usize) -> Result<Self, Error> {
-        Cuda::on(&Gpu::open(gpu_index)?, settings, ring_depth)
+    pub fn new(gpu_index: usize, ring_depth: usize) -> Result<Self, Error> {
+        Cuda::on(&Gpu::open(gpu_index)?, ring_depth)
     }
 
     /// A backend on a GPU that is open already.
@@ -39,14 +41,8 @@ impl Cuda {
     ///
     /// # Panics
     /// When `ring_depth` is 0.
-    pub fn on(gpu: &Arc<Gpu>, settings: Settings, ring_depth: usize) -> Result<Self, Error> {
-        Ok(Cuda { settings, curve: None, counted: CountedRegion::default(), ring: Ring::new(gpu, ring_depth)? })
-    }
-
-    fn task(&mut self, frame: &Frame) -> Task {
-        let settings = self.settings;
-        let counted = self.counted.next(frame, &settings);
-        Task { levels: levels(frame), weights: weights(frame), settings, counted }
+    pub fn on(gpu: &Arc<Gpu>, ring_depth: usize) -> Result<Self, Error> {
+        Ok(Cuda { ring: Ring::new(gpu, ring_depth)?, under_way: VecDeque::new(), scenes: Temporal::default() })
     }
 
     /// Has the driver refuse a launch for the next frame. For tests of what follows an error.
@@ -57,21 +53,33 @@ impl Cuda {
 }
 
 impl Equalizer for Cuda {
-    fn submit(&mut self, frame: Frame) -> Result<()> {
-        let task = self.task(&frame);
-        match &self.curve {
-            Some(curve) => Ok(self.ring.submit_through(curve, frame, task)?),
-            None => Ok(self.ring.submit(frame, task)?),
+    fn submit(&mut self, work: Work) -> Result<()> {
+        let readback = match work.report() {
+            Report::Window => Readback::Window,
+            Report::Everything => Readback::Everything,
+        };
+        let task = Task::new(work.frame(), *work.settings(), work.counted()).reading_back(readback);
+        let frame = work.frame().clone();
+        match work.role() {
+            Role::Equalize => self.ring.submit(frame, task)?,
+            Role::SendThrough(curve) => self.ring.submit_through(curve, frame, task)?,
+            Role::WarmUp => self.ring.warm_up(frame, task)?,
         }
+        self.under_way.push_back(work);
+        Ok(())
     }
 
-    fn warm_up(&mut self, frame: Frame) -> Result<()> {
-        let task = self.task(&frame);
-        Ok(self.ring.warm_up(frame, task)?)
+    fn remember(&mut self, seen: &Remembered) -> Result<()> {
+        self.scenes.remember(seen);
+        Ok(self.ring.remember(seen)?)
     }
 
-    fn collect(&mut self) -> Result<Option<Frame>> {
-        Ok(self.ring.collect()?)
+    fn collect(&mut self) -> Result<Option<Equalized>> {
+        let Some(Collected { frame, counts, curves }) = self.ring.collect()? else { return Ok(None) };
+        let work = self.under_way.pop_front();
+        let scene = work.filter(|work| work.report() == Report::Everything).zip(counts.as_ref());
+        let scene = scene.map(|(work, counts)| self.scenes.decide(work.settings(), counts).scene);
+        Ok(Some(Equalized { frame, applied: Applied { counts, scene, curves } }))
     }
 
     fn finish(&mut self) -> Result<()> {
@@ -86,16 +94,8 @@ impl Equalizer for Cuda {
         self.ring.depth()
     }
 
-    fn input_pool(&self) -> Option<Arc<dyn Pool>> {
-        Some(Arc::new(self.ring.input_pool(self.settings.chroma.is_scaled())))
-    }
-
-    fn set(&mut self, settings: Settings) {
-        self.settings = settings;
-    }
-
-    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
-        self.curve = curve;
+    fn input_pool(&self, chroma: Chroma) -> Option<Arc<dyn Pool>> {
+        Some(Arc::new(self.ring.input_pool(chroma.is_scaled())))
     }
 
     fn name(&self) -> String {

@@ -1,28 +1,24 @@
 //! Luminance alone (`--gray`): frames lose their colour before they are equalized, so that what is written is just what
 //! was counted and mapped.
 
+use super::levels;
 use super::luminance::luminance_row;
-use super::{Equalizer, levels, queue_of_backend};
 use crate::frame::{Endian, Frame, HostPool, Luminance, Model, PixelFormat, Plane, Range};
-use crate::spec::{Curve, Settings};
 use anyhow::{Context, Result};
-use std::sync::Arc;
 
-/// A backend that gets gray frames.
+/// Takes the colour out of frames.
+#[derive(Default)]
 pub struct Gray {
-    backend: Box<dyn Equalizer>,
     pool: HostPool,
     row: Vec<u16>,
 }
 
 impl Gray {
-    /// Takes the colour out of what `backend` gets.
-    pub fn new(backend: Box<dyn Equalizer>) -> Self {
-        Gray { backend, pool: HostPool::default(), row: Vec::new() }
-    }
-
     /// `frame` without colour; its luma is shared where it lies by itself.
-    fn without_colour(&mut self, frame: &Frame) -> Result<Frame> {
+    ///
+    /// # Errors
+    /// When there is no gray format of its depth.
+    pub fn without_colour(&mut self, frame: &Frame) -> Result<Frame> {
         let descriptor = frame.format().descriptor();
         let format = gray_of(descriptor.sample.depth)
             .with_context(|| format!("no gray format of {} bits (leave --gray out)", descriptor.sample.depth))?;
@@ -53,45 +49,11 @@ impl Gray {
     }
 }
 
-/// The gray format of so many bits, in the byte order that everybody takes.
+/// The gray format of this depth in bits, with the byte order that most programs take.
 fn gray_of(depth: u8) -> Option<PixelFormat> {
     PixelFormat::ALL.iter().copied().find(|format| {
         let descriptor = format.descriptor();
         let plain = descriptor.sample.shift == 0 && descriptor.sample.endian == Endian::Little;
         descriptor.model == Model::Gray && descriptor.planes()[0].samples == 1 && plain && format.depth() == depth
     })
-}
-
-impl Equalizer for Gray {
-    fn submit(&mut self, frame: Frame) -> Result<()> {
-        let gray = self.without_colour(&frame)?;
-        self.backend.submit(gray)
-    }
-
-    fn warm_up(&mut self, frame: Frame) -> Result<()> {
-        let gray = self.without_colour(&frame)?;
-        self.backend.warm_up(gray)
-    }
-
-    fn collect(&mut self) -> Result<Option<Frame>> {
-        self.backend.collect()
-    }
-
-    fn finish(&mut self) -> Result<()> {
-        self.backend.finish()
-    }
-
-    queue_of_backend!();
-
-    fn set(&mut self, settings: Settings) {
-        self.backend.set(settings);
-    }
-
-    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
-        self.backend.set_curve(curve);
-    }
-
-    fn name(&self) -> String {
-        self.backend.name()
-    }
 }

@@ -1,120 +1,105 @@
 //! The specification applied to frames, one sample at a time, by the simplest loops that can be read aloud. Slow; every
 //! backend is tested against it, and `--verify` recomputes a whole run with it.
 
-use super::{CountedRegion, Equalizer, colours, kind, levels, tiles, weights, whole};
+use super::{Applied, Equalized, Equalizer, Role, Work, colours, levels, tiles, weights, whole};
 use crate::frame::{ChromaSamples, Component, Frame, HostPool, Luminance, PlaneMut};
 use crate::spec::chroma::{Covered, rescaled};
 use crate::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
-use crate::spec::{Chroma, Curve, Equalization, Histogram, Levels, LookAhead, Rect, Settings, moved};
+use crate::spec::{Chroma, Counts, Decision, Histogram, Mapping, Rect, Remembered, Settings, Temporal, moved};
 use anyhow::Result;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The backend that is the definition.
+#[derive(Default)]
 pub struct Reference {
-    equalization: Equalization,
-    counted: CountedRegion,
-    curve: Option<Arc<Curve>>,
-    look_ahead: LookAhead<Frame, Mapping>,
-    /// Of the last frame that came.
-    kind: Option<(Levels, (usize, usize))>,
+    temporal: Temporal<(Work, Arc<Counts>)>,
     pool: HostPool,
-    done: VecDeque<Frame>,
-}
-
-/// What a frame is sent through.
-#[derive(Clone)]
-enum Mapping {
-    Curve(Arc<Curve>),
-    Tiles(Arc<TileCurves>),
+    done: VecDeque<Equalized>,
 }
 
 impl Reference {
-    /// A reference with these settings.
-    pub fn new(settings: Settings) -> Self {
-        Reference {
-            equalization: Equalization::new(settings),
-            counted: CountedRegion::default(),
-            curve: None,
-            look_ahead: LookAhead::new(settings.smoothing.ahead()),
-            kind: None,
-            pool: HostPool::default(),
-            done: VecDeque::new(),
-        }
-    }
-
-    /// `frame`, equalized, where none is held back.
+    /// `frame`, equalized after the frames before it.
     ///
     /// # Panics
-    /// With a look-ahead.
-    pub fn equalize(&mut self, frame: &Frame) -> Frame {
-        self.take(frame);
-        self.done.pop_front().expect("a frame that waits for no other")
+    /// With a look-ahead, for then it waits for later frames.
+    pub fn equalize(&mut self, frame: &Frame, settings: Settings) -> Frame {
+        self.take(Work::new(frame.clone(), settings));
+        self.done.pop_front().expect("a frame that waits for no other").frame
     }
 
-    fn take(&mut self, frame: &Frame) {
-        if let Some(curve) = self.curve.clone() {
-            return self.map(Some((frame.clone(), Mapping::Curve(curve))));
-        }
-        if self.kind.replace(kind(frame)) != Some(kind(frame)) {
-            self.let_go();
-        }
-        let (scene, mapping) = self.remember(frame);
-        let ready = self.look_ahead.push(scene, frame.clone(), mapping);
-        self.map(ready);
-    }
-
-    /// The scene of a frame, and what the frame is sent through if it waits for no other.
-    fn remember(&mut self, frame: &Frame) -> (u64, Mapping) {
-        let settings = *self.equalization.settings();
-        let size = (frame.width(), frame.height());
-        match tiles(frame, settings.method) {
-            None => {
-                let counted = self.counted.next(frame, &settings);
-                let step = self.equalization.next(&histogram(frame, counted), size);
-                (step.turn.scene, Mapping::Curve(step.curve.into()))
+    fn take(&mut self, work: Work) {
+        let (settings, frame) = (*work.settings(), work.frame());
+        match work.role().clone() {
+            Role::SendThrough(curve) => {
+                let frame = map(frame, settings.chroma, &self.pool, |_, _, code| curve.apply(code));
+                let applied = Applied { curves: Some(curve.codes().into()), ..Applied::default() };
+                self.done.push_back(Equalized { frame, applied });
             }
-            Some(tiles) => {
-                let counts = tile_histograms(frame, tiles, TileBins::new(levels(frame), settings.bins));
-                let step = self.equalization.next_tiles(&histogram(frame, whole(frame)), &counts);
-                (step.turn.scene, Mapping::Tiles(TileCurves::equalizing(&step.window, &settings).into()))
+            Role::WarmUp => {
+                let counts = counts(&work);
+                let scene = self.temporal.decide(&settings, &counts).scene;
+                let applied = Applied { counts: Some(counts.into()), scene: Some(scene), curves: None };
+                self.done.push_back(Equalized { frame: work.into_frame(), applied });
+            }
+            Role::Equalize => {
+                let counts = Arc::new(counts(&work));
+                let ready = self.temporal.next(&settings, &counts.clone(), (work, counts));
+                self.done.extend(ready.map(|((work, counts), decision)| apply(&work, counts, decision, &self.pool)));
             }
         }
-    }
-
-    /// Maps the frames that wait: no more of their kind will come.
-    fn let_go(&mut self) {
-        while let Some(ready) = self.look_ahead.pop() {
-            self.map(Some(ready));
-        }
-    }
-
-    fn map(&mut self, ready: Option<(Frame, Mapping)>) {
-        let chroma = self.equalization.settings().chroma;
-        self.done.extend(ready.map(|(frame, mapping)| match mapping {
-            Mapping::Curve(curve) => map(&frame, chroma, &self.pool, |_, _, code| curve.apply(code)),
-            Mapping::Tiles(curves) => map(&frame, chroma, &self.pool, |x, y, code| curves.value(x, y, code)),
-        }));
     }
 }
 
+/// What is counted of the frame of `work`.
+fn counts(work: &Work) -> Counts {
+    let (frame, settings) = (work.frame(), work.settings());
+    match tiles(frame, settings.method) {
+        None => {
+            Counts::Frame { size: (frame.width(), frame.height()), histogram: histogram(frame, work.counted()) }
+        }
+        Some(tiles) => Counts::Tiles {
+            frame: work.counts_frame_with_tiles().then(|| histogram(frame, whole(frame))),
+            tiles: tile_histograms(frame, tiles, TileBins::new(levels(frame), settings.bins)),
+        },
+    }
+}
+
+/// The frame of `work`, sent through what was decided.
+fn apply(work: &Work, counts: Arc<Counts>, decision: Decision, pool: &HostPool) -> Equalized {
+    let (frame, chroma) = (work.frame(), work.settings().chroma);
+    let (frame, curves) = match decision.mapping {
+        Mapping::Curve(curve) => {
+            (map(frame, chroma, pool, |_, _, code| curve.apply(code)), curve.codes().into())
+        }
+        Mapping::Tiles(window) => {
+            let curves = TileCurves::equalizing(&window, work.settings());
+            (map(frame, chroma, pool, |x, y, code| curves.value(x, y, code)), curves.luts().into())
+        }
+    };
+    let applied = Applied { counts: Some(counts), scene: Some(decision.scene), curves: Some(curves) };
+    Equalized { frame, applied }
+}
+
 impl Equalizer for Reference {
-    fn submit(&mut self, frame: Frame) -> Result<()> {
-        self.take(&frame);
+    fn submit(&mut self, work: Work) -> Result<()> {
+        self.take(work);
         Ok(())
     }
 
-    fn warm_up(&mut self, frame: Frame) -> Result<()> {
-        self.remember(&frame);
+    fn remember(&mut self, seen: &Remembered) -> Result<()> {
+        self.temporal.remember(seen);
         Ok(())
     }
 
-    fn collect(&mut self) -> Result<Option<Frame>> {
+    fn collect(&mut self) -> Result<Option<Equalized>> {
         Ok(self.done.pop_front())
     }
 
     fn finish(&mut self) -> Result<()> {
-        self.let_go();
+        while let Some(((work, counts), decision)) = self.temporal.rest() {
+            self.done.push_back(apply(&work, counts, decision, &self.pool));
+        }
         Ok(())
     }
 
@@ -124,14 +109,6 @@ impl Equalizer for Reference {
 
     fn capacity(&self) -> usize {
         1
-    }
-
-    fn set(&mut self, settings: Settings) {
-        self.equalization.set(settings);
-    }
-
-    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
-        self.curve = curve;
     }
 
     fn name(&self) -> String {

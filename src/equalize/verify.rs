@@ -1,65 +1,32 @@
 //! Recomputes every frame with the reference and stops at the first sample that differs (`--verify`).
 
-use super::{Equalizer, queue_of_backend, reference::Reference};
+use super::{Equalizer, Observation, Observer, Work, reference::Reference};
 use crate::frame::Frame;
-use crate::spec::{Curve, Settings};
-use anyhow::{Result, bail};
-use std::sync::Arc;
+use anyhow::{Context, Result, bail};
 
-/// A backend under supervision.
-pub struct Verified {
-    backend: Box<dyn Equalizer>,
-    reference: Reference,
-    frame: u64,
-}
+/// The reference, beside a backend.
+#[derive(Default)]
+pub struct Verifier(Reference);
 
-impl Verified {
-    /// Watches over `backend`, which was made with the same settings.
-    pub fn new(backend: Box<dyn Equalizer>, settings: Settings) -> Self {
-        Verified { backend, reference: Reference::new(settings), frame: 0 }
-    }
-}
-
-impl Equalizer for Verified {
-    fn submit(&mut self, frame: Frame) -> Result<()> {
-        self.reference.submit(frame.clone())?;
-        self.backend.submit(frame)
+impl Observer for Verifier {
+    fn submitted(&mut self, work: &Work) -> Result<()> {
+        self.0.submit(work.clone())
     }
 
-    fn collect(&mut self) -> Result<Option<Frame>> {
-        let Some(equalized) = self.backend.collect()? else { return Ok(None) };
-        let Some(expected) = self.reference.collect()? else { bail!("{} gave a frame too many", self.backend.name()) };
-        if let Some(difference) = first_difference(&expected, &equalized) {
-            bail!("{}: frame {}: {difference} (a bug: please report it)", self.backend.name(), self.frame);
+    fn finished(&mut self) -> Result<()> {
+        self.0.finish()
+    }
+
+    fn equalized(&mut self, seen: Observation<'_>) -> Result<()> {
+        let expected = self.0.collect()?.with_context(|| format!("{} gave a frame too many", seen.backend.name()))?;
+        if let Some(difference) = first_difference(&expected.frame, &seen.after.frame) {
+            bail!("{}: frame {}: {difference} (a bug: please report it)", seen.backend.name(), seen.number);
         }
-        self.frame += 1;
-        Ok(Some(equalized))
+        Ok(())
     }
 
-    fn warm_up(&mut self, frame: Frame) -> Result<()> {
-        self.reference.warm_up(frame.clone())?;
-        self.backend.warm_up(frame)
-    }
-
-    fn finish(&mut self) -> Result<()> {
-        self.reference.finish()?;
-        self.backend.finish()
-    }
-
-    queue_of_backend!();
-
-    fn set(&mut self, settings: Settings) {
-        self.backend.set(settings);
-        self.reference.set(settings);
-    }
-
-    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
-        self.backend.set_curve(curve.clone());
-        self.reference.set_curve(curve);
-    }
-
-    fn name(&self) -> String {
-        format!("{}, verified", self.backend.name())
+    fn suffix(&self) -> &'static str {
+        ", verified"
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::threads::start;
 use super::{Cancel, Delivery, Outcome, PartPosition, Progress, Sink, Source, Stage};
-use crate::equalize::Equalizer;
+use crate::equalize::EqualizeStage;
 use crate::ffmpeg::Packet;
 use anyhow::{Result, anyhow};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
@@ -32,18 +32,36 @@ pub struct Summary {
 }
 
 /// What travels through a channel. A channel that closes without an `End` belongs to a stage that failed.
-enum Message {
+pub enum Message {
+    /// Something to be worked on.
     Delivery(Delivery),
+    /// There will be no more.
     End(Outcome),
 }
 
-/// Runs `source -> equalizer -> sink` to the end, calling `tick` now and then on the calling thread.
+/// Runs `source -> stage -> sink` to the end, calling `tick` now and then on the calling thread.
 ///
 /// # Errors
 /// The error of the stage that failed.
 pub fn run(
     source: Box<dyn Source>,
-    equalizer: Box<dyn Equalizer>,
+    stage: EqualizeStage,
+    sink: Box<dyn Sink>,
+    cancel: &Cancel,
+    progress: &Progress,
+    tick: impl FnMut(&Progress),
+) -> Result<Summary> {
+    run_with(source, |before, next| pass(stage, before, next, progress), sink, cancel, progress, tick)
+}
+
+/// As [`run`], with a stage of any kind between source and sink: it takes messages from one channel, sends them on to the
+/// other one, and answers with its name.
+///
+/// # Errors
+/// The error of the stage that failed.
+pub fn run_with(
+    source: Box<dyn Source>,
+    middle: impl FnOnce(&Receiver<Message>, &Sender<Message>) -> Result<String> + Send,
     sink: Box<dyn Sink>,
     cancel: &Cancel,
     progress: &Progress,
@@ -56,7 +74,7 @@ pub fn run(
     let stop = &|| cancel.abandon();
     scope(|scope| {
         let read = start(scope, "source", stop, move || read(source, &decoded, cancel, progress))?;
-        let equalize = start(scope, "equalize", stop, move || pass(equalizer, &to_equalize, &equalized, progress))?;
+        let equalize = start(scope, "equalize", stop, move || middle(&to_equalize, &equalized))?;
         let write = start(scope, "sink", stop, move || {
             let _running = running;
             write(sink, &to_write, progress)
@@ -96,19 +114,19 @@ fn read(mut source: Box<dyn Source>, next: &Sender<Message>, cancel: &Cancel, pr
 }
 
 fn pass(
-    equalizer: Box<dyn Equalizer>,
+    stage: EqualizeStage,
     before: &Receiver<Message>,
     next: &Sender<Message>,
     progress: &Progress,
 ) -> Result<String> {
-    let mut pass = Pass { equalizer, packets: VecDeque::new(), next, progress };
+    let mut pass = Pass { stage, packets: VecDeque::new(), next, progress };
     pass.run(before)?;
-    Ok(pass.equalizer.name())
+    Ok(pass.stage.name())
 }
 
-/// The middle stage.
+/// The middle stage, between its channels.
 struct Pass<'a> {
-    equalizer: Box<dyn Equalizer>,
+    stage: EqualizeStage,
     /// The packets that go along with each frame that is to come out. Frames from behind the part that was asked for have
     /// none, and stay where they are.
     packets: VecDeque<Vec<Packet>>,
@@ -116,7 +134,7 @@ struct Pass<'a> {
     progress: &'a Progress,
 }
 
-/// What a stage hears that wants to send to one that has failed.
+/// The next stage has failed, and takes nothing more.
 struct Closed;
 
 impl Pass<'_> {
@@ -125,21 +143,21 @@ impl Pass<'_> {
             let sent = match message {
                 Message::Delivery(Delivery { frame: Some(frame), place: PartPosition::Before, .. }) => {
                     let passed_on = self.flush()?;
-                    self.progress.measure(Stage::Equalize, || self.equalizer.warm_up(frame))?;
+                    self.progress.measure(Stage::Equalize, || self.stage.warm_up(frame))?;
                     passed_on
                 }
                 Message::Delivery(Delivery { frame: Some(frame), place: PartPosition::Behind, .. }) => {
-                    self.progress.measure(Stage::Equalize, || self.equalizer.submit(frame))?;
+                    self.progress.measure(Stage::Equalize, || self.stage.submit(frame))?;
                     Ok(())
                 }
                 Message::Delivery(Delivery { packets, frame: Some(frame), .. }) => {
-                    self.progress.measure(Stage::Equalize, || self.equalizer.submit(frame))?;
+                    self.progress.measure(Stage::Equalize, || self.stage.submit(frame))?;
                     self.packets.push_back(packets);
                     Ok(())
                 }
                 Message::Delivery(Delivery { packets, .. }) => self.hand_on(packets)?,
                 Message::End(outcome) => {
-                    self.equalizer.finish()?;
+                    self.stage.finish()?;
                     self.flush()?.and_then(|()| self.send(Message::End(outcome)))
                 }
             };
@@ -154,7 +172,7 @@ impl Pass<'_> {
     /// passes on what is under way, so that no frame waits for the next one.
     fn receive(&mut self, before: &Receiver<Message>) -> Result<Option<Message>> {
         while self.comes_out() {
-            if self.equalizer.in_flight() < self.equalizer.capacity() {
+            if self.stage.has_room() {
                 match before.try_recv() {
                     Ok(message) => return Ok(Some(message)),
                     Err(TryRecvError::Disconnected) => return Ok(None),
@@ -193,14 +211,16 @@ impl Pass<'_> {
 
     /// Whether a frame is under way that is to come out.
     fn comes_out(&self) -> bool {
-        self.equalizer.in_flight() > 0 && !self.packets.is_empty()
+        self.stage.in_flight() > 0 && !self.packets.is_empty()
     }
 
     /// Passes on the oldest frame under way.
     fn pass_on(&mut self) -> Result<Result<(), Closed>> {
-        let frame = self.progress.measure(Stage::Equalize, || self.equalizer.collect())?;
+        let equalized = self.progress.measure(Stage::Equalize, || self.stage.collect())?;
+        // Only frames that warm up were under way.
+        let Some(equalized) = equalized else { return Ok(Ok(())) };
         let packets = self.packets.pop_front().unwrap_or_default();
-        Ok(self.send(Message::Delivery(Delivery { packets, frame, ..Delivery::default() })))
+        Ok(self.send(Message::Delivery(Delivery { packets, frame: Some(equalized.frame), ..Delivery::default() })))
     }
 
     fn send(&self, message: Message) -> Result<(), Closed> {

@@ -12,7 +12,7 @@ mod stages;
 mod threads;
 
 pub use cancel::Cancel;
-pub use engine::{Summary, run};
+pub use engine::{Message, Summary, run, run_with};
 pub use notices::{Level, Notices};
 pub use pauses::Pauses;
 pub use progress::{Progress, Stage};

@@ -1,5 +1,5 @@
 //! What the engine joins: a [`Source`] and a [`Sink`] (the stage between them is an
-//! [`Equalizer`](crate::equalize::Equalizer)), and what passes from one to the next.
+//! [`EqualizeStage`](crate::equalize::EqualizeStage)), and what passes from one to the next.
 
 use crate::ffmpeg::{Media, Packet, RawFormat, Stream};
 use crate::frame::{Frame, Pool};

@@ -20,7 +20,7 @@ pub struct Step {
     /// What to send the frame through.
     pub curve: Curve,
     /// Where it belongs.
-    pub turn: WindowUpdate,
+    pub update: WindowUpdate,
 }
 
 /// What the histograms of a frame's tiles led to.
@@ -30,7 +30,7 @@ pub struct TileStep {
     /// and needs no frame before: it can be done out of order.
     pub window: TileHistograms,
     /// Where the frame belongs.
-    pub turn: WindowUpdate,
+    pub update: WindowUpdate,
 }
 
 impl Equalization {
@@ -48,6 +48,9 @@ impl Equalization {
     /// window, the scene threshold or the region is another one, or with tiles the number of bins: then everything begins
     /// anew.
     pub fn set(&mut self, settings: Settings) {
+        if settings == self.settings {
+            return;
+        }
         let remembers = |settings: &Settings| {
             let Settings { method, smoothing, scene_threshold, region, .. } = *settings;
             // The window of a frame has all levels, that of its tiles has only bins.
@@ -69,10 +72,10 @@ impl Equalization {
     /// The curve of the next frame, which has this size and this histogram, where the method is [`Method::Global`]. A frame
     /// of another size or of other levels than the one before begins everything anew.
     pub fn next(&mut self, histogram: &Histogram, size: (usize, usize)) -> Step {
-        let turn = self.scenes.next(histogram, size);
-        let sum = self.window.next(&turn, histogram.counts());
+        let update = self.scenes.next(histogram, size);
+        let sum = self.window.next(&update, histogram.counts());
         let window = Histogram::from_counts(histogram.levels(), sum.to_vec());
-        Step { curve: curve(&self.settings, &window, histogram.total(), turn.frames), turn }
+        Step { curve: curve(&self.settings, &window, histogram.total(), update.frames), update }
     }
 
     /// The sums of the next frame, which has these histograms, over its window, where the method is [`Method::Clahe`].
@@ -83,10 +86,16 @@ impl Equalization {
             self.begin_anew(self.settings);
             self.tiles = Some(tiles.tiles());
         }
-        let turn = self.scenes.next(frame, tiles.tiles().picture);
+        let update = self.scenes.next(frame, tiles.tiles().picture);
         // One window over the bins of all tiles, as if they were one histogram.
-        let sums = self.window.next(&turn, tiles.counts()).to_vec();
-        TileStep { window: TileHistograms::from_counts(tiles.tiles(), tiles.bins(), sums), turn }
+        let sums = self.window.next(&update, tiles.counts()).to_vec();
+        TileStep { window: TileHistograms::from_counts(tiles.tiles(), tiles.bins(), sums), update }
+    }
+
+    /// Gives the scene of the last frame the number that another run of the same video gave it. Later scenes have higher
+    /// numbers.
+    pub fn name_scene(&mut self, number: u64) {
+        self.scenes.name_current(number);
     }
 }
 

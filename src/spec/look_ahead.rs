@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 /// frame of its scene that is at most A frames behind it.
 #[derive(Clone, Debug)]
 pub struct LookAhead<F, C> {
-    ahead: usize,
     waiting: VecDeque<Waiting<F, C>>,
 }
 
@@ -19,16 +18,17 @@ struct Waiting<F, C> {
     curve: C,
 }
 
-impl<F, C: Clone> LookAhead<F, C> {
-    /// Nothing waits yet; `ahead` frames will.
-    pub fn new(ahead: u32) -> Self {
-        LookAhead { ahead: ahead as usize, waiting: VecDeque::new() }
+impl<F, C> Default for LookAhead<F, C> {
+    fn default() -> Self {
+        LookAhead { waiting: VecDeque::new() }
     }
+}
 
-    /// Takes the next frame in, and gives the one that has waited long enough, if there is one.
-    pub fn push(&mut self, scene: u64, frame: F, curve: C) -> Option<(F, C)> {
+impl<F, C: Clone> LookAhead<F, C> {
+    /// Takes the next frame in, and gives the oldest one if more than `ahead` frames wait then.
+    pub fn push(&mut self, ahead: u32, scene: u64, frame: F, curve: C) -> Option<(F, C)> {
         self.waiting.push_back(Waiting { scene, frame, curve });
-        if self.waiting.len() > self.ahead { self.pop() } else { None }
+        if self.waiting.len() > ahead as usize { self.pop() } else { None }
     }
 
     /// The oldest frame that waits, when there is none to wait for any more.

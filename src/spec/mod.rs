@@ -22,6 +22,7 @@ pub mod modifiers;
 mod scenes;
 mod settings;
 mod strength;
+mod temporal;
 mod window;
 
 pub use curve::Curve;
@@ -33,4 +34,5 @@ pub use luminance::{Weights, moved};
 pub use scenes::{COARSE, EvictedFrame, Scenes, WindowUpdate};
 pub use settings::{Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Threshold, bins};
 pub use strength::Strength;
+pub use temporal::{Counts, Decision, Mapping, Remembered, Scene, Temporal};
 pub use window::Window;

@@ -194,6 +194,12 @@ impl Scenes {
         }
     }
 
+    /// Gives the scene at hand this number; later ones have higher numbers.
+    pub fn name_current(&mut self, number: u64) {
+        self.windows[self.current].scene = number;
+        self.next_scene = self.next_scene.max(number + 1);
+    }
+
     /// The slots of the frames that are in a window.
     pub fn members(&self, window: usize) -> impl Iterator<Item = usize> {
         let mark = self.windows[window].mark;

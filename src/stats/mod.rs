@@ -2,18 +2,18 @@
 //! or as a page with plots.
 //!
 //! ```text
-//! Observed (around the backend) -> Record -> Recording -> csv | jsonl | Series -> page
+//! Recorder (beside the backend) -> Record -> Recording -> csv | jsonl | Series -> page
 //! ```
 
 mod eme;
 mod measures;
-mod observed;
+mod observer;
 mod page;
 mod plot;
 mod record;
 mod recording;
 mod series;
 
-pub use observed::Observed;
+pub use observer::{CurveSaver, Recorder};
 pub use record::Record;
 pub use recording::{Recording, StatsFormat};

@@ -9,7 +9,7 @@ use crate::bench::value::microseconds;
 use crate::bench::{Row, Setup, Table, Unit, Value};
 use crate::equalize::cpu::{Cpu, Engine, Isa};
 use crate::equalize::reference::{histogram, map, tile_histograms};
-use crate::equalize::{Equalizer, levels, whole};
+use crate::equalize::{Equalizer, Work, levels, whole};
 use crate::frame::{Frame, HostPool, PixelFormat};
 use crate::spec::clahe::{TileBins, TileCurves, Tiles};
 use crate::spec::{Chroma, Curve, Settings};
@@ -89,17 +89,17 @@ fn whole_frames(
     settings: Settings,
     expected: &mut Expected,
 ) -> Result<Value> {
-    let Some(mut cpu) = Cpu::with_isa(settings, threads, isa) else { unreachable!("{isa} is available") };
+    let Some(mut cpu) = Cpu::with_isa(threads, isa) else { unreachable!("{isa} is available") };
     let count = if setup.quick { 3 } else { (4 * threads).max(FRAMES) };
     // Once the window is full the curve of a still picture stays as it is.
     let full = settings.smoothing.frames() as usize;
-    through(&mut cpu, frames, full)?;
+    through(&mut cpu, frames, settings, full)?;
     expected.begin();
     expected.skip(full);
     let what = format!("{isa} on {threads} threads");
     let value = setup.repeats.of(|| {
         let begin = Instant::now();
-        let last = through(&mut cpu, frames, count)?;
+        let last = through(&mut cpu, frames, settings, count)?;
         let time = microseconds(begin);
         check(&what, expected.after(count), &last)?;
         Ok::<f64, anyhow::Error>(time)
@@ -108,19 +108,19 @@ fn whole_frames(
 }
 
 /// Sends so many frames through, and gives the last one.
-fn through(equalizer: &mut dyn Equalizer, frames: &[Frame], count: usize) -> Result<Frame> {
+fn through(equalizer: &mut dyn Equalizer, frames: &[Frame], settings: Settings, count: usize) -> Result<Frame> {
     let mut last = None;
     for frame in frames.iter().cycle().take(count) {
         if equalizer.in_flight() >= equalizer.capacity() {
             last = equalizer.collect()?;
         }
-        equalizer.submit(frame.clone())?;
+        equalizer.submit(Work::new(frame.clone(), settings))?;
     }
     equalizer.finish()?;
-    while let Some(frame) = equalizer.collect()? {
-        last = Some(frame);
+    while let Some(equalized) = equalizer.collect()? {
+        last = Some(equalized);
     }
-    last.ok_or_else(|| anyhow::anyhow!("no frame came back"))
+    Ok(last.ok_or_else(|| anyhow::anyhow!("no frame came back"))?.frame)
 }
 
 /// What is measured pass by pass: a format, and what its pictures show.

@@ -7,7 +7,7 @@ use crate::bench::setup::size_name;
 use crate::bench::value::microseconds;
 use crate::bench::{Row, Setup, Table, Unit, Value};
 use crate::cuda::{Gpu, Ring, Task};
-use crate::equalize::{levels, weights, whole};
+use crate::equalize::whole;
 use crate::frame::{Frame, PixelFormat, Plane, Pool};
 use crate::spec::Settings;
 use anyhow::{Result, anyhow};
@@ -90,8 +90,7 @@ fn through(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame, depth: usize, way: Way)
         Way::Pinned => (0..FRAMES).map(|_| pinned(&ring, frame)).collect::<Result<_>>()?,
         Way::Copied => several(frame, FRAMES),
     };
-    let task =
-        Task { levels: levels(frame), weights: weights(frame), settings: Settings::default(), counted: whole(frame) };
+    let task = Task::new(frame, Settings::default(), whole(frame));
     let frames = count(setup, frame.width() * frame.height());
     let mut expected = Expected::of(frame, Settings::default());
     // The first round allocates.
@@ -115,10 +114,10 @@ fn send(ring: &mut Ring, sources: &[Frame], task: Task, frames: usize) -> Result
         }
         ring.submit(frame.clone(), task)?;
     }
-    while let Some(frame) = ring.collect()? {
-        last = Some(frame);
+    while let Some(collected) = ring.collect()? {
+        last = Some(collected);
     }
-    last.ok_or_else(|| anyhow!("no frame came back"))
+    Ok(last.ok_or_else(|| anyhow!("no frame came back"))?.frame)
 }
 
 /// The same frame in memory that the ring reads where it lies.

@@ -4,7 +4,8 @@
 use super::{NOTHING, RgbVariants, Widths, luma_vectors, module, plane_vectors};
 use crate::cuda::arguments::{ChromaPlaces, Colours, Samples, Weights};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::picture::{Picture, Task};
+use crate::cuda::picture::Picture;
+use crate::cuda::task::Task;
 use crate::cuda::tuning;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;

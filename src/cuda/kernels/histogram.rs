@@ -4,7 +4,8 @@
 use super::{LumaVariants, luma_vectors, module};
 use crate::cuda::arguments::{Levels, Region, Samples};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::picture::{Picture, Task};
+use crate::cuda::picture::Picture;
+use crate::cuda::task::Task;
 use crate::cuda::tuning;
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;

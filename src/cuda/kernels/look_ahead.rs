@@ -5,7 +5,8 @@ use super::{function, module};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::{History, places};
 use crate::cuda::launch::Kernel;
-use crate::cuda::picture::{Picture, Task};
+use crate::cuda::picture::Picture;
+use crate::cuda::task::Task;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 

@@ -6,7 +6,8 @@ use super::shape::{self, Shape};
 use super::{HistogramVariant, Variants};
 use crate::cuda::arguments::Levels;
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::picture::{Picture, Task};
+use crate::cuda::picture::Picture;
+use crate::cuda::task::Task;
 use cudarc::driver::{CudaContext, CudaSlice};
 use std::sync::Arc;
 
@@ -80,7 +81,7 @@ impl Study {
         kernels::scan(&stream, &room.scan, &picture.counts, &room.cdf)?;
         kernels::cdf_min(&self.variety, &stream, &room.cdf, &room.least, &self.variants, None)?;
         let levels = Levels::new(task.levels, task.settings.strength);
-        let total = task.samples() as u32;
+        let total = task.samples as u32;
         assert_eq!(picture.curve.len(), codes);
         kernels::curve(&self.variety, &stream, (&room.cdf, &room.least, total), &levels, None, &picture.curve)?;
         picture.scan_room = Some(room);

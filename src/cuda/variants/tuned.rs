@@ -8,7 +8,7 @@ use super::{Repeats, Run, Step, StepTimes};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::{Gpu, History, Layout, Picture, Task};
 use crate::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
-use crate::spec::{Levels, Rect, Settings, Strength, Weights};
+use crate::spec::{Levels, Settings, Strength};
 use cudarc::driver::{CudaSlice, DeviceRepr};
 use std::sync::Arc;
 
@@ -59,8 +59,8 @@ pub(super) fn run(gpu: &Arc<Gpu>, variety: &Variety, plane: &Plane, repeats: Rep
     let stream = pictures[0].stream().clone();
     let history = &mut History::on(&stream)?;
     let levels = Levels::full(plane.bins.ilog2() as u8);
-    let counted = Rect::whole((plane.size.0 as usize, plane.size.1 as usize));
-    let full = Task { levels, weights: Weights::BT601, settings: Settings::default(), counted };
+    let size = (plane.size.0 as usize, plane.size.1 as usize);
+    let full = Task::for_counts(levels, size, Settings::default(), (size.0 * size.1) as u64);
 
     let first = &mut pictures[0];
     once(&stream, || first.count(&full))?;
@@ -73,7 +73,7 @@ pub(super) fn run(gpu: &Arc<Gpu>, variety: &Variety, plane: &Plane, repeats: Rep
 
     // Strength 0 does all the work and leaves the picture as it is, so that it can be worked on again and again.
     let strength = Strength::from_share(0.0).unwrap_or_default();
-    let task = &Task { settings: Settings { strength, ..full.settings }, ..full };
+    let task = &full.with(Settings { strength, ..full.settings });
     let copies = pictures.len();
     let total = measured(variety, &stream, repeats, |launch| pictures[launch % copies].equalize(history, task))?;
     let mut time = |step: Step| {

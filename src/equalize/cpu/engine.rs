@@ -7,10 +7,10 @@ use super::layout::{Layout, PlanarRgb};
 use super::lookup::Lookup;
 use super::simd::Kernels;
 use super::word_histogram::WordHistogram;
-use crate::equalize::{colours, levels, weights};
+use crate::equalize::{Work, colours, levels, tiles, weights, whole};
 use crate::frame::{Component, Endian, Frame, HostPool, Luminance, PlaneMut, Sample};
 use crate::spec::chroma::rescaled;
-use crate::spec::{Chroma, Curve, Histogram, Rect, moved};
+use crate::spec::{Chroma, Counts, Curve, Histogram, Rect, moved};
 use std::ops::Range;
 
 /// Counts and maps frames, one at a time. Its memory (some 0.7 MB) is used again for every frame.
@@ -55,6 +55,21 @@ impl Engine {
             codes: Luminances::default(),
             chroma: ChromaRow::default(),
         })
+    }
+
+    /// What is counted of the frame of `work`.
+    pub fn counts(&mut self, work: &Work) -> Counts {
+        let (frame, settings) = (work.frame(), work.settings());
+        match tiles(frame, settings.method) {
+            None => Counts::Frame {
+                size: (frame.width(), frame.height()),
+                histogram: self.histogram(frame, work.counted()),
+            },
+            Some(tiles) => Counts::Tiles {
+                frame: work.counts_frame_with_tiles().then(|| self.histogram(frame, whole(frame))),
+                tiles: self.tile_histograms(frame, tiles, settings.bins),
+            },
+        }
     }
 
     /// The histogram of the luminance in a part of `frame`.

@@ -44,7 +44,7 @@ impl<T> InOrder<T> {
         Ok(result)
     }
 
-    /// Turns everybody away, now and later: whoever holds a ticket will not use it.
+    /// Refuses all tickets from now on, those that wait included: one of them will not be used.
     pub fn close(&self) {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
         self.moved.notify_all();

@@ -13,7 +13,7 @@
 //! | `local.rs` | the two passes of local equalization |
 //! | `chroma.rs` | chroma that follows luma |
 //! | `layout.rs` | which kernels a format needs |
-//! | `words.rs`, `lookup.rs` | the counters, and the curve as a table of stored words |
+//! | `word_histogram.rs`, `lookup.rs` | the counters, and the curve as a table of stored words |
 //! | `tile_counters.rs`, `blend.rs` | the counters of tiles, and their curves as rows are blended between them |
 //! | `simd/` | the kernels: scalar, AVX2, AVX-512 |
 //! | `isa.rs` | what this machine can run |
@@ -34,24 +34,21 @@ mod worker;
 pub use engine::Engine;
 pub use isa::Isa;
 
-use super::{CountedRegion, Equalizer};
-use crate::frame::{Frame, HostPool};
-use crate::spec::{Curve, Settings};
+use super::{Equalized, Equalizer, Role, Work};
+use crate::frame::HostPool;
+use crate::spec::{Remembered, Temporal};
 use anyhow::{Context, Result, anyhow, bail};
 use crossbeam_channel::{Receiver, Sender};
 use in_order::InOrder;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use worker::{Done, Job, Next, Shared, Task, Worker};
+use worker::{Done, Job, Shared, Task, Worker};
 
 /// The backend that runs on the CPU.
 pub struct Cpu {
     isa: Isa,
-    settings: Settings,
-    curve: Option<Arc<Curve>>,
-    in_order: Arc<InOrder<Shared>>,
-    counted: CountedRegion,
+    in_order: Arc<Shared>,
     /// `None` once the threads are told to end.
     jobs: Option<Sender<Job>>,
     done: Receiver<Done>,
@@ -60,24 +57,24 @@ pub struct Cpu {
     /// How many frames have come.
     frames: u64,
     /// How many of them wait for later ones.
-    held: usize,
-    /// The frames under way, oldest first; those that are done wait here for the ones before them.
-    under_way: VecDeque<Option<Frame>>,
+    waiting: usize,
+    /// The frames under way, oldest first; results wait here for those of the frames before them.
+    under_way: VecDeque<Option<Equalized>>,
     failure: Option<String>,
 }
 
 impl Cpu {
     /// The backend with the best instruction set of this machine; 0 threads count as 1.
-    pub fn new(settings: Settings, threads: usize) -> Self {
-        let Some(cpu) = Cpu::with_isa(settings, threads, Isa::best()) else {
+    pub fn new(threads: usize) -> Self {
+        let Some(cpu) = Cpu::with_isa(threads, Isa::best()) else {
             unreachable!("the best of the available instruction sets is available")
         };
         cpu
     }
 
     /// The backend with this instruction set; `None` on a machine that lacks it.
-    pub fn with_isa(settings: Settings, threads: usize, isa: Isa) -> Option<Self> {
-        let in_order = Arc::new(InOrder::new(Shared::new(settings)));
+    pub fn with_isa(threads: usize, isa: Isa) -> Option<Self> {
+        let in_order = Arc::new(InOrder::new(Temporal::default()));
         let (jobs, waiting) = crossbeam_channel::unbounded();
         let (results, done) = crossbeam_channel::unbounded();
         let pool = HostPool::default();
@@ -94,21 +91,16 @@ impl Cpu {
                 }
             }
         }
-        let (jobs, under_way) = (Some(jobs), VecDeque::new());
-        let counted = CountedRegion::default();
         Some(Cpu {
             isa,
-            settings,
-            curve: None,
             in_order,
-            counted,
-            jobs,
+            jobs: Some(jobs),
             done,
             threads: started,
             next_ticket: 0,
             frames: 0,
-            held: 0,
-            under_way,
+            waiting: 0,
+            under_way: VecDeque::new(),
             failure,
         })
     }
@@ -120,12 +112,6 @@ impl Cpu {
         }
     }
 
-    fn next(&mut self, frame: Frame) -> Box<Next> {
-        let (number, settings) = (self.frames, self.settings);
-        let counted = self.counted.next(&frame, &settings);
-        Box::new(Next { number, frame, settings, counted, curve: self.curve.clone() })
-    }
-
     fn send(&mut self, task: Task) -> Result<()> {
         let job = Job { ticket: self.next_ticket, task };
         if self.jobs.as_ref().is_none_or(|jobs| jobs.send(job).is_err()) {
@@ -135,13 +121,13 @@ impl Cpu {
         Ok(())
     }
 
-    /// Waits for the next frame that is done, whichever it is, and puts it in its place.
+    /// Waits for the next result, of whichever frame it is, and puts it in its place.
     fn receive(&mut self) -> Result<()> {
-        let Done { number, frame } = self.done.recv().context("the equalizer's threads are gone")?;
-        match frame {
-            Ok(frame) => {
+        let Done { number, result } = self.done.recv().context("the equalizer's threads are gone")?;
+        match result {
+            Ok(equalized) => {
                 let oldest = self.frames - self.under_way.len() as u64;
-                self.under_way[(number - oldest) as usize] = Some(frame);
+                self.under_way[(number - oldest) as usize] = Some(equalized);
                 Ok(())
             }
             Err(failure) => {
@@ -154,30 +140,29 @@ impl Cpu {
 }
 
 impl Equalizer for Cpu {
-    fn submit(&mut self, frame: Frame) -> Result<()> {
+    fn submit(&mut self, work: Work) -> Result<()> {
         self.check()?;
-        let next = self.next(frame);
-        self.send(Task::Next(next))?;
+        let most_waiting = if let Role::Equalize = work.role() { work.settings().smoothing.ahead() as usize } else { 0 };
+        self.send(Task::Next(self.frames, Box::new(work)))?;
         self.frames += 1;
         self.under_way.push_back(None);
-        self.held = (self.held + 1).min(self.settings.smoothing.ahead() as usize);
+        self.waiting = (self.waiting + 1).min(most_waiting);
         Ok(())
     }
 
-    fn warm_up(&mut self, frame: Frame) -> Result<()> {
+    fn remember(&mut self, seen: &Remembered) -> Result<()> {
         self.check()?;
-        let next = self.next(frame);
-        self.send(Task::WarmUp(next))
+        self.send(Task::Remember(Box::new(seen.clone())))
     }
 
     fn finish(&mut self) -> Result<()> {
-        for _ in 0..std::mem::take(&mut self.held) {
+        for _ in 0..std::mem::take(&mut self.waiting) {
             self.send(Task::Rest)?;
         }
         Ok(())
     }
 
-    fn collect(&mut self) -> Result<Option<Frame>> {
+    fn collect(&mut self) -> Result<Option<Equalized>> {
         self.check()?;
         if self.in_flight() == 0 {
             return Ok(None);
@@ -189,20 +174,12 @@ impl Equalizer for Cpu {
     }
 
     fn in_flight(&self) -> usize {
-        self.under_way.len().saturating_sub(self.held)
+        self.under_way.len().saturating_sub(self.waiting)
     }
 
     fn capacity(&self) -> usize {
         // One more than can be worked on, so that no thread waits while a finished frame is collected.
         self.threads.len() + 1
-    }
-
-    fn set(&mut self, settings: Settings) {
-        self.settings = settings;
-    }
-
-    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
-        self.curve = curve;
     }
 
     fn name(&self) -> String {
@@ -213,7 +190,7 @@ impl Equalizer for Cpu {
 
 impl Drop for Cpu {
     fn drop(&mut self) {
-        // Frames that nobody will collect are not worth finishing.
+        // Results that will not be collected are not worth finishing.
         self.in_order.close();
         self.jobs = None;
         for thread in self.threads.drain(..) {

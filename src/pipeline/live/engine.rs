@@ -1,7 +1,7 @@
 //! Runs a camera until it is over or somebody asks for the end: then every frame that an output has taken is written,
 //! and every output finished.
 
-use super::equalize_stage::EqualizeStage;
+use super::equalize_stage::LiveEqualizer;
 use super::output_queue::{CloseAfter, OutputQueue};
 use super::viewer_stats::ViewerStats;
 use super::{
@@ -39,7 +39,7 @@ pub fn run(
     progress: &Progress,
     mut tick: impl FnMut(&Progress),
 ) -> Result<LiveSummary> {
-    let LiveParts { camera, microphone, equalizer, shared_settings, outputs, viewer } = parts;
+    let LiveParts { camera, microphone, stage, shared_settings, outputs, viewer } = parts;
     let begin = Instant::now();
     let captured = DropOldestQueue::new(if outputs.is_empty() { 1 } else { ALL_WAITING });
     let shown: Option<ShownQueue> = viewer.is_some().then(|| DropOldestQueue::new(1));
@@ -61,7 +61,7 @@ pub fn run(
         let alive = running.clone();
         let equalize = start(scope, "equalize", stop, move || {
             let _alive = alive;
-            let stage = EqualizeStage { equalizer, shared_settings, captured, shown, queues, progress, equalized: 0 };
+            let stage = LiveEqualizer { stage, shared_settings, captured, shown, queues, progress, equalized: 0 };
             let result = stage.run();
             queues.iter().for_each(OutputQueue::close);
             cancel.cancel();

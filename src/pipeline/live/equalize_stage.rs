@@ -2,15 +2,15 @@
 
 use super::output_queue::OutputQueue;
 use super::{Captured, DropOldestQueue, Latency, SharedSettings, Shown};
-use crate::equalize::Equalizer;
+use crate::equalize::EqualizeStage;
 use crate::pipeline::{Progress, Stage};
 use anyhow::Result;
 use std::collections::VecDeque;
 use std::time::Instant;
 
 /// Equalizes what the camera has captured, and hands it to viewer and outputs.
-pub(super) struct EqualizeStage<'a> {
-    pub(super) equalizer: Box<dyn Equalizer>,
+pub(super) struct LiveEqualizer<'a> {
+    pub(super) stage: EqualizeStage,
     pub(super) shared_settings: &'a SharedSettings,
     pub(super) captured: &'a DropOldestQueue<Captured>,
     pub(super) shown: Option<&'a DropOldestQueue<(Shown, Instant)>>,
@@ -20,27 +20,27 @@ pub(super) struct EqualizeStage<'a> {
     pub(super) equalized: u64,
 }
 
-impl EqualizeStage<'_> {
+impl LiveEqualizer<'_> {
     /// Equalizes until the camera is over. Frames overlap only where they would otherwise wait.
     pub(super) fn run(mut self) -> Result<(String, Latency)> {
         let mut settings = self.shared_settings.get();
         let mut under_way: VecDeque<Captured> = VecDeque::new();
         let mut latency = Latency::default();
         loop {
-            let next = match self.equalizer.in_flight() {
+            let next = match self.stage.in_flight() {
                 0 => match self.captured.pop() {
                     Some(captured) => Some(captured),
-                    None => return Ok((self.equalizer.name(), latency)),
+                    None => return Ok((self.stage.name(), latency)),
                 },
-                busy if busy < self.equalizer.capacity() => self.captured.try_pop(),
+                _ if self.stage.has_room() => self.captured.try_pop(),
                 _ => None,
             };
             if let Some(captured) = next {
                 if self.shared_settings.get() != settings {
                     settings = self.shared_settings.get();
-                    self.equalizer.set(settings);
+                    self.stage.set(settings);
                 }
-                self.progress.measure(Stage::Equalize, || self.equalizer.submit(captured.frame.clone()))?;
+                self.progress.measure(Stage::Equalize, || self.stage.submit(captured.frame.clone()))?;
                 under_way.push_back(captured);
             } else {
                 self.pass_on(&mut under_way, &mut latency)?;
@@ -50,17 +50,17 @@ impl EqualizeStage<'_> {
 
     /// Hands on the oldest frame under way; false when there is none.
     fn pass_on(&mut self, under_way: &mut VecDeque<Captured>, latency: &mut Latency) -> Result<bool> {
-        let Some(equalized) = self.progress.measure(Stage::Equalize, || self.equalizer.collect())? else {
+        let Some(equalized) = self.progress.measure(Stage::Equalize, || self.stage.collect())? else {
             return Ok(false);
         };
         let Some(Captured { frame: original, at }) = under_way.pop_front() else { return Ok(false) };
         latency.add(at.elapsed());
         self.progress.count_written();
         for output in self.queues {
-            output.push(equalized.clone());
+            output.push(equalized.frame.clone());
         }
         if let Some(slot) = self.shown {
-            slot.push((Shown { original, equalized, number: self.equalized }, at));
+            slot.push((Shown { original, equalized: equalized.frame, number: self.equalized }, at));
         }
         self.equalized += 1;
         Ok(true)

@@ -1,7 +1,7 @@
 //! What takes part in a live run: a camera, an equalizer, outputs, a viewer; and what the run comes to.
 
 use super::{Latency, SharedSettings};
-use crate::equalize::Equalizer;
+use crate::equalize::EqualizeStage;
 use crate::ffmpeg::Packet;
 use crate::frame::{Frame, Pool};
 use crate::pipeline::Sink;
@@ -144,8 +144,8 @@ pub struct LiveParts<'a> {
     pub camera: Box<dyn Camera>,
     /// Where sound comes from beside that.
     pub microphone: Option<Box<dyn Microphone>>,
-    /// What equalizes, with the settings of `shared_settings`.
-    pub equalizer: Box<dyn Equalizer>,
+    /// What equalizes, begun with the settings of `shared_settings`.
+    pub stage: EqualizeStage,
     /// What the user turns.
     pub shared_settings: &'a SharedSettings,
     /// Where frames go beside the viewer.

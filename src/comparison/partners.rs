@@ -1,26 +1,16 @@
-//! A source that joins two: each frame of A comes with the frame of B that is shown at the same time.
+//! The frames of B that are shown at the same time as those of A.
 
 use crate::ffmpeg::{AutoRotate, Rational, microseconds, rescale};
-use crate::frame::{Attachment, Frame};
-use crate::pipeline::{Delivery, Input, Source};
+use crate::frame::Frame;
+use crate::pipeline::{Input, Source};
 use anyhow::Result;
-use std::sync::Arc;
-
-/// What hangs onto a frame of A on its way.
-pub struct Partner {
-    /// The frame of B.
-    pub frame: Frame,
-    /// What hung there before.
-    pub attachment: Option<Attachment>,
-}
 
 /// Frames a second of a video that does not say.
 const USUAL_RATE: f64 = 25.0;
 
-/// Both videos, as long as the shorter one. Times count from where both begin by `--start`, else from
-/// the first frame of each.
-pub struct Pair {
-    a: Box<dyn Source>,
+/// Finds the partner of each frame of A. Times count from where both begin by `--start`, else from the first frame of
+/// each.
+pub struct Partners {
     b: Box<dyn Source>,
     clocks: [Clock; 2],
     /// Both are held upright before they are put together.
@@ -35,13 +25,12 @@ pub struct Pair {
     tolerance: i64,
 }
 
-impl Pair {
-    /// Joins these two; answers with what the sink has to know of the result, too.
-    pub fn new((a, of_a): (Box<dyn Source>, Input), (b, of_b): (Box<dyn Source>, Input)) -> (Self, Input) {
+impl Partners {
+    /// Those of the frames of A; answers with what the sink has to know of the two together, as long as the shorter one.
+    pub fn new(of_a: Input, (b, of_b): (Box<dyn Source>, Input)) -> (Self, Input) {
         let clocks = [Clock::of(&of_a), Clock::of(&of_b)];
         let rates = [of_a.rate(), of_b.rate()].map(|rate| rate.unwrap_or(USUAL_RATE));
-        let pair = Pair {
-            a,
+        let partners = Partners {
             b,
             clocks,
             upright: [&of_a, &of_b].map(|input| AutoRotate::new(input.video_stream(), false)),
@@ -60,7 +49,18 @@ impl Pair {
             stream.side_data = std::mem::take(&mut stream.side_data).of_turned_pictures();
             stream.metadata.retain(|(key, _)| !key.eq_ignore_ascii_case("rotate"));
         }
-        (pair, joined)
+        (partners, joined)
+    }
+
+    /// `frame` of A, upright, and the frame of B that is shown at the same time, upright too; `None` when B is over by
+    /// then.
+    ///
+    /// # Errors
+    /// When B cannot be read, or a frame cannot be turned.
+    pub fn pair(&mut self, frame: Frame) -> Result<Option<[Frame; 2]>> {
+        let frame = self.upright[0].frame(frame)?;
+        let time = self.clocks[0].time_of(&frame);
+        Ok(self.partner(time)?.map(|partner| [frame, partner]))
     }
 
     /// The frame of B that is shown `time` microseconds after its first one; `None` when B is over by then.
@@ -88,20 +88,6 @@ impl Pair {
             }
         }
         Ok(None)
-    }
-}
-
-impl Source for Pair {
-    fn next(&mut self) -> Result<Option<Delivery>> {
-        let Some(mut delivery) = self.a.next()? else { return Ok(None) };
-        if let Some(frame) = delivery.frame.take() {
-            let frame = delivery.frame.insert(self.upright[0].frame(frame)?);
-            let time = self.clocks[0].time_of(frame);
-            let Some(partner) = self.partner(time)? else { return Ok(None) };
-            let attachment = frame.attachment.take();
-            frame.attachment = Some(Arc::new(Partner { frame: partner, attachment }));
-        }
-        Ok(Some(delivery))
     }
 }
 

@@ -1,10 +1,9 @@
-//! What the options put around a backend: kept curves (`--load-curves`), luma alone (`--gray`).
+//! What the options do to frames ahead of the backend: kept curves (`--load-curves`), luma alone (`--gray`).
 
 use anyhow::{Context, Result};
-use histeq_video::curves::{ApplyCurves, CurveFile};
-use histeq_video::equalize::Equalizer;
+use histeq_video::curves::{CurveFile, KeptCurves};
 use histeq_video::equalize::cpu::Cpu;
-use histeq_video::equalize::gray::Gray;
+use histeq_video::equalize::{CurveSource, EqualizeStage, Equalizer};
 use histeq_video::frame::Frame;
 use histeq_video::pipeline::live::Shown;
 use histeq_video::sink::Target;
@@ -19,33 +18,30 @@ pub fn differ<'a>(load_curves: Option<&str>, mut written: impl Iterator<Item = &
 
 /// The options, once their files have been read.
 #[derive(Clone)]
-pub struct Wrapping {
+pub struct FrameOptions {
     kept: Option<Arc<CurveFile>>,
     gray: bool,
 }
 
-impl Wrapping {
+impl FrameOptions {
     /// Reads the curves of this file, if there is one.
     pub fn read(load_curves: Option<&str>, gray: bool) -> Result<Self> {
-        Ok(Wrapping { kept: load_curves.map(CurveFile::read).transpose()?.map(Arc::new), gray })
+        Ok(FrameOptions { kept: load_curves.map(CurveFile::read).transpose()?.map(Arc::new), gray })
     }
 
-    /// `backend`, which was made with the same settings and gets the frames from number `first` on, with this around it.
-    pub fn around(&self, backend: Box<dyn Equalizer>, settings: Settings, first: u64) -> Box<dyn Equalizer> {
-        let mut equalizer = backend;
-        if let Some(kept) = self.kept.clone() {
-            equalizer = Box::new(ApplyCurves::new(equalizer, kept, settings, first));
-        }
-        if self.gray { Box::new(Gray::new(equalizer)) } else { equalizer }
+    /// Frames through `backend` with these options.
+    pub fn stage(&self, backend: Box<dyn Equalizer>, settings: Settings) -> EqualizeStage {
+        let curves = self.kept.clone().map(|file| Box::new(KeptCurves::new(file)) as Box<dyn CurveSource>);
+        EqualizeStage::new(backend, settings).gray(self.gray).with_curves(curves)
     }
 
     /// The frame that is shown, equalized again by itself: with the temporal window, only the frames before it could tell
     /// its curve.
     pub fn again(&self, shown: &Shown, settings: Settings) -> Result<Frame> {
         let settings = Settings { smoothing: Smoothing::OFF, ..settings };
-        let mut equalizer = self.around(Box::new(Cpu::new(settings, 1)), settings, shown.number);
-        equalizer.submit(shown.original.clone())?;
-        equalizer.finish()?;
-        equalizer.collect()?.context("the CPU lost a frame")
+        let mut stage = self.stage(Box::new(Cpu::new(1)), settings).from_frame(shown.number);
+        stage.submit(shown.original.clone())?;
+        stage.finish()?;
+        Ok(stage.collect()?.context("the CPU lost a frame")?.frame)
     }
 }

@@ -1,0 +1,77 @@
+//! What comes down with a picture beside its samples: what was counted of it, and its curves. It lies behind the samples in
+//! the same buffer, so that one copy brings both.
+//!
+//! ```text
+//! samples (Layout) | counts of codes, u32 | counts of tiles, u32 | curves, u16
+//! ```
+
+use super::history::History;
+use super::layout::Layout;
+use super::task::{Readback, Task};
+use crate::spec::clahe::{TileBins, TileHistograms, Tiles};
+use crate::spec::{Counts, Histogram, Levels};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Where each part lies, in bytes from the start of the buffer. Parts that are not read back are empty.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ReadbackLayout {
+    levels: Levels,
+    size: (usize, usize),
+    tiles: Option<(Tiles, TileBins)>,
+    pub counts: Range<usize>,
+    pub tile_counts: Range<usize>,
+    pub curves: Range<usize>,
+}
+
+impl ReadbackLayout {
+    /// For a picture of this layout.
+    pub fn of(layout: &Layout, task: &Task) -> Self {
+        let everything = task.readback == Readback::Everything;
+        let counted = everything || task.readback == Readback::Window && History::slots_for(&task.settings) > 0;
+        let grid = task.tiles(layout).map(|(tiles, _)| (tiles, TileBins::new(task.levels, task.settings.bins)));
+        let codes = layout.codes();
+        let start = layout.buffer_bytes();
+        let counts = start..start + if counted { 4 * codes } else { 0 };
+        let bins = grid.map_or(0, |(tiles, bins)| tiles.count() * bins.count());
+        let tile_counts = counts.end..counts.end + if counted { 4 * bins } else { 0 };
+        let curves = grid.map_or(1, |(tiles, _)| tiles.count());
+        let curves = tile_counts.end..tile_counts.end + if everything { 2 * codes * curves } else { 0 };
+        ReadbackLayout { levels: task.levels, size: layout.size(), tiles: grid, counts, tile_counts, curves }
+    }
+
+    /// The bytes behind the samples.
+    pub fn range(&self) -> Range<usize> {
+        self.counts.start..self.curves.end
+    }
+
+    /// The bytes of a buffer for samples and all of this.
+    pub fn buffer_bytes(&self) -> usize {
+        self.curves.end
+    }
+
+    /// What was counted, out of a buffer that has come down.
+    pub fn read_counts(&self, buffer: &[u8]) -> Option<Arc<Counts>> {
+        if self.counts.is_empty() {
+            return None;
+        }
+        let words = |range: &Range<usize>| {
+            buffer[range.clone()].chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+        };
+        let codes: Vec<u32> = words(&self.counts).collect();
+        let histogram = Histogram::from_codes(self.levels, &codes);
+        Some(Arc::new(match self.tiles {
+            None => Counts::Frame { size: self.size, histogram },
+            Some((tiles, bins)) => {
+                let counts = words(&self.tile_counts).map(u64::from).collect();
+                Counts::Tiles { frame: Some(histogram), tiles: TileHistograms::from_counts(tiles, bins, counts) }
+            }
+        }))
+    }
+
+    /// The curves, likewise: an entry for each code, curve after curve.
+    pub fn read_curves(&self, buffer: &[u8]) -> Option<Arc<[u16]>> {
+        let codes = buffer[self.curves.clone()].chunks_exact(2).map(|code| u16::from_le_bytes([code[0], code[1]]));
+        (!self.curves.is_empty()).then(|| codes.collect())
+    }
+}

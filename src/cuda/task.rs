@@ -1,0 +1,105 @@
+//! What is to be done with a frame on the GPU. A task is made for a frame, and checked against the buffers that it meets:
+//! the kernels take its levels and its region on trust.
+
+use super::layout::Layout;
+use crate::frame::{Frame, Matrix, Range};
+use crate::spec::clahe::{TileBins, Tiles};
+use crate::spec::{Gain, Levels, Method, Plateau, Rect, Settings, Weights};
+
+/// What comes down with a frame beside its samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Readback {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The counts, where the temporal window has more frames than one.
+    Window,
+    /// The counts and the curves.
+    Everything,
+}
+
+/// What is to be done with a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Task {
+    /// Which codes of its luminance are levels.
+    pub(super) levels: Levels,
+    /// How RGB makes luminance.
+    pub(super) weights: Weights,
+    /// How it is equalized.
+    pub(super) settings: Settings,
+    /// The part that is counted, which lies in a picture of this size.
+    pub(super) counted: Rect,
+    size: (usize, usize),
+    /// How many samples are counted.
+    pub(super) samples: u64,
+    /// What comes down with it.
+    pub(super) readback: Readback,
+}
+
+impl Task {
+    /// To equalize `frame`, with the samples in `counted` counted as far as it lies in the frame, or all of them if none
+    /// of it does.
+    pub fn new(frame: &Frame, settings: Settings, counted: Rect) -> Self {
+        let size = (frame.width(), frame.height());
+        let counted = counted.within(size).unwrap_or(Rect::whole(size));
+        let depth = frame.format().depth();
+        let levels = match frame.range() {
+            Range::Limited => Levels::limited(depth),
+            Range::Full => Levels::full(depth),
+        };
+        let weights = match frame.matrix() {
+            Matrix::Bt601 => Weights::BT601,
+            Matrix::Bt709 => Weights::BT709,
+            Matrix::Bt2020 => Weights::BT2020,
+        };
+        let samples = counted.width as u64 * counted.height as u64;
+        Task { levels, weights, settings, counted, size, samples, readback: Readback::Nothing }
+    }
+
+    /// To take in `samples` samples of these levels that were counted elsewhere, of a picture of this size.
+    pub(super) fn for_counts(levels: Levels, size: (usize, usize), settings: Settings, samples: u64) -> Self {
+        let (weights, counted) = (Weights::BT601, Rect::whole(size));
+        Task { levels, weights, settings, counted, size, samples, readback: Readback::Nothing }
+    }
+
+    /// The same, with this read back.
+    #[must_use]
+    pub fn reading_back(self, readback: Readback) -> Self {
+        Task { readback, ..self }
+    }
+
+    /// The same, with other settings.
+    #[must_use]
+    pub fn with(self, settings: Settings) -> Self {
+        Task { settings, ..self }
+    }
+
+    /// Makes sure that it is for pictures of this layout.
+    ///
+    /// # Panics
+    /// When it was made for a frame of another size or depth.
+    pub(super) fn assert_suits(&self, layout: &Layout) {
+        assert!(
+            self.size == layout.size() && self.levels.codes() == layout.codes(),
+            "a task for another kind of picture"
+        );
+    }
+
+    /// The grid of local equalization and the bins of a tile; `None` where there is one curve for the frame.
+    pub(super) fn tiles(&self, layout: &Layout) -> Option<(Tiles, usize)> {
+        let Method::Clahe { columns, rows } = self.settings.method else { return None };
+        let bins = TileBins::new(self.levels, self.settings.bins).count();
+        Some((Tiles::new(columns, rows, layout.size()), bins))
+    }
+
+    /// Whether all of a picture is counted.
+    pub(super) fn is_whole(&self, layout: &Layout) -> bool {
+        self.counted == Rect::whole(layout.size())
+    }
+
+    /// Whether the curve depends on the plain histogram of the frame and on nothing else.
+    pub(super) fn is_plain(&self) -> bool {
+        let Settings { smoothing, plateau, bins, max_gain, .. } = self.settings;
+        smoothing.frames() == 1 && plateau == Plateau::Off && bins.is_none() && max_gain == Gain::OFF
+    }
+}

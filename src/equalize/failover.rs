@@ -1,0 +1,290 @@
+//! A backend that another one takes over from: the CPU begins while a GPU opens, and goes on should the GPU fail. Both are
+//! the same step. Every work is kept until its result has come out, with what was counted of the frames before; the next
+//! backend is told that, and does again what was under way. All backends give the same bytes, so the picture does not show
+//! where.
+//!
+//! ```text
+//! frames    0 1 2 ... s-m ......... s-1 | s ............ n
+//! first     have come out               | were under way
+//! second              remembered        | done again, and all that follow
+//! ```
+//!
+//! m = W + F: no frame further back has a part in what becomes of frame s.
+
+use super::{Equalized, Equalizer, Role, Work};
+use crate::frame::{LatePool, Pool};
+use crate::spec::{Chroma, Remembered};
+use anyhow::Result;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Told once, in a sentence, that another backend has taken over from one that failed, and why.
+pub type Tell = Box<dyn Fn(&str) + Send>;
+
+/// Makes the backend that goes on after a failure.
+pub type Build = Box<dyn FnOnce() -> Box<dyn Equalizer> + Send>;
+
+/// A backend that is being opened.
+pub trait OpeningBackend: Send {
+    /// Whether it is open, or never will be: [`take`](OpeningBackend::take) answers at once.
+    fn is_ready(&self) -> bool;
+
+    /// The backend, waiting until it is open.
+    ///
+    /// # Errors
+    /// When it cannot be had.
+    fn take(self: Box<Self>) -> Result<Box<dyn Equalizer>>;
+}
+
+/// What it means if the backend that is being opened cannot be had.
+pub enum OnUnavailable {
+    /// The run has failed, even if the first backend could do it all.
+    Fail,
+    /// The first backend does it all; this is told why, once.
+    Tell(Box<dyn FnOnce(anyhow::Error) + Send>),
+}
+
+/// A backend with others behind it.
+pub struct Failover {
+    active: Box<dyn Equalizer>,
+    /// What takes over as soon as it is open.
+    opening: Option<(Box<dyn OpeningBackend>, OnUnavailable)>,
+    /// What takes over after a failure, which is not for the backend that merely begins.
+    reserve: Option<Build>,
+    tell: Tell,
+    /// What was counted of the last frames that have come out, as many as later frames may depend on.
+    remembered: VecDeque<Remembered>,
+    /// What has not come out yet.
+    under_way: VecDeque<Work>,
+    /// Results that came out of the next backend while it took over.
+    done: VecDeque<Equalized>,
+    /// No more frames will come.
+    finished: bool,
+    /// Frames that have come out of the backend that began, and its name, once another one has taken over.
+    equalized: u64,
+    began: Option<String>,
+    /// Whether the backend that was being opened came when all was done.
+    too_late: bool,
+    pool: Option<Arc<LatePool>>,
+}
+
+impl Failover {
+    /// `primary` until it fails; then `tell` is told and the backend that `reserve` makes goes on.
+    pub fn new(primary: Box<dyn Equalizer>, reserve: Build, tell: Tell) -> Self {
+        Failover {
+            active: primary,
+            opening: None,
+            reserve: Some(reserve),
+            tell,
+            remembered: VecDeque::new(),
+            under_way: VecDeque::new(),
+            done: VecDeque::new(),
+            finished: false,
+            equalized: 0,
+            began: None,
+            too_late: false,
+            pool: None,
+        }
+    }
+
+    /// `first` until `opening` is open; `reserve` and `tell` are for the failure of that one. Input goes into memory of
+    /// the host until there is a better kind.
+    pub fn opening(
+        first: Box<dyn Equalizer>,
+        opening: Box<dyn OpeningBackend>,
+        on_unavailable: OnUnavailable,
+        reserve: Build,
+        tell: Tell,
+    ) -> Self {
+        let mut failover = Failover::new(first, reserve, tell);
+        failover.opening = Some((opening, on_unavailable));
+        failover.pool = Some(Arc::default());
+        failover
+    }
+
+    /// Has `next` do what is under way, as if it had done all frames before, and gives the results that are done already.
+    fn take_over(&self, next: &mut dyn Equalizer) -> Result<VecDeque<Equalized>> {
+        self.remembered.iter().try_for_each(|seen| next.remember(seen))?;
+        let mut done = VecDeque::new();
+        for work in &self.under_way {
+            while next.in_flight() >= next.capacity() {
+                done.extend(next.collect()?);
+            }
+            next.submit(work.clone())?;
+        }
+        if self.finished {
+            next.finish()?;
+        }
+        Ok(done)
+    }
+
+    /// Makes `next` the backend that works; the results of what was under way came out of it.
+    fn switch_to(&mut self, next: Box<dyn Equalizer>, done: VecDeque<Equalized>) {
+        self.active = next;
+        for equalized in done {
+            self.came_out(&equalized);
+            self.done.push_back(equalized);
+        }
+    }
+
+    /// Hands over to the backend that is open now, before a frame whose chroma is treated like this.
+    fn hand_over(&mut self, chroma: Chroma) -> Result<()> {
+        let Some((opening, on_unavailable)) = self.opening.take() else { return Ok(()) };
+        let mut next = match (opening.take(), on_unavailable) {
+            (Ok(next), _) => next,
+            (Err(error), OnUnavailable::Fail) => return Err(error),
+            (Err(error), OnUnavailable::Tell(tell)) => {
+                tell(error);
+                self.reserve = None;
+                return Ok(());
+            }
+        };
+        match self.take_over(next.as_mut()) {
+            Ok(done) => {
+                if let (Some(pool), Some(memory)) = (&self.pool, next.input_pool(chroma)) {
+                    pool.arrive(memory);
+                }
+                self.began = Some(self.active.name());
+                self.switch_to(next, done);
+            }
+            // The first backend still has what is under way, and goes on.
+            Err(error) => {
+                (self.tell)(&format!("{} failed, going on with {}: {error:#}", next.name(), self.active.name()));
+                self.reserve = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the reserve go on after `error`; the error itself if there is none.
+    fn recover(&mut self, error: anyhow::Error) -> Result<()> {
+        // What merely begins is a CPU already.
+        if self.opening.is_some() {
+            return Err(error);
+        }
+        let Some(build) = self.reserve.take() else { return Err(error) };
+        let mut next = build();
+        (self.tell)(&format!("{} failed, going on with {}: {error:#}", self.active.name(), next.name()));
+        // Frames may lie on the GPU that has failed.
+        self.under_way.iter().try_for_each(|work| work.frame().bring_down())?;
+        let done = self.take_over(next.as_mut())?;
+        self.switch_to(next, done);
+        Ok(())
+    }
+
+    /// Puts the oldest result of the active backend, if there is one, with those that are done; after a failure, the
+    /// results of the next backend are there instead.
+    fn collect_from_active(&mut self) -> Result<()> {
+        match self.active.collect() {
+            Ok(None) => Ok(()),
+            Ok(Some(equalized)) => {
+                self.came_out(&equalized);
+                self.done.push_back(equalized);
+                Ok(())
+            }
+            Err(error) => {
+                self.recover(error)?;
+                if self.done.is_empty() { self.collect_from_active() } else { Ok(()) }
+            }
+        }
+    }
+
+    /// Notes that the oldest frame under way has come out: what was counted of it is all that is kept.
+    fn came_out(&mut self, equalized: &Equalized) {
+        let Some(work) = self.under_way.pop_front() else { return };
+        if self.began.is_none() && !matches!(work.role(), Role::WarmUp) {
+            self.equalized += 1;
+        }
+        let (settings, applied) = (*work.settings(), &equalized.applied);
+        if let Some(counts) = applied.counts.clone() {
+            self.remembered.push_back(Remembered { counts, settings, scene: applied.scene.map(|scene| scene.number) });
+        }
+        // Settings with another window begin a new one, so that these tell what is needed.
+        let smoothing = settings.smoothing;
+        let needed = if smoothing.frames() > 1 { smoothing.memory() as usize } else { 0 };
+        self.remembered.drain(..self.remembered.len().saturating_sub(needed));
+    }
+
+    /// Waits for a backend without which the run has failed, though it has nothing to do any more.
+    fn insist(&mut self) -> Result<()> {
+        match self.opening.take_if(|(_, on_unavailable)| matches!(on_unavailable, OnUnavailable::Fail)) {
+            Some((opening, _)) => {
+                self.too_late = true;
+                self.reserve = None;
+                opening.take().map(drop)
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Equalizer for Failover {
+    fn submit(&mut self, work: Work) -> Result<()> {
+        if self.opening.as_ref().is_some_and(|(opening, _)| opening.is_ready()) {
+            self.hand_over(work.settings().chroma)?;
+            // It may have less room than the first one had.
+            while self.active.in_flight() >= self.active.capacity() {
+                self.collect_from_active()?;
+            }
+        }
+        self.under_way.push_back(work.clone());
+        self.active.submit(work).or_else(|error| self.recover(error))
+    }
+
+    fn remember(&mut self, seen: &Remembered) -> Result<()> {
+        self.remembered.push_back(seen.clone());
+        self.active.remember(seen).or_else(|error| self.recover(error))
+    }
+
+    fn collect(&mut self) -> Result<Option<Equalized>> {
+        if self.done.is_empty() {
+            self.collect_from_active()?;
+        }
+        Ok(self.done.pop_front())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.finished = true;
+        self.active.finish().or_else(|error| self.recover(error))?;
+        self.insist()
+    }
+
+    fn in_flight(&self) -> usize {
+        self.done.len() + self.active.in_flight()
+    }
+
+    fn capacity(&self) -> usize {
+        self.active.capacity()
+    }
+
+    fn input_pool(&self, chroma: Chroma) -> Option<Arc<dyn Pool>> {
+        match &self.pool {
+            Some(pool) => Some(pool.clone()),
+            None => self.active.input_pool(chroma),
+        }
+    }
+
+    fn name(&self) -> String {
+        let name = self.active.name();
+        match (&self.began, self.equalized) {
+            (None, _) if self.too_late || self.opening.is_some() => name + " while the GPU was opening",
+            (None, _) | (Some(_), 0) => name,
+            (Some(first), 1) => format!("{name}, the first frame by {first}"),
+            (Some(first), frames) => format!("{name}, the first {frames} by {first}"),
+        }
+    }
+}
+
+impl Drop for Failover {
+    /// Waits for a backend that is no longer wanted: the process must not end while a driver is starting, and that there
+    /// is none is still to be told.
+    fn drop(&mut self) {
+        let Some((opening, on_unavailable)) = self.opening.take() else { return };
+        if std::thread::panicking() {
+            return;
+        }
+        if let (Err(error), OnUnavailable::Tell(tell)) = (opening.take(), on_unavailable) {
+            tell(error);
+        }
+    }
+}

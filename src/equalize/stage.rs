@@ -1,0 +1,254 @@
+//! The stage between source and sink: makes a [`Work`] of each frame, has a backend do it, and shows what came of it to
+//! observers.
+//!
+//! ```text
+//! frame -> Gray (--gray) -> CountedRegion (--roi auto) or CurveSource (--load-curves) -> Work -> Equalizer -> observers
+//! ```
+
+use super::{CountedRegion, Equalized, Equalizer, Gray, Role, Work};
+use crate::frame::{Frame, Pool};
+use crate::spec::{Curve, Settings};
+use anyhow::{Context, Result};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Gives frames curves in place of their own.
+pub trait CurveSource: Send {
+    /// The curve of frame `number`, counted from 0.
+    ///
+    /// # Errors
+    /// When there is none for such a frame.
+    fn curve(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Arc<Curve>>;
+}
+
+/// A frame that has come out of a backend.
+pub struct Observation<'a> {
+    /// Its number, counted from 0; frames that only warm up are not counted.
+    pub number: u64,
+    /// What went in.
+    pub before: &'a Work,
+    /// What came out.
+    pub after: &'a Equalized,
+    /// How long the backend has worked on this thread so far, in all.
+    pub equalizing: Duration,
+    /// What equalized it.
+    pub backend: &'a dyn Equalizer,
+}
+
+/// Sees every frame, and what came of it.
+pub trait Observer: Send {
+    /// A frame goes in.
+    ///
+    /// # Errors
+    /// When the run cannot go on.
+    fn submitted(&mut self, _work: &Work) -> Result<()> {
+        Ok(())
+    }
+
+    /// No more frames will go in.
+    ///
+    /// # Errors
+    /// When the run cannot go on.
+    fn finished(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// A frame has come out, one that only warms up the backend included.
+    ///
+    /// # Errors
+    /// When the run cannot go on.
+    fn equalized(&mut self, seen: Observation<'_>) -> Result<()>;
+
+    /// Whether frames have to come with everything that was applied to them.
+    fn asks_for_everything(&self) -> bool {
+        false
+    }
+
+    /// What the name of the backend gets for it.
+    fn suffix(&self) -> &'static str {
+        ""
+    }
+}
+
+/// A backend, what is done to frames before it, and who sees what comes out of it.
+pub struct EqualizeStage {
+    backend: Box<dyn Equalizer>,
+    settings: Settings,
+    gray: Option<Gray>,
+    region: CountedRegion,
+    curves: Option<Box<dyn CurveSource>>,
+    observers: Vec<Box<dyn Observer>>,
+    /// What is under way or waits for later frames, oldest first. Those that warm up come before all others.
+    under_way: VecDeque<Work>,
+    /// How many frames have gone in and come out, without those that warm up.
+    submitted: u64,
+    collected: u64,
+    equalizing: Duration,
+}
+
+impl EqualizeStage {
+    /// Frames through `backend` with these settings.
+    pub fn new(backend: Box<dyn Equalizer>, settings: Settings) -> Self {
+        EqualizeStage {
+            backend,
+            settings,
+            gray: None,
+            region: CountedRegion::default(),
+            curves: None,
+            observers: Vec::new(),
+            under_way: VecDeque::new(),
+            submitted: 0,
+            collected: 0,
+            equalizing: Duration::ZERO,
+        }
+    }
+
+    /// The same, with the colour taken out of frames first, if `gray` says so.
+    #[must_use]
+    pub fn gray(self, gray: bool) -> Self {
+        EqualizeStage { gray: gray.then(Gray::default), ..self }
+    }
+
+    /// The same, with frames sent through the curves of this source, if there is one.
+    #[must_use]
+    pub fn with_curves(self, curves: Option<Box<dyn CurveSource>>) -> Self {
+        EqualizeStage { curves, ..self }
+    }
+
+    /// The same, with one observer more.
+    #[must_use]
+    pub fn observed_by(mut self, observer: Box<dyn Observer>) -> Self {
+        self.observers.push(observer);
+        self
+    }
+
+    /// The same, with the number of the first frame other than 0.
+    #[must_use]
+    pub fn from_frame(self, number: u64) -> Self {
+        EqualizeStage { submitted: number, collected: number, ..self }
+    }
+
+    /// Other settings for the frames that are submitted from now on. What has been seen still counts, as
+    /// [`Equalization::set`](crate::spec::Equalization::set) says.
+    pub fn set(&mut self, settings: Settings) {
+        self.settings = settings;
+    }
+
+    /// Takes in a frame from before those that are wanted. To be called before the first [`submit`](Self::submit).
+    ///
+    /// # Errors
+    /// When the backend or an observer fails.
+    pub fn warm_up(&mut self, frame: Frame) -> Result<()> {
+        // Nothing is remembered of frames that are sent through given curves.
+        if self.curves.is_some() {
+            return Ok(());
+        }
+        let work = self.work(frame)?.warming_up();
+        self.pass_to_backend(work)
+    }
+
+    /// Takes in a frame. Call [`collect`](Self::collect) first when [`has_room`](Self::has_room) says no.
+    ///
+    /// # Errors
+    /// When the backend or an observer fails, or there is no curve for such a frame.
+    pub fn submit(&mut self, frame: Frame) -> Result<()> {
+        let work = self.work(frame)?;
+        let work = match &mut self.curves {
+            Some(curves) => {
+                let curve = curves.curve(self.submitted, work.frame(), &self.settings)?;
+                work.through(curve)
+            }
+            None => work,
+        };
+        self.submitted += 1;
+        self.pass_to_backend(work)
+    }
+
+    /// What is to be done with `frame`.
+    fn work(&mut self, frame: Frame) -> Result<Work> {
+        let frame = match &mut self.gray {
+            Some(gray) => gray.without_colour(&frame)?,
+            None => frame,
+        };
+        let counted = self.region.next(&frame, &self.settings);
+        let work = Work::new(frame, self.settings).counting(counted);
+        let everything = self.observers.iter().any(|observer| observer.asks_for_everything());
+        Ok(if everything { work.reporting_everything() } else { work })
+    }
+
+    fn pass_to_backend(&mut self, work: Work) -> Result<()> {
+        while self.backend.in_flight() >= self.backend.capacity()
+            && self.under_way.front().is_some_and(|work| matches!(work.role(), Role::WarmUp))
+        {
+            self.collect_next()?;
+        }
+        self.observers.iter_mut().try_for_each(|observer| observer.submitted(&work))?;
+        self.under_way.push_back(work.clone());
+        let begin = Instant::now();
+        let submitted = self.backend.submit(work);
+        self.equalizing += begin.elapsed();
+        submitted
+    }
+
+    /// The oldest frame under way, equalized, waiting until it is done; `None` when there is none.
+    ///
+    /// # Errors
+    /// When the backend or an observer fails.
+    pub fn collect(&mut self) -> Result<Option<Equalized>> {
+        while let Some((work, equalized)) = self.collect_next()? {
+            if !matches!(work.role(), Role::WarmUp) {
+                return Ok(Some(equalized));
+            }
+        }
+        Ok(None)
+    }
+
+    fn collect_next(&mut self) -> Result<Option<(Work, Equalized)>> {
+        let begin = Instant::now();
+        let collected = self.backend.collect();
+        self.equalizing += begin.elapsed();
+        let Some(equalized) = collected? else { return Ok(None) };
+        let before = self.under_way.pop_front().context("the backend gave a frame too many")?;
+        for observer in &mut self.observers {
+            observer.equalized(Observation {
+                number: self.collected,
+                before: &before,
+                after: &equalized,
+                equalizing: self.equalizing,
+                backend: self.backend.as_ref(),
+            })?;
+        }
+        self.collected += u64::from(!matches!(before.role(), Role::WarmUp));
+        Ok(Some((before, equalized)))
+    }
+
+    /// Says that no more frames will come: those that wait for later ones are under way now.
+    ///
+    /// # Errors
+    /// When the backend or an observer fails.
+    pub fn finish(&mut self) -> Result<()> {
+        self.observers.iter_mut().try_for_each(|observer| observer.finished())?;
+        self.backend.finish()
+    }
+
+    /// How many frames can be collected without another one being submitted, those that warm up included.
+    pub fn in_flight(&self) -> usize {
+        self.backend.in_flight()
+    }
+
+    /// Whether another frame may be submitted.
+    pub fn has_room(&self) -> bool {
+        self.backend.in_flight() < self.backend.capacity()
+    }
+
+    /// Memory that the backend reads faster than any other, if there is such a kind.
+    pub fn input_pool(&self) -> Option<Arc<dyn Pool>> {
+        self.backend.input_pool(self.settings.chroma)
+    }
+
+    /// What does the work, for the summary.
+    pub fn name(&self) -> String {
+        self.observers.iter().fold(self.backend.name(), |name, observer| name + observer.suffix())
+    }
+}

@@ -1,0 +1,140 @@
+//! What goes into a backend and what comes out of it: one [`Work`] a frame, one [`Equalized`] a work.
+
+use super::{levels, whole};
+use crate::frame::Frame;
+use crate::spec::{Counts, Curve, Method, Rect, Region, Scene, Settings};
+use std::sync::Arc;
+
+/// One frame on its way through a backend, and what is to be done with it.
+#[derive(Clone, Debug)]
+pub struct Work {
+    frame: Frame,
+    settings: Settings,
+    counted: Rect,
+    role: Role,
+    report: Report,
+}
+
+/// What a frame is to a backend.
+#[derive(Clone, Debug)]
+pub enum Role {
+    /// It is equalized, and remembered for the sake of later frames.
+    Equalize,
+    /// It is sent through this curve, and nothing of it is remembered: settings have no part in it, strength included.
+    SendThrough(Arc<Curve>),
+    /// It lies before the frames that are wanted: it is remembered, and comes out as it went in.
+    WarmUp,
+}
+
+/// How much of what was applied to a frame is told with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Report {
+    /// What another backend would have to know to go on with the next frame: the counts, where the window has more frames
+    /// than one.
+    #[default]
+    Window,
+    /// The counts, the scene and the curves.
+    Everything,
+}
+
+impl Work {
+    /// `frame` to be equalized. Its counted region is the one that `settings` name, or all of it; with
+    /// [`Region::Auto`] it has to be measured ([`CountedRegion`](super::CountedRegion)) and given to
+    /// [`counting`](Work::counting).
+    pub fn new(frame: Frame, settings: Settings) -> Self {
+        let counted = match settings.region {
+            Region::Fixed(rect) => rect,
+            Region::Whole | Region::Auto => whole(&frame),
+        };
+        Work { frame, settings, counted, role: Role::Equalize, report: Report::Window }.counting(counted)
+    }
+
+    /// The same, with the samples in `region` counted, as far as it lies in the frame; all of them where none of it does.
+    #[must_use]
+    pub fn counting(self, region: Rect) -> Self {
+        let counted = region.within((self.frame.width(), self.frame.height())).unwrap_or(whole(&self.frame));
+        Work { counted, ..self }
+    }
+
+    /// The same frame, to be sent through `curve`. With a look-ahead, no frame may be.
+    ///
+    /// # Panics
+    /// When the curve does not have a code for each of the frame's.
+    #[must_use]
+    pub fn through(self, curve: Arc<Curve>) -> Self {
+        assert_eq!(curve.codes().len(), levels(&self.frame).codes(), "a curve of another depth");
+        Work { role: Role::SendThrough(curve), ..self }
+    }
+
+    /// The same frame, to be remembered only. To be submitted before any frame that is to be equalized.
+    #[must_use]
+    pub fn warming_up(self) -> Self {
+        Work { role: Role::WarmUp, ..self }
+    }
+
+    /// The same, with everything told that is applied to the frame.
+    #[must_use]
+    pub fn reporting_everything(self) -> Self {
+        Work { report: Report::Everything, ..self }
+    }
+
+    /// The frame, as it came.
+    pub fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    /// The frame, as it came.
+    pub fn into_frame(self) -> Frame {
+        self.frame
+    }
+
+    /// How it is equalized.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The part of it that is counted; lies in the frame.
+    pub fn counted(&self) -> Rect {
+        self.counted
+    }
+
+    /// What is to be done with it.
+    pub fn role(&self) -> &Role {
+        &self.role
+    }
+
+    /// What is to be told of it.
+    pub fn report(&self) -> Report {
+        self.report
+    }
+
+    /// Whether the histogram that is counted is that of all samples of the frame.
+    pub fn counts_frame(&self) -> bool {
+        self.settings.method != Method::Global || self.counted == whole(&self.frame)
+    }
+
+    /// Whether the histogram of the frame is needed beside those of its tiles.
+    pub fn counts_frame_with_tiles(&self) -> bool {
+        self.settings.smoothing.frames() > 1 || self.report == Report::Everything
+    }
+}
+
+/// What came of a [`Work`].
+#[derive(Clone, Debug)]
+pub struct Equalized {
+    /// The frame, equalized.
+    pub frame: Frame,
+    /// What was applied to it, as far as the work asks for it.
+    pub applied: Applied,
+}
+
+/// What was applied to a frame. A frame that was sent through a given curve has neither counts nor a scene.
+#[derive(Clone, Debug, Default)]
+pub struct Applied {
+    /// What was counted of it.
+    pub counts: Option<Arc<Counts>>,
+    /// Where it belongs.
+    pub scene: Option<Scene>,
+    /// Its curve, or those of its tiles one after the other, row by row: an entry for each code.
+    pub curves: Option<Arc<[u16]>>,
+}

@@ -1,0 +1,157 @@
+//! Measures each frame before and after equalization and writes a record of it (`--stats`); keeps its curve
+//! (`--save-curves`).
+
+use super::measures::{curve_change, deviation, entropy, largest_slope, mean};
+use super::{Record, Recording, eme::eme};
+use crate::curves::{CurveWriter, Kind};
+use crate::equalize::cpu::{Engine, Isa};
+use crate::equalize::{Observation, Observer, Role, Work, whole};
+use crate::frame::HostPool;
+use crate::pipeline::{Input, Progress, Stage};
+use crate::spec::{Curve, Histogram, Levels, Scene, Scenes, Settings};
+use anyhow::{Context, Result};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Saves the curve of each frame.
+pub struct CurveSaver(pub CurveWriter);
+
+impl Observer for CurveSaver {
+    fn equalized(&mut self, seen: Observation<'_>) -> Result<()> {
+        let kind = Kind::of(seen.before.frame());
+        let codes = seen.after.applied.curves.as_ref().filter(|codes| codes.len() == kind.levels().codes());
+        match codes.filter(|_| !matches!(seen.before.role(), Role::WarmUp)) {
+            Some(codes) => {
+                let curve = Curve::from_codes(kind.levels(), codes.to_vec()).context("a curve of these levels")?;
+                self.0.write(seen.number, kind, &curve)
+            }
+            // The frame has a curve a tile.
+            None => Ok(()),
+        }
+    }
+
+    fn asks_for_everything(&self) -> bool {
+        true
+    }
+}
+
+/// Records what is done to each frame.
+pub struct Recorder {
+    recording: Recording,
+    progress: Arc<Progress>,
+    /// Seconds in a unit of the frames' times.
+    time_unit: f64,
+    engine: Engine,
+    /// The scenes of frames that are sent through given curves, for which the backend looks for none.
+    scenes: Option<(Settings, Scenes)>,
+    /// The number of the scene of the first frame: the frames that warmed up may have had others.
+    first_scene: Option<u64>,
+    last: Option<(Levels, Arc<[u16]>)>,
+    /// Decoding, equalizing and encoding, as of the last record.
+    recorded: [Duration; 3],
+}
+
+impl Recorder {
+    /// Writes a record of each frame of `input` to `recording`; `progress` tells how long decoding and encoding take.
+    pub fn new(recording: Recording, input: &Input, progress: Arc<Progress>) -> Self {
+        let Some(engine) = Engine::new(Isa::best(), HostPool::default()) else {
+            unreachable!("the best of the available instruction sets is available")
+        };
+        Recorder {
+            recording,
+            progress,
+            time_unit: f64::from(input.video_stream().time_base),
+            engine,
+            scenes: None,
+            first_scene: None,
+            last: None,
+            recorded: [Duration::ZERO; 3],
+        }
+    }
+
+    /// The histogram of all samples that went in.
+    fn histogram_before(&mut self, seen: &Observation<'_>) -> Histogram {
+        let counts = seen.after.applied.counts.as_ref().filter(|_| seen.before.counts_frame());
+        match counts.and_then(|counts| counts.histogram()) {
+            Some(histogram) => histogram.clone(),
+            None => self.engine.histogram(seen.before.frame(), whole(seen.before.frame())),
+        }
+    }
+
+    /// Where a frame belongs that was sent through a given curve.
+    fn scene_of(&mut self, before: &Work) -> Scene {
+        let (frame, settings) = (before.frame(), *before.settings());
+        let histogram = self.engine.histogram(frame, before.counted());
+        let (_, scenes) = match self.scenes.take() {
+            Some((same, scenes)) if same == settings => self.scenes.insert((settings, scenes)),
+            Some((_, scenes)) => self.scenes.insert((settings, Scenes::after(&settings, &scenes))),
+            None => self.scenes.insert((settings, Scenes::new(&settings))),
+        };
+        (&scenes.next(&histogram, (frame.width(), frame.height()))).into()
+    }
+
+    fn record(&mut self, seen: &Observation<'_>, curves: Arc<[u16]>) -> Record {
+        let (before, after) = (seen.before.frame(), &seen.after.frame);
+        let scene = seen.after.applied.scene.unwrap_or_else(|| self.scene_of(seen.before));
+        let all = self.histogram_before(seen);
+        let equalized = self.engine.histogram(after, whole(after));
+        let levels = all.levels();
+        let last = self.last.take().filter(|(of, last)| *of == levels && last.len() == curves.len());
+        let change = last.map_or(0.0, |(_, last)| curve_change(&last, &curves, levels));
+        let slope = largest_slope(&curves, levels);
+        self.last = Some((levels, curves));
+        let [decode, equalize, encode] = self.times(seen.equalizing);
+
+        Record {
+            frame: seen.number,
+            time: before.pts.map(|pts| rounded(pts as f64 * self.time_unit)),
+            scene: scene.number.saturating_sub(*self.first_scene.get_or_insert(scene.number)),
+            cut: scene.cut,
+            after_flash: scene.after_flash,
+            mean_before: rounded(mean(&all)),
+            mean_after: rounded(mean(&equalized)),
+            deviation_before: rounded(deviation(&all)),
+            deviation_after: rounded(deviation(&equalized)),
+            entropy_before: rounded(entropy(&all)),
+            entropy_after: rounded(entropy(&equalized)),
+            eme_before: rounded(eme(before)),
+            eme_after: rounded(eme(after)),
+            ambe: rounded((mean(&all) - mean(&equalized)).abs()),
+            slope,
+            curve_change: rounded(change),
+            decode_ms: decode,
+            equalize_ms: equalize,
+            encode_ms: encode,
+        }
+    }
+
+    /// What each stage has taken since the last record, in milliseconds.
+    fn times(&mut self, equalizing: Duration) -> [f64; 3] {
+        let now = [self.progress.busy(Stage::Source), equalizing, self.progress.busy(Stage::Sink)];
+        let last = std::mem::replace(&mut self.recorded, now);
+        let since = |stage: usize| rounded(now[stage].saturating_sub(last[stage]).as_secs_f64() * 1e3);
+        [since(0), since(1), since(2)]
+    }
+}
+
+impl Observer for Recorder {
+    fn equalized(&mut self, seen: Observation<'_>) -> Result<()> {
+        match (seen.before.role(), &seen.after.applied.curves) {
+            (Role::WarmUp, _) => Ok(()),
+            (_, Some(curves)) => {
+                let record = self.record(&seen, curves.clone());
+                self.recording.write(&record)
+            }
+            (_, None) => anyhow::bail!("{} does not tell its curves (a bug: please report it)", seen.backend.name()),
+        }
+    }
+
+    fn asks_for_everything(&self) -> bool {
+        true
+    }
+}
+
+/// To six decimals: no digits that mean nothing.
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
