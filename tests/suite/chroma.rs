@@ -1,11 +1,9 @@
 //! Chroma that follows luma: the reference against a second computation of its rule with exact fractions, what the rule
 //! promises, and every backend against the reference.
 
-use crate::backends::available;
+use crate::backends::{available, by_reference};
 use crate::grid::{LAYOUTS, check};
 use crate::pictures::{Content, Picture, Placement, Random, difference, placement_and_range, seed};
-use histeq_video::equalize::Equalizer;
-use histeq_video::equalize::reference::Reference;
 use histeq_video::frame::{Component, Frame, Luminance, Matrix, Model, PixelFormat, Range};
 use histeq_video::spec::chroma::{Colours, Covered, Excursion, MOST, ONE, gain, rescaled};
 use histeq_video::spec::{Chroma, Gain, Levels, Method, Settings, Smoothing, Strength, Weights};
@@ -163,8 +161,8 @@ fn the_reference_agrees_with_exact_fractions() {
                 let frame = picture.make();
                 for settings in [settings(), local()] {
                     let settings = Settings { strength: Strength::from_share(0.7).unwrap(), ..settings };
-                    let kept = Reference::new(Settings { chroma: Chroma::Keep, ..settings }).equalize(&frame);
-                    let after = Reference::new(settings).equalize(&frame);
+                    let kept = by_reference(Settings { chroma: Chroma::Keep, ..settings }).equalize(&frame);
+                    let after = by_reference(settings).equalize(&frame);
                     check_chroma(&frame, &after, &picture);
                     check_rgb(&frame, &kept, &after, &picture);
                 }
@@ -177,8 +175,8 @@ fn the_reference_agrees_with_exact_fractions() {
 fn luma_and_alpha_are_what_they_are_with_chroma_kept() {
     for &format in PixelFormat::ALL.iter().filter(|format| format.descriptor().model != Model::Rgb) {
         let frame = Picture::new(format, (35, 9)).make();
-        let kept = Reference::new(Settings::default()).equalize(&frame);
-        let scaled = Reference::new(settings()).equalize(&frame);
+        let kept = by_reference(Settings::default()).equalize(&frame);
+        let scaled = by_reference(settings()).equalize(&frame);
         let Luminance::Stored(luma) = format.descriptor().luminance else { panic!("{format}") };
         for y in 0..9 {
             assert!((0..35).all(|x| at(&kept, luma, x, y) == at(&scaled, luma, x, y)), "{format}");
@@ -289,7 +287,7 @@ fn strength_0_leaves_every_valid_picture_as_it_is() {
             for range in [Range::Limited, Range::Full] {
                 let picture = Picture { content, range, ..Picture::new(format, (33, 17)) };
                 let frame = picture.make();
-                let equalized = Reference::new(settings).equalize(&frame);
+                let equalized = by_reference(settings).equalize(&frame);
                 assert_eq!(difference(&frame, &equalized), None, "{picture:?}");
             }
         }
@@ -314,7 +312,7 @@ fn every_format_is_scaled_like_the_reference() {
         }
     }
     for backend in available() {
-        check(&backend.name, &mut *backend.make(settings(), 2), settings(), &pictures);
+        check(&backend.name, &mut backend.make(settings(), 2), settings(), &pictures);
     }
 }
 
@@ -336,7 +334,7 @@ fn sizes_strides_and_contents_that_break_kernels_are_scaled_like_the_reference()
     }
     for (settings, pictures) in [settings(), local()].into_iter().zip(pictures) {
         for backend in available() {
-            check(&backend.name, &mut *backend.make(settings, 2), settings, &pictures);
+            check(&backend.name, &mut backend.make(settings, 2), settings, &pictures);
         }
     }
 }
@@ -349,7 +347,7 @@ fn large_pictures_are_scaled_like_the_reference() {
         formats.iter().map(|&format| Picture { matrix: Matrix::Bt709, ..Picture::new(format, (1921, 1083)) }).collect();
     for settings in [settings(), local()] {
         for backend in available() {
-            check(&backend.name, &mut *backend.make(settings, 2), settings, &pictures);
+            check(&backend.name, &mut backend.make(settings, 2), settings, &pictures);
         }
     }
 }
@@ -362,7 +360,7 @@ fn chroma_may_change_its_mind_between_frames() {
     for format in [PixelFormat::Nv12, PixelFormat::Yuv422p10be, PixelFormat::Gbrp] {
         for backend in available() {
             let mut equalizer = backend.make(sequence[0], 2);
-            let mut reference = Reference::new(sequence[0]);
+            let mut reference = by_reference(sequence[0]);
             for (index, settings) in sequence.iter().flat_map(|settings| [settings; 3]).enumerate() {
                 let picture = Picture { seed: index as u64 + 1, ..Picture::new(format, (70, 40)) };
                 reference.set(*settings);

@@ -1,11 +1,9 @@
 //! Local equalization: the reference against a second computation of its rules with exact fractions, and against what
 //! OpenCV made of the same pictures; every backend against the reference.
 
-use crate::backends::available;
+use crate::backends::{available, by_reference};
 use crate::grid::LAYOUTS;
 use crate::pictures::{Bytes, Content, Picture, Random, difference, placement_and_range, seed};
-use histeq_video::equalize::Equalizer;
-use histeq_video::equalize::reference::Reference;
 use histeq_video::frame::{Frame, Matrix, PixelFormat, Plane, Range};
 use histeq_video::spec::clahe::{Neighbours, Tiles, clip, mirrored};
 use histeq_video::spec::{Gain, Method, Settings, Smoothing, Strength, Threshold};
@@ -172,7 +170,7 @@ fn the_reference_agrees_with_exact_fractions() {
                 let picture = Picture { range, content, seed, ..Picture::new(format, size) };
                 let frame = picture.make();
                 let expected = Naive::new(luma(&frame), ends, &settings).equalized(depth, strength);
-                let found = luma(&Reference::new(settings).equalize(&frame));
+                let found = luma(&by_reference(settings).equalize(&frame));
                 assert!(found == expected, "{picture:?} {settings:?}\nfound    {found:?}\nexpected {expected:?}");
             }
         }
@@ -233,7 +231,7 @@ fn opencv_is_never_more_than_one_level_away() {
         let plane = Plane::new(Arc::new(Bytes(input)), 0, width as isize, width, height).unwrap();
         let frame = Frame::new(PixelFormat::Gray, (width, height), Range::Full, Matrix::Bt601, vec![plane]).unwrap();
         for (settings, theirs) in looks.iter().zip(pictures) {
-            let equalized = Reference::new(*settings).equalize(&frame);
+            let equalized = by_reference(*settings).equalize(&frame);
             let ours = (0..height).flat_map(|y| equalized.planes()[0].row(y));
             let apart = ours.zip(theirs).map(|(ours, theirs)| ours.abs_diff(*theirs)).max();
             assert!(apart <= Some(1), "{path}, {:?}: {apart:?} levels apart", settings.method);
@@ -243,7 +241,7 @@ fn opencv_is_never_more_than_one_level_away() {
 
 /// Sends the frames through every backend, as many under way as it takes, and compares with the reference.
 fn check(settings: Settings, pictures: &[Picture]) {
-    let mut reference = Reference::new(settings);
+    let mut reference = by_reference(settings);
     let expected: Vec<Frame> = pictures.iter().map(|picture| reference.equalize(&picture.make())).collect();
     for backend in available() {
         let mut equalizer = backend.make(settings, 2);
@@ -354,7 +352,7 @@ fn settings_that_change_between_frames_do_so_everywhere() {
     ];
     for backend in available() {
         let mut equalizer = backend.make(sequence[0], 2);
-        let mut reference = Reference::new(sequence[0]);
+        let mut reference = by_reference(sequence[0]);
         for (index, settings) in sequence.iter().flat_map(|settings| [settings; 3]).enumerate() {
             let picture = Picture { seed: index as u64 + 1, ..Picture::new(PixelFormat::Nv12, (70, 40)) };
             reference.set(*settings);

@@ -1,25 +1,24 @@
 //! What only the GPU backend can get wrong: its errors, its memory's lifetime, and whether its stages overlap. That its
 //! bytes are right is the grid's business.
 
-use crate::backends::gpu;
-use crate::fallback::{before_reference, collect_next, pictures};
+use crate::backends::{Sequence, by_reference, gpu};
+use crate::failover::guarded;
 use crate::pictures::{Content, Picture, difference};
 use histeq_video::cuda::{Code, Error, Gpu, History, Layout, Picture as DevicePicture, Ring, Task, Timeline};
 use histeq_video::equalize::cuda::Cuda;
-use histeq_video::equalize::reference::Reference;
-use histeq_video::equalize::{Equalizer, levels, weights, whole};
+use histeq_video::equalize::whole;
 use histeq_video::frame::{Buffer, Frame, PixelFormat, Plane, Pool};
 use histeq_video::spec::{Gain, Settings};
 use std::ops::Range;
 use std::sync::Arc;
 
 fn task(frame: &Frame) -> Task {
-    Task { levels: levels(frame), weights: weights(frame), settings: Settings::default(), counted: whole(frame) }
+    Task::new(frame, Settings::default(), whole(frame))
 }
 
 #[test]
 fn a_gpu_that_is_not_there_is_an_error_with_a_remedy() {
-    let error = Cuda::new(Settings::default(), 99, 3).err().expect("no hundredth GPU");
+    let error = Cuda::new(99, 3).err().expect("no hundredth GPU");
     assert!(
         matches!(
             error,
@@ -33,7 +32,7 @@ fn a_gpu_that_is_not_there_is_an_error_with_a_remedy() {
 #[test]
 fn frames_that_take_many_blocks_are_equalized_like_the_reference() {
     let Some(gpu) = gpu() else { return };
-    let mut cuda = Cuda::on(gpu, Settings::default(), 3).unwrap();
+    let mut cuda = Sequence::new(Box::new(Cuda::on(gpu, 3).unwrap()), Settings::default());
     for format in [
         PixelFormat::Gray,
         PixelFormat::Yuyv422,
@@ -56,7 +55,7 @@ fn frames_that_take_many_blocks_are_equalized_like_the_reference() {
             let frame = picture.make();
             cuda.submit(frame.clone()).unwrap();
             let found = cuda.collect().unwrap().unwrap();
-            let expected = Reference::new(Settings::default()).equalize(&frame);
+            let expected = by_reference(Settings::default()).equalize(&frame);
             assert_eq!(difference(&expected, &found), None, "{picture:?}");
         }
     }
@@ -65,13 +64,13 @@ fn frames_that_take_many_blocks_are_equalized_like_the_reference() {
 #[test]
 fn planes_that_are_too_large_for_shared_memory_are_equalized_like_the_reference() {
     let Some(gpu) = gpu() else { return };
-    let mut cuda = Cuda::on(gpu, Settings::default(), 2).unwrap();
+    let mut cuda = Sequence::new(Box::new(Cuda::on(gpu, 2).unwrap()), Settings::default());
     for format in [PixelFormat::Gray, PixelFormat::Yuv420p9be, PixelFormat::P010le, PixelFormat::Gray12le] {
         let picture = Picture { content: Content::Noise, ..Picture::new(format, (7681, 4321)) };
         let frame = picture.make();
         cuda.submit(frame.clone()).unwrap();
         let found = cuda.collect().unwrap().unwrap();
-        let expected = Reference::new(Settings::default()).equalize(&frame);
+        let expected = by_reference(Settings::default()).equalize(&frame);
         assert_eq!(difference(&expected, &found), None, "{picture:?}");
     }
 }
@@ -92,7 +91,7 @@ fn a_batch_becomes_what_its_frames_become_one_by_one() {
             .collect();
         let frames: Vec<Frame> = pictures.iter().map(|picture| picture.make()).collect();
         let expected: Vec<Vec<u8>> =
-            frames.iter().map(|frame| samples(&Reference::new(Settings::default()).equalize(frame))).collect();
+            frames.iter().map(|frame| samples(&by_reference(Settings::default()).equalize(frame))).collect();
         let layout = Layout::of(&frames[0], false).unwrap();
         let mut on_device = DevicePicture::several(gpu, &layout, count).unwrap();
         let mut history = History::on(on_device[0].stream()).unwrap();
@@ -141,8 +140,8 @@ fn frames_on_several_streams_at_once_all_come_to_an_end() {
 fn keep_busy(gpu: &Arc<Gpu>, format: PixelFormat, settings: Settings) {
     let frames =
         [Content::Noise, Content::Ramp].map(|content| Picture { content, ..Picture::new(format, (3841, 2161)) }.make());
-    let expected = frames.each_ref().map(|frame| samples(&Reference::new(settings).equalize(frame)));
-    let task = Task { settings, ..task(&frames[0]) };
+    let expected = frames.each_ref().map(|frame| samples(&by_reference(settings).equalize(frame)));
+    let task = task(&frames[0]).with(settings);
     let layout = Layout::of(&frames[0], false).unwrap();
     let frames = frames.each_ref().map(samples);
     let mut pictures = DevicePicture::several(gpu, &layout, 8).unwrap();
@@ -163,27 +162,18 @@ fn keep_busy(gpu: &Arc<Gpu>, format: PixelFormat, settings: Settings) {
 #[test]
 fn a_cuda_error_is_survived_with_the_same_bytes() {
     let Some(gpu) = gpu() else { return };
-    let pictures = pictures();
-    let mut reference = Reference::new(Settings::default());
-    let mut expected = pictures.iter().map(|picture| reference.equalize(&picture.make()));
-    let mut cuda = Cuda::on(gpu, Settings::default(), 4).unwrap();
-    for picture in &pictures[..2] {
-        cuda.submit(picture.make()).unwrap();
-    }
-    collect_next(&mut cuda, &mut expected);
-    collect_next(&mut cuda, &mut expected);
+    // Content and size differ, so that none can be taken for another.
+    let pictures = (1..=12).map(|seed| {
+        let size = if seed < 8 { (64, 48) } else { (33, 17) };
+        Picture { seed, ..Picture::new(PixelFormat::Yuv420p, size) }
+    });
+    let mut reference = by_reference(Settings::default());
+    let mut cuda = Cuda::on(gpu, 4).unwrap();
     cuda.refuse_next();
-    let (mut equalizer, said) = before_reference(Box::new(cuda));
-    for picture in &pictures[2..] {
-        while equalizer.in_flight() >= equalizer.capacity() {
-            collect_next(&mut equalizer, &mut expected);
-        }
-        equalizer.submit(picture.make()).unwrap();
+    let (mut equalizer, said) = guarded(Box::new(cuda), Settings::default());
+    for picture in pictures {
+        assert_eq!(difference(&reference.equalize(&picture.make()), &equalizer.equalize(&picture.make())), None);
     }
-    while equalizer.in_flight() > 0 {
-        collect_next(&mut equalizer, &mut expected);
-    }
-    assert!(expected.next().is_none(), "frames are missing");
     let said = said.lock().unwrap();
     assert!(said.len() == 1 && said[0].contains("going on with reference: GPU: launching scan:"), "{said:?}");
     println!("{}", said[0]);
@@ -200,8 +190,8 @@ fn a_ring_goes_on_after_a_refused_launch() {
     assert_eq!(ring.in_flight(), 0);
     for _ in 0..4 {
         ring.submit(frame.clone(), task(&frame)).unwrap();
-        let found = ring.collect().unwrap().unwrap();
-        assert_eq!(difference(&Reference::new(Settings::default()).equalize(&frame), &found), None);
+        let found = ring.collect().unwrap().unwrap().frame;
+        assert_eq!(difference(&by_reference(Settings::default()).equalize(&frame), &found), None);
     }
 }
 
@@ -209,12 +199,12 @@ fn a_ring_goes_on_after_a_refused_launch() {
 fn a_frame_outlives_its_backend_and_can_be_let_go_anywhere() {
     let Some(gpu) = gpu() else { return };
     let picture = Picture::new(PixelFormat::Yuv420p, (320, 200));
-    let mut cuda = Cuda::on(gpu, Settings::default(), 2).unwrap();
+    let mut cuda = Sequence::new(Box::new(Cuda::on(gpu, 2).unwrap()), Settings::default());
     cuda.submit(picture.make()).unwrap();
     let frame = cuda.collect().unwrap().unwrap();
     cuda.submit(picture.make()).unwrap();
     drop(cuda);
-    let expected = Reference::new(Settings::default()).equalize(&picture.make());
+    let expected = by_reference(Settings::default()).equalize(&picture.make());
     std::thread::spawn(move || assert_eq!(difference(&expected, &frame), None)).join().unwrap();
 }
 
@@ -264,12 +254,12 @@ fn rows_with_padding_go_up_from_pinned_memory_like_any_others() {
     for format in [PixelFormat::Yuv420p, PixelFormat::Yuv420p10le, PixelFormat::Yuyv422, PixelFormat::Gbrp] {
         for size in [(1, 1), (15, 1), (1, 1000), (854, 480), (1921, 1083)] {
             let plain = Picture::new(format, size).make();
-            let expected = Reference::new(Settings::default()).equalize(&plain);
+            let expected = by_reference(Settings::default()).equalize(&plain);
             for (padding, bottom_up) in [(0, false), (2, false), (64, false), (4096, false), (0, true), (64, true)] {
                 let pool = ring.input_pool(false);
                 let frame = pinned(&pool, &plain, padding, bottom_up);
                 ring.submit(frame.clone(), task(&frame)).unwrap();
-                let found = ring.collect().unwrap().unwrap();
+                let found = ring.collect().unwrap().unwrap().frame;
                 let what = format!("{format} {size:?}, padding {padding}, bottom up: {bottom_up}");
                 assert_eq!(difference(&expected, &found), None, "{what}");
             }
@@ -302,7 +292,7 @@ fn overlap(a: &Range<f32>, b: &Range<f32>) -> bool {
 /// Runs a 4K plane through a ring of four and gives the timelines.
 fn run(gpu: &Arc<Gpu>, staged: bool) -> Vec<Timeline> {
     let frame = Picture::new(PixelFormat::Gray, (3840, 2160)).make();
-    let expected = Reference::new(Settings::default()).equalize(&frame);
+    let expected = by_reference(Settings::default()).equalize(&frame);
     let mut ring = Ring::timed(gpu, 4).unwrap();
     for _ in 0..60 {
         if ring.in_flight() == ring.depth() {
@@ -312,7 +302,7 @@ fn run(gpu: &Arc<Gpu>, staged: bool) -> Vec<Timeline> {
             .unwrap();
     }
     while let Some(found) = ring.collect().unwrap() {
-        assert_eq!(difference(&expected, &found), None);
+        assert_eq!(difference(&expected, &found.frame), None);
     }
     ring.timelines().to_vec()
 }

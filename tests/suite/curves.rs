@@ -1,14 +1,11 @@
 //! `--save-curves` and `--load-curves`: kept curves give the very frames again, edited ones what they say.
 
-use crate::backends::available;
+use crate::backends::{Sequence, available, by_reference};
 use crate::grid::LAYOUTS;
 use crate::pictures::{Picture, Random, difference, seed};
 use crate::program::{Dir, Run};
 use crate::reader::list;
-use histeq_video::equalize::fallback::Fallback;
-use histeq_video::equalize::reference::Reference;
-use histeq_video::equalize::verify::Verified;
-use histeq_video::equalize::{Equalizer, levels};
+use histeq_video::equalize::{Failover, levels};
 use histeq_video::frame::PixelFormat;
 use histeq_video::spec::{Curve, Gain, Levels, Method, Settings, Smoothing};
 use serde_json::Value;
@@ -55,14 +52,10 @@ fn every_backend_sends_frames_through_the_curve_that_it_is_given() {
         for settings in [Settings::default(), window, clahe] {
             for &format in LAYOUTS {
                 let picture = |seed| Picture { seed, ..Picture::new(format, (45, 7)) }.make();
-                let fallback = Fallback::new(
-                    backend.make(settings, 2),
-                    settings,
-                    Box::new(|| unreachable!("nothing fails")),
-                    Box::new(|_| {}),
-                );
-                let mut equalizer = Verified::new(Box::new(fallback), settings);
-                let mut reference = Reference::new(settings);
+                let reserve = Box::new(|| unreachable!("nothing fails"));
+                let failover = Failover::new(backend.open(2), reserve, Box::new(|_| {}));
+                let mut equalizer = Sequence::new(Box::new(failover), settings).verified();
+                let mut reference = by_reference(settings);
                 let mut expected = Vec::new();
                 let first = any_curve(levels(&picture(0)), &mut random);
                 let second = any_curve(levels(&picture(0)), &mut random);
@@ -92,7 +85,7 @@ fn every_backend_sends_frames_through_the_curve_that_it_is_given() {
 fn a_given_curve_is_looked_up_code_by_code() {
     let frame = Picture::new(PixelFormat::Gray, (64, 5)).make();
     let curve = any_curve(levels(&frame), &mut Random::new(seed()));
-    let mut reference = Reference::new(Settings::default());
+    let mut reference = by_reference(Settings::default());
     reference.set_curve(Some(curve.clone()));
     let found = reference.equalize(&frame);
     let looked_up = |row: &[u8]| row.iter().map(|&code| curve.codes()[usize::from(code)] as u8).collect::<Vec<u8>>();

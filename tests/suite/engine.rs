@@ -1,10 +1,11 @@
 //! The streaming engine with sources and sinks that are easy to watch: order, back-pressure, and every way to stop.
 
+use crate::backends::{by_reference};
 use crate::failing::{Call, Failing};
 use crate::pictures::Picture;
 use anyhow::{Result, bail};
+use histeq_video::equalize::EqualizeStage;
 use histeq_video::equalize::cpu::Cpu;
-use histeq_video::equalize::reference::Reference;
 use histeq_video::frame::{Frame, PixelFormat};
 use histeq_video::pipeline::{Cancel, Delivery, Outcome, Progress, Sink, Source, Summary, run};
 use histeq_video::spec::Settings;
@@ -76,7 +77,7 @@ impl Sink for Collected {
         let number = self.watch.written.load(Ordering::SeqCst);
         assert_eq!(frame.pts, Some(number), "frames come in order");
         self.fault.strike(number, "sink")?;
-        let expected = Reference::new(Settings::default()).equalize(&picture(number));
+        let expected = by_reference(Settings::default()).equalize(&picture(number));
         assert_eq!(frame.planes()[0].row(0), expected.planes()[0].row(0), "frame {number}");
         if self.slow {
             std::thread::sleep(Duration::from_millis(3));
@@ -121,14 +122,15 @@ impl Run {
         let cancel = Cancel::default();
         let source = Frames { count: self.frames, next: 0, fault: self.source, watch: watch.clone() };
         let fault = self.equalizer;
-        let equalizer = Failing::new(Box::new(Cpu::new(Settings::default(), 2)), move |call| match call {
+        let equalizer = Failing::new(Box::new(Cpu::new(2)), move |call| match call {
             Call::Submit(number) => fault.strike(number as i64, "equalizer"),
-            Call::Collect(_) | Call::WarmUp(_) => Ok(()),
+            Call::Collect(_) | Call::WarmUp(_) | Call::Remember(_) => Ok(()),
         });
         let cancel_at = self.cancel_at.map(|at| (at, cancel.clone()));
         let sink = Collected { fault: self.sink, slow: self.slow, cancel_at, watch: watch.clone() };
         let progress = Progress::default();
-        let result = run(Box::new(source), Box::new(equalizer), Box::new(sink), &cancel, &progress, |_| {});
+        let stage = EqualizeStage::new(Box::new(equalizer), Settings::default());
+        let result = run(Box::new(source), stage, Box::new(sink), &cancel, &progress, |_| {});
         (result, watch)
     }
 }

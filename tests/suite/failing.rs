@@ -1,9 +1,9 @@
 //! A real backend that fails where a test wants it to.
 
 use anyhow::{Result, bail};
-use histeq_video::equalize::Equalizer;
-use histeq_video::frame::{Frame, Pool};
-use histeq_video::spec::{Curve, Settings};
+use histeq_video::equalize::{Equalized, Equalizer, Role, Work};
+use histeq_video::frame::Pool;
+use histeq_video::spec::{Chroma, Remembered};
 use std::sync::Arc;
 
 /// A call of the backend, and how many there were of its kind before.
@@ -12,6 +12,7 @@ pub enum Call {
     Submit(usize),
     Collect(usize),
     WarmUp(usize),
+    Remember(usize),
 }
 
 type Strike = Box<dyn FnMut(Call) -> Result<()> + Send>;
@@ -23,6 +24,7 @@ pub struct Failing {
     submitted: usize,
     collected: usize,
     warmed_up: usize,
+    remembered: usize,
     /// The memory that it lends.
     pub pool: Option<Arc<dyn Pool>>,
 }
@@ -30,7 +32,7 @@ pub struct Failing {
 impl Failing {
     /// Fails as `strike` says.
     pub fn new(inner: Box<dyn Equalizer>, strike: impl FnMut(Call) -> Result<()> + Send + 'static) -> Self {
-        Failing { inner, strike: Box::new(strike), submitted: 0, collected: 0, warmed_up: 0, pool: None }
+        Failing { inner, strike: Box::new(strike), submitted: 0, collected: 0, warmed_up: 0, remembered: 0, pool: None }
     }
 
     /// Fails at this call.
@@ -45,19 +47,21 @@ impl Failing {
 }
 
 impl Equalizer for Failing {
-    fn submit(&mut self, frame: Frame) -> Result<()> {
-        (self.strike)(Call::Submit(self.submitted))?;
-        self.submitted += 1;
-        self.inner.submit(frame)
+    fn submit(&mut self, work: Work) -> Result<()> {
+        let count = if let Role::WarmUp = work.role() { &mut self.warmed_up } else { &mut self.submitted };
+        let call = if let Role::WarmUp = work.role() { Call::WarmUp(*count) } else { Call::Submit(*count) };
+        (self.strike)(call)?;
+        *count += 1;
+        self.inner.submit(work)
     }
 
-    fn warm_up(&mut self, frame: Frame) -> Result<()> {
-        (self.strike)(Call::WarmUp(self.warmed_up))?;
-        self.warmed_up += 1;
-        self.inner.warm_up(frame)
+    fn remember(&mut self, seen: &Remembered) -> Result<()> {
+        (self.strike)(Call::Remember(self.remembered))?;
+        self.remembered += 1;
+        self.inner.remember(seen)
     }
 
-    fn collect(&mut self) -> Result<Option<Frame>> {
+    fn collect(&mut self) -> Result<Option<Equalized>> {
         (self.strike)(Call::Collect(self.collected))?;
         self.collected += 1;
         self.inner.collect()
@@ -75,16 +79,8 @@ impl Equalizer for Failing {
         self.inner.capacity()
     }
 
-    fn input_pool(&self) -> Option<Arc<dyn Pool>> {
+    fn input_pool(&self, _chroma: Chroma) -> Option<Arc<dyn Pool>> {
         self.pool.clone()
-    }
-
-    fn set(&mut self, settings: Settings) {
-        self.inner.set(settings);
-    }
-
-    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
-        self.inner.set_curve(curve);
     }
 
     fn name(&self) -> String {

@@ -1,11 +1,9 @@
 //! Every backend gives the reference's bytes: over all formats, over sizes, strides and contents that are known to
 //! break kernels, and with several frames under way.
 
-use crate::backends::{Backend, available};
+use crate::backends::{Backend, Sequence, available, by_reference};
 use crate::pictures::{Bytes, Content, Picture, Placement, difference, placement_and_range};
-use histeq_video::equalize::Equalizer;
 use histeq_video::equalize::cpu::Cpu;
-use histeq_video::equalize::reference::Reference;
 use histeq_video::frame::{Frame, Matrix, Memory, PixelFormat, Plane, Range};
 use histeq_video::spec::{Settings, Strength};
 use std::sync::Arc;
@@ -41,12 +39,12 @@ const SIZES: [(usize, usize); 9] =
     [(1, 1), (2, 1), (15, 1), (1, 10_000), (33, 17), (63, 5), (64, 2), (130, 3), (1919, 3)];
 
 /// Sends the pictures through `equalizer`, as many under way as it takes, and compares what comes out.
-pub fn check(backend: &str, equalizer: &mut dyn Equalizer, settings: Settings, pictures: &[Picture]) {
-    let mut reference = Reference::new(settings);
+pub fn check(backend: &str, equalizer: &mut Sequence, settings: Settings, pictures: &[Picture]) {
+    let mut reference = by_reference(settings);
     pictures.iter().for_each(|picture| reference.submit(picture.make()).unwrap());
     reference.finish().unwrap();
     let mut collected = 0;
-    let mut collect = |equalizer: &mut dyn Equalizer| {
+    let mut collect = |equalizer: &mut Sequence| {
         let found = equalizer.collect().unwrap().expect("a frame under way");
         let picture = pictures[collected];
         if let Some(difference) = difference(&reference.collect().unwrap().unwrap(), &found) {
@@ -71,7 +69,7 @@ pub fn check(backend: &str, equalizer: &mut dyn Equalizer, settings: Settings, p
 fn check_all(backends: &[Backend], pictures: &[Picture]) {
     for backend in backends {
         let settings = Settings::default();
-        check(&backend.name, &mut *backend.make(settings, 2), settings, pictures);
+        check(&backend.name, &mut backend.make(settings, 2), settings, pictures);
     }
 }
 
@@ -155,7 +153,7 @@ fn frames_come_out_in_order_from_any_number_of_threads() {
         for threads in [1, 2, 3] {
             let settings = Settings::default();
             let name = format!("{} with {threads} threads", backend.name);
-            check(&name, &mut *backend.make(settings, threads), settings, &pictures);
+            check(&name, &mut backend.make(settings, threads), settings, &pictures);
         }
     }
 }
@@ -166,7 +164,7 @@ fn strength_reaches_every_backend() {
         for share in [0.0, 0.004, 0.5] {
             let settings = Settings { strength: Strength::from_share(share).unwrap(), ..Settings::default() };
             let pictures: Vec<Picture> = LAYOUTS.iter().map(|&format| Picture::new(format, (101, 7))).collect();
-            check(&backend.name, &mut *backend.make(settings, 2), settings, &pictures);
+            check(&backend.name, &mut backend.make(settings, 2), settings, &pictures);
         }
     }
 }
@@ -226,7 +224,7 @@ impl Memory for Trap {
 
 #[test]
 fn a_panic_in_a_cpu_thread_becomes_an_error_and_blocks_nobody() {
-    let mut cpu = Cpu::new(Settings::default(), 3);
+    let mut cpu = Sequence::new(Box::new(Cpu::new(3)), Settings::default());
     let armed = Arc::new(AtomicBool::new(false));
     let memory = Arc::new(Trap { memory: Bytes(vec![7; 64]), armed: armed.clone() });
     let plane = Plane::new(memory, 0, 8, 8, 8).unwrap();

@@ -2,18 +2,17 @@
 //! where the encoder reads, and everything else is passed on by reference. Seen through the real decoders, the real
 //! engine and the pictures that encoders get, with memory that keeps a record of itself in the place of pinned memory.
 
-use crate::backends::gpu;
+use crate::backends::{Sequence, by_reference, gpu};
 use crate::pictures::difference;
 use crate::program::Dir;
 use anyhow::Result;
-use histeq_video::equalize::Equalizer;
+use histeq_video::equalize::{Applied, EqualizeStage, Equalized, Equalizer, Work};
 use histeq_video::equalize::cuda::Cuda;
-use histeq_video::equalize::reference::Reference;
 use histeq_video::ffmpeg::Picture;
 use histeq_video::frame::{Buffer, Frame, HostBuffer, HostPool, Memory, PixelFormat, Plane, Pool};
 use histeq_video::pipeline::{self, Cancel, Delivery, Notices, Outcome, Progress, Sink, Source};
 use histeq_video::source::{self, InputOptions};
-use histeq_video::spec::{Curve, Settings};
+use histeq_video::spec::{Remembered, Settings};
 use std::collections::{HashSet, VecDeque};
 use std::ops::{Deref, DerefMut, Range};
 use std::path::Path;
@@ -291,26 +290,28 @@ struct Elsewhere {
 }
 
 impl Equalizer for Elsewhere {
-    fn submit(&mut self, frame: Frame) -> Result<()> {
-        let [luma, cb, cr] = frame.planes() else { panic!("three planes") };
+    fn submit(&mut self, work: Work) -> Result<()> {
+        let [luma, cb, cr] = work.frame().planes() else { panic!("three planes") };
         let mut trace = self.trace.lock().unwrap();
         trace.uploaded.push(address(luma));
         trace.chroma.push([address(cb), address(cr)]);
-        self.under_way.push_back(frame);
+        drop(trace);
+        self.under_way.push_back(work.into_frame());
         Ok(())
     }
 
-    fn collect(&mut self) -> Result<Option<Frame>> {
+    fn remember(&mut self, _seen: &Remembered) -> Result<()> {
+        unreachable!("nothing is taken over here")
+    }
+
+    fn collect(&mut self) -> Result<Option<Equalized>> {
         let Some(frame) = self.under_way.pop_front() else { return Ok(None) };
         let luma = &frame.planes()[0];
         let memory = self.pool.buffer(luma.row_bytes() * luma.rows())?.freeze();
         self.trace.lock().unwrap().downloaded.push(memory.bytes().as_ptr().addr());
         let plane = Plane::new(memory, 0, luma.row_bytes() as isize, luma.row_bytes(), luma.rows());
-        Ok(Some(frame.with_planes(|index| if index == 0 { plane.clone() } else { None })))
-    }
-
-    fn warm_up(&mut self, _frame: Frame) -> Result<()> {
-        unreachable!("nobody asks for that here")
+        let frame = frame.with_planes(|index| if index == 0 { plane.clone() } else { None });
+        Ok(Some(Equalized { frame, applied: Applied::default() }))
     }
 
     fn in_flight(&self) -> usize {
@@ -320,10 +321,6 @@ impl Equalizer for Elsewhere {
     fn capacity(&self) -> usize {
         4
     }
-
-    fn set(&mut self, _settings: Settings) {}
-
-    fn set_curve(&mut self, _curve: Option<Arc<Curve>>) {}
 
     fn name(&self) -> String {
         "elsewhere".to_owned()
@@ -360,7 +357,8 @@ fn what_comes_down_is_what_the_encoder_reads_and_chroma_is_passed_on() {
     let backend = Elsewhere { pool: down.clone(), trace: trace.clone(), under_way: VecDeque::new() };
     let sink = HoldingBack { trace: trace.clone(), pictures: Vec::new() };
     let progress = Progress::default();
-    pipeline::run(source, Box::new(backend), Box::new(sink), &Cancel::default(), &progress, |_| {}).unwrap();
+    let stage = EqualizeStage::new(Box::new(backend), Settings::default());
+    pipeline::run(source, stage, Box::new(sink), &Cancel::default(), &progress, |_| {}).unwrap();
 
     let trace = trace.lock().unwrap();
     assert_eq!(trace.encoded.len(), 150);
@@ -382,10 +380,10 @@ fn a_gpu_reads_decoded_frames_where_they_lie() {
     for (file, size, video) in KINDS {
         film(&dir, file, size, video);
         for settings in [Settings::default(), with_chroma()] {
-            let mut cuda = Cuda::on(gpu, settings, 3).unwrap();
-            let mut reference = Reference::new(settings);
+            let mut cuda = Sequence::new(Box::new(Cuda::on(gpu, 3).unwrap()), settings);
+            let mut reference = by_reference(settings);
             let mut expected = plainly(&dir.path(file)).into_iter().map(|frame| reference.equalize(&frame));
-            let mut check = |cuda: &mut Cuda| {
+            let mut check = |cuda: &mut Sequence| {
                 let found = cuda.collect().unwrap().unwrap();
                 assert_eq!(difference(&expected.next().unwrap(), &found), None, "{file}");
             };

@@ -1,12 +1,9 @@
 //! Bins, plateau and contrast limit: against a second computation of them with exact fractions, and on every backend,
 //! with the temporal window around them.
 
-use crate::backends::available;
+use crate::backends::{available, by_reference};
 use crate::grid::{LAYOUTS, check};
 use crate::pictures::{Content, Picture, Random, seed};
-use histeq_video::equalize::Equalizer;
-use histeq_video::equalize::reference::Reference;
-use histeq_video::equalize::verify::Verified;
 use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use histeq_video::spec::modifiers::{cap, in_bins, limited};
 use histeq_video::spec::{
@@ -194,7 +191,7 @@ fn every_backend_remembers_what_the_reference_remembers() {
         for settings in all_settings() {
             for &format in LAYOUTS {
                 let pictures = video(format, (45, 7));
-                check(&format!("{} {settings:?}", backend.name), &mut *backend.make(settings, 3), settings, &pictures);
+                check(&format!("{} {settings:?}", backend.name), &mut backend.make(settings, 3), settings, &pictures);
             }
         }
     }
@@ -204,7 +201,7 @@ fn every_backend_remembers_what_the_reference_remembers() {
 fn settings_that_change_on_the_way_reach_every_backend() {
     for backend in available() {
         for format in [PixelFormat::Gray, PixelFormat::Gray16le] {
-            let mut reference = Reference::new(Settings::default());
+            let mut reference = by_reference(Settings::default());
             let mut equalizer = backend.make(Settings::default(), 2);
             // Those that hold no frame back.
             let all: Vec<Settings> = all_settings().into_iter().filter(|one| one.smoothing.ahead() == 0).collect();
@@ -234,7 +231,7 @@ pub fn gray((width, height): (usize, usize), at: impl Fn(usize, usize) -> u8) ->
 /// Requires that every backend makes of these frames, one after the other, what the reference makes of them.
 fn check_frames(frames: &[(Settings, Frame)]) {
     for backend in available() {
-        let mut reference = Reference::new(frames[0].0);
+        let mut reference = by_reference(frames[0].0);
         let mut equalizer = backend.make(frames[0].0, 2);
         for (number, (settings, frame)) in frames.iter().enumerate() {
             reference.set(*settings);
@@ -278,19 +275,12 @@ fn the_plateau_of_a_window_is_not_that_of_its_last_frame_alone() {
 }
 
 #[test]
-fn frames_of_another_size_are_not_waited_for() {
+fn frames_that_wait_when_the_size_changes_come_out_as_by_the_reference() {
     let settings = Settings { smoothing: Smoothing::new(6, 2).looking_ahead(3), ..Settings::default() };
     let of_size = |size| video(PixelFormat::Gray, size).into_iter().take(5).map(|picture| picture.make());
-    let mut reference = Reference::new(settings);
-    of_size((45, 7)).for_each(|frame| reference.submit(frame).unwrap());
-    assert_eq!(reference.in_flight(), 2, "3 wait for others");
-    of_size((33, 21)).take(1).for_each(|frame| reference.submit(frame).unwrap());
-    assert_eq!(reference.in_flight(), 5, "they wait no longer");
-
-    // Some backends let them go at once, others when as many have come. Whoever watches has to keep up with either.
-    let backends = available().iter().map(|backend| backend.make(settings, 2)).collect::<Vec<_>>();
-    for backend in backends.into_iter().chain([Box::new(Reference::new(settings)) as Box<dyn Equalizer>]) {
-        let mut watched = Verified::new(backend, settings);
+    // Some backends let them go at once, others when as many have come.
+    for backend in available() {
+        let mut watched = backend.make(settings, 2).verified();
         let mut found = Vec::new();
         for frame in of_size((45, 7)).chain(of_size((33, 21))) {
             watched.submit(frame).unwrap();

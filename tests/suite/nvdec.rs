@@ -1,16 +1,14 @@
 //! Decoding by NVDEC: the same frames to the byte as from the decoders on the CPU, in the memory that is asked for, or on
 //! the GPU, where they are equalized; or one line that says why not.
 
-use crate::backends::gpu;
-use crate::fallback::before_reference;
+use crate::backends::{Sequence, by_reference, gpu};
+use crate::failover::guarded;
 use crate::in_place::{Ledger, each_frame, plain_source, plainly};
 use crate::pictures::difference;
 use crate::program::Dir;
 use crate::reader::encoder_is_here;
 use crate::skip::skip;
-use histeq_video::equalize::Equalizer;
 use histeq_video::equalize::cuda::Cuda;
-use histeq_video::equalize::reference::Reference;
 use histeq_video::ffmpeg::DecodeOn;
 use histeq_video::frame::Pool;
 use histeq_video::pipeline::{Cancel, Notices, Source};
@@ -37,7 +35,7 @@ fn open(file: &Path) -> anyhow::Result<Box<dyn Source>> {
 }
 
 /// The file, decoded by NVDEC, for this backend.
-fn open_into(file: &Path, cuda: &Cuda) -> Box<dyn Source> {
+fn open_into(file: &Path, cuda: &Sequence) -> Box<dyn Source> {
     let mut source = open(file).unwrap();
     source.use_pool(cuda.input_pool().unwrap());
     source
@@ -158,10 +156,10 @@ fn luma_is_equalized_where_it_lies() {
     let Some(files) = films(&dir) else { return };
     for file in files {
         for settings in [Settings::default(), Settings { smoothing: Smoothing::new(6, 2), ..Settings::default() }] {
-            let mut cuda = Cuda::on(gpu, settings, 3).unwrap();
-            let mut reference = Reference::new(settings);
+            let mut cuda = Sequence::new(Box::new(Cuda::on(gpu, 3).unwrap()), settings);
+            let mut reference = by_reference(settings);
             let mut expected = plainly(&dir.path(&file)).into_iter().map(|frame| reference.equalize(&frame));
-            let mut check = |cuda: &mut Cuda| {
+            let mut check = |cuda: &mut Sequence| {
                 let found = cuda.collect().unwrap().unwrap();
                 assert_eq!(difference(&expected.next().unwrap(), &found), None, "{file}");
                 assert!(found.planes().iter().all(|plane| plane.on_device().is_none()), "{file}: for the encoder");
@@ -195,7 +193,7 @@ fn whoever_asks_for_luma_on_the_gpu_gets_it_brought_down_once() {
     let dir = Dir::new();
     let Some(files) = films(&dir) else { return };
     for file in files {
-        let cuda = Cuda::on(gpu, Settings::default(), 1).unwrap();
+        let cuda = Sequence::new(Box::new(Cuda::on(gpu, 1).unwrap()), Settings::default());
         // All of them at once: many more than NVDEC has surfaces.
         let mut held = Vec::new();
         each_frame(open_into(&dir.path(&file), &cuda), |frame| held.push(frame));
@@ -221,8 +219,8 @@ fn luma_comes_down_where_chroma_is_to_follow_it() {
     let Some(files) = films(&dir) else { return };
     let settings = Settings { chroma: Chroma::Scale, ..Settings::default() };
     for file in files {
-        let mut cuda = Cuda::on(gpu, settings, 1).unwrap();
-        let mut reference = Reference::new(settings);
+        let mut cuda = Sequence::new(Box::new(Cuda::on(gpu, 1).unwrap()), settings);
+        let mut reference = by_reference(settings);
         let mut expected = plainly(&dir.path(&file)).into_iter().map(|frame| reference.equalize(&frame));
         each_frame(open_into(&dir.path(&file), &cuda), |frame| {
             assert!(frame.planes().iter().all(|plane| plane.on_device().is_none()), "{file}");
@@ -243,7 +241,7 @@ fn what_is_more_than_may_wait_on_the_gpu_comes_down() {
     if !is_here(&dir.path("in.mp4")) {
         return;
     }
-    let cuda = Cuda::on(gpu, Settings::default(), 1).unwrap();
+    let cuda = Sequence::new(Box::new(Cuda::on(gpu, 1).unwrap()), Settings::default());
     let mut held = Vec::new();
     each_frame(open_into(&dir.path("in.mp4"), &cuda), |frame| held.push(frame));
     let on_gpu = held.iter().filter(|frame| frame.planes()[0].on_device().is_some()).count();
@@ -262,11 +260,11 @@ fn when_the_gpu_fails_its_frames_are_equalized_elsewhere() {
     let Some(files) = films(&dir) else { return };
     let settings = Settings::default();
     for file in files {
-        let mut cuda = Cuda::on(gpu, settings, 3).unwrap();
+        let mut cuda = Cuda::on(gpu, 3).unwrap();
         cuda.refuse_next();
-        let source = open_into(&dir.path(&file), &cuda);
-        let (mut equalizer, said) = before_reference(Box::new(cuda));
-        let mut reference = Reference::new(settings);
+        let (mut equalizer, said) = guarded(Box::new(cuda), settings);
+        let source = open_into(&dir.path(&file), &equalizer);
+        let mut reference = by_reference(settings);
         let mut expected = plainly(&dir.path(&file)).into_iter().map(|frame| reference.equalize(&frame));
         each_frame(source, |frame| {
             assert!(frame.planes()[0].on_device().is_some(), "{file}");

@@ -1,8 +1,8 @@
 //! The specification against a second computation of it, with exact fractions and from the definition: one count at a
 //! time, no shared code.
 
+use crate::backends::{by_reference};
 use crate::pictures::{Bytes, Random, seed};
-use histeq_video::equalize::reference::Reference;
 use histeq_video::frame::{Frame, Matrix, PixelFormat, Plane, Range};
 use histeq_video::spec::{Curve, Histogram, Levels, Settings, Strength, Weights, moved};
 use std::sync::Arc;
@@ -70,7 +70,7 @@ fn the_published_example_of_8x8() {
     ];
     let plane = Plane::new(Arc::new(Bytes(before.to_vec())), 0, 8, 8, 8).unwrap();
     let frame = Frame::new(PixelFormat::Gray, (8, 8), Range::Full, Matrix::Bt601, vec![plane]).unwrap();
-    let equalized = Reference::new(Settings::default()).equalize(&frame);
+    let equalized = by_reference(Settings::default()).equalize(&frame);
     let found: Vec<u8> = (0..8).flat_map(|y| equalized.planes()[0].row(y).to_vec()).collect();
     assert_eq!(found, after);
 }

@@ -1,7 +1,7 @@
 //! Kernel variants: the publications' arithmetic by hand, the options that choose variants, and, on a GPU, every variant
 //! against plain loops, in the lab and in normal runs.
 
-use crate::backends::gpu;
+use crate::backends::{Sequence, by_reference, gpu};
 use crate::host_program::Numbers;
 use crate::pictures::{Content, Picture, difference};
 use crate::program::Dir;
@@ -10,9 +10,7 @@ use histeq_video::cuda::variants::{
     SETUPS, ScanVariant, Setup, Shape, Variants, Walk,
 };
 use histeq_video::cuda::{Error, Gpu};
-use histeq_video::equalize::Equalizer;
 use histeq_video::equalize::cuda::Cuda;
-use histeq_video::equalize::reference::Reference;
 use histeq_video::frame::PixelFormat;
 use histeq_video::spec::{Gain, Plateau, Rect, Region, Settings, Smoothing, Strength};
 
@@ -464,9 +462,9 @@ fn frames_through_variants_are_those_of_the_reference() {
         let variants = Variants { histogram, scan, block_size, pixels_per_thread, ..Variants::default() };
         let gpu = Gpu::with_variants(0, &variants).unwrap();
         for settings in ways() {
-            let mut cuda = Cuda::on(&gpu, settings, 2).unwrap();
+            let mut cuda = Sequence::new(Box::new(Cuda::on(&gpu, 2).unwrap()), settings);
             for format in formats {
-                let mut reference = Reference::new(settings);
+                let mut reference = by_reference(settings);
                 for (content, size) in [
                     (Content::Noise, (641, 359)),
                     (Content::Ramp, (641, 359)),

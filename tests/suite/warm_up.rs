@@ -1,16 +1,12 @@
 //! `--start`, `--duration` and `--frames`: what lies before and behind is looked at, so that a part of a video has the very
 //! frames of the whole.
 
-use crate::backends::available;
+use crate::backends::{Sequence, available, by_reference};
 use crate::grid::LAYOUTS;
 use crate::pictures::{Content, Picture, difference};
 use crate::program::{Dir, Run};
 use crate::reader::encoder_is_here;
-use histeq_video::equalize::Equalizer;
-use histeq_video::equalize::fallback::Fallback;
-use histeq_video::equalize::reference::Reference;
-use histeq_video::equalize::verify::Verified;
-use histeq_video::frame::PixelFormat;
+use histeq_video::equalize::Failover;
 use histeq_video::spec::{Gain, Method, Settings, Smoothing, Threshold};
 use std::ops::Range;
 
@@ -213,15 +209,11 @@ fn every_backend_remembers_the_frames_before_the_first_one() {
                         ..Picture::new(format, (45, 7))
                     })
                     .collect();
-                let mut reference = Reference::new(settings);
+                let mut reference = by_reference(settings);
                 let expected: Vec<_> = pictures.iter().map(|picture| reference.equalize(&picture.make())).collect();
-                let fallback = Fallback::new(
-                    backend.make(settings, 2),
-                    settings,
-                    Box::new(|| unreachable!("nothing fails")),
-                    Box::new(|_| {}),
-                );
-                let mut equalizer = Verified::new(Box::new(fallback), settings);
+                let reserve = Box::new(|| unreachable!("nothing fails"));
+                let failover = Failover::new(backend.open(2), reserve, Box::new(|_| {}));
+                let mut equalizer = Sequence::new(Box::new(failover), settings).verified();
                 pictures[..9].iter().for_each(|picture| equalizer.warm_up(picture.make()).unwrap());
                 assert_eq!(equalizer.in_flight(), 0);
                 for (picture, expected) in pictures[9..].iter().zip(&expected[9..]) {
@@ -233,44 +225,4 @@ fn every_backend_remembers_the_frames_before_the_first_one() {
             }
         }
     }
-}
-
-#[test]
-fn a_backend_that_fails_while_it_warms_up_is_replaced() {
-    struct Broken;
-    impl Equalizer for Broken {
-        fn warm_up(&mut self, _frame: histeq_video::frame::Frame) -> anyhow::Result<()> {
-            anyhow::bail!("out of order")
-        }
-
-        fn submit(&mut self, _frame: histeq_video::frame::Frame) -> anyhow::Result<()> {
-            anyhow::bail!("out of order")
-        }
-        fn collect(&mut self) -> anyhow::Result<Option<histeq_video::frame::Frame>> {
-            Ok(None)
-        }
-        fn in_flight(&self) -> usize {
-            0
-        }
-        fn capacity(&self) -> usize {
-            1
-        }
-        fn set(&mut self, _settings: Settings) {}
-        fn set_curve(&mut self, _curve: Option<std::sync::Arc<histeq_video::spec::Curve>>) {}
-        fn name(&self) -> String {
-            "broken".to_owned()
-        }
-    }
-    let settings = Settings { smoothing: Smoothing::new(4, 1), ..Settings::default() };
-    let build = Box::new(move || Box::new(Reference::new(settings)) as Box<dyn Equalizer>);
-    let mut equalizer = Fallback::new(Box::new(Broken), settings, build, Box::new(|_| {}));
-    let mut reference = Reference::new(settings);
-    let picture = |seed| Picture { seed, ..Picture::new(PixelFormat::Gray, (20, 10)) }.make();
-    for seed in 0..3 {
-        equalizer.warm_up(picture(seed)).unwrap();
-        reference.equalize(&picture(seed));
-    }
-    equalizer.submit(picture(3)).unwrap();
-    let found = equalizer.collect().unwrap().unwrap();
-    assert_eq!(difference(&reference.equalize(&picture(3)), &found), None);
 }

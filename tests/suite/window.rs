@@ -145,7 +145,7 @@ fn a_cut_is_answered_at_once_and_a_flash_is_forgotten() {
         let with: Vec<_> = [&dark[..6], &bright[..length], &dark[6..]].concat();
         let mut equalization = Equalization::new(settings);
         let steps: Vec<_> = with.iter().map(|frame| equalization.next(frame, SIZE)).collect();
-        let back = &steps[6 + length].turn;
+        let back = &steps[6 + length].update;
         if length <= 3 {
             assert!(back.after_flash && back.scene == 0 && back.frames == 7, "{back:?}");
             let mut without = Equalization::new(settings);
@@ -159,11 +159,11 @@ fn a_cut_is_answered_at_once_and_a_flash_is_forgotten() {
 
 #[test]
 fn a_look_ahead_ends_the_window_at_the_last_frame_of_the_scene_that_is_known() {
-    let mut look_ahead = LookAhead::new(3);
+    let mut look_ahead = LookAhead::default();
     let mut seen = Vec::new();
     // A scene, a flash of two frames, the scene again, a cut.
     for (number, scene) in [0, 0, 1, 1, 0, 0, 0, 2, 2].into_iter().enumerate() {
-        seen.extend(look_ahead.push(scene, number, number));
+        seen.extend(look_ahead.push(3, scene, number, number));
         assert!(seen.len() == (number + 1).saturating_sub(3));
     }
     while let Some(rest) = look_ahead.pop() {

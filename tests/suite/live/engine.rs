@@ -2,7 +2,7 @@
 
 use crate::pictures::Picture;
 use anyhow::{Result, bail};
-use histeq_video::equalize::Equalizer;
+use histeq_video::equalize::{EqualizeStage, Equalized, Equalizer, Work};
 use histeq_video::equalize::reference::Reference;
 use histeq_video::frame::{Frame, PixelFormat};
 use histeq_video::pipeline::live::{
@@ -10,7 +10,7 @@ use histeq_video::pipeline::live::{
     SharedSettings, run,
 };
 use histeq_video::pipeline::{Cancel, Delivery, Outcome, Progress, Sink};
-use histeq_video::spec::{Curve, Settings};
+use histeq_video::spec::{Remembered, Settings};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -68,33 +68,25 @@ impl Sink for Slow {
 struct Lazy(Reference, Duration);
 
 impl Equalizer for Lazy {
-    fn submit(&mut self, frame: Frame) -> Result<()> {
+    fn submit(&mut self, work: Work) -> Result<()> {
         std::thread::sleep(self.1);
-        self.0.submit(frame)
+        self.0.submit(work)
     }
-    fn collect(&mut self) -> Result<Option<Frame>> {
+
+    fn remember(&mut self, seen: &Remembered) -> Result<()> {
+        self.0.remember(seen)
+    }
+
+    fn collect(&mut self) -> Result<Option<Equalized>> {
         self.0.collect()
     }
+
     fn in_flight(&self) -> usize {
         self.0.in_flight()
     }
+
     fn capacity(&self) -> usize {
         1
-    }
-    fn warm_up(&mut self, frame: Frame) -> Result<()> {
-        self.0.warm_up(frame)
-    }
-
-    fn finish(&mut self) -> Result<()> {
-        self.0.finish()
-    }
-
-    fn set(&mut self, settings: Settings) {
-        self.0.set(settings);
-    }
-
-    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
-        self.0.set_curve(curve);
     }
 
     fn name(&self) -> String {
@@ -121,7 +113,7 @@ fn film(film: &Film) -> (Result<LiveSummary>, usize, usize) {
     let cast = LiveParts {
         microphone: None,
         camera: Box::new(camera),
-        equalizer: Box::new(Lazy(Reference::new(Settings::default()), time)),
+        stage: EqualizeStage::new(Box::new(Lazy(Reference::default(), time)), Settings::default()),
         shared_settings: &SharedSettings::default(),
         outputs: vec![output],
         viewer: None,

@@ -1,24 +1,25 @@
-//! A backend that begins, and one that comes later and takes over: the bytes of one backend all along, wherever that
-//! happens.
+//! A backend that another one takes over from, because that one has opened or because the first one has failed: the
+//! bytes of one backend all along, wherever that happens.
 
-use crate::backends::{Backend, available, gpu};
+use crate::backends::{Backend, Sequence, available, by_reference, gpu};
 use crate::failing::{Call, Failing};
 use crate::modifiers::{all_settings, gray, video};
 use crate::pictures::{Picture, Random, difference, seed};
 use crate::program::Dir;
 use crate::reader::encoder_is_here;
 use anyhow::{Result, anyhow, bail};
-use histeq_video::equalize::Equalizer;
 use histeq_video::equalize::cpu::Cpu;
-use histeq_video::equalize::fallback::Fallback;
-use histeq_video::equalize::handover::{HandOver, NextBackend, OnUnavailable, PendingBackend};
+use histeq_video::equalize::cuda::Cuda;
 use histeq_video::equalize::reference::Reference;
+use histeq_video::equalize::{
+    EqualizeStage, Equalized, Equalizer, Failover, OnUnavailable, OpeningBackend, Work,
+};
 use histeq_video::ffmpeg::DecodeOn;
 use histeq_video::frame::{Buffer, Frame, HostPool, LatePool, PixelFormat, Pool};
 use histeq_video::pipeline::{Cancel, Notices, Progress, Source, run};
 use histeq_video::sink::{self, EncoderChoice, Files, OutputOptions, Overwrite, Target};
 use histeq_video::source::{self, InputOptions, Part, RawOptions};
-use histeq_video::spec::{Curve, Levels, Region, Settings, Smoothing};
+use histeq_video::spec::{Curve, Gain, Levels, Method, Region, Remembered, Settings, Smoothing, Threshold};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -41,8 +42,8 @@ impl Due {
     }
 }
 
-impl PendingBackend for Due {
-    fn is_there(&self) -> bool {
+impl OpeningBackend for Due {
+    fn is_ready(&self) -> bool {
         self.looked.fetch_add(1, Ordering::Relaxed) >= self.after
     }
 
@@ -52,35 +53,49 @@ impl PendingBackend for Due {
 }
 
 /// What has been said so far.
-type Said = Arc<Mutex<Vec<String>>>;
+pub type Said = Arc<Mutex<Vec<String>>>;
 
-/// A next that is what comes, and without which the first backend goes on; and what is said.
-fn next(pending: Box<dyn PendingBackend>) -> (NextBackend, Said) {
-    let said = Said::default();
-    let (told, reported) = (said.clone(), said.clone());
-    let next = NextBackend {
-        pending,
-        wrap: Box::new(|second, _| second),
-        on_unavailable: OnUnavailable::Told(Box::new(move |error| {
-            told.lock().unwrap().push(format!("absent: {error}"))
-        })),
-        report: Box::new(move |line: &str| reported.lock().unwrap().push(line.to_owned())),
-    };
-    (next, said)
+fn saying(said: &Said) -> Box<dyn Fn(&str) + Send> {
+    let said = said.clone();
+    Box::new(move |line| said.lock().unwrap().push(line.to_owned()))
 }
 
-fn first(settings: Settings) -> Box<dyn Equalizer> {
-    Box::new(Cpu::new(settings, 2))
+/// What is said where the first backend may go on.
+fn optional(said: &Said) -> OnUnavailable {
+    let said = said.clone();
+    OnUnavailable::Tell(Box::new(move |error| said.lock().unwrap().push(format!("absent: {error}"))))
+}
+
+fn first() -> Box<dyn Equalizer> {
+    Box::new(Cpu::new(2))
+}
+
+fn the_reference() -> Box<dyn Equalizer> {
+    Box::new(Reference::default())
+}
+
+/// The CPU until this backend is open, with the reference behind it; and what is said.
+fn until(opening: Box<dyn OpeningBackend>, settings: Settings) -> (Sequence, Said) {
+    let said = Said::default();
+    let failover = Failover::opening(first(), opening, optional(&said), Box::new(the_reference), saying(&said));
+    (Sequence::new(Box::new(failover), settings), said)
 }
 
 /// The CPU until this backend is there.
-fn relay(backend: &Backend, settings: Settings, after: usize) -> HandOver {
-    let second = backend.make(settings, 3);
-    HandOver::new(first(settings), settings, next(Due::new(after, move || Ok(second))).0)
+fn relay(backend: &Backend, settings: Settings, after: usize) -> Sequence {
+    let second = backend.open(3);
+    until(Due::new(after, move || Ok(second)), settings).0
+}
+
+/// This backend, with the reference behind it; and what is said.
+pub fn guarded(backend: Box<dyn Equalizer>, settings: Settings) -> (Sequence, Said) {
+    let said = Said::default();
+    let failover = Failover::new(backend, Box::new(the_reference), saying(&said));
+    (Sequence::new(Box::new(failover), settings), said)
 }
 
 /// Takes out a frame, if it says that there is one.
-fn collect(equalizer: &mut dyn Equalizer, found: &mut Vec<Frame>) -> bool {
+fn collect(equalizer: &mut Sequence, found: &mut Vec<Frame>) -> bool {
     let there_is_one = equalizer.in_flight() > 0;
     let frame = equalizer.collect().unwrap();
     assert_eq!(frame.is_some(), there_is_one, "frames under way");
@@ -89,7 +104,7 @@ fn collect(equalizer: &mut dyn Equalizer, found: &mut Vec<Frame>) -> bool {
 }
 
 /// Sends frames through, taking them out at any time, as the engine does.
-fn through(equalizer: &mut dyn Equalizer, frames: &[Frame]) -> Vec<Frame> {
+fn through(equalizer: &mut Sequence, frames: &[Frame]) -> Vec<Frame> {
     let (mut random, mut found) = (Random::new(seed()), Vec::new());
     for frame in frames {
         while equalizer.in_flight() >= equalizer.capacity() || random.below(3) == 0 {
@@ -103,7 +118,7 @@ fn through(equalizer: &mut dyn Equalizer, frames: &[Frame]) -> Vec<Frame> {
 }
 
 fn expected(settings: Settings, frames: &[Frame]) -> Vec<Frame> {
-    let mut reference = Reference::new(settings);
+    let mut reference = by_reference(settings);
     frames.iter().for_each(|frame| reference.submit(frame.clone()).unwrap());
     reference.finish().unwrap();
     std::iter::from_fn(|| reference.collect().unwrap()).collect()
@@ -145,6 +160,15 @@ fn settings() -> Vec<Settings> {
     all_settings().into_iter().chain([bars]).collect()
 }
 
+/// How many frames came from the CPU, as this name of a backend says.
+fn first_by_cpu(name: &str) -> usize {
+    match name.split_once(", the first ").map(|(_, rest)| rest.split_once(" by cpu (").expect("who made them").0) {
+        None => 0,
+        Some("frame") => 1,
+        Some(count) => count.parse().expect("a number of frames"),
+    }
+}
+
 fn one_backend() -> Backend {
     available().into_iter().next().expect("the scalar path is everywhere")
 }
@@ -163,9 +187,9 @@ fn bytes_do_not_tell_where_another_backend_took_over() {
                     let name = relay.name();
                     let told = match after {
                         0 => !name.contains("the first"),
-                        1 => name.contains(", the first frame by cpu ("),
                         NEVER => name.starts_with("cpu (") && name.ends_with(") while the GPU was opening"),
-                        count => name.contains(&format!(", the first {count} by cpu (")),
+                        // What was under way on the CPU then was done again.
+                        most => !name.contains("opening") && first_by_cpu(&name) <= most,
                     };
                     assert!(told, "{name}, after {after}");
                 }
@@ -229,11 +253,11 @@ fn given_curves_and_other_settings_come_along() {
         for (is_given, settings) in turns {
             for after in [0, 1, 4, 6, 10, NEVER] {
                 let mut relay = relay(&backend, window, after);
-                let mut reference = Reference::new(window);
+                let mut reference = by_reference(window);
                 for (number, frame) in frames.iter().enumerate() {
                     let curve = is_given(number).then(|| inverted.clone());
                     let settings = if (5..9).contains(&number) { settings } else { window };
-                    for equalizer in [&mut relay as &mut dyn Equalizer, &mut reference] {
+                    for equalizer in [&mut relay, &mut reference] {
                         equalizer.set(settings);
                         equalizer.set_curve(curve.clone());
                         equalizer.submit(frame.clone()).unwrap();
@@ -252,8 +276,7 @@ fn without_a_second_backend_the_first_one_goes_on_and_that_is_told_once() {
     let settings = all_settings()[5];
     let frames = frames(PixelFormat::Gray);
     for after in MOMENTS {
-        let (next, said) = next(Due::new(after, || bail!("no such GPU")));
-        let mut relay = HandOver::new(first(settings), settings, next);
+        let (mut relay, said) = until(Due::new(after, || bail!("no such GPU")), settings);
         assert_same(&expected(settings, &frames), &through(&mut relay, &frames), "alone");
         drop(relay);
         assert_eq!(*said.lock().unwrap(), ["absent: no such GPU"], "after {after}");
@@ -265,9 +288,11 @@ fn a_backend_that_was_insisted_on_fails_the_run_if_it_does_not_come() {
     let settings = all_settings()[5];
     let frames = frames(PixelFormat::Gray);
     let insisting = |after| {
-        let (next, said) = next(Due::new(after, || bail!("no such GPU")));
-        let next = NextBackend { on_unavailable: OnUnavailable::Fatal, ..next };
-        (HandOver::new(first(settings), settings, next), said)
+        let said = Said::default();
+        let opening = Due::new(after, || bail!("no such GPU"));
+        let failover =
+            Failover::opening(first(), opening, OnUnavailable::Fail, Box::new(the_reference), saying(&said));
+        (Sequence::new(Box::new(failover), settings), said)
     };
     let (mut relay, said) = insisting(3);
     for frame in &frames[..3] {
@@ -281,98 +306,142 @@ fn a_backend_that_was_insisted_on_fails_the_run_if_it_does_not_come() {
     drop(relay);
     assert!(said.lock().unwrap().is_empty(), "an error says it");
     // One that comes, but too late to be of use, is as good.
+    let late = Due::new(NEVER, || Ok(first()));
     let late =
-        NextBackend { on_unavailable: OnUnavailable::Fatal, ..next(Due::new(NEVER, move || Ok(first(settings)))).0 };
-    let mut relay = HandOver::new(first(settings), settings, late);
+        Failover::opening(first(), late, OnUnavailable::Fail, Box::new(the_reference), saying(&Said::default()));
+    let mut relay = Sequence::new(Box::new(late), settings);
     assert_same(&expected(settings, &frames), &through(&mut relay, &frames), "too late");
     assert!(relay.name().ends_with(" while the GPU was opening"), "{}", relay.name());
 }
 
 #[test]
-fn a_backend_that_fails_before_it_has_taken_over_leaves_it_to_the_first() {
+fn a_backend_that_fails_while_it_takes_over_leaves_it_to_the_first() {
     let settings = all_settings()[8];
     let frames = frames(PixelFormat::Gray);
     for backend in available() {
-        let second = Failing::at(backend.make(settings, 3), Call::WarmUp(2));
-        let (next, said) = next(Due::new(6, move || Ok(Box::new(second))));
-        let mut relay = HandOver::new(first(settings), settings, next);
-        assert_same(&expected(settings, &frames), &through(&mut relay, &frames), &backend.name);
-        let name = relay.name();
-        drop(relay);
-        assert_eq!(*said.lock().unwrap(), [format!("failing failed, going on with {name}: out of order")]);
+        for call in [Call::Remember(0), Call::Remember(2), Call::Submit(0), Call::Submit(1)] {
+            let second = Failing::at(backend.open(3), call);
+            let (mut relay, said) = until(Due::new(12, move || Ok(Box::new(second))), settings);
+            // Two frames stay under way.
+            let mut found = Vec::new();
+            for frame in &frames {
+                while relay.in_flight() > 1 {
+                    collect(&mut relay, &mut found);
+                }
+                relay.submit(frame.clone()).unwrap();
+            }
+            relay.finish().unwrap();
+            while collect(&mut relay, &mut found) {}
+            assert_same(&expected(settings, &frames), &found, &format!("{} {call:?}", backend.name));
+            let name = relay.name();
+            drop(relay);
+            let first_line = said.lock().unwrap()[0].clone();
+            if name.starts_with("cpu") {
+                assert_eq!(first_line, format!("failing failed, going on with {name}: out of order"), "{call:?}");
+            } else {
+                assert_eq!(first_line, "failing failed, going on with reference: out of order", "{call:?}");
+            }
+        }
     }
 }
 
 #[test]
 fn a_backend_that_fails_after_it_has_taken_over_is_replaced() {
-    // Each frame by itself, so that nothing is lost with the one that fails.
-    let settings = Settings::default();
-    let frames = frames(PixelFormat::Gray);
-    for backend in available() {
-        for at in [0, 1, 9] {
-            let second = Failing::at(backend.make(settings, 3), Call::Submit(at));
-            let (next, said) = next(Due::new(4, move || Ok(Box::new(second))));
-            let report = said.clone();
-            let wrap = Box::new(move |second, settings| {
-                let build = Box::new(move || Box::new(Reference::new(settings)) as Box<dyn Equalizer>);
-                let report = Box::new(move |line: &str| report.lock().unwrap().push(line.to_owned()));
-                Box::new(Fallback::new(second, settings, build, report)) as Box<dyn Equalizer>
-            });
-            let mut relay = HandOver::new(first(settings), settings, NextBackend { wrap, ..next });
-            assert_same(&expected(settings, &frames), &through(&mut relay, &frames), &backend.name);
-            assert_eq!(*said.lock().unwrap(), ["failing failed, going on with reference: out of order"]);
+    for settings in [Settings::default(), all_settings()[5], natural()] {
+        let frames = frames(PixelFormat::Gray);
+        for backend in available() {
+            for at in [0, 1, 9] {
+                // Those that were under way on the CPU come first.
+                let second = Failing::at(backend.open(3), Call::Collect(at));
+                let (mut relay, said) = until(Due::new(4, move || Ok(Box::new(second))), settings);
+                assert_same(&expected(settings, &frames), &through(&mut relay, &frames), &backend.name);
+                assert_eq!(*said.lock().unwrap(), ["failing failed, going on with reference: out of order"]);
+            }
+        }
+    }
+}
+
+/// Settings as the program has them when it is not asked for others.
+fn natural() -> Settings {
+    Settings {
+        smoothing: Smoothing::new(25, 6).looking_ahead(10),
+        scene_threshold: Threshold::from_share(0.2).unwrap(),
+        max_gain: Gain::from_slope(3.0).unwrap(),
+        ..Settings::default()
+    }
+}
+
+#[test]
+fn a_backend_that_fails_in_the_middle_is_replaced_and_the_bytes_stay_the_same() {
+    let clahe = Settings { method: Method::Clahe { columns: 3, rows: 2 }, ..all_settings()[5] };
+    for settings in [Settings::default(), natural(), clahe].into_iter().chain(settings()) {
+        for frames in [frames(PixelFormat::Yuv420p), frames(PixelFormat::Gray16le), barred()] {
+            let expected = expected(settings, &frames);
+            for backend in available() {
+                for call in [Call::Submit(0), Call::Submit(1), Call::Submit(9), Call::Collect(0), Call::Collect(13)] {
+                    let (mut guarded, said) = guarded(Box::new(Failing::at(backend.open(3), call)), settings);
+                    let what = format!("{} {call:?} {settings:?}", backend.name);
+                    assert_same(&expected, &through(&mut guarded, &frames), &what);
+                    assert_eq!(*said.lock().unwrap(), ["failing failed, going on with reference: out of order"]);
+                }
+            }
         }
     }
 }
 
 #[test]
-fn a_backend_is_waited_for_rather_than_more_frames_held_for_it() {
-    let frames = frames(PixelFormat::Gray);
-    let bytes = 45 * 7;
-    let (window, alone) = (all_settings()[5], Settings::default());
-    // A window of 5 and a flash of 2 take 7 frames; the eighth pushes the first one out.
-    for (settings, most, moment) in [
-        (window, 0, Some(0)),
-        (window, 3 * bytes, Some(3)),
-        (window, 4 * bytes - 1, Some(3)),
-        (window, 7 * bytes - 1, Some(6)),
-        (window, 7 * bytes, None),
-        (alone, 0, None),
-    ] {
-        let taken = Arc::new(AtomicUsize::new(0));
-        let counter = taken.clone();
-        let pending = Due::new(NEVER, move || {
-            counter.fetch_add(1, Ordering::SeqCst);
-            Ok(one_backend().make(settings, 1))
-        });
-        let mut relay = HandOver::new(first(settings), settings, next(pending).0).keeping_at_most(most);
-        let mut taken_at = None;
-        let mut found = Vec::new();
-        for (number, frame) in frames[..20].iter().enumerate() {
-            relay.submit(frame.clone()).unwrap();
-            if taken.load(Ordering::SeqCst) > 0 {
-                taken_at.get_or_insert(number);
+fn what_is_told_of_scenes_and_curves_goes_on_after_a_failure() {
+    let frames = frames(PixelFormat::Yuv420p);
+    let tell = |mut sequence: Sequence| {
+        let mut told = Vec::new();
+        let mut take = |sequence: &mut Sequence| {
+            let applied = sequence.collect_applied().unwrap().expect("a frame under way");
+            told.push((applied.scene.expect("a scene"), applied.curves.expect("curves"), applied.counts));
+        };
+        for frame in &frames {
+            while sequence.in_flight() >= sequence.capacity() {
+                take(&mut sequence);
             }
-            while collect(&mut relay, &mut found) {}
+            sequence.submit(frame.clone()).unwrap();
         }
-        assert_eq!(taken_at, moment, "{most} bytes, {settings:?}");
-        assert_same(&expected(settings, &frames[..20]), &found, "waited for");
+        sequence.finish().unwrap();
+        while sequence.in_flight() > 0 {
+            take(&mut sequence);
+        }
+        told
+    };
+    let clahe = Settings { method: Method::Clahe { columns: 3, rows: 2 }, ..all_settings()[5] };
+    let clahe_alone = Settings { smoothing: Smoothing::OFF, ..clahe };
+    for settings in settings().into_iter().chain([natural(), clahe, clahe_alone]) {
+        let expected = tell(by_reference(settings).telling_everything());
+        for backend in available() {
+            let undisturbed = tell(backend.make(settings, 3).telling_everything());
+            assert!(undisturbed == expected, "{} {settings:?}", backend.name);
+            for at in [1, 14] {
+                let (failing, _) = guarded(Box::new(Failing::at(backend.open(3), Call::Collect(at))), settings);
+                assert!(tell(failing.telling_everything()) == expected, "{} at {at} {settings:?}", backend.name);
+            }
+        }
     }
 }
 
-/// A backend that tells when it is gone.
-struct Watched(Box<dyn Equalizer>, #[expect(dead_code, reason = "it counts who lives")] Arc<()>);
+/// A CUDA backend whose driver refuses a launch for one frame.
+struct Refusing(Cuda, usize);
 
-impl Equalizer for Watched {
-    fn submit(&mut self, frame: Frame) -> Result<()> {
-        self.0.submit(frame)
+impl Equalizer for Refusing {
+    fn submit(&mut self, work: Work) -> Result<()> {
+        if self.1 == 0 {
+            self.0.refuse_next();
+        }
+        self.1 = self.1.wrapping_sub(1);
+        self.0.submit(work)
     }
 
-    fn warm_up(&mut self, frame: Frame) -> Result<()> {
-        self.0.warm_up(frame)
+    fn remember(&mut self, seen: &Remembered) -> Result<()> {
+        self.0.remember(seen)
     }
 
-    fn collect(&mut self) -> Result<Option<Frame>> {
+    fn collect(&mut self) -> Result<Option<Equalized>> {
         self.0.collect()
     }
 
@@ -388,12 +457,69 @@ impl Equalizer for Watched {
         self.0.capacity()
     }
 
-    fn set(&mut self, settings: Settings) {
-        self.0.set(settings);
+    fn name(&self) -> String {
+        self.0.name()
+    }
+}
+
+#[test]
+fn a_gpu_whose_driver_refuses_a_launch_at_any_frame_leaves_the_bytes_as_they_were() {
+    let Some(gpu) = gpu() else { return };
+    for format in [PixelFormat::Yuv420p, PixelFormat::Yuv420p10le, PixelFormat::Gray16le, PixelFormat::Rgb24] {
+        let frames = frames(format);
+        let expected = expected(natural(), &frames);
+        for at in [0, 1, 2, 5, 9, 12, 17, 20, 23, frames.len() - 1] {
+            let refusing = Box::new(Refusing(Cuda::on(gpu, 4).unwrap(), at));
+            let (mut guarded, said) = guarded(refusing, natural());
+            assert_same(&expected, &through(&mut guarded, &frames), &format!("{format} at {at}"));
+            assert_eq!(said.lock().unwrap().len(), 1, "{format} at {at}: {said:?}");
+        }
+    }
+}
+
+#[test]
+fn a_failure_of_the_second_backend_is_final() {
+    let broken = || Box::new(Failing::at(the_reference(), Call::Submit(0))) as Box<dyn Equalizer>;
+    let failover = Failover::new(broken(), Box::new(broken), Box::new(|_| {}));
+    let mut equalizer = Sequence::new(Box::new(failover), Settings::default());
+    let frame = Picture::new(PixelFormat::Gray, (4, 4)).make();
+    assert_eq!(equalizer.submit(frame).unwrap_err().to_string(), "out of order");
+}
+
+#[test]
+fn a_backend_that_fails_while_it_warms_up_is_replaced() {
+    let settings = Settings { smoothing: Smoothing::new(4, 1), ..Settings::default() };
+    let frames = frames(PixelFormat::Gray);
+    for at in 0..3 {
+        let (mut equalizer, _) = guarded(Box::new(Failing::at(the_reference(), Call::WarmUp(at))), settings);
+        frames[..3].iter().for_each(|frame| equalizer.warm_up(frame.clone()).unwrap());
+        let found = equalizer.equalize(&frames[3]);
+        assert_eq!(difference(&expected(settings, &frames[..4])[3], &found), None);
+    }
+}
+
+/// A backend that tells when it is gone.
+struct Watched(Box<dyn Equalizer>, #[expect(dead_code, reason = "it counts who lives")] Arc<()>);
+
+impl Equalizer for Watched {
+    fn submit(&mut self, work: Work) -> Result<()> {
+        self.0.submit(work)
     }
 
-    fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
-        self.0.set_curve(curve);
+    fn remember(&mut self, seen: &Remembered) -> Result<()> {
+        self.0.remember(seen)
+    }
+
+    fn collect(&mut self) -> Result<Option<Equalized>> {
+        self.0.collect()
+    }
+
+    fn in_flight(&self) -> usize {
+        self.0.in_flight()
+    }
+
+    fn capacity(&self) -> usize {
+        self.0.capacity()
     }
 
     fn name(&self) -> String {
@@ -402,20 +528,17 @@ impl Equalizer for Watched {
 }
 
 #[test]
-fn the_first_backend_goes_with_its_last_frame() {
-    let ahead = 3;
-    let settings = Settings { smoothing: Smoothing::new(5, 1).looking_ahead(ahead), ..Settings::default() };
-    let (frames, life) = (frames(PixelFormat::Gray), Arc::new(()));
-    let began = Box::new(Watched(first(settings), life.clone()));
-    let pending = Due::new(6, move || Ok(one_backend().make(settings, 2)));
-    let mut relay = HandOver::new(began, settings, next(pending).0);
-    let mut found = Vec::new();
+fn the_first_backend_is_gone_once_another_one_has_taken_over() {
+    let settings = Settings { smoothing: Smoothing::new(5, 1).looking_ahead(3), ..Settings::default() };
+    let (frames, life, said) = (frames(PixelFormat::Gray), Arc::new(()), Said::default());
+    let began = Box::new(Watched(first(), life.clone()));
+    let opening = Due::new(6, || Ok(one_backend().open(2)));
+    let failover = Failover::opening(began, opening, optional(&said), Box::new(the_reference), saying(&said));
+    let mut relay = Sequence::new(Box::new(failover), settings);
     for (number, frame) in frames[..15].iter().enumerate() {
         relay.submit(frame.clone()).unwrap();
-        while collect(&mut relay, &mut found) {}
-        // Frame 5 is the last one of the first backend, and waits for three more.
-        let is_there = number < 5 + ahead as usize;
-        assert_eq!(Arc::strong_count(&life) == 2, is_there, "at frame {number}");
+        while collect(&mut relay, &mut Vec::new()) {}
+        assert_eq!(Arc::strong_count(&life) == 2, number < 6, "at frame {number}");
     }
 }
 
@@ -437,9 +560,9 @@ impl Pool for Marked {
 #[test]
 fn the_memory_of_the_second_backend_is_lent_once_it_is_there() {
     let settings = Settings::default();
-    let mut second = Failing::new(first(settings), |_| Ok(()));
+    let mut second = Failing::new(first(), |_| Ok(()));
     second.pool = Some(Arc::new(Marked));
-    let mut relay = HandOver::new(first(settings), settings, next(Due::new(2, move || Ok(Box::new(second)))).0);
+    let mut relay = until(Due::new(2, move || Ok(Box::new(second))), settings).0;
     let pool = relay.input_pool().expect("a pool");
     for (number, frame) in frames(PixelFormat::Yuv420p)[..4].iter().enumerate() {
         relay.submit(frame.clone()).unwrap();
@@ -487,10 +610,11 @@ fn a_gpu_that_turns_out_to_be_missing_leaves_no_output_where_it_was_insisted_on(
         let target = Target::new(&output, "in.mkv", Files::One, Overwrite::No).unwrap();
         let sink = sink::open(input, target, OutputOptions::default(), &mut || false, quiet()).unwrap();
         let settings = all_settings()[5];
-        let pending = Due::new(after, || Err(anyhow!("no such GPU")));
-        let next = NextBackend { on_unavailable: OnUnavailable::Fatal, ..next(pending).0 };
-        let relay = Box::new(HandOver::new(first(settings), settings, next));
-        let result = run(source, relay, sink, &Cancel::default(), &Progress::default(), |_| {});
+        let opening = Due::new(after, || Err(anyhow!("no such GPU")));
+        let tell = saying(&Said::default());
+        let failover = Failover::opening(first(), opening, OnUnavailable::Fail, Box::new(the_reference), tell);
+        let stage = EqualizeStage::new(Box::new(failover), settings);
+        let result = run(source, stage, sink, &Cancel::default(), &Progress::default(), |_| {});
         assert_eq!(result.unwrap_err().to_string(), "no such GPU", "after {after}");
         assert_eq!(dir.names(), ["in.mkv"], "after {after}");
     }
