@@ -11,7 +11,7 @@
 //!
 //! m = W + F: no frame further back has a part in what becomes of frame s.
 
-use super::{Equalized, Equalizer, Role, Work};
+use super::{Equalized, Equalizer, Report, Role, Work};
 use crate::frame::{LatePool, Pool};
 use crate::spec::{Chroma, Remembered};
 use anyhow::Result;
@@ -197,11 +197,13 @@ impl Failover {
         }
         let (settings, applied) = (*work.settings(), &equalized.applied);
         if let Some(counts) = applied.counts.clone() {
-            self.remembered.push_back(Remembered { counts, settings, scene: applied.scene.map(|scene| scene.number) });
+            self.remembered.push_back(Remembered { counts, settings, scene: applied.scene });
         }
-        // Settings with another window begin a new one, so that these tell what is needed.
+        // Settings with another window begin a new one, so that these tell what is needed. A window of one frame needs no
+        // frame before it, but its scene does.
         let smoothing = settings.smoothing;
-        let needed = if smoothing.frames() > 1 { smoothing.memory() as usize } else { 0 };
+        let depends_on_others = smoothing.frames() > 1 || work.report() == Report::Everything;
+        let needed = if depends_on_others { smoothing.memory() as usize } else { 0 };
         self.remembered.drain(..self.remembered.len().saturating_sub(needed));
     }
 

@@ -92,10 +92,9 @@ impl Equalization {
         TileStep { window: TileHistograms::from_counts(tiles.tiles(), tiles.bins(), sums), update }
     }
 
-    /// Gives the scene of the last frame the number that another run of the same video gave it. Later scenes have higher
-    /// numbers.
-    pub fn name_scene(&mut self, number: u64) {
-        self.scenes.name_current(number);
+    /// Gives the scene of the last frame the number that another backend gave it, as of `begun` scenes so far.
+    pub fn name_scene(&mut self, number: u64, begun: u64) {
+        self.scenes.name_current(number, begun);
     }
 }
 

@@ -74,6 +74,8 @@ pub struct WindowUpdate {
     pub frames: u32,
     /// The number of the scene, from 0.
     pub scene: u64,
+    /// How many scenes have begun so far.
+    pub begun: u64,
     /// The frame is the first after a cut.
     pub cut: bool,
     /// The frame is the first after a flash.
@@ -189,15 +191,16 @@ impl Scenes {
             slot,
             frames: window.frames,
             scene: window.scene,
+            begun: self.next_scene,
             cut: cut && !after_flash,
             after_flash,
         }
     }
 
-    /// Gives the scene at hand this number; later ones have higher numbers.
-    pub fn name_current(&mut self, number: u64) {
+    /// Gives the scene at hand this number, as of `begun` scenes so far.
+    pub fn name_current(&mut self, number: u64, begun: u64) {
         self.windows[self.current].scene = number;
-        self.next_scene = self.next_scene.max(number + 1);
+        self.next_scene = begun;
     }
 
     /// The slots of the frames that are in a window.

@@ -53,8 +53,8 @@ pub struct Remembered {
     pub counts: Arc<Counts>,
     /// How it was equalized.
     pub settings: Settings,
-    /// The number of its scene, where the other backend knew it.
-    pub scene: Option<u64>,
+    /// Its scene, where the other backend knew it.
+    pub scene: Option<Scene>,
 }
 
 /// The scene that a frame belongs to.
@@ -62,6 +62,8 @@ pub struct Remembered {
 pub struct Scene {
     /// Counted from 0.
     pub number: u64,
+    /// How many scenes have begun so far.
+    pub begun: u64,
     /// The frame is the first after a cut.
     pub cut: bool,
     /// The frame is the first after a flash.
@@ -70,7 +72,7 @@ pub struct Scene {
 
 impl From<&WindowUpdate> for Scene {
     fn from(update: &WindowUpdate) -> Self {
-        Scene { number: update.scene, cut: update.cut, after_flash: update.after_flash }
+        Scene { number: update.scene, begun: update.begun, cut: update.cut, after_flash: update.after_flash }
     }
 }
 
@@ -143,7 +145,7 @@ impl<F> Temporal<F> {
     pub fn remember(&mut self, seen: &Remembered) {
         self.decide(&seen.settings, &seen.counts);
         if let Some(scene) = seen.scene {
-            self.equalization.name_scene(scene);
+            self.equalization.name_scene(scene.number, scene.begun);
         }
     }
 }
