@@ -11,7 +11,7 @@ use crate::spec;
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
 use std::sync::Arc;
 
-const LUMINANCE_HISTOGRAM: &str = include_str!("../../../../kernels/variants/luminance_histogram.ptx");
+const LUMINANCE_HISTOGRAM: &[u8] = include_bytes!("../../../../kernels/built/variants/luminance_histogram.kernels");
 
 /// Enqueues the counting of a picture's luminance in 256 bins, which are zero before.
 ///
