@@ -52,6 +52,7 @@ struct Grid {
     Sum black;                   // what black holds
     unsigned cuts[MOST_BLOCKS];  // as in `Tidings`
 };
+static_assert(sizeof(Grid) == 3088, "Grid is not as large as src/cuda/history.rs allocates");
 
 // What warps tell of their levels under the contrast limit.
 template <typename Count>
@@ -489,7 +490,7 @@ __device__ __forceinline__ void equalize(Count (&held)[PER], unsigned frames, Le
         }
         first = lowest_of_all<MANY, Crew>(first, room.firsts, MANY ? grid->firsts : nullptr, grid);
     }
-    WideSpread spread = wide_spread_of(first, ladder.flat ? first : all);
+    Spread<Sum> spread = spread_of(first, ladder.flat ? first : all);
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) mapped[i] = wide_curve_at(code + i, step[i], spread, levels);
+    for (unsigned i = 0u; i < PER; ++i) mapped[i] = curve_at(code + i, step[i], spread, levels);
 }

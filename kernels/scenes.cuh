@@ -24,6 +24,7 @@ struct Scenes {
     unsigned last[COARSE];    // cumulative distribution of the frame before
     unsigned before[COARSE];  // and of the one before the last cut
 };
+static_assert(sizeof(Scenes) == 568, "Scenes is not as large as src/cuda/history.rs allocates");
 
 // What a frame means for the sums of the windows.
 struct Turn {

@@ -12,8 +12,17 @@ macro_rules! kernels {
     };
 }
 
-const KERNELS: [(&str, &str); 7] =
-    kernels!["fused.cu", "curve.cuh", "scenes.cuh", "spec.cuh", "samples.cuh", "totals.cuh", "warp.cuh",];
+const KERNELS: [(&str, &str); 9] = kernels![
+    "fused.cu",
+    "arguments.cuh",
+    "copies.cuh",
+    "curve.cuh",
+    "scenes.cuh",
+    "spec.cuh",
+    "samples.cuh",
+    "totals.cuh",
+    "warp.cuh",
+];
 
 /// What the emulator has itself.
 const EMULATED: [&str; 4] = ["barriers.cuh", "counters.cuh", "fetch.cuh", "launch.cuh"];

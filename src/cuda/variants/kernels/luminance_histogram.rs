@@ -42,7 +42,7 @@ pub(in crate::cuda::variants) fn launch(
     };
     let function = variety.kernel(LUMINANCE_HISTOGRAM, kernel, 0)?;
     let spec::Weights { r, g, b } = spec::Weights::BT601;
-    let weights = Weights([r, g, b, 0]);
+    let weights = Weights { of: [r, g, b, 0] };
     let config = LaunchConfig { grid_dim: launch.grid, block_dim: launch.block, shared_mem_bytes: 0 };
     let mut builder = stream.launch_builder(&function);
     builder.arg(pixels).arg(&area).arg(&weights).arg(counts).arg(&launch.run);
