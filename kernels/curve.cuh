@@ -14,7 +14,7 @@ constexpr unsigned MOST_BLOCKS = 64u;
 
 typedef unsigned long long Sum;
 
-// The crew of a block: its first so many warps, all of them if that is 0. The others may be busy elsewhere.
+// The crew of a block: its first WARPS warps, all of them if that is 0. The others may do something else.
 template <unsigned WARPS>
 struct Crew {
     // Whether any warp of a block of 1024 threads is left to be its judge.

@@ -1,9 +1,9 @@
 // All of equalization in one launch: the samples of a plane are counted as they arrive in shared memory, stay there while
 // the curve is made, and go through it from there. Memory sees them twice, once each way, as a copy would.
 //
-// The blocks are all there at once, each with a share of the plane. They add up what they have
-// counted in `totals`; since everybody knows how many samples there are, everybody can tell when the totals are whole, and
-// no other barrier is needed. Then each block makes the whole curve for itself.
+// The blocks are all there at once, each with a share of the plane. They add up what they have counted in
+// `totals`. As each block knows how many samples there are, it can tell when the totals are whole, so that no other
+// barrier is needed. Then each block makes the whole curve for itself.
 #include "copies.cuh"
 #include "counters.cuh"
 #include "curve.cuh"
@@ -14,7 +14,7 @@
 // Vectors that a thread has on their way at once, at least.
 constexpr unsigned AHEAD = 4u;
 
-// From so many rounds of vectors that stay, a block takes most of the shared memory.
+// A block that keeps this many rounds of vectors or more takes most of the shared memory.
 constexpr unsigned CROWDED = 4u;
 
 // The table, then the vectors that stay.
@@ -248,7 +248,7 @@ __device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsi
     if (LAUNCHES_OVERLAP) start_fetching();
     if (block == 0u) {
         for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) *total_of(emptied, code) = 0u;
-        // In the same launch, nobody adds to these before the totals of this plane are whole, and so not before this.
+        // In the same launch, no block adds to these before the totals of this plane are whole, and so not before this.
         if (IN_BATCH) __threadfence();
     }
     prepare();
@@ -281,7 +281,7 @@ __device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsi
 #pragma unroll 1
     for (unsigned at = threadIdx.x; at < staged; at += blockDim.x) {
         uint4 vector = stage[at];
-        // Nobody else touches this place.
+        // No other thread touches this place.
         if (IN_BATCH && succession.next != nullptr) fetch(succession.next + begin + at, stage + at);
         if (IN_BATCH) end_of_round();
         map(vector, at);
@@ -440,7 +440,7 @@ __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels le
         });
 }
 
-// With PER codes a thread and so many WARPS in the crew, for the textbook's curve and for the other one, which is quicker
+// With PER codes a thread and WARPS warps in the crew, for the textbook's curve and for the other one, which is quicker
 // where a warp is left to be the judge. Planes that are too large for shared memory have a kernel of their own: registers
 // that are not needed would be in the way of the next launch.
 #define FUSED(NAME, S, LOG2_COPIES, PER, WARPS, MODIFIED_PER, MODIFIED_WARPS)                                       \
@@ -464,7 +464,7 @@ FUSED(u8, unsigned char, 5u, 1u, 8u, 1u, 8u)
 FUSED(u10, unsigned short, 3u, 1u, 32u, 2u, 16u)
 FUSED(u12, unsigned short, 2u, 4u, 32u, 4u, 32u)
 
-// Many planes, each in place by a team of so many blocks; the teams go on independently. `totals` has three times the
+// Many planes, each in place by a team of `team` blocks; the teams go on independently. `totals` has three times the
 // totals of a plane for each team, all zero.
 extern "C" __global__ __launch_bounds__(1024) void fused_batch_u8(Planes planes, unsigned count, unsigned team,
                                                                  unsigned share, unsigned kept, Samples samples,

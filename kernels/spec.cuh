@@ -224,7 +224,7 @@ SPEC unsigned long long kept_under(unsigned gain, unsigned long long total, Divi
     return above_one * whole.quotient + divided((unsigned long long)above_one * whole.rest, levels).quotient;
 }
 
-// What a level keeps under a contrast limit: so many whole samples and so many 256ths.
+// What a level keeps under a contrast limit: `whole` samples and `part` 256ths of one.
 struct Limit {
     unsigned long long whole;
     unsigned part;
@@ -236,7 +236,7 @@ SPEC Limit limit_of(unsigned gain, unsigned long long total, Divisor levels) {
     return limit;
 }
 
-// What levels keep, times 256, which hold `sum` whole samples under the limit, and of which so many have been cut.
+// What levels keep, times 256, which hold `sum` whole samples under the limit, and `cut` of which have been cut.
 SPEC unsigned long long kept_by(unsigned long long sum, unsigned cut, Limit limit) {
     return 256u * sum + (unsigned long long)cut * limit.part;
 }

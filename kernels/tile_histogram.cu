@@ -1,6 +1,6 @@
 // Counts the luma of each tile of a grid over a picture and its mirrored padding, in bins. A tile is counted by gridDim.y
-// blocks, each of which takes every so many rows into shared memory and adds its sums to those of the tile, and to the
-// totals of the whole frame on the way.
+// blocks, each of which counts every gridDim.y-th row in shared memory and adds its sums to those of the tile, and to the
+// totals of the whole frame.
 #include "copies.cuh"
 #include "counters.cuh"
 #include "launch.cuh"
@@ -8,7 +8,7 @@
 #include "tiles.cuh"
 #include "totals.cuh"
 
-// Samples of one byte have so many copies of each counter, as a power of two: one for each lane.
+// Copies of each counter for samples of one byte, as a power of two: one for each lane.
 constexpr unsigned LOG2_BYTE_COPIES = 5u;
 
 // Vectors that a thread has on their way at once.
@@ -80,7 +80,7 @@ __device__ __forceinline__ unsigned seen_of(unsigned first, unsigned length, uns
     return first >= picture ? 0u : first + length > picture ? picture - first : length;
 }
 
-// How many of `rows` rows are this block's: every so many, from its own number on.
+// How many of `rows` rows are this block's: every gridDim.y-th, from its own number on.
 __device__ __forceinline__ unsigned own_rows(unsigned rows) {
     return blockIdx.y < rows ? (rows - blockIdx.y - 1u) / gridDim.y + 1u : 0u;
 }

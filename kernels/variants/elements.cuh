@@ -22,7 +22,7 @@ struct Counting {
     unsigned codes;        // counters in all
     unsigned window;       // counters that a block has in shared memory; blockIdx.z says which ones
     unsigned log2_copies;  // copies of each of them, as a power of two, where there are several
-    unsigned run;          // neighbours that a thread gets; 0 if it gets every so many-th element
+    unsigned run;          // neighbours that a thread gets; 0 if the threads of the launch take elements in turn
 };
 static_assert(sizeof(Counting) == 16, "Counting is not as in arguments.rs of the variants");
 

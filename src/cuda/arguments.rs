@@ -128,7 +128,7 @@ impl Levels {
         Levels { lo: levels.lo().into(), hi: levels.hi().into(), strength: strength.of_256() }
     }
 
-    /// Those of so many bins, all of them levels.
+    /// Those of `bins` bins, all of them levels.
     pub fn of_bins(bins: u32) -> Self {
         Levels { lo: 0, hi: bins - 1, strength: spec::Strength::FULL.of_256() }
     }

@@ -171,8 +171,8 @@ impl Fused {
         Ok(())
     }
 
-    /// How many rounds of a block's share stay in shared memory, and how much of it that takes with the table, for so many
-    /// blocks a multiprocessor.
+    /// How many rounds of a block's share stay in shared memory, and how much of it that takes with the table, where a
+    /// multiprocessor has `blocks` blocks at once.
     fn kept(&self, share: u32, threads: u32, table: u32, blocks: u32) -> (u32, u32) {
         let most = self.shared.min(self.all_shared / blocks - RESERVED) - self.own_shared;
         let round = threads * VECTOR as u32;
