@@ -1,7 +1,7 @@
 // Barriers that some warps of a block meet at, by number; __syncthreads has number 0.
 #pragma once
 
-// Waits until so many threads have come, whole warps.
+// Waits until `threads` threads have come, whole warps.
 __device__ __forceinline__ void wait_at(unsigned barrier, unsigned threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }

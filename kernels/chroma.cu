@@ -52,41 +52,29 @@ __device__ __forceinline__ void scale_pairs(const S* before, S* picture, Samples
     }
 }
 
-// RGB, whose luminance is the plane `luma`, and becomes the plane `mapped` if there is one, else what `curve` says.
+// RGB, whose saturation follows its luminance.
 template <typename S, int COMPONENTS, bool PLANAR>
-__device__ __forceinline__ void rescale(uint4* pixels, unsigned plane_vectors, const uint4* luma,
-                                        const uint4* mapped, Samples samples, Weights weights,
-                                        const unsigned short* curve) {
+__device__ __forceinline__ void rescale(uint4* pixels, unsigned plane_vectors, const uint4* luma, const uint4* mapped,
+                                        Samples samples, Weights weights, const unsigned short* curve) {
     wait_for_previous();
-    unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>;
-    for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < vectors; index += gridDim.x * blockDim.x) {
-        Words luminance = words(luma[index]);
-        Words becomes = mapped != nullptr ? words(mapped[index]) : luminance;
-        Components<S, COMPONENTS, PLANAR> components;
-        components.load(pixels, plane_vectors, index, samples);
+    auto scale = [&](Components<S, COMPONENTS, PLANAR>& components, int pixel, unsigned before, unsigned after) {
+        unsigned lowest = samples.max, highest = 0u;
 #pragma unroll
-        for (int pixel = 0; pixel < PER_VECTOR<S>; ++pixel) {
-            unsigned from = sample_at<S>(luminance.of[pixel / PER_WORD<S>], pixel % PER_WORD<S>);
-            unsigned to = mapped != nullptr ? sample_at<S>(becomes.of[pixel / PER_WORD<S>], pixel % PER_WORD<S>)
-                                            : curve[from];
-            unsigned lowest = samples.max, highest = 0u;
-#pragma unroll
-            for (int i = 0; i < COMPONENTS; ++i) {
-                if (weights.of[i] == 0u) continue;
-                unsigned code = decoded<S>(components.get(pixel, i), samples);
-                lowest = code < lowest ? code : lowest;
-                highest = code > highest ? code : highest;
-            }
-            unsigned gain = rgb_gain(lowest, highest, from, to, samples.max);
-#pragma unroll
-            for (int i = 0; i < COMPONENTS; ++i) {
-                if (weights.of[i] == 0u) continue;
-                unsigned code = decoded<S>(components.get(pixel, i), samples);
-                components.set(pixel, i, encoded<S>(rescaled(code, from, to, gain, samples.max), samples));
-            }
+        for (int i = 0; i < COMPONENTS; ++i) {
+            if (weights.of[i] == 0u) continue;
+            unsigned code = decoded<S>(components.get(pixel, i), samples);
+            lowest = code < lowest ? code : lowest;
+            highest = code > highest ? code : highest;
         }
-        components.store(pixels, plane_vectors, index, samples);
-    }
+        unsigned gain = rgb_gain(lowest, highest, before, after, samples.max);
+#pragma unroll
+        for (int i = 0; i < COMPONENTS; ++i) {
+            if (weights.of[i] == 0u) continue;
+            unsigned code = decoded<S>(components.get(pixel, i), samples);
+            components.set(pixel, i, encoded<S>(rescaled(code, before, after, gain, samples.max), samples));
+        }
+    };
+    each_pixel_of_rgb<S, COMPONENTS, PLANAR>(pixels, pixels, plane_vectors, luma, mapped, samples, curve, scale);
 }
 
 #define CHROMA(NAME, S)                                                                                             \

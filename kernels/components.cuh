@@ -47,3 +47,26 @@ struct Components {
         whole = (whole & ~(((1u << BITS<S>) - 1u) << at)) | sample << at;
     }
 };
+
+// Goes over the pixels of RGB, whose luminance is the plane `luma`, and becomes the plane `mapped` if there is one, else
+// what `curve` says: calls `change` with the components around each pixel, its number among them, and its luminance
+// before and after.
+template <typename S, int COMPONENTS, bool PLANAR, typename Curve, typename F>
+__device__ __forceinline__ void each_pixel_of_rgb(const uint4* from, uint4* to, unsigned plane_vectors, const uint4* luma,
+                                                  const uint4* mapped, Samples samples, Curve curve, F change) {
+    unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>;
+    for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < vectors; index += gridDim.x * blockDim.x) {
+        Words luminance = words(luma[index]);
+        Words becomes = mapped != nullptr ? words(mapped[index]) : luminance;
+        Components<S, COMPONENTS, PLANAR> components;
+        components.load(from, plane_vectors, index, samples);
+#pragma unroll
+        for (int pixel = 0; pixel < PER_VECTOR<S>; ++pixel) {
+            unsigned before = sample_at<S>(luminance.of[pixel / PER_WORD<S>], pixel % PER_WORD<S>);
+            unsigned after = mapped != nullptr ? sample_at<S>(becomes.of[pixel / PER_WORD<S>], pixel % PER_WORD<S>)
+                                               : curve[before];
+            change(components, pixel, before, after);
+        }
+        components.store(to, plane_vectors, index, samples);
+    }
+}

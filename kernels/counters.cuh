@@ -12,7 +12,7 @@ __device__ __forceinline__ unsigned word_at(unsigned address) {
 }
 
 // Adds 1 to the counter there. As an instruction of its own: what the compiler makes of atomicAdd takes twice as long. Lanes
-// of a warp that meet on one counter are merged, as nobody looks at the result; so flat pictures are no slower.
+// of a warp that meet on one counter are merged, as the result is not used; so flat pictures are no slower.
 __device__ __forceinline__ void count_one(unsigned address) {
     asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(address) : "memory");
 }

@@ -14,7 +14,7 @@ constexpr unsigned MOST_BLOCKS = 64u;
 
 typedef unsigned long long Sum;
 
-// The crew of a block: its first so many warps, all of them if that is 0. The others may be busy elsewhere.
+// The crew of a block: its first WARPS warps, all of them if that is 0. The others may do something else.
 template <unsigned WARPS>
 struct Crew {
     // Whether any warp of a block of 1024 threads is left to be its judge.
@@ -52,6 +52,7 @@ struct Grid {
     Sum black;                   // what black holds
     unsigned cuts[MOST_BLOCKS];  // as in `Tidings`
 };
+static_assert(sizeof(Grid) == 3088, "Grid is not as large as src/cuda/history.rs allocates");
 
 // What warps tell of their levels under the contrast limit.
 template <typename Count>
@@ -489,7 +490,7 @@ __device__ __forceinline__ void equalize(Count (&held)[PER], unsigned frames, Le
         }
         first = lowest_of_all<MANY, Crew>(first, room.firsts, MANY ? grid->firsts : nullptr, grid);
     }
-    WideSpread spread = wide_spread_of(first, ladder.flat ? first : all);
+    Spread<Sum> spread = spread_of(first, ladder.flat ? first : all);
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) mapped[i] = wide_curve_at(code + i, step[i], spread, levels);
+    for (unsigned i = 0u; i < PER; ++i) mapped[i] = curve_at(code + i, step[i], spread, levels);
 }

@@ -1,9 +1,10 @@
 // All of equalization in one launch: the samples of a plane are counted as they arrive in shared memory, stay there while
 // the curve is made, and go through it from there. Memory sees them twice, once each way, as a copy would.
 //
-// The blocks are all there at once, each with a share of the plane. They add up what they have
-// counted in `totals`; since everybody knows how many samples there are, everybody can tell when the totals are whole, and
-// no other barrier is needed. Then each block makes the whole curve for itself.
+// The blocks are all there at once, each with a share of the plane. They add up what they have counted in
+// `totals`. As each block knows how many samples there are, it can tell when the totals are whole, so that no other
+// barrier is needed. Then each block makes the whole curve for itself.
+#include "copies.cuh"
 #include "counters.cuh"
 #include "curve.cuh"
 #include "launch.cuh"
@@ -13,19 +14,11 @@
 // Vectors that a thread has on their way at once, at least.
 constexpr unsigned AHEAD = 4u;
 
-// From so many rounds of vectors that stay, a block takes most of the shared memory.
+// A block that keeps this many rounds of vectors or more takes most of the shared memory.
 constexpr unsigned CROWDED = 4u;
 
 // The table, then the vectors that stay.
 extern __shared__ __align__(128) unsigned shared_words[];
-
-// A plane and how it is shared out.
-struct Plane {
-    const uint4* from;
-    uint4* to;           // may be the same
-    unsigned share;      // vectors of a block
-    unsigned kept;       // rounds of vectors that fit shared memory
-};
 
 // Where the plane stands among those of a batch.
 struct Succession {
@@ -73,29 +66,7 @@ __device__ __forceinline__ uint4* four_copies(unsigned code, unsigned quad) {
 // Counts the samples of a vector.
 template <typename S, unsigned LOG2_COPIES>
 __device__ __forceinline__ void count_vector(uint4 vector, Samples samples, Table<LOG2_COPIES> table) {
-    Words from = words(vector);
-#pragma unroll
-    for (int w = 0; w < 4; ++w) {
-        unsigned word = ordered<S>(from.of[w], samples);
-#pragma unroll
-        for (int i = 0; i < PER_WORD<S>; ++i) table.count(decoded<S>(sample_at<S>(word, i), samples));
-    }
-}
-
-template <typename S, unsigned LOG2_COPIES>
-__device__ __forceinline__ uint4 map_vector(uint4 vector_of_codes, Samples samples, Table<LOG2_COPIES> table) {
-    Words mapped = words(vector_of_codes);
-#pragma unroll
-    for (int w = 0; w < 4; ++w) {
-        unsigned word = ordered<S>(mapped.of[w], samples);
-        unsigned out = 0u;
-#pragma unroll
-        for (int i = 0; i < PER_WORD<S>; ++i) {
-            out |= table[decoded<S>(sample_at<S>(word, i), samples)] << (i * BITS<S>);
-        }
-        mapped.of[w] = ordered<S>(out, samples);
-    }
-    return vector(mapped);
+    each_code<S, 1>(vector, 0u, samples, [=](unsigned code, unsigned) { table.count(code); });
 }
 
 // Calls `use` with the vectors of a thread's share from this one on and where they are: with COUNT of them on their way at
@@ -174,29 +145,6 @@ __device__ __forceinline__ void fill_table(const unsigned (&mapped)[PER], Sample
         unsigned sample = encoded<S>(code, samples);
         *four_copies<LOG2_COPIES>(threadIdx.x * PER + piece / QUADS, piece % QUADS) =
             make_uint4(sample, sample, sample, sample);
-    }
-}
-
-// Adds what the block has counted to the totals.
-template <unsigned LOG2_COPIES>
-__device__ __forceinline__ void add_up(unsigned codes, Levels levels, unsigned* totals) {
-    constexpr unsigned QUADS = 1u << (LOG2_COPIES - 2u);
-    constexpr unsigned PARTS = QUADS > 2u ? QUADS / 2u : 1u;  // threads that share a code
-    constexpr unsigned EACH = QUADS / PARTS;
-#pragma unroll 1
-    for (unsigned i = threadIdx.x; i < codes * PARTS; i += blockDim.x) {
-        unsigned code = i / PARTS, part = i % PARTS, sum = 0u;
-#pragma unroll
-        for (unsigned j = 0u; j < EACH; ++j) {
-            // Neighbouring codes begin at different ends, or they would meet in the banks.
-            uint4 four = *four_copies<LOG2_COPIES>(code, part + PARTS * (EACH > 1u ? j ^ (code & 1u) : j));
-            sum += four.x + four.y + four.z + four.w;
-        }
-#pragma unroll
-        for (unsigned distance = 1u; distance < PARTS; distance *= 2u) sum += __shfl_xor_sync(ALL, sum, distance);
-        // Codes outside of the levels count as the nearest one.
-        code = code < levels.lo ? levels.lo : code > levels.hi ? levels.hi : code;
-        if (part == 0u && sum != 0u) atomicAdd(total_of(totals, code), sum);
     }
 }
 
@@ -295,14 +243,12 @@ __device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsi
     if (alone) let_next_begin();
     // What takes longer comes first, unless the samples may not be there yet.
     if (!LAUNCHES_OVERLAP) start_fetching();
-    for (unsigned i = threadIdx.x; i < (codes << LOG2_COPIES) / 4u; i += blockDim.x) {
-        reinterpret_cast<uint4*>(shared_words)[i] = make_uint4(0u, 0u, 0u, 0u);
-    }
+    empty_counters(shared_words, (codes << LOG2_COPIES) / 4u);
     wait_for_previous();
     if (LAUNCHES_OVERLAP) start_fetching();
     if (block == 0u) {
         for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) *total_of(emptied, code) = 0u;
-        // In the same launch, nobody adds to these before the totals of this plane are whole, and so not before this.
+        // In the same launch, no block adds to these before the totals of this plane are whole, and so not before this.
         if (IN_BATCH) __threadfence();
     }
     prepare();
@@ -315,7 +261,9 @@ __device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsi
     // Where there is room for it now, earlier it would have been in the way.
     if (!alone) let_next_begin();
     if (IN_BATCH) __threadfence();
-    add_up<LOG2_COPIES>(codes, levels, totals);
+    add_up<LOG2_COPIES>(shared_words, codes, [=](unsigned code, unsigned sum) {
+        if (sum != 0u) atomicAdd(total_of(totals, level_code(code, levels)), sum);
+    });
     __syncthreads();
     if (threadIdx.x < Crew::warps() * LANES) {
         unsigned mapped[PER];
@@ -326,12 +274,14 @@ __device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsi
     }
     __syncthreads();
 
-    auto map = [&](uint4 vector, unsigned at) { share.to[at] = map_vector<S, LOG2_COPIES>(vector, samples, table); };
+    auto map = [&](uint4 vector, unsigned at) {
+        share.to[at] = mapped_vector<S, 1>(vector, 0u, samples, [=](unsigned code) { return table[code]; });
+    };
     unsigned staged = kept * blockDim.x < share.vectors ? kept * blockDim.x : share.vectors;
 #pragma unroll 1
     for (unsigned at = threadIdx.x; at < staged; at += blockDim.x) {
         uint4 vector = stage[at];
-        // Nobody else touches this place.
+        // No other thread touches this place.
         if (IN_BATCH && succession.next != nullptr) fetch(succession.next + begin + at, stage + at);
         if (IN_BATCH) end_of_round();
         map(vector, at);
@@ -490,7 +440,7 @@ __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels le
         });
 }
 
-// With PER codes a thread and so many WARPS in the crew, for the textbook's curve and for the other one, which is quicker
+// With PER codes a thread and WARPS warps in the crew, for the textbook's curve and for the other one, which is quicker
 // where a warp is left to be the judge. Planes that are too large for shared memory have a kernel of their own: registers
 // that are not needed would be in the way of the next launch.
 #define FUSED(NAME, S, LOG2_COPIES, PER, WARPS, MODIFIED_PER, MODIFIED_WARPS)                                       \
@@ -514,13 +464,7 @@ FUSED(u8, unsigned char, 5u, 1u, 8u, 1u, 8u)
 FUSED(u10, unsigned short, 3u, 1u, 32u, 2u, 16u)
 FUSED(u12, unsigned short, 2u, 4u, 32u, 4u, 32u)
 
-// The planes of a batch.
-constexpr unsigned MOST_PLANES = 64u;
-struct Planes {
-    unsigned long long of[MOST_PLANES];
-};
-
-// Many planes, each in place by a team of so many blocks; the teams go on independently. `totals` has three times the
+// Many planes, each in place by a team of `team` blocks; the teams go on independently. `totals` has three times the
 // totals of a plane for each team, all zero.
 extern "C" __global__ __launch_bounds__(1024) void fused_batch_u8(Planes planes, unsigned count, unsigned team,
                                                                  unsigned share, unsigned kept, Samples samples,

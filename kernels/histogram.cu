@@ -1,6 +1,7 @@
 // Counts the codes of a luma plane. Each block counts into shared memory, in 2^log2_copies interleaved copies so that
 // the lanes of a warp seldom meet on one counter, and then adds its sums to the global counts. What has more codes
 // than shared memory has room for is counted in windows of 2^log2_window codes, one for each blockIdx.y.
+#include "copies.cuh"
 #include "launch.cuh"
 #include "samples.cuh"
 #include "vectors.cuh"
@@ -21,32 +22,20 @@ __device__ __forceinline__ void count(unsigned code, Window window) {
     if (sizeof(S) == 1 || slot < window.size) atomicAdd(&shared_counts[(slot << window.log2_copies) | window.copy], 1u);
 }
 
-// Counts the luma of one vector, whose pixels are those of the plane from `index` times as many on; STEP samples make a
-// pixel, and `counts_pixel` says of each whether it counts, unless they all do.
+// Counts the luma of vector `index` of the plane; STEP samples make a pixel, and `counts_pixel` says of each whether it
+// counts, unless they all do.
 template <typename S, int STEP, typename F>
 __device__ __forceinline__ void count_vector(uint4 loaded, unsigned index, Samples samples, Window window, bool whole,
                                              F counts_pixel) {
-    constexpr int PIXELS = PER_VECTOR<S> / STEP;
-    Words from = words(loaded);
-#pragma unroll
-    for (int w = 0; w < 4; ++w) {
-        unsigned word = ordered<S>(from.of[w], samples);
-        if (STEP > 1) word >>= samples.offset * BITS<S>;
-#pragma unroll
-        for (int i = 0; i < PER_WORD<S> / STEP; ++i) {
-            unsigned pixel = index * PIXELS + w * (PER_WORD<S> / STEP) + i;
-            if (whole || counts_pixel(pixel)) count<S>(decoded<S>(sample_at<S>(word, i * STEP), samples), window);
-        }
-    }
+    each_code<S, STEP>(loaded, index, samples, [=](unsigned code, unsigned pixel) {
+        if (whole || counts_pixel(pixel)) count<S>(code, window);
+    });
 }
 
 __device__ __forceinline__ Window begin_window(unsigned log2_window, unsigned log2_copies) {
     Window window = {blockIdx.y << log2_window, 1u << log2_window, log2_copies,
                      threadIdx.x & ((1u << log2_copies) - 1u)};
-    uint4* quads = reinterpret_cast<uint4*>(shared_counts);
-    for (unsigned i = threadIdx.x; i < (window.size << log2_copies) / 4u; i += blockDim.x) {
-        quads[i] = make_uint4(0u, 0u, 0u, 0u);
-    }
+    empty_counters(shared_counts, (window.size << log2_copies) / 4u);
     __syncthreads();
     wait_for_previous();
     return window;
@@ -57,25 +46,14 @@ __device__ __forceinline__ void end_window(Window window, Levels levels, unsigne
     __syncthreads();
     auto add = [=](unsigned slot, unsigned sum) {
         // Codes outside of the levels count as the nearest one.
-        unsigned code = window.base + slot;
-        code = code < levels.lo ? levels.lo : code > levels.hi ? levels.hi : code;
-        if (sum != 0u) atomicAdd(&counts[code], sum);
+        if (sum != 0u) atomicAdd(&counts[level_code(window.base + slot, levels)], sum);
     };
-    if (window.log2_copies == 0u) {
-#pragma unroll 8
-        for (unsigned slot = threadIdx.x; slot < window.size; slot += blockDim.x) add(slot, shared_counts[slot]);
+    if (window.log2_copies != 0u) {
+        add_up(shared_counts, window.size, window.log2_copies, add);
         return;
     }
-    unsigned copies = 1u << window.log2_copies;
-    // Lanes that would read the same bank start at different copies.
-    unsigned skew = threadIdx.x % 32u >> (5u - window.log2_copies);
-    for (unsigned slot = threadIdx.x; slot < window.size; slot += blockDim.x) {
-        unsigned sum = 0u;
-        for (unsigned copy = 0u; copy < copies; ++copy) {
-            sum += shared_counts[(slot << window.log2_copies) | ((copy + skew) & (copies - 1u))];
-        }
-        add(slot, sum);
-    }
+#pragma unroll 8
+    for (unsigned slot = threadIdx.x; slot < window.size; slot += blockDim.x) add(slot, shared_counts[slot]);
 }
 
 template <typename S, int STEP>

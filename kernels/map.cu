@@ -33,29 +33,13 @@ __device__ __forceinline__ void share(const unsigned short* curve, unsigned max)
     __syncthreads();
 }
 
-// One vector of luma that is stored, the one with this index; STEP samples make a pixel.
+// All vectors of luma that is stored; STEP samples make a pixel.
 template <typename S, int STEP, bool SHARED>
-__device__ __forceinline__ uint4 map_vector(uint4 loaded, unsigned index, Samples samples, Curve<S, SHARED> curve) {
-    constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
-    constexpr unsigned MASK = (1u << BITS<S>) - 1u;
-    Words mapped = words(loaded);
-#pragma unroll
-    for (int w = 0; w < 4; ++w) {
-        unsigned word = ordered<S>(mapped.of[w], samples);
-        unsigned out = STEP > 1 ? word : 0u;
-#pragma unroll
-        for (int i = 0; i < PER_WORD<S> / STEP; ++i) {
-            unsigned pixel = index * PIXELS + w * (PER_WORD<S> / STEP) + i;
-            // What lies beside the luma, and the luma of pixels that only pad a row, stays as it is.
-            if (STEP > 1 && samples.row != 0u && !visible(pixel, samples)) continue;
-            unsigned at = i * STEP * BITS<S> + (STEP > 1 ? samples.offset * BITS<S> : 0u);
-            unsigned code = decoded<S>((word >> at) & MASK, samples);
-            if (STEP > 1) out &= ~(MASK << at);
-            out |= encoded<S>(curve[code], samples) << at;
-        }
-        mapped.of[w] = ordered<S>(out, samples);
-    }
-    return vector(mapped);
+__device__ __forceinline__ void map_all(Vectors<2u>& vectors, uint4* to, Samples samples, Curve<S, SHARED> curve) {
+    vectors.each([=](uint4 vector, unsigned index) {
+        to[index] = mapped_vector<S, STEP>(vector, index, samples,
+                                           [=](unsigned code) { return encoded<S>(curve[code], samples); });
+    });
 }
 
 // Luma that is stored. The first vectors are on their way while the curve is copied.
@@ -66,41 +50,25 @@ __device__ __forceinline__ void map_stored(const uint4* from, uint4* to, Samples
     Vectors<2u> vectors(from, (samples.pixels + PIXELS - 1u) / PIXELS);
     if (in_shared) {
         share<S>(curve, samples.max);
-        vectors.each([=](uint4 vector, unsigned index) {
-            to[index] = map_vector<S, STEP>(vector, index, samples, Curve<S, true>{curve});
-        });
+        map_all<S, STEP>(vectors, to, samples, Curve<S, true>{curve});
     } else {
-        vectors.each([=](uint4 vector, unsigned index) {
-            to[index] = map_vector<S, STEP>(vector, index, samples, Curve<S, false>{curve});
-        });
+        map_all<S, STEP>(vectors, to, samples, Curve<S, false>{curve});
     }
 }
 
-// RGB, whose luminance is the plane `luma`, and becomes the plane `mapped` if there is one.
+// RGB, whose pixels move by as much as their luminance does.
 template <typename S, int COMPONENTS, bool PLANAR, bool SHARED>
-__device__ __forceinline__ void map_rgb(const uint4* from, uint4* to, unsigned plane_vectors,
-                                        const uint4* luma, const uint4* mapped,
-                                        Samples samples, Weights weights, Curve<S, SHARED> curve) {
-    unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>;
-    for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < vectors; index += gridDim.x * blockDim.x) {
-        Words luminance = words(luma[index]);
-        Words becomes = mapped != nullptr ? words(mapped[index]) : luminance;
-        Components<S, COMPONENTS, PLANAR> components;
-        components.load(from, plane_vectors, index, samples);
+__device__ __forceinline__ void map_rgb(const uint4* from, uint4* to, unsigned plane_vectors, const uint4* luma,
+                                        const uint4* mapped, Samples samples, Weights weights, Curve<S, SHARED> curve) {
+    auto move = [&](Components<S, COMPONENTS, PLANAR>& components, int pixel, unsigned before, unsigned after) {
 #pragma unroll
-        for (int pixel = 0; pixel < PER_VECTOR<S>; ++pixel) {
-            unsigned before = sample_at<S>(luminance.of[pixel / PER_WORD<S>], pixel % PER_WORD<S>);
-            unsigned after = mapped != nullptr ? sample_at<S>(becomes.of[pixel / PER_WORD<S>], pixel % PER_WORD<S>)
-                                               : curve[before];
-#pragma unroll
-            for (int i = 0; i < COMPONENTS; ++i) {
-                if (weights.of[i] == 0u) continue;
-                unsigned code = decoded<S>(components.get(pixel, i), samples);
-                components.set(pixel, i, encoded<S>(moved(code, before, after, samples.max), samples));
-            }
+        for (int i = 0; i < COMPONENTS; ++i) {
+            if (weights.of[i] == 0u) continue;
+            unsigned code = decoded<S>(components.get(pixel, i), samples);
+            components.set(pixel, i, encoded<S>(moved(code, before, after, samples.max), samples));
         }
-        components.store(to, plane_vectors, index, samples);
-    }
+    };
+    each_pixel_of_rgb<S, COMPONENTS, PLANAR>(from, to, plane_vectors, luma, mapped, samples, curve, move);
 }
 
 #define MAP(NAME, S, STEP)                                                                                          \

@@ -48,7 +48,49 @@ __device__ __forceinline__ unsigned encoded(unsigned code, Samples samples) {
     return sizeof(S) == 1 ? code : code << samples.shift;
 }
 
+// Calls `use` with the code of each pixel of vector `index` of a plane, and the pixel's number in the plane. STEP samples
+// make a pixel.
+template <typename S, int STEP, typename F>
+__device__ __forceinline__ void each_code(uint4 vector, unsigned index, Samples samples, F use) {
+    constexpr int PIXELS = PER_WORD<S> / STEP;
+    Words from = words(vector);
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+        unsigned word = ordered<S>(from.of[w], samples);
+        if (STEP > 1) word >>= samples.offset * BITS<S>;
+#pragma unroll
+        for (int i = 0; i < PIXELS; ++i) {
+            use(decoded<S>(sample_at<S>(word, i * STEP), samples), index * (4u * PIXELS) + w * PIXELS + i);
+        }
+    }
+}
+
 // Whether a pixel is one of the picture, not of the padding at the end of a row or behind the last one.
 __device__ __forceinline__ bool visible(unsigned pixel, Samples samples) {
     return pixel < samples.pixels && (samples.row == 0u || pixel % samples.row != samples.row - 1u);
+}
+
+// Vector `index` of a plane with each code replaced by the sample that `becomes` has for it. What lies beside the luma, and
+// the luma of pixels that only pad a row, stays as it is.
+template <typename S, int STEP, typename F>
+__device__ __forceinline__ uint4 mapped_vector(uint4 loaded, unsigned index, Samples samples, F becomes) {
+    constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
+    constexpr unsigned MASK = (1u << BITS<S>) - 1u;
+    Words mapped = words(loaded);
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+        unsigned word = ordered<S>(mapped.of[w], samples);
+        unsigned out = STEP > 1 ? word : 0u;
+#pragma unroll
+        for (int i = 0; i < PER_WORD<S> / STEP; ++i) {
+            unsigned pixel = index * PIXELS + w * (PER_WORD<S> / STEP) + i;
+            if (STEP > 1 && samples.row != 0u && !visible(pixel, samples)) continue;
+            unsigned at = i * STEP * BITS<S> + (STEP > 1 ? samples.offset * BITS<S> : 0u);
+            unsigned code = decoded<S>((word >> at) & MASK, samples);
+            if (STEP > 1) out &= ~(MASK << at);
+            out |= becomes(code) << at;
+        }
+        mapped.of[w] = ordered<S>(out, samples);
+    }
+    return vector(mapped);
 }

@@ -79,7 +79,7 @@ extern "C" __global__ __launch_bounds__(1024) void scan(const uint4* counts, uin
     }
     // Others may still be reading the counts, so that they cannot be emptied here. It is those of the frame before that are.
     emptied[quad] = make_uint4(0u, 0u, 0u, 0u);
-    Spread spread = spread_of(all.first, all.samples);
+    Spread<unsigned> spread = spread_of(all.first, all.samples);
     unsigned code = quad * PER_THREAD;
     unsigned at_w = through;
     unsigned at_z = at_w - count.w;

@@ -24,6 +24,7 @@ struct Scenes {
     unsigned last[COARSE];    // cumulative distribution of the frame before
     unsigned before[COARSE];  // and of the one before the last cut
 };
+static_assert(sizeof(Scenes) == 568, "Scenes is not as large as src/cuda/history.rs allocates");
 
 // What a frame means for the sums of the windows.
 struct Turn {
@@ -67,7 +68,7 @@ __device__ __forceinline__ unsigned after(unsigned slot, const Modifiers& m) {
 }
 
 // The row with the histogram of the frame that is in `slot` before this one comes. There is a row more than there are
-// slots, so that this frame's histogram never takes the place of one that somebody may still be reading.
+// slots, so that this frame's histogram never takes the place of one that another block may still be reading.
 __device__ __forceinline__ unsigned row_of(unsigned slot, const Modifiers& m) {
     unsigned ago = m.slot > slot ? m.slot - slot : m.slot + m.slots - slot;
     return m.row >= ago ? m.row - ago : m.row + m.slots + 1u - ago;
@@ -134,7 +135,7 @@ __device__ __forceinline__ void add_coarse(const unsigned (&count)[PER], const u
     if (sum != 0u) atomicAdd(&coarse[bin], sum);
 }
 
-// Whether a frame of so many samples with this distribution is farther than the threshold from another one.
+// Whether a frame of `samples` samples with this distribution is farther than the threshold from another one.
 __device__ __forceinline__ bool differs(uint2 a, unsigned samples, uint2 b, unsigned others, unsigned threshold) {
     auto away = [](unsigned long long a, unsigned long long b) { return a > b ? a - b : b - a; };
     unsigned long long most = (unsigned long long)threshold * COARSE * samples;

@@ -2,57 +2,13 @@
 // that a machine without a GPU can compare the two, value by value (tests/suite/kernel_arithmetic.rs).
 #pragma once
 
+#include "arguments.cuh"
+
 #ifdef __CUDACC__
 #define SPEC __device__ __forceinline__
 #else
 #define SPEC static inline
 #endif
-
-// How the luma samples (or the components of RGB) lie in a plane on the device.
-struct Samples {
-    unsigned pixels;   // pixels in the plane, those that only pad a row included; at most 2^31
-    unsigned row;      // pixels in a row if the last one of each row is padding; 0 if none is
-    unsigned offset;   // where sample pairs keep the luma: 0 or 1
-    unsigned shift;    // unused bits below the code in a two-byte sample
-    unsigned swapped;  // 1 if two-byte samples are big endian
-    unsigned max;      // the highest code
-};
-
-// Which codes are levels, and how far the picture goes towards the equalized one.
-struct Levels {
-    unsigned lo;        // black
-    unsigned hi;        // white
-    unsigned strength;  // in 256ths
-};
-
-// A rectangle of pixels in a plane.
-struct Region {
-    unsigned x;       // first column
-    unsigned y;       // first row
-    unsigned width;   // columns
-    unsigned height;  // rows
-    unsigned pitch;   // pixels from one row to the next
-};
-
-// Where chroma lies in a picture on the device; all counted in samples, the picture in pixels.
-struct ChromaPlaces {
-    unsigned long long cb;      // the first blue difference
-    unsigned long long cr;      // the first red difference
-    unsigned step;              // from one to the next
-    unsigned pitch;             // from one row of them to the next
-    unsigned luma;              // the first luma sample
-    unsigned luma_step;         // from one to the next
-    unsigned luma_pitch;        // from one row of luma to the next
-    unsigned width;             // of the picture
-    unsigned height;
-    unsigned log2_width;        // pixels in a row that share a pair of chroma samples
-    unsigned log2_height;       // rows that share it
-};
-
-// The weights of a pixel's components in its luminance, in memory order, in 65536ths; 0 for alpha.
-struct Weights {
-    unsigned of[4];
-};
 
 // Both two-byte samples of a word with their bytes in the order of this machine, or back.
 SPEC unsigned in_order(unsigned word, unsigned swapped) {
@@ -79,18 +35,6 @@ struct Covered {
     unsigned before;   // the sum of their levels above black
     unsigned after;    // the same after equalization
     unsigned samples;  // 1 to 16
-};
-
-// What chroma samples mean; src/spec/chroma.rs has the rules.
-struct Colours {
-    unsigned black;   // the code of luma
-    unsigned span;    // codes of luma from black to white
-    int centre;       // the code of chroma that is no colour
-    int reach;        // the largest legal distance from it
-    int red;          // codes of R for a code of Cr, in 32768ths
-    int green_of_cb;  // codes of G for a code less of Cb
-    int green_of_cr;  // codes of G for a code less of Cr
-    int blue;         // codes of B for a code of Cb
 };
 
 // The gain of a colour in 4096ths; `up` and `down` are how far it sends the furthest of R, G and B away from luma.
@@ -163,11 +107,13 @@ SPEC float reciprocal_of(float value) {
 #endif
 }
 
-// numerator / divisor, rounded down, for quotients below 2^17. One multiplication by 1 / divisor lands within one of
-// it (its relative error is below 2^-22), and the remainder says on which side: far cheaper than a 64-bit division.
-SPEC unsigned quotient(unsigned long long numerator, unsigned divisor, float reciprocal) {
+// numerator / divisor, rounded down, for quotients below 2^17 and divisors of up to 48 bits. One multiplication by
+// 1 / divisor lands within one of it (its relative error is below 2^-22), and the remainder says on which side: far
+// cheaper than a 64-bit division. `Count` is `unsigned` where divisors have 32 bits.
+template <typename Count>
+SPEC unsigned quotient(unsigned long long numerator, Count divisor, float reciprocal) {
     unsigned estimate = (unsigned)((float)numerator * reciprocal);
-    long long rest = (long long)numerator - (long long)((unsigned long long)estimate * divisor);
+    long long rest = (long long)(numerator - (unsigned long long)estimate * divisor);
     return rest < 0 ? estimate - 1u : rest >= (long long)divisor ? estimate + 1u : estimate;
 }
 
@@ -178,16 +124,23 @@ SPEC unsigned small_quotient(unsigned numerator, unsigned divisor, float recipro
     return rest < 0 ? estimate - 1u : rest >= (int)divisor ? estimate + 1u : estimate;
 }
 
-// What equalization leaves to be said of a histogram once it is summed up: N - cmin and cmin.
+// What the curve needs to know of a histogram beside its prefix sums: cmin and N - cmin. `Count` holds N: `unsigned` for
+// the samples of a frame, 64 bits for those of many.
+template <typename Count>
 struct Spread {
-    unsigned first;    // samples of the first occupied level
-    unsigned rest;     // samples of all others; 0 makes the curve the identity
+    Count first;       // samples of the first occupied level
+    Count rest;        // samples of all others; 0 makes the curve the identity
     float reciprocal;  // 1 / rest
 };
 
-SPEC Spread spread_of(unsigned first, unsigned total) {
-    Spread spread = {first, total - first, reciprocal_of((float)(total - first))};
-    return spread;
+template <typename Count>
+SPEC Spread<Count> spread_of(Count first, Count total) {
+    return {first, total - first, reciprocal_of((float)(total - first))};
+}
+
+// The level of black or white for a code beyond it, else the code itself.
+SPEC unsigned level_code(unsigned code, Levels levels) {
+    return code < levels.lo ? levels.lo : code > levels.hi ? levels.hi : code;
 }
 
 // The code between `code` and what equalization makes of it.
@@ -196,7 +149,8 @@ SPEC unsigned blended(unsigned code, unsigned equalized, unsigned strength) {
 }
 
 // What `code` becomes, `cumulative` being the number of samples of that code and those below.
-SPEC unsigned curve_at(unsigned code, unsigned cumulative, Spread spread, Levels levels) {
+template <typename Count>
+SPEC unsigned curve_at(unsigned code, Count cumulative, Spread<Count> spread, Levels levels) {
     if (spread.rest == 0u) return code;
     unsigned equalized;
     if (code < levels.lo) {
@@ -204,61 +158,9 @@ SPEC unsigned curve_at(unsigned code, unsigned cumulative, Spread spread, Levels
     } else if (code >= levels.hi) {
         equalized = levels.hi;
     } else {
-        unsigned above = cumulative > spread.first ? cumulative - spread.first : 0u;
+        Count above = cumulative > spread.first ? cumulative - spread.first : 0u;
         unsigned long long numerator = (unsigned long long)above * (levels.hi - levels.lo) + spread.rest / 2u;
         equalized = levels.lo + quotient(numerator, spread.rest, spread.reciprocal);
-    }
-    return blended(code, equalized, levels.strength);
-}
-
-// What is asked of the histograms of a video, beside its levels.
-struct Modifiers {
-    unsigned number;     // of this frame since everything began, modulo 2^32
-    unsigned slots;      // frames that are remembered; 0 where each frame is by itself
-    unsigned slot;       // the one that takes this frame
-    unsigned row;        // of the histograms, of which there is one more, that takes this frame's
-    unsigned frames;     // the most that a window has
-    unsigned flash;      // the most that a flash lasts
-    unsigned threshold;  // distance of a cut, in thousandths
-    unsigned samples;    // counted in this frame
-    unsigned varies;     // 1 if other frames may have counted more or fewer
-    unsigned cap;        // what a bin keeps of each frame; 0 for all
-    unsigned bins;       // of the histogram; 0 is one a level
-    unsigned gain;       // contrast limit in 256ths; 0 is none
-    unsigned long long inverse;  // of the number of levels, as a divisor has it
-};
-
-// As `quotient`, for divisors of up to 48 bits.
-SPEC unsigned wide_quotient(unsigned long long numerator, unsigned long long divisor, float reciprocal) {
-    unsigned estimate = (unsigned)((float)numerator * reciprocal);
-    long long rest = (long long)(numerator - estimate * divisor);
-    return rest < 0 ? estimate - 1u : rest >= (long long)divisor ? estimate + 1u : estimate;
-}
-
-// As `Spread`, for the sums of many frames.
-struct WideSpread {
-    unsigned long long first;
-    unsigned long long rest;
-    float reciprocal;
-};
-
-SPEC WideSpread wide_spread_of(unsigned long long first, unsigned long long total) {
-    WideSpread spread = {first, total - first, reciprocal_of((float)(total - first))};
-    return spread;
-}
-
-// As `curve_at`, for the sums of many frames.
-SPEC unsigned wide_curve_at(unsigned code, unsigned long long cumulative, WideSpread spread, Levels levels) {
-    if (spread.rest == 0u) return code;
-    unsigned equalized;
-    if (code < levels.lo) {
-        equalized = levels.lo;
-    } else if (code >= levels.hi) {
-        equalized = levels.hi;
-    } else {
-        unsigned long long above = cumulative > spread.first ? cumulative - spread.first : 0u;
-        unsigned long long numerator = above * (levels.hi - levels.lo) + spread.rest / 2u;
-        equalized = levels.lo + wide_quotient(numerator, spread.rest, spread.reciprocal);
     }
     return blended(code, equalized, levels.strength);
 }
@@ -322,7 +224,7 @@ SPEC unsigned long long kept_under(unsigned gain, unsigned long long total, Divi
     return above_one * whole.quotient + divided((unsigned long long)above_one * whole.rest, levels).quotient;
 }
 
-// What a level keeps under a contrast limit: so many whole samples and so many 256ths.
+// What a level keeps under a contrast limit: `whole` samples and `part` 256ths of one.
 struct Limit {
     unsigned long long whole;
     unsigned part;
@@ -334,7 +236,7 @@ SPEC Limit limit_of(unsigned gain, unsigned long long total, Divisor levels) {
     return limit;
 }
 
-// What levels keep, times 256, which hold `sum` whole samples under the limit, and of which so many have been cut.
+// What levels keep, times 256, which hold `sum` whole samples under the limit, and `cut` of which have been cut.
 SPEC unsigned long long kept_by(unsigned long long sum, unsigned cut, Limit limit) {
     return 256u * sum + (unsigned long long)cut * limit.part;
 }

@@ -174,7 +174,7 @@ __device__ __forceinline__ void make_curve(const Sum (&sums)[PER], T total, Leve
     float reciprocal = reciprocal_of((float)total);
     bool small = ((Sum)total * (count - 1u)) >> 31 == 0u;
     for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) {
-        unsigned level = code < levels.lo ? 0u : code > levels.hi ? count - 1u : code - levels.lo;
+        unsigned level = level_code(code, levels) - levels.lo;
         Sum cumulative;
         if (bins == count) {
             cumulative = through_bins[level];

@@ -1,15 +1,14 @@
 // Counts the luma of each tile of a grid over a picture and its mirrored padding, in bins. A tile is counted by gridDim.y
-// blocks, each of which takes every so many rows into shared memory and adds its sums to those of the tile, and to the
-// totals of the whole frame on the way.
+// blocks, each of which counts every gridDim.y-th row in shared memory and adds its sums to those of the tile, and to the
+// totals of the whole frame.
+#include "copies.cuh"
 #include "counters.cuh"
 #include "launch.cuh"
 #include "samples.cuh"
 #include "tiles.cuh"
 #include "totals.cuh"
 
-constexpr unsigned ALL_LANES = 0xffffffffu;
-
-// Samples of one byte have so many copies of each counter, as a power of two: one for each lane.
+// Copies of each counter for samples of one byte, as a power of two: one for each lane.
 constexpr unsigned LOG2_BYTE_COPIES = 5u;
 
 // Vectors that a thread has on their way at once.
@@ -40,10 +39,7 @@ struct Counters {
     }
 
     __device__ __forceinline__ void begin() const {
-        uint4* quads = reinterpret_cast<uint4*>(shared_counts);
-        for (unsigned i = threadIdx.x; i < ((size << log2_copies) + 3u) / 4u; i += blockDim.x) {
-            quads[i] = make_uint4(0u, 0u, 0u, 0u);
-        }
+        empty_counters(shared_counts, ((size << log2_copies) + 3u) / 4u);
         __syncthreads();
     }
 };
@@ -61,44 +57,20 @@ struct Sums {
     unsigned* all;
 };
 
-__device__ __forceinline__ void add(unsigned slot, unsigned sum, bool of_bins, Levels levels, Tiles tiles, Sums sums) {
-    if (sum == 0u) return;
-    atomicAdd(&sums.tile[of_bins ? slot : tile_bin(slot, levels, tiles)], sum);
-    if (sums.all != nullptr) {
-        atomicAdd(total_of(sums.all, slot < levels.lo ? levels.lo : slot > levels.hi ? levels.hi : slot), sum);
-    }
-}
-
 // Adds up what the block has counted.
 template <typename S>
 __device__ __forceinline__ void end(const Counters<S>& counters, Levels levels, Tiles tiles, Sums sums) {
     __syncthreads();
+    auto add = [=](unsigned slot, unsigned sum) {
+        if (sum == 0u) return;
+        bool is_bin = sizeof(S) > 1 && counters.of_bins;
+        atomicAdd(&sums.tile[is_bin ? slot : tile_bin(slot, levels, tiles)], sum);
+        if (sums.all != nullptr) atomicAdd(total_of(sums.all, level_code(slot, levels)), sum);
+    };
     if (sizeof(S) == 1) {
-        // Four threads share a counter. Neighbouring counters begin at different ends, or they would meet in the banks.
-        constexpr unsigned QUADS = 1u << (LOG2_BYTE_COPIES - 2u), PARTS = QUADS / 2u;
-        const uint4* quads = reinterpret_cast<const uint4*>(shared_counts);
-        for (unsigned i = threadIdx.x; i < counters.size * PARTS; i += blockDim.x) {
-            unsigned code = i / PARTS, part = i % PARTS, sum = 0u;
-#pragma unroll
-            for (unsigned j = 0u; j < 2u; ++j) {
-                uint4 four = quads[code * QUADS + part + PARTS * (j ^ (code & 1u))];
-                sum += four.x + four.y + four.z + four.w;
-            }
-#pragma unroll
-            for (unsigned distance = 1u; distance < PARTS; distance *= 2u) {
-                sum += __shfl_xor_sync(ALL_LANES, sum, distance);
-            }
-            if (part == 0u) add(code, sum, false, levels, tiles, sums);
-        }
+        add_up<LOG2_BYTE_COPIES>(shared_counts, counters.size, add);
     } else {
-        unsigned copies = 1u << counters.log2_copies;
-        for (unsigned slot = threadIdx.x; slot < counters.size; slot += blockDim.x) {
-            unsigned sum = 0u;
-            for (unsigned copy = 0u; copy < copies; ++copy) {
-                sum += shared_counts[(slot << counters.log2_copies) | ((copy + slot) & (copies - 1u))];
-            }
-            add(slot, sum, counters.of_bins, levels, tiles, sums);
-        }
+        add_up(shared_counts, counters.size, counters.log2_copies, add);
     }
     __syncthreads();
 }
@@ -108,7 +80,7 @@ __device__ __forceinline__ unsigned seen_of(unsigned first, unsigned length, uns
     return first >= picture ? 0u : first + length > picture ? picture - first : length;
 }
 
-// How many of `rows` rows are this block's: every so many, from its own number on.
+// How many of `rows` rows are this block's: every gridDim.y-th, from its own number on.
 __device__ __forceinline__ unsigned own_rows(unsigned rows) {
     return blockIdx.y < rows ? (rows - blockIdx.y - 1u) / gridDim.y + 1u : 0u;
 }
@@ -128,19 +100,9 @@ __device__ __forceinline__ void count_piece(const Piece& piece, Samples samples,
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     unsigned begin = piece.index * PIXELS;
     bool whole = begin >= piece.first && begin + PIXELS - 1u <= piece.last;
-    Words from = words(piece.vector);
-#pragma unroll
-    for (int w = 0; w < 4; ++w) {
-        unsigned word = ordered<S>(from.of[w], samples);
-        if (STEP > 1) word >>= samples.offset * BITS<S>;
-#pragma unroll
-        for (int j = 0; j < PER_WORD<S> / STEP; ++j) {
-            unsigned pixel = begin + w * (PER_WORD<S> / STEP) + j;
-            if (whole || (pixel >= piece.first && pixel <= piece.last)) {
-                counters.count(decoded<S>(sample_at<S>(word, j * STEP), samples), levels, tiles);
-            }
-        }
-    }
+    each_code<S, STEP>(piece.vector, piece.index, samples, [&](unsigned code, unsigned pixel) {
+        if (whole || (pixel >= piece.first && pixel <= piece.last)) counters.count(code, levels, tiles);
+    });
 }
 
 template <typename S, int STEP>

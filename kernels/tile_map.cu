@@ -1,13 +1,12 @@
 // Sends every luma sample through the curves of the four tiles around it, blended by where it lies between their centres.
-// The centres cut the picture into cells, in each of which the four tiles are the same; a block works on every so many
-// rows of one cell. `from` and `to` may be one and the same plane.
+// The centres cut the picture into cells, in each of which the four tiles are the same; a block works on every
+// `parts`-th row of one cell. `from` and `to` may be one and the same plane.
 #include "counters.cuh"
 #include "launch.cuh"
 #include "samples.cuh"
 #include "tiles.cuh"
 
-// Samples of one byte have so many copies of each entry in shared memory, as a power of two, so that lanes seldom meet in
-// a bank.
+// Copies of each entry in shared memory for samples of one byte, as a power of two, so that lanes seldom meet in a bank.
 constexpr unsigned LOG2_BYTE_COPIES = 3u;
 
 // The most threads of a block, of which two fit a multiprocessor: with 56 registers a thread, or 64 on Turing, which has
@@ -122,7 +121,7 @@ struct Cell {
     unsigned x_begin;
     unsigned x_end;
     unsigned y_begin;  // the block's first row
-    unsigned parts;    // blocks that share the cell; the next row of this one is so many rows further down
+    unsigned parts;    // blocks that share the cell; this one's rows lie this many rows apart
     unsigned rows;     // of this block; 0 if there is nothing to do
 };
 

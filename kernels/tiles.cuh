@@ -5,18 +5,6 @@
 
 constexpr unsigned MOST_TILE_BINS = 4096u;
 
-// A grid of equal tiles over a picture and its padding.
-struct Tiles {
-    unsigned columns;         // tiles in a row
-    unsigned rows;            // rows of tiles
-    unsigned width;           // pixels of a tile in a row
-    unsigned height;          // rows of pixels of a tile
-    unsigned picture_width;   // of the picture, without padding
-    unsigned picture_height;
-    unsigned pitch;           // pixels from one row of the plane to the next
-    unsigned bins;            // of each tile
-};
-
 // Where coordinate `at` lies in `length` pixels that are mirrored without repeating the edge.
 SPEC unsigned mirrored(unsigned at, unsigned length) {
     if (at < length) return at;
@@ -28,7 +16,7 @@ SPEC unsigned mirrored(unsigned at, unsigned length) {
 
 // The bin of a code.
 SPEC unsigned tile_bin(unsigned code, Levels levels, Tiles tiles) {
-    unsigned level = code < levels.lo ? 0u : code > levels.hi ? levels.hi - levels.lo : code - levels.lo;
+    unsigned level = level_code(code, levels) - levels.lo;
     unsigned count = levels.hi - levels.lo + 1u;
     return tiles.bins == count ? level : bin_of(level, tiles.bins, count);
 }
@@ -67,7 +55,7 @@ SPEC Walk walk_of(unsigned thread, unsigned threads, unsigned width) {
 
 // part / whole to the nearest, halves to the even one, for quotients below 2^17.
 SPEC unsigned half_even(unsigned long long part, unsigned long long whole, float reciprocal) {
-    unsigned down = wide_quotient(part, whole, reciprocal);
+    unsigned down = quotient(part, whole, reciprocal);
     unsigned long long twice = 2u * (part - down * whole);
     return down + (twice > whole || (twice == whole && (down & 1u) != 0u));
 }
@@ -86,14 +74,6 @@ SPEC unsigned half_even_small(unsigned part, unsigned whole, float reciprocal) {
     unsigned twice = 2u * (unsigned)rest;
     return down + (twice > whole || (twice == whole && (down & 1u) != 0u));
 }
-
-// A multiplication in place of the division by a whole, an even number W: ceil(2^(32 + shift) / W), which lies between
-// 2^31 and 2^32. For parts below 2^31 what it is too large by adds less than 1 / W to the quotient, so rounding down
-// gives the right one.
-struct Inverse {
-    unsigned multiplier;  // 0 where there is none: parts may be larger
-    unsigned shift;
-};
 
 // (part - W / 2) / W to the nearest, halves to the even one: parts come with half of the whole added.
 SPEC unsigned half_even_by(unsigned part, unsigned whole, Inverse inverse) {

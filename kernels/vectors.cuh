@@ -1,7 +1,8 @@
 // How the threads of a launch share the vectors of a plane.
 #pragma once
 
-// Every so many vectors of the plane for each thread, AHEAD of which are on their way at once: from when this is made on.
+// The vectors of the plane at the thread's own index and every `stride` further. AHEAD of them are loaded in advance, the
+// first ones by the constructor.
 template <unsigned AHEAD>
 struct Vectors {
     const uint4* plane;

@@ -7,7 +7,7 @@ extern "C" __global__ __launch_bounds__(1024) void curve_exact(const unsigned* c
                                                                unsigned codes, Levels levels, unsigned short* curve) {
     unsigned code = blockIdx.x * blockDim.x + threadIdx.x;
     if (code >= codes) return;
-    Spread spread = spread_of(*least, cdf[codes - 1u]);
+    Spread<unsigned> spread = spread_of(*least, cdf[codes - 1u]);
     curve[code] = (unsigned short)curve_at(code, cdf[code], spread, levels);
 }
 

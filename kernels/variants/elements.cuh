@@ -15,14 +15,16 @@ struct Area {
     unsigned swapped;  // 1 if two-byte samples are big endian
     unsigned max;      // the highest code; elements above it are it
 };
+static_assert(sizeof(Area) == 32, "Area is not as in arguments.rs of the variants");
 
 // How to count.
 struct Counting {
     unsigned codes;        // counters in all
     unsigned window;       // counters that a block has in shared memory; blockIdx.z says which ones
     unsigned log2_copies;  // copies of each of them, as a power of two, where there are several
-    unsigned run;          // neighbours that a thread gets; 0 if it gets every so many-th element
+    unsigned run;          // neighbours that a thread gets; 0 if the threads of the launch take elements in turn
 };
+static_assert(sizeof(Counting) == 16, "Counting is not as in arguments.rs of the variants");
 
 // Element `index`, counted row by row.
 template <typename S>
@@ -32,11 +34,6 @@ __device__ __forceinline__ unsigned element(const S* plane, const Area& area, un
     unsigned stored = plane[at];
     if (sizeof(S) == 2) stored = in_order(stored, area.swapped);
     return code_of(stored, area.shift, area.max);
-}
-
-// The code that a code counts as: those outside of the levels are the nearest one.
-__device__ __forceinline__ unsigned level_code(unsigned code, const Levels& levels) {
-    return code < levels.lo ? levels.lo : code > levels.hi ? levels.hi : code;
 }
 
 // Threads are counted through blocks of one and of two dimensions alike.

@@ -1,4 +1,4 @@
-//! The structures that kernels take by value, field for field as `kernels/spec.cuh` declares them.
+//! The structures that kernels take by value, field for field as `kernels/arguments.cuh` declares them.
 #![allow(unsafe_code, reason = "promises the bindings that these structures are plain bytes")]
 
 use super::history::History;
@@ -6,18 +6,88 @@ use super::launch::Value;
 use super::layout::{self, Arrangement, Layout};
 use super::task::Task;
 use crate::spec;
+use bytemuck::{Pod, Zeroable};
 use cudarc::driver::DeviceRepr;
 
-/// How samples lie in a plane.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(super) struct Samples {
-    pub pixels: u32,
-    pub row: u32,
-    pub offset: u32,
-    pub shift: u32,
-    pub swapped: u32,
-    pub max: u32,
+/// How a structure lies in memory.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Structure {
+    /// What it is called, here and in the kernels.
+    pub name: &'static str,
+    /// Its size in bytes.
+    pub bytes: usize,
+    /// All of its fields, in their order.
+    pub fields: &'static [Field],
+}
+
+/// A field of a structure.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// What it is called, here and in the kernels.
+    pub name: &'static str,
+    /// Bytes from the beginning of the structure.
+    pub offset: usize,
+    /// Its size in bytes.
+    pub bytes: usize,
+}
+
+/// Declares a structure that kernels take by value. `Pod` refuses to be derived for one with padding.
+macro_rules! by_value {
+    ($(#[$doc:meta])* $seen:vis struct $name:ident { $($(#[$of:meta])* $field_seen:vis $field:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Pod, Zeroable)]
+        #[repr(C)]
+        $seen struct $name {
+            $($(#[$of])* $field_seen $field: $type,)*
+        }
+
+        // SAFETY: `repr(C)` and `Pod`: integers without padding, the bytes that the kernel's structure has.
+        unsafe impl DeviceRepr for $name {}
+
+        impl Value for $name {}
+
+        impl $name {
+            const STRUCTURE: Structure = Structure {
+                name: stringify!($name),
+                bytes: size_of::<$name>(),
+                fields: &[$(Field {
+                    name: stringify!($field),
+                    offset: std::mem::offset_of!($name, $field),
+                    bytes: size_of::<$type>(),
+                }),*],
+            };
+        }
+    };
+}
+
+/// All structures that kernels take by value, for the comparison with `kernels/arguments.cuh`.
+#[doc(hidden)]
+pub const STRUCTURES: [Structure; 11] = [
+    Samples::STRUCTURE,
+    Levels::STRUCTURE,
+    Region::STRUCTURE,
+    Tiles::STRUCTURE,
+    Inverse::STRUCTURE,
+    Modifiers::STRUCTURE,
+    ChromaPlaces::STRUCTURE,
+    Colours::STRUCTURE,
+    Weights::STRUCTURE,
+    Plane::STRUCTURE,
+    Planes::STRUCTURE,
+];
+
+by_value! {
+    /// How samples lie in a plane.
+    pub(super) struct Samples {
+        pub pixels: u32,
+        pub row: u32,
+        pub offset: u32,
+        pub shift: u32,
+        pub swapped: u32,
+        pub max: u32,
+    }
 }
 
 impl Samples {
@@ -44,13 +114,13 @@ impl Samples {
     }
 }
 
-/// Which codes are levels, and how far the picture goes.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(super) struct Levels {
-    lo: u32,
-    hi: u32,
-    strength: u32,
+by_value! {
+    /// Which codes are levels, and how far the picture goes.
+    pub(super) struct Levels {
+        lo: u32,
+        hi: u32,
+        strength: u32,
+    }
 }
 
 impl Levels {
@@ -58,21 +128,21 @@ impl Levels {
         Levels { lo: levels.lo().into(), hi: levels.hi().into(), strength: strength.of_256() }
     }
 
-    /// Those of so many bins, all of them levels.
+    /// Those of `bins` bins, all of them levels.
     pub fn of_bins(bins: u32) -> Self {
         Levels { lo: 0, hi: bins - 1, strength: spec::Strength::FULL.of_256() }
     }
 }
 
-/// A rectangle of pixels in a plane.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(super) struct Region {
-    x: u32,
-    y: u32,
-    width: u32,
-    height: u32,
-    pitch: u32,
+by_value! {
+    /// A rectangle of pixels in a plane.
+    pub(super) struct Region {
+        x: u32,
+        y: u32,
+        width: u32,
+        height: u32,
+        pitch: u32,
+    }
 }
 
 impl Region {
@@ -87,18 +157,18 @@ impl Region {
     }
 }
 
-/// A grid of tiles over a picture.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(super) struct Tiles {
-    columns: u32,
-    rows: u32,
-    width: u32,
-    height: u32,
-    picture_width: u32,
-    picture_height: u32,
-    pitch: u32,
-    bins: u32,
+by_value! {
+    /// A grid of tiles over a picture.
+    pub(super) struct Tiles {
+        columns: u32,
+        rows: u32,
+        width: u32,
+        height: u32,
+        picture_width: u32,
+        picture_height: u32,
+        pitch: u32,
+        bins: u32,
+    }
 }
 
 impl Tiles {
@@ -116,12 +186,12 @@ impl Tiles {
     }
 }
 
-/// By what sums of less than 2^31 are multiplied instead of being divided by a whole, an even number.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(super) struct Inverse {
-    multiplier: u32,
-    shift: u32,
+by_value! {
+    /// By what sums of less than 2^31 are multiplied instead of being divided by a whole, an even number.
+    pub(super) struct Inverse {
+        multiplier: u32,
+        shift: u32,
+    }
 }
 
 impl Inverse {
@@ -141,23 +211,23 @@ impl Inverse {
     }
 }
 
-/// What is asked of the histograms of a video, beside its levels.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(super) struct Modifiers {
-    number: u32,
-    slots: u32,
-    slot: u32,
-    row: u32,
-    frames: u32,
-    flash: u32,
-    threshold: u32,
-    samples: u32,
-    varies: u32,
-    cap: u32,
-    bins: u32,
-    gain: u32,
-    inverse: u64,
+by_value! {
+    /// What is asked of the histograms of a video, beside its levels.
+    pub(super) struct Modifiers {
+        number: u32,
+        slots: u32,
+        slot: u32,
+        row: u32,
+        frames: u32,
+        flash: u32,
+        threshold: u32,
+        samples: u32,
+        varies: u32,
+        cap: u32,
+        bins: u32,
+        gain: u32,
+        inverse: u64,
+    }
 }
 
 impl Modifiers {
@@ -186,21 +256,23 @@ impl Modifiers {
     }
 }
 
-/// Where chroma lies in a picture.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(super) struct ChromaPlaces {
-    cb: u64,
-    cr: u64,
-    step: u32,
-    pitch: u32,
-    luma: u32,
-    luma_step: u32,
-    luma_pitch: u32,
-    width: u32,
-    height: u32,
-    log2_width: u32,
-    log2_height: u32,
+by_value! {
+    /// Where chroma lies in a picture.
+    pub(super) struct ChromaPlaces {
+        cb: u64,
+        cr: u64,
+        step: u32,
+        pitch: u32,
+        luma: u32,
+        luma_step: u32,
+        luma_pitch: u32,
+        width: u32,
+        height: u32,
+        log2_width: u32,
+        log2_height: u32,
+        /// 0. With it the structure has no padding.
+        reserved: u32,
+    }
 }
 
 impl ChromaPlaces {
@@ -217,22 +289,23 @@ impl ChromaPlaces {
             height: height as u32,
             log2_width: places.log2_width.into(),
             log2_height: places.log2_height.into(),
+            reserved: 0,
         }
     }
 }
 
-/// What chroma samples mean.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(super) struct Colours {
-    black: u32,
-    span: u32,
-    centre: i32,
-    reach: i32,
-    red: i32,
-    green_of_cb: i32,
-    green_of_cr: i32,
-    blue: i32,
+by_value! {
+    /// What chroma samples mean.
+    pub(super) struct Colours {
+        black: u32,
+        span: u32,
+        centre: i32,
+        reach: i32,
+        red: i32,
+        green_of_cb: i32,
+        green_of_cr: i32,
+        blue: i32,
+    }
 }
 
 impl Colours {
@@ -251,36 +324,32 @@ impl Colours {
     }
 }
 
-/// The weights of components, in memory order.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(super) struct Weights(pub [u32; 4]);
+by_value! {
+    /// The weights of components, in memory order.
+    pub(super) struct Weights {
+        pub of: [u32; 4],
+    }
+}
 
-// SAFETY: `repr(C)`, fields of 32 bits only: the bytes that the kernel's structure has.
-unsafe impl DeviceRepr for Samples {}
-// SAFETY: as above.
-unsafe impl DeviceRepr for Levels {}
-// SAFETY: as above.
-unsafe impl DeviceRepr for Weights {}
-// SAFETY: as above.
-unsafe impl DeviceRepr for Region {}
-// SAFETY: as above.
-unsafe impl DeviceRepr for Tiles {}
-// SAFETY: as above.
-unsafe impl DeviceRepr for Inverse {}
-// SAFETY: as above.
-unsafe impl DeviceRepr for Colours {}
-// SAFETY: `repr(C)`, integer fields only, aligned and padded as the kernel's structure is.
-unsafe impl DeviceRepr for ChromaPlaces {}
-// SAFETY: `repr(C)`, twelve fields of 32 bits and one of 64: nothing is padded.
-unsafe impl DeviceRepr for Modifiers {}
+by_value! {
+    /// A plane and how it is shared out among the blocks of the fused kernel.
+    pub(super) struct Plane {
+        /// Addresses of the first vectors, which may be the same.
+        pub from: u64,
+        pub to: u64,
+        /// Vectors of a block.
+        pub share: u32,
+        /// Rounds of vectors that stay in shared memory.
+        pub kept: u32,
+    }
+}
 
-impl Value for Samples {}
-impl Value for Levels {}
-impl Value for Weights {}
-impl Value for Region {}
-impl Value for Tiles {}
-impl Value for Inverse {}
-impl Value for Colours {}
-impl Value for ChromaPlaces {}
-impl Value for Modifiers {}
+/// The most planes of a batch.
+pub(super) const MOST_PLANES: usize = 64;
+
+by_value! {
+    /// The planes of a batch, by their addresses.
+    pub(super) struct Planes {
+        pub of: [u64; MOST_PLANES],
+    }
+}

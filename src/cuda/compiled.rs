@@ -5,21 +5,22 @@ use super::error::{Doing, Error};
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_BINARY_VERSION;
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, DriverError};
 use cudarc::nvrtc::Ptx;
-use flate2::read::GzDecoder;
+use flate2::read::ZlibDecoder;
 use std::io::Read;
 use std::sync::Arc;
 
 /// A compute capability: the major number and the minor one.
 type Capability = (i32, i32);
 
-/// How a file of kernels was compiled, and for which compute capability.
+/// How a file of kernels was compiled, and for which compute capability. The later in this order, the better it suits a
+/// device that runs it.
 #[doc(hidden)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Code {
-    /// Machine code.
-    Cubin(Capability),
     /// For the driver to compile.
     Ptx(Capability),
+    /// Machine code.
+    Cubin(Capability),
 }
 
 impl Code {
@@ -30,93 +31,111 @@ impl Code {
             Code::Cubin(architecture) | Code::Ptx(architecture) => architecture,
         }
     }
-}
 
-/// Machine code, compressed.
-struct Cubin {
-    architecture: Capability,
-    gzip: &'static [u8],
-}
-
-impl Cubin {
-    /// Whether a device runs it: one of the same major number, whose minor one is not older.
-    fn runs_on(&self, device: Capability) -> bool {
-        device.0 == self.architecture.0 && device.1 >= self.architecture.1
+    /// Whether a device runs it: PTX one that is not older, machine code one of the same major number whose minor number
+    /// is not lower.
+    fn runs_on(self, device: Capability) -> bool {
+        let architecture = self.architecture();
+        device >= architecture && (matches!(self, Code::Ptx(_)) || device.0 == architecture.0)
     }
 
+    /// By its name in an archive: `ptx_75` or `sm_90`.
+    fn named(name: &str) -> Option<Self> {
+        let (kind, number) = name.split_once('_')?;
+        let number: i32 = number.parse().ok()?;
+        let architecture = (number / 10, number % 10);
+        match kind {
+            "ptx" => Some(Code::Ptx(architecture)),
+            "sm" => Some(Code::Cubin(architecture)),
+            _ => None,
+        }
+    }
+}
+
+/// A part of an archive.
+#[derive(Clone, Copy)]
+struct Part {
+    code: Code,
+    zlib: &'static [u8],
+}
+
+impl Part {
+    /// As the driver takes it: an ELF file, or text that ends with a zero byte.
     fn decompressed(&self) -> Vec<u8> {
         let mut code = Vec::new();
-        GzDecoder::new(self.gzip).read_to_end(&mut code).expect("compressed by kernels/build");
+        ZlibDecoder::new(self.zlib).read_to_end(&mut code).expect("compressed by kernels/build");
         code
+    }
+
+    fn load(&self, context: &Arc<CudaContext>) -> Result<Module, DriverError> {
+        let module = context.load_module(Ptx::from_binary(self.decompressed()))?;
+        Ok(Module { module, code: self.code })
     }
 }
 
-/// A file of kernels, compiled.
+/// A file of kernels, compiled: an archive that `kernels/build` made.
 pub(super) struct Compiled {
     name: &'static str,
-    ptx: &'static str,
-    ptx_architecture: Capability,
-    cubins: &'static [Cubin],
+    archive: &'static [u8],
 }
 
-/// Declares an [`Compiled`] for each file of kernels: its name, and what there is machine code for. Its PTX is for the first
-/// of them.
+/// Declares a [`Compiled`] for each file of kernels.
 macro_rules! files {
-    ($($file:ident: $name:literal for $oldest:literal $($newer:literal)*,)*) => {
-        $(pub(super) static $file: Compiled = Compiled {
-            name: $name,
-            ptx: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/", $name, ".ptx")),
-            ptx_architecture: ($oldest / 10, $oldest % 10),
-            cubins: &[cubin!($name, $oldest), $(cubin!($name, $newer)),*],
-        };)*
+    ($($file:ident: $name:literal,)*) => {
+        $(pub(super) static $file: Compiled = Compiled::new(
+            $name,
+            include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/built/", $name, ".kernels")),
+        );)*
 
         /// All of them.
         static ALL: &[&Compiled] = &[$(&$file),*];
     };
 }
 
-/// The machine code of a file of kernels for `$architecture`: 90 is compute capability 9.0.
-macro_rules! cubin {
-    ($name:literal, $architecture:literal) => {
-        Cubin {
-            architecture: ($architecture / 10, $architecture % 10),
-            gzip: include_bytes!(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/kernels/sm_",
-                $architecture,
-                "/",
-                $name,
-                ".cubin.gz"
-            )),
-        }
-    };
-}
-
 files! {
-    CHROMA: "chroma" for 75 80 90,
-    EQUALIZATION: "equalization" for 75 80 90,
-    FUSED: "fused" for 80 90,
-    HISTOGRAM: "histogram" for 75 80 90,
-    LOOK_AHEAD: "look_ahead" for 75 80 90,
-    LUMINANCE: "luminance" for 75 80 90,
-    MAP: "map" for 75 80 90,
-    SCAN: "scan" for 75 80 90,
-    SURFACE: "surface" for 75 80 90,
-    TILE_CURVES: "tile_curves" for 75 80 90,
-    TILE_HISTOGRAM: "tile_histogram" for 75 80 90,
-    TILE_MAP: "tile_map" for 75 80 90,
+    CHROMA: "chroma",
+    EQUALIZATION: "equalization",
+    FUSED: "fused",
+    HISTOGRAM: "histogram",
+    LOOK_AHEAD: "look_ahead",
+    LUMINANCE: "luminance",
+    MAP: "map",
+    SCAN: "scan",
+    SURFACE: "surface",
+    TILE_CURVES: "tile_curves",
+    TILE_HISTOGRAM: "tile_histogram",
+    TILE_MAP: "tile_map",
 }
 
 impl Compiled {
-    /// The machine code that suits this device best.
-    fn cubin_for(&self, device: Capability) -> Option<&Cubin> {
-        self.cubins.iter().filter(|cubin| cubin.runs_on(device)).max_by_key(|cubin| cubin.architecture)
+    /// The archive of the file `name`.
+    pub const fn new(name: &'static str, archive: &'static [u8]) -> Self {
+        Compiled { name, archive }
+    }
+
+    /// What is in the archive. Its first line says what there is of which size; all of it lies behind that line.
+    fn parts(&self) -> Vec<Part> {
+        let end = self.archive.iter().position(|&byte| byte == b'\n').expect("a line made by kernels/build");
+        let (line, mut rest) = self.archive.split_at(end);
+        rest = &rest[1..];
+        let words: Vec<&str> = str::from_utf8(line).expect("a line of text").split(' ').collect();
+        let part = |entry: &[&str]| {
+            let (zlib, behind) = rest.split_at(entry[1].parse().expect("the bytes of a part"));
+            rest = behind;
+            Part { code: Code::named(entry[0]).expect("the name of a part"), zlib }
+        };
+        words.chunks_exact(2).map(part).collect()
     }
 
     /// What this device gets; `None` if it is too old for any of it.
-    fn code_for(&self, device: Capability) -> Option<Code> {
-        let ptx = || (device >= self.ptx_architecture).then_some(Code::Ptx(self.ptx_architecture));
-        self.cubin_for(device).map(|cubin| Code::Cubin(cubin.architecture)).or_else(ptx)
+    fn part_for(&self, device: Capability) -> Option<Part> {
+        self.parts().into_iter().filter(|part| part.code.runs_on(device)).max_by_key(|part| part.code)
+    }
+
+    /// The PTX.
+    fn ptx(&self) -> Part {
+        let is_ptx = |part: &Part| matches!(part.code, Code::Ptx(_));
+        self.parts().into_iter().find(is_ptx).expect("PTX, of which every file has some")
     }
 
     /// Has the driver take what there is for this device.
@@ -125,36 +144,27 @@ impl Compiled {
     /// When the driver takes neither machine code nor PTX.
     pub fn load(&self, context: &Arc<CudaContext>) -> Result<Module, Error> {
         let device = context.compute_capability().doing("asking for the compute capability")?;
-        self.load_preferring(self.cubin_for(device), context)
+        self.load_preferring(self.part_for(device), context)
     }
 
-    /// Has the driver take this machine code. Where there is none, or the driver will not have it (whatever the reason),
-    /// it takes the PTX.
-    fn load_preferring(&self, cubin: Option<&Cubin>, context: &Arc<CudaContext>) -> Result<Module, Error> {
-        let module = cubin.and_then(|cubin| load_cubin(cubin, context).ok());
-        module.map_or_else(|| self.load_ptx(context), Ok)
+    /// Has the driver take this part. Where there is none, or the driver refuses it (whatever the reason), it takes the PTX.
+    fn load_preferring(&self, part: Option<Part>, context: &Arc<CudaContext>) -> Result<Module, Error> {
+        let module = part.and_then(|part| part.load(context).ok());
+        module.map_or_else(|| self.ptx().load(context).doing("loading the kernels"), Ok)
     }
 
     /// Machine code that this device does not run, for tests.
-    fn foreign_cubin(&self, device: Capability) -> Option<&Cubin> {
-        self.cubins.iter().find(|cubin| !cubin.runs_on(device))
+    fn foreign_cubin(&self, device: Capability) -> Option<Part> {
+        let is_foreign = |part: &Part| matches!(part.code, Code::Cubin(_)) && !part.code.runs_on(device);
+        self.parts().into_iter().find(is_foreign)
     }
 
-    /// The names of its kernels.
-    fn kernels(&self) -> impl Iterator<Item = &'static str> {
-        let entries = self.ptx.split(".entry ").skip(1);
-        entries.map(|entry| entry.split('(').next().expect("at least one part"))
+    /// The names of its kernels, for tests.
+    fn kernels(&self) -> Vec<String> {
+        let ptx = self.ptx().decompressed();
+        let entries = str::from_utf8(&ptx).expect("PTX is text").split(".entry ").skip(1);
+        entries.filter_map(|entry| Some(entry.split_once('(')?.0.to_owned())).collect()
     }
-
-    fn load_ptx(&self, context: &Arc<CudaContext>) -> Result<Module, Error> {
-        let module = context.load_module(Ptx::from_src(self.ptx)).doing("loading the kernels")?;
-        Ok(Module { module, code: Code::Ptx(self.ptx_architecture) })
-    }
-}
-
-fn load_cubin(cubin: &Cubin, context: &Arc<CudaContext>) -> Result<Module, DriverError> {
-    let module = context.load_module(Ptx::from_binary(cubin.decompressed()))?;
-    Ok(Module { module, code: Code::Cubin(cubin.architecture) })
 }
 
 /// A file of kernels that the driver has taken.
@@ -197,11 +207,11 @@ pub struct Taken {
 /// Has the driver take all kernels that are for this device: as in a run, and after machine code that it has to refuse.
 pub(super) fn take_all(context: &Arc<CudaContext>) -> Result<Vec<Taken>, Error> {
     let device = context.compute_capability().doing("asking for the compute capability")?;
-    let suiting = ALL.iter().filter_map(|file| Some((file, file.code_for(device)?)));
+    let suiting = ALL.iter().filter_map(|file| Some((file, file.part_for(device)?.code)));
     let taken = suiting.map(|(file, offered)| {
         let module = file.load(context)?;
         let other = file.load_preferring(file.foreign_cubin(device), context)?;
-        let versions = |module| file.kernels().map(|name| version(module, name)).collect::<Result<_, _>>();
+        let versions = |module| file.kernels().iter().map(|name| version(module, name)).collect::<Result<_, _>>();
         Ok(Taken {
             name: file.name,
             offered,
@@ -228,6 +238,10 @@ mod tests {
     /// `e_machine` of CUDA in an ELF header.
     const EM_CUDA: u16 = 190;
 
+    fn code_for(file: &Compiled, device: Capability) -> Option<Code> {
+        file.part_for(device).map(|part| part.code)
+    }
+
     #[test]
     fn a_device_gets_the_machine_code_of_its_generation_or_else_ptx() {
         for (device, expected) in [
@@ -240,35 +254,25 @@ mod tests {
             ((12, 0), Some(Code::Ptx((7, 5)))),
             ((7, 0), None),
         ] {
-            assert_eq!(MAP.code_for(device), expected, "{device:?}");
+            assert_eq!(code_for(&MAP, device), expected, "{device:?}");
         }
     }
 
     #[test]
     fn kernels_for_later_devices_are_for_no_older_ones() {
-        assert_eq!(FUSED.code_for((7, 5)), None);
-        assert_eq!(FUSED.code_for((8, 6)), Some(Code::Cubin((8, 0))));
-        assert_eq!(FUSED.code_for((9, 0)), Some(Code::Cubin((9, 0))));
-        assert_eq!(FUSED.code_for((12, 0)), Some(Code::Ptx((8, 0))));
+        assert_eq!(code_for(&FUSED, (7, 5)), None);
+        assert_eq!(code_for(&FUSED, (8, 6)), Some(Code::Cubin((8, 0))));
+        assert_eq!(code_for(&FUSED, (9, 0)), Some(Code::Cubin((9, 0))));
+        assert_eq!(code_for(&FUSED, (12, 0)), Some(Code::Ptx((8, 0))));
     }
 
     #[test]
     fn the_newest_machine_code_that_runs_is_taken() {
-        const NONE: &[u8] = &[];
-        let file = Compiled {
-            name: "several",
-            ptx: "",
-            ptx_architecture: (8, 0),
-            cubins: &[
-                Cubin { architecture: (8, 0), gzip: NONE },
-                Cubin { architecture: (8, 9), gzip: NONE },
-                Cubin { architecture: (8, 6), gzip: NONE },
-            ],
-        };
-        for (device, expected) in [((8, 0), (8, 0)), ((8, 6), (8, 6)), ((8, 7), (8, 6)), ((8, 9), (8, 9))] {
-            assert_eq!(file.code_for(device), Some(Code::Cubin(expected)), "{device:?}");
+        let file = Compiled::new("several", b"ptx_80 1 sm_80 1 sm_89 1 sm_86 2\npabcc");
+        for (device, expected) in [((8, 0), b"a" as &[u8]), ((8, 6), b"cc"), ((8, 7), b"cc"), ((8, 9), b"b")] {
+            assert_eq!(file.part_for(device).unwrap().zlib, expected, "{device:?}");
         }
-        assert_eq!(file.code_for((9, 0)), Some(Code::Ptx((8, 0))));
+        assert_eq!(code_for(&file, (9, 0)), Some(Code::Ptx((8, 0))));
     }
 
     #[test]
@@ -278,41 +282,44 @@ mod tests {
     }
 
     #[test]
-    fn every_file_of_kernels_is_here_with_all_of_its_machine_code() {
+    fn every_file_of_kernels_is_here_with_machine_code_for_all_devices_that_run_it() {
         let named: BTreeSet<String> = ALL.iter().map(|file| file.name.to_owned()).collect();
         assert_eq!(named, stems("kernels", "cu"));
-        for (folder, architecture) in [("kernels/sm_75", (7, 5)), ("kernels/sm_80", (8, 0)), ("kernels/sm_90", (9, 0))]
-        {
-            let has = |file: &&&Compiled| file.cubins.iter().any(|cubin| cubin.architecture == architecture);
-            let embedded = ALL.iter().filter(has).map(|file| file.name.to_owned());
-            assert_eq!(stems(folder, "cubin.gz"), embedded.collect(), "{folder}");
+        for file in ALL {
+            let oldest = file.ptx().code.architecture();
+            let cubins = [(7, 5), (8, 0), (9, 0)].into_iter().filter(|&architecture| architecture >= oldest);
+            let expected: BTreeSet<Code> = cubins.map(Code::Cubin).chain([Code::Ptx(oldest)]).collect();
+            assert_eq!(file.parts().iter().map(|part| part.code).collect::<BTreeSet<_>>(), expected, "{}", file.name);
         }
     }
 
     #[test]
     fn ptx_is_for_what_it_says_and_has_the_kernels_of_the_source() {
         for file in ALL {
-            let (major, minor) = file.ptx_architecture;
-            assert!(file.ptx.contains(&format!("\n.target sm_{major}{minor}\n")), "{}", file.name);
-            let whole = |kernel: &str| kernel.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            assert!(file.kernels().count() > 0 && file.kernels().all(whole), "{}", file.name);
+            let ptx = file.ptx().decompressed();
+            let (major, minor) = file.ptx().code.architecture();
+            let text = std::ffi::CStr::from_bytes_with_nul(&ptx).expect("one zero byte, at the end").to_str().unwrap();
+            assert!(text.contains(&format!("\n.target sm_{major}{minor}\n")), "{}", file.name);
+            let whole = |kernel: &String| kernel.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            assert!(!file.kernels().is_empty() && file.kernels().iter().all(whole), "{}", file.name);
         }
-        assert_eq!(LOOK_AHEAD.kernels().collect::<Vec<_>>(), ["look_ahead"]);
-        assert!(FUSED.kernels().any(|kernel| kernel == "fused_modified_u12"));
+        assert_eq!(LOOK_AHEAD.kernels(), ["look_ahead"]);
+        assert!(FUSED.kernels().iter().any(|kernel| kernel == "fused_modified_u12"));
     }
 
     #[test]
     fn machine_code_is_an_elf_for_its_architecture_with_all_kernels() {
         for file in ALL {
-            for cubin in file.cubins {
-                let code = cubin.decompressed();
-                let (major, minor) = cubin.architecture;
+            let kernels = file.kernels();
+            for part in file.parts() {
+                let Code::Cubin((major, minor)) = part.code else { continue };
+                let code = part.decompressed();
                 let at = format!("{} for {major}.{minor}", file.name);
                 assert!(code.starts_with(b"\x7fELF"), "{at}");
                 assert_eq!(u16::from_le_bytes([code[18], code[19]]), EM_CUDA, "{at}");
                 // The lowest byte of `e_flags`.
                 assert_eq!(i32::from(code[48]), major * 10 + minor, "{at}");
-                for kernel in file.kernels() {
+                for kernel in &kernels {
                     let section = format!("\0.text.{kernel}\0").into_bytes();
                     assert!(code.windows(section.len()).any(|window| window == section), "{at}: {kernel}");
                 }

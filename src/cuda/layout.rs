@@ -7,7 +7,7 @@ use crate::frame::{ChromaSamples, Component, Descriptor, Endian, Frame, Luminanc
 use crate::spec::Weights;
 use std::ops::Range;
 
-/// Planes begin at multiples of this: whole vectors for the kernels, whole cache lines for everybody.
+/// Planes begin at multiples of this: whole vectors for the kernels, whole cache lines on the host.
 const ALIGNMENT: usize = 256;
 
 /// The kernels load whole groups of vectors, and so touch up to 4 of them (16 bytes each) behind a plane's last byte.

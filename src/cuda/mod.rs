@@ -20,7 +20,7 @@
 //! | `slot` | one place in the ring: its buffers, its copies |
 //! | `ring` | the order of frames |
 //! | `timeline` | when each stage of a frame ran |
-//! | `arguments` | the structures that kernels take, as in `kernels/spec.cuh` |
+//! | `arguments` | the structures that kernels take, as in `kernels/arguments.cuh` |
 //! | `compiled` | the files in `kernels/`, compiled, and what of that a device gets |
 //! | `launch` | launches that overlap, where the GPU can |
 //! | `kernels` | a launcher for each file in `kernels/` |
@@ -47,6 +47,8 @@ mod timeline;
 mod tuning;
 pub mod variants;
 
+#[doc(hidden)]
+pub use arguments::{Field, STRUCTURES, Structure};
 pub use compiled::{Code, Taken};
 pub use context::{Gpu, find_driver};
 pub use error::Error;

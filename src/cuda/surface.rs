@@ -63,7 +63,7 @@ impl SurfaceImporter {
     ///
     /// # Safety
     /// As for [`adopt`](SurfaceImporter::adopt). `luma` has the surface's rows in memory of this context, `pairs` has the bytes
-    /// of its pairs, and nobody else touches either until the stream has been waited for.
+    /// of its pairs, and nothing else touches either until the stream has been waited for.
     unsafe fn enqueue(&self, surface: &Surface, luma: &DeviceRows, pairs: &mut PinnedBuffer) -> Result<(), Error> {
         let doing = "copying a decoded picture";
         let gpu = &self.shelf.gpu;
@@ -88,7 +88,7 @@ impl SurfaceImporter {
     /// Enqueues the copy of rows.
     ///
     /// # Safety
-    /// They lie in memory of this context, `to` has room for them, and nobody else touches it until the stream has been
+    /// They lie in memory of this context, `to` has room for them, and nothing else touches it until the stream has been
     /// waited for. The context is bound.
     unsafe fn copy(&self, rows: &DeviceRows, to: (Place, usize)) -> Result<(), Error> {
         let copy = copy_of_rows((Place::Device(rows.address), rows.pitch), to, rows.row_bytes, rows.rows);
@@ -136,7 +136,7 @@ impl LumaPool {
         if self.in_all.load(Ordering::Relaxed) + len > MOST_ON_DEVICE {
             return None;
         }
-        // SAFETY: nobody reads a byte of it that the copy of a surface has not written.
+        // SAFETY: only bytes that the copy of a surface has written are read.
         let buffer = unsafe { self.down.alloc(len) }.ok()?;
         // From now on other streams may use it too.
         self.down.synchronize().ok()?;
@@ -158,7 +158,7 @@ struct OnGpu {
     rows: DeviceRows,
     /// `None` only while it is being dropped.
     buffer: Option<CudaSlice<u8>>,
-    /// The same on the host, once somebody has asked for it.
+    /// The same on the host, from the first request for it on.
     host: OnceLock<HostBuffer>,
     shelf: Arc<LumaPool>,
 }

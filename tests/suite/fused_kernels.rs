@@ -1,10 +1,11 @@
-//! `kernels/fused.cu`, run on this machine thread by thread (`fused/emulator.hpp`), all blocks at once, copies landing when
+//! `kernels/{fused,histogram,tile_histogram}.cu`, run on this machine thread by thread (`fused/emulator.hpp`), all blocks at once, copies landing when
 //! they like, and compared with the specification: what can be said about it without a GPU. A vector that is read before
 //! it was waited for, a barrier that is missing, or totals that are taken for whole too early fail here.
 
 use crate::host_program::{Numbers, Program};
 use histeq_video::frame::{Endian, Sample};
 use histeq_video::spec::{Curve, Histogram, Levels, Strength};
+use std::sync::LazyLock;
 
 macro_rules! kernels {
     ($($name:literal,)*) => {
@@ -12,8 +13,21 @@ macro_rules! kernels {
     };
 }
 
-const KERNELS: [(&str, &str); 7] =
-    kernels!["fused.cu", "curve.cuh", "scenes.cuh", "spec.cuh", "samples.cuh", "totals.cuh", "warp.cuh",];
+const KERNELS: [(&str, &str); 13] = kernels![
+    "fused.cu",
+    "histogram.cu",
+    "tile_histogram.cu",
+    "arguments.cuh",
+    "copies.cuh",
+    "curve.cuh",
+    "scenes.cuh",
+    "spec.cuh",
+    "samples.cuh",
+    "totals.cuh",
+    "tiles.cuh",
+    "vectors.cuh",
+    "warp.cuh",
+];
 
 /// What the emulator has itself.
 const EMULATED: [&str; 4] = ["barriers.cuh", "counters.cuh", "fetch.cuh", "launch.cuh"];
@@ -22,6 +36,8 @@ const EMULATED: [&str; 4] = ["barriers.cuh", "counters.cuh", "fetch.cuh", "launc
 fn emulated(overlap: bool) -> Option<Program> {
     let spelt = |text: &str| {
         text.replace("extern __shared__ __align__(128) unsigned shared_words[];", "#define shared_words block_words()")
+            .replace("extern __shared__ __align__(16) unsigned shared_counts[];", "#define shared_counts block_words()")
+            .replace("extern __shared__ __align__(128) unsigned shared_counts[];", "")
             .replace("__shared__ Tally tally;", "Tally& tally = block_static<Tally>();")
             .replace("__shared__ Room room;", "Room& room = block_static<Room>();")
     };
@@ -35,11 +51,14 @@ fn emulated(overlap: bool) -> Option<Program> {
     Program::of(&files, &["-O1", "-Wno-unknown-pragmas", "-Wno-unused", &overlap])
 }
 
+/// Both, compiled once for all tests.
+static EMULATED_KERNELS: LazyLock<[Option<Program>; 2]> = LazyLock::new(|| [false, true].map(emulated));
+
 /// What the kernels answer is what was expected, whether launches overlap or not.
 fn compare(asked: Vec<(String, Vec<u32>)>) {
     let (questions, expected): (Vec<String>, Vec<Vec<u32>>) = asked.into_iter().unzip();
-    for overlap in [false, true] {
-        let Some(program) = emulated(overlap) else { return };
+    for (program, overlap) in EMULATED_KERNELS.iter().zip([false, true]) {
+        let Some(program) = program else { return };
         for ((question, answer), expected) in questions.iter().zip(program.answers(&questions)).zip(&expected) {
             let differs = answer.iter().zip(expected).position(|(found, expected)| found != expected);
             assert!(answer == *expected, "{question:.120} ... at {differs:?}, overlap {overlap}");
@@ -159,6 +178,81 @@ fn planes_of_any_depth_become_what_the_specification_says() {
             );
             asked.push((question, after));
         }
+    }
+    compare(asked);
+}
+
+#[test]
+fn every_sample_of_a_plane_is_counted_once_however_many_copies_counters_have() {
+    let mut numbers = Numbers(23);
+    let mut asked = Vec::new();
+    for case in 0..24 {
+        let depth = [8, 9, 10, 12][case % 4];
+        let log2_copies = numbers.below(if depth == 12 { 3 } else { 6 });
+        let (levels, strength) = range(depth, &mut numbers);
+        let sample = Sample { bytes: if depth == 8 { 1 } else { 2 }, depth, shift: 0, endian: Endian::Little };
+        let (blocks, threads) = (1 + numbers.below(3), 32 * (1 + numbers.below(8)));
+        let pixels = 1 + numbers.below(6000);
+        let (samples, _) = plane(sample, levels, strength, pixels, &mut numbers);
+        let mut counts = vec![0; levels.codes()];
+        for &code in &samples {
+            counts[code.clamp(levels.lo().into(), levels.hi().into()) as usize] += 1;
+        }
+        let (bytes, lo, hi, max) = (sample.bytes, levels.lo(), levels.hi(), levels.codes() - 1);
+        let question =
+            format!("h {bytes} {blocks} {threads} {log2_copies} 0 0 {lo} {hi} 256 {max} {pixels} {}", text(&samples));
+        asked.push((question, counts));
+    }
+    compare(asked);
+}
+
+/// Where `at` lies in `length` pixels that are mirrored without repeating the edge.
+fn mirrored(at: u32, length: u32) -> u32 {
+    let way: Vec<u32> = (0..length).chain((1..length.saturating_sub(1)).rev()).collect();
+    way[at as usize % way.len()]
+}
+
+#[test]
+fn every_pixel_of_a_tile_is_counted_and_the_frame_without_its_mirror() {
+    let mut numbers = Numbers(24);
+    let mut asked = Vec::new();
+    for case in 0..24 {
+        let depth = [8, 10, 12, 14][case % 4];
+        let (levels, strength) = range(depth, &mut numbers);
+        let sample = Sample { bytes: if depth == 8 { 1 } else { 2 }, depth, shift: 0, endian: Endian::Little };
+        let log2_copies = if depth == 8 { 5 } else { numbers.below(3) };
+        let threads = 32 * (1 + numbers.below(8));
+        let (columns, rows) = (1 + numbers.below(4), 1 + numbers.below(4));
+        let (width, height) = (1 + numbers.below(40), 1 + numbers.below(9));
+        // The last tiles may reach beyond the picture, which has at least a pixel in each row of tiles.
+        let picture = (columns * width - numbers.below(width), rows * height - numbers.below(height));
+        let bins = if depth == 14 { 4096 } else { levels.count() as u32 };
+        let (samples, _) = plane(sample, levels, strength, picture.0 * picture.1, &mut numbers);
+        let level = |code: u32| code.clamp(levels.lo().into(), levels.hi().into());
+        let mut expected = vec![0; (columns * rows * bins) as usize];
+        for tile in 0..columns * rows {
+            let (left, top) = (tile % columns * width, tile / columns * height);
+            for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
+                let (x, y) = (mirrored(left + x, picture.0), mirrored(top + y, picture.1));
+                let above_black = level(samples[(y * picture.0 + x) as usize]) - u32::from(levels.lo());
+                expected[(tile * bins + above_black * bins / levels.count() as u32) as usize] += 1;
+            }
+        }
+        if depth <= 12 {
+            let mut totals = vec![0; levels.codes()];
+            samples.iter().for_each(|&code| totals[level(code) as usize] += 1);
+            expected.extend(totals);
+        }
+        let (bytes, lo, hi, max) = (sample.bytes, levels.lo(), levels.hi(), levels.codes() - 1);
+        let (picture_width, picture_height) = picture;
+        asked.push((
+            format!(
+                "t {bytes} {threads} {log2_copies} {lo} {hi} {max} {columns} {rows} {width} {height} {picture_width} \
+                 {picture_height} {bins} {}",
+                text(&samples)
+            ),
+            expected,
+        ));
     }
     compare(asked);
 }

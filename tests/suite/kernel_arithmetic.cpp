@@ -31,7 +31,7 @@ static void curve() {
         if (code > lo && code < hi && between == 0) between = count;
         through[code] = total;
     }
-    Spread spread = spread_of(black != 0 ? black : between != 0 ? between : total, total);
+    Spread<unsigned> spread = spread_of(black != 0 ? black : between != 0 ? between : total, total);
     for (unsigned code = 0; code < codes; ++code) std::printf("%u ", curve_at(code, through[code], spread, levels));
 }
 
@@ -78,9 +78,9 @@ static void modified() {
         steps[level] = gain != 0 ? kept_by(sum, cut, limit) + shared_out(level + 1, excess, divisor) : sum;
         if (first == 0) first = steps[level];
     }
-    WideSpread spread = wide_spread_of(first, all);
+    Spread<unsigned long long> spread = spread_of(first, all);
     for (unsigned code = 0; code < codes; ++code) {
-        std::printf("%u ", wide_curve_at(code, code < lo ? 0 : steps[code < hi ? code - lo : count - 1], spread, levels));
+        std::printf("%u ", curve_at(code, code < lo ? 0 : steps[code < hi ? code - lo : count - 1], spread, levels));
     }
 }
 

@@ -7,12 +7,14 @@ use histeq_video::spec::chroma::{Colours, Covered, rescaled};
 use histeq_video::spec::modifiers::{in_bins, limited};
 use histeq_video::spec::{self, Curve, Gain, Histogram, Levels, Strength, Weights, moved};
 
+const ARGUMENTS: &str = include_str!("../../kernels/arguments.cuh");
 const ARITHMETIC: &str = include_str!("../../kernels/spec.cuh");
 const PROGRAM: &str = include_str!("kernel_arithmetic.cpp");
 
 /// The program's answers; `None`, and said so, where there is no C++ compiler.
 fn answers(questions: &[String]) -> Option<Vec<Vec<u32>>> {
-    let program = Program::of(&[("spec.cuh", ARITHMETIC), ("main.cpp", PROGRAM)], &["-O2"])?;
+    let program =
+        Program::of(&[("arguments.cuh", ARGUMENTS), ("spec.cuh", ARITHMETIC), ("main.cpp", PROGRAM)], &["-O2"])?;
     Some(program.answers(questions))
 }
 

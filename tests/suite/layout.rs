@@ -10,7 +10,7 @@ pub enum Order {
     LumaAlpha,
     /// Four samples for two pixels; the first luma sample is the second one, or the first.
     Packed422 { luma: usize },
-    /// Pixel after pixel, so many samples each; where red, green and blue are among them.
+    /// Pixel after pixel, `step` samples each; where red, green and blue are among them.
     PackedRgb { step: usize, rgb: [usize; 3] },
     /// Planes of green, blue and red, and perhaps of alpha.
     Gbr { planes: usize },

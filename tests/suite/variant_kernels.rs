@@ -47,6 +47,7 @@ fn emulated() -> Option<&'static Program> {
         let mut files: Vec<(&str, String)> = KERNELS.iter().map(spelt).collect();
         files.push(spelt(&("scan.cu", include_str!("../../kernels/scan.cu"))));
         files.push(("launch.cuh", include_str!("../../kernels/launch.cuh").to_owned()));
+        files.push(("arguments.cuh", include_str!("../../kernels/arguments.cuh").to_owned()));
         files.push(("spec.cuh", include_str!("../../kernels/spec.cuh").to_owned()));
         files.push(("warp.cuh", include_str!("../../kernels/warp.cuh").to_owned()));
         files.push(("cuda.hpp", include_str!("cuda.hpp").to_owned()));

@@ -54,7 +54,7 @@ impl Chroma {
         let layout = picture.layout();
         let function = self.rgb.of(layout).expect("red, green and blue");
         let samples = Samples::of(layout);
-        let weights = Weights(layout.weights_in_order(task.weights));
+        let weights = Weights { of: layout.weights_in_order(task.weights) };
         let distance = plane_vectors(layout);
         let luma = picture.luma.as_ref().expect("a luminance plane beside RGB");
         let mapped = picture.local.as_ref().and_then(|local| local.mapped.as_ref()).filter(|_| locally);

@@ -40,7 +40,7 @@ impl Equalization {
         // memory have the sizes that `expect` gave them for these codes and this window, and all belong to this stream;
         // each thread has four codes, and where there are several blocks they are all there at once.
         let launched = unsafe {
-            // One block waits for nobody.
+            // One block waits for no other.
             if blocks == 1 { launch.launch(config) } else { launch.launch_together(config) }
         };
         launched.doing("launching equalization")?;

@@ -2,10 +2,10 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{VECTOR, function, luma_vectors, module};
-use crate::cuda::arguments::{Levels, Modifiers, Samples};
+use crate::cuda::arguments::{Levels, MOST_PLANES, Modifiers, Plane, Planes, Samples};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::{History, Totals};
-use crate::cuda::launch::{Kernel, Value};
+use crate::cuda::launch::Kernel;
 use crate::cuda::layout::{Arrangement, Layout};
 use crate::cuda::picture::Picture;
 use crate::cuda::task::Task;
@@ -15,7 +15,7 @@ use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::sys::CUfunction_attribute_enum::{
     CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
 };
-use cudarc::driver::{CudaContext, DevicePtrMut, DeviceRepr, LaunchConfig};
+use cudarc::driver::{CudaContext, DevicePtrMut, LaunchConfig};
 use std::sync::Arc;
 
 /// The oldest compute capability that copies to shared memory asynchronously.
@@ -23,32 +23,6 @@ const OLDEST_DEVICE: (i32, i32) = (8, 0);
 
 /// What the driver takes for itself of each block's shared memory.
 const RESERVED: u32 = 1 << 10;
-
-/// The most planes of a batch, as in the kernel.
-const MOST_PLANES: usize = 64;
-
-/// A plane and how it is shared out, as in the kernel.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Plane {
-    from: u64,
-    to: u64,
-    share: u32,
-    kept: u32,
-}
-
-/// The planes of a batch, as in the kernel.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Planes([u64; MOST_PLANES]);
-
-// SAFETY: `repr(C)`, integer fields only, aligned and padded as the kernel's structure is.
-unsafe impl DeviceRepr for Plane {}
-// SAFETY: as above.
-unsafe impl DeviceRepr for Planes {}
-
-impl Value for Plane {}
-impl Value for Planes {}
 
 /// The variants for samples up to a depth.
 struct Variant {
@@ -198,8 +172,8 @@ impl Fused {
         Ok(())
     }
 
-    /// How many rounds of a block's share stay in shared memory, and how much of it that takes with the table, for so many
-    /// blocks a multiprocessor.
+    /// How many rounds of a block's share stay in shared memory, and how much of it that takes with the table, where a
+    /// multiprocessor has `blocks` blocks at once.
     fn kept(&self, share: u32, threads: u32, table: u32, blocks: u32) -> (u32, u32) {
         let most = self.shared.min(self.all_shared / blocks - RESERVED) - self.own_shared;
         let round = threads * VECTOR as u32;
@@ -226,8 +200,8 @@ impl Fused {
         let (samples, levels) = (Samples::of(&layout), Levels::new(task.levels, task.settings.strength));
         let entries = teams as usize * 3 * Totals::entries(layout.codes());
         for pictures in pictures.chunks_mut(MOST_PLANES) {
-            let mut planes = Planes([0; MOST_PLANES]);
-            for (plane, picture) in planes.0.iter_mut().zip(pictures.iter_mut()) {
+            let mut planes = Planes { of: [0; MOST_PLANES] };
+            for (plane, picture) in planes.of.iter_mut().zip(pictures.iter_mut()) {
                 assert!(*picture.layout() == layout);
                 *plane = picture.pixels.device_ptr_mut(&stream).0;
             }

@@ -24,7 +24,7 @@ impl LookAhead {
         Ok(LookAhead { function: function(&module, "look_ahead")? })
     }
 
-    /// Enqueues the choice of the curve of `picture`, which was frame `number` of `history` and has waited for so many.
+    /// Enqueues the choice of the curve of `picture`, which was frame `number` of `history` and has waited for `waited` others.
     pub fn launch(
         &self,
         picture: &mut Picture,

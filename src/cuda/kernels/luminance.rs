@@ -25,7 +25,7 @@ impl Luminance {
         let stream = picture.stream().clone();
         let layout = picture.layout();
         let Some(function) = self.variants.of(layout) else { return Ok(()) };
-        let (samples, weights) = (Samples::of(layout), Weights(layout.weights_in_order(weights)));
+        let (samples, weights) = (Samples::of(layout), Weights { of: layout.weights_in_order(weights) });
         let distance = plane_vectors(layout);
         let config = LaunchConfig {
             grid_dim: (luma_vectors(layout).div_ceil(tuning::LUMINANCE_THREADS), 1, 1),

@@ -59,7 +59,7 @@ impl Map {
             shared_mem_bytes: shared as u32,
         };
         let samples = Samples::of(layout);
-        let weights = Weights(layout.weights_in_order(weights));
+        let weights = Weights { of: layout.weights_in_order(weights) };
         let distance = plane_vectors(layout);
         let mapped = picture.local.as_ref().and_then(|local| local.mapped.as_ref()).filter(|_| locally);
         let in_shared = u32::from(row.shared && mapped.is_none());

@@ -205,10 +205,10 @@ pub(in crate::cuda) mod tests {
     }
 
     #[test]
-    fn every_kernel_has_its_launcher_and_its_ptx() {
+    fn every_kernel_has_its_launcher_and_its_archive() {
         let mut launchers = stems("src/cuda/kernels", "rs");
         launchers.remove("mod");
         assert_eq!(stems("kernels", "cu"), launchers);
-        assert_eq!(stems("kernels", "ptx"), launchers);
+        assert_eq!(stems("kernels/built", "kernels"), launchers);
     }
 }

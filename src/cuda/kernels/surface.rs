@@ -31,7 +31,7 @@ impl Surface {
     ///
     /// # Safety
     /// Both have as many rows of as many bytes in the memory of this stream's context, and the bytes between them belong
-    /// to them. Until the stream has done it nobody writes `from`, and nobody else touches `to`.
+    /// to them. Until the stream has done it nothing writes `from`, and nothing else touches `to`.
     pub unsafe fn launch(
         &self,
         stream: &Arc<CudaStream>,

@@ -66,7 +66,7 @@ impl TileMap {
     }
 }
 
-/// The most vectors that are one block's, where so many share a cell inside of the picture.
+/// The most vectors that are one block's, where `parts` of them share a cell inside of the picture.
 fn vectors(grid: &spec::clahe::Tiles, layout: &Layout, parts: u32) -> u32 {
     let (width, height) = (grid.width as u32, grid.height as u32);
     let pixels = pixels_of_vector(layout);

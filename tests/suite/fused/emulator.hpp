@@ -2,7 +2,7 @@
 // fibers that take turns, warp by warp in changing order, with a block left behind now and then. What a GPU leaves open is
 // left open here too: a fetched vector lands at once, as late as it may, or in between, and until then its place holds
 // rubbish. A write beyond shared memory, barriers that do not fit together, threads that wait for ever, and vectors that
-// nobody has waited for end the program.
+// no thread has waited for end the program.
 #pragma once
 
 #include <ucontext.h>
@@ -216,7 +216,7 @@ static bool turn_of_warp(unsigned first) {
     return moved || together;
 }
 
-// Runs a kernel of so many blocks of so many threads, whole warps, with so much dynamic shared memory.
+// Runs a kernel of `grid` blocks of `threads` threads, whole warps, with `bytes` bytes of dynamic shared memory.
 static void run(unsigned grid, unsigned threads, size_t bytes, const std::function<void()>& kernel) {
     gridDim = Dim{grid, 1, 1};
     blockDim = Dim{threads, 1, 1};

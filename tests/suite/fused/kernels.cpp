@@ -1,8 +1,17 @@
-// Runs kernels/fused.cu in the emulator: one question a line on standard input, one line of numbers each on standard
+// Runs kernels/{fused,histogram,tile_histogram}.cu in the emulator: one question a line on standard input, one line of numbers each on standard
 // output. The test writes the kernels beside this file, with shared memory spelt as the emulator has it.
 #include "emulator.hpp"
 
 #include "fused.cu"
+#include "tiles.cuh"
+#include "vectors.cuh"
+
+namespace whole {
+#include "histogram.cu"
+}
+namespace tiled {
+#include "tile_histogram.cu"
+}
 
 static unsigned number() {
     unsigned value = 0;
@@ -99,10 +108,63 @@ static void plane(unsigned depth, unsigned log2_copies, Kernel<S> plain, Kernel<
     std::printf("\n");
 }
 
+// h bytes blocks threads log2_copies shift swapped lo hi max pixels samples... : the counts of a plane.
+template <typename S>
+static void histogram(void (*kernel)(const uint4*, Samples, Levels, unsigned*, unsigned, unsigned)) {
+    unsigned blocks = number(), threads = number(), log2_copies = number();
+    Samples samples = {};
+    samples.shift = number(), samples.swapped = number();
+    Levels range = levels();
+    samples.max = number(), samples.pixels = number();
+    Memory<S> memory(samples.pixels);
+    unsigned codes = samples.max + 1u, log2_codes = static_cast<unsigned>(__builtin_ctz(codes));
+    std::vector<unsigned> counts(codes);
+    run(blocks, threads, size_t{4} << (log2_codes + log2_copies), [&] {
+        kernel(memory.vectors.data(), samples, range, counts.data(), log2_codes, log2_copies);
+    });
+    for (unsigned count : counts) std::printf("%u ", count);
+    std::printf("\n");
+}
+
+// t bytes threads log2_copies lo hi max columns rows width height picture_width picture_height bins samples... : the bins of
+// all tiles, then, unless a code has no counter of its own, the totals of all codes.
+template <typename S>
+static void tile_histogram(void (*kernel)(const uint4*, Samples, Levels, Tiles, unsigned*, unsigned*, unsigned)) {
+    unsigned threads = number(), log2_copies = number();
+    Samples samples = {};
+    Levels range = {number(), 0u, 256u};
+    range.hi = number();
+    samples.max = number();
+    Tiles tiles = {};
+    tiles.columns = number(), tiles.rows = number(), tiles.width = number(), tiles.height = number();
+    tiles.picture_width = number(), tiles.picture_height = number(), tiles.bins = number();
+    tiles.pitch = tiles.picture_width;
+    samples.pixels = tiles.picture_width * tiles.picture_height;
+    Memory<S> memory(samples.pixels);
+    unsigned codes = samples.max + 1u, count = tiles.columns * tiles.rows;
+    bool counts_codes = codes <= MOST_TILE_BINS;
+    std::vector<unsigned> counts(size_t{count} * tiles.bins), totals(entries(codes));
+    size_t counters = counts_codes ? codes : tiles.bins;
+    run(count, threads, ((counters << log2_copies) + 3) / 4 * 16, [&] {
+        kernel(memory.vectors.data(), samples, range, tiles, counts.data(), counts_codes ? totals.data() : nullptr,
+               log2_copies);
+    });
+    for (unsigned held : counts) std::printf("%u ", held);
+    for (unsigned code = 0; counts_codes && code < codes; ++code) std::printf("%u ", *total_of(totals.data(), code));
+    std::printf("\n");
+}
+
 int main() {
     char question;
     while (std::scanf(" %c", &question) == 1) {
         if (question == 'b') batch();
+        if (question == 'h') {
+            number() == 1 ? histogram<unsigned char>(whole::histogram_u8) : histogram<unsigned short>(whole::histogram_u16);
+        }
+        if (question == 't') {
+            number() == 1 ? tile_histogram<unsigned char>(tiled::tile_histogram_u8)
+                          : tile_histogram<unsigned short>(tiled::tile_histogram_u16);
+        }
         if (question != 'p') continue;
         unsigned depth = number();
         if (depth <= 8) {

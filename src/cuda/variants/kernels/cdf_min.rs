@@ -8,7 +8,7 @@ use crate::cuda::variants::{CdfMin, Formula, Variants};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
 use std::sync::Arc;
 
-const CDF_MIN: &str = include_str!("../../../../kernels/variants/cdf_min.ptx");
+const CDF_MIN: &[u8] = include_bytes!("../../../../kernels/built/variants/cdf_min.kernels");
 
 /// Threads of a block unless the caller says otherwise.
 const THREADS: u32 = 256;

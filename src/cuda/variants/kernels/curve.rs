@@ -8,7 +8,7 @@ use crate::cuda::variants::Formula;
 use cudarc::driver::{CudaSlice, CudaStream, PushKernelArg};
 use std::sync::Arc;
 
-const CURVE: &str = include_str!("../../../../kernels/variants/curve.ptx");
+const CURVE: &[u8] = include_bytes!("../../../../kernels/built/variants/curve.kernels");
 
 const THREADS: u32 = 256;
 

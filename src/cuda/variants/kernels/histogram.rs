@@ -10,10 +10,10 @@ use crate::cuda::variants::{HistogramVariant, Shape, Variants, Walk};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
 use std::sync::Arc;
 
-const GLOBAL: &str = include_str!("../../../../kernels/variants/histogram_global.ptx");
-const PRIVATIZED: &str = include_str!("../../../../kernels/variants/histogram_privatized.ptx");
-const AGGREGATED: &str = include_str!("../../../../kernels/variants/histogram_aggregated.ptx");
-const REPLICATED: &str = include_str!("../../../../kernels/variants/histogram_replicated.ptx");
+const GLOBAL: &[u8] = include_bytes!("../../../../kernels/built/variants/histogram_global.kernels");
+const PRIVATIZED: &[u8] = include_bytes!("../../../../kernels/built/variants/histogram_privatized.kernels");
+const AGGREGATED: &[u8] = include_bytes!("../../../../kernels/built/variants/histogram_aggregated.kernels");
+const REPLICATED: &[u8] = include_bytes!("../../../../kernels/built/variants/histogram_replicated.kernels");
 
 /// Bytes of shared memory that copies of counters may take.
 const COPIES: u32 = 32 << 10;

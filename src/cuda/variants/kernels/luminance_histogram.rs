@@ -11,7 +11,7 @@ use crate::spec;
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
 use std::sync::Arc;
 
-const LUMINANCE_HISTOGRAM: &str = include_str!("../../../../kernels/variants/luminance_histogram.ptx");
+const LUMINANCE_HISTOGRAM: &[u8] = include_bytes!("../../../../kernels/built/variants/luminance_histogram.kernels");
 
 /// Enqueues the counting of a picture's luminance in 256 bins, which are zero before.
 ///
@@ -42,7 +42,7 @@ pub(in crate::cuda::variants) fn launch(
     };
     let function = variety.kernel(LUMINANCE_HISTOGRAM, kernel, 0)?;
     let spec::Weights { r, g, b } = spec::Weights::BT601;
-    let weights = Weights([r, g, b, 0]);
+    let weights = Weights { of: [r, g, b, 0] };
     let config = LaunchConfig { grid_dim: launch.grid, block_dim: launch.block, shared_mem_bytes: 0 };
     let mut builder = stream.launch_builder(&function);
     builder.arg(pixels).arg(&area).arg(&weights).arg(counts).arg(&launch.run);

@@ -9,10 +9,10 @@ use crate::cuda::variants::{Formula, MapVariant, Shape, Variants, Walk};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
 use std::sync::Arc;
 
-const BYTES: &str = include_str!("../../../../kernels/variants/map_bytes.ptx");
-const SHARED_LUT: &str = include_str!("../../../../kernels/variants/map_shared_lut.ptx");
-const COMPUTED: &str = include_str!("../../../../kernels/variants/map_computed.ptx");
-const WIDE: &str = include_str!("../../../../kernels/variants/map_wide.ptx");
+const BYTES: &[u8] = include_bytes!("../../../../kernels/built/variants/map_bytes.kernels");
+const SHARED_LUT: &[u8] = include_bytes!("../../../../kernels/built/variants/map_shared_lut.kernels");
+const COMPUTED: &[u8] = include_bytes!("../../../../kernels/built/variants/map_computed.kernels");
+const WIDE: &[u8] = include_bytes!("../../../../kernels/built/variants/map_wide.kernels");
 
 /// Enqueues the mapping of elements of so many bytes, which lie tight in `from`, to `to`.
 ///

@@ -21,11 +21,11 @@ pub(super) use scan::{Scan, launch as scan};
 
 use super::shape::refused;
 use crate::cuda::Gpu;
+use crate::cuda::compiled::{Compiled, Module};
 use crate::cuda::error::{Doing, Error};
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-use cudarc::driver::{CudaContext, CudaFunction, CudaModule, LaunchConfig};
-use cudarc::nvrtc::Ptx;
+use cudarc::driver::{CudaContext, CudaFunction, LaunchConfig};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -38,7 +38,7 @@ const UNASKED: u32 = 48 << 10;
 /// The kernels of the variants, each loaded when it is first asked for: nobody uses all of them.
 pub(in crate::cuda) struct Variety {
     context: Arc<CudaContext>,
-    modules: Mutex<HashMap<&'static str, Arc<CudaModule>>>,
+    modules: Mutex<HashMap<&'static [u8], Arc<Module>>>,
     /// Each with the dynamic shared memory that it may have, in bytes.
     functions: Mutex<HashMap<String, (CudaFunction, u32)>>,
     /// The most dynamic shared memory of a block, in bytes.
@@ -72,15 +72,15 @@ impl Variety {
         self.multiprocessors
     }
 
-    /// The kernel `name` of this PTX, ready for blocks with so many bytes of dynamic shared memory.
-    fn kernel(&self, ptx: &'static str, name: &str, bytes: u32) -> Result<CudaFunction, Error> {
+    /// The kernel `name` of this archive, ready for blocks with so many bytes of dynamic shared memory.
+    fn kernel(&self, archive: &'static [u8], name: &str, bytes: u32) -> Result<CudaFunction, Error> {
         if bytes > self.shared {
             let reason = format!("{name} takes {bytes} bytes of shared memory a block; this GPU has {}", self.shared);
             return Err(refused(reason));
         }
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
         if !functions.contains_key(name) {
-            let loaded = self.module(ptx)?.load_function(name).doing("finding a kernel")?;
+            let loaded = self.module(archive)?.function(name)?;
             functions.insert(name.to_owned(), (loaded, UNASKED));
         }
         let (function, allowed) = functions.get_mut(name).expect("just put there");
@@ -93,13 +93,13 @@ impl Variety {
         Ok(function.clone())
     }
 
-    fn module(&self, ptx: &'static str) -> Result<Arc<CudaModule>, Error> {
+    fn module(&self, archive: &'static [u8]) -> Result<Arc<Module>, Error> {
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = modules.get(ptx) {
+        if let Some(module) = modules.get(archive) {
             return Ok(module.clone());
         }
-        let module = self.context.load_module(Ptx::from_src(ptx)).doing("loading the kernels")?;
-        modules.insert(ptx, module.clone());
+        let module = Arc::new(Compiled::new("a variant", archive).load(&self.context)?);
+        modules.insert(archive, module.clone());
         Ok(module)
     }
 }
@@ -124,16 +124,16 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_variant_has_its_launcher_and_its_ptx() {
+    fn every_variant_has_its_launcher_and_its_archive() {
         let kernels = stems("kernels/variants", "cu");
-        assert_eq!(kernels, stems("kernels/variants", "ptx"));
+        assert_eq!(kernels, stems("kernels/built/variants", "kernels"));
         let mut launchers = stems("src/cuda/variants/kernels", "rs");
         launchers.remove("mod");
         let mut launched = BTreeSet::new();
         for launcher in &launchers {
             let file = format!("{}/src/cuda/variants/kernels/{launcher}.rs", env!("CARGO_MANIFEST_DIR"));
             let text = std::fs::read_to_string(file).unwrap();
-            let named = text.split("kernels/variants/").skip(1).filter_map(|rest| rest.split_once(".ptx\""));
+            let named = text.split("built/variants/").skip(1).filter_map(|rest| rest.split_once(".kernels\""));
             let named: BTreeSet<String> = named.map(|(stem, _)| stem.to_owned()).collect();
             assert!(!named.is_empty(), "{launcher} launches nothing");
             for stem in &named {

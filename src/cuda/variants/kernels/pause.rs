@@ -7,7 +7,7 @@ use cudarc::driver::{CudaStream, PushKernelArg};
 use std::sync::Arc;
 use std::time::Duration;
 
-const PAUSE: &str = include_str!("../../../../kernels/variants/pause.ptx");
+const PAUSE: &[u8] = include_bytes!("../../../../kernels/built/variants/pause.kernels");
 
 /// The longest pause: nobody waits for it in vain if a launch behind it fails.
 const MOST: Duration = Duration::from_millis(20);

@@ -6,7 +6,7 @@ use crate::cuda::error::{Doing, Error};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
 use std::sync::Arc;
 
-const SATURATION: &str = include_str!("../../../../kernels/variants/saturation.ptx");
+const SATURATION: &[u8] = include_bytes!("../../../../kernels/built/variants/saturation.kernels");
 
 /// The launch of the publication.
 const CONFIG: LaunchConfig = LaunchConfig { grid_dim: (8, 1, 1), block_dim: (512, 1, 1), shared_mem_bytes: 0 };

@@ -8,13 +8,13 @@ use crate::cuda::variants::{Formula, ScanVariant, Shape, Variants};
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
 use std::sync::Arc;
 
-const HILLIS_STEELE: &str = include_str!("../../../../kernels/variants/scan_hillis_steele.ptx");
-const KOGGE_STONE: &str = include_str!("../../../../kernels/variants/scan_kogge_stone.ptx");
-const KOGGE_STONE_DOUBLE: &str = include_str!("../../../../kernels/variants/scan_kogge_stone_double.ptx");
-const BRENT_KUNG: &str = include_str!("../../../../kernels/variants/scan_brent_kung.ptx");
-const BLELLOCH: &str = include_str!("../../../../kernels/variants/scan_blelloch.ptx");
-const WARP_SHUFFLE: &str = include_str!("../../../../kernels/variants/scan_warp_shuffle.ptx");
-const ADD_SUMS: &str = include_str!("../../../../kernels/variants/scan_add_sums.ptx");
+const HILLIS_STEELE: &[u8] = include_bytes!("../../../../kernels/built/variants/scan_hillis_steele.kernels");
+const KOGGE_STONE: &[u8] = include_bytes!("../../../../kernels/built/variants/scan_kogge_stone.kernels");
+const KOGGE_STONE_DOUBLE: &[u8] = include_bytes!("../../../../kernels/built/variants/scan_kogge_stone_double.kernels");
+const BRENT_KUNG: &[u8] = include_bytes!("../../../../kernels/built/variants/scan_brent_kung.kernels");
+const BLELLOCH: &[u8] = include_bytes!("../../../../kernels/built/variants/scan_blelloch.kernels");
+const WARP_SHUFFLE: &[u8] = include_bytes!("../../../../kernels/built/variants/scan_warp_shuffle.kernels");
+const ADD_SUMS: &[u8] = include_bytes!("../../../../kernels/built/variants/scan_add_sums.kernels");
 
 const ALLOCATING: &str = "allocating memory on the device";
 const LAUNCHING: &str = "launching a scan variant";

@@ -1,0 +1,130 @@
+// The structures that kernels take by value. `src/cuda/arguments.rs` declares the same in Rust, field for field:
+// `tests/suite/kernel_arguments.rs` compiles this file for the host and compares sizes and offsets. No structure has
+// padding.
+#pragma once
+
+#ifndef __CUDACC__
+struct uint4;
+#endif
+
+// How the luma samples (or the components of RGB) lie in a plane on the device.
+struct Samples {
+    unsigned pixels;   // pixels in the plane, those that only pad a row included; at most 2^31
+    unsigned row;      // pixels in a row if the last one of each row is padding; 0 if none is
+    unsigned offset;   // where sample pairs keep the luma: 0 or 1
+    unsigned shift;    // unused bits below the code in a two-byte sample
+    unsigned swapped;  // 1 if two-byte samples are big endian
+    unsigned max;      // the highest code
+};
+
+// Which codes are levels, and how far the picture goes towards the equalized one.
+struct Levels {
+    unsigned lo;        // black
+    unsigned hi;        // white
+    unsigned strength;  // in 256ths
+};
+
+// A rectangle of pixels in a plane.
+struct Region {
+    unsigned x;       // first column
+    unsigned y;       // first row
+    unsigned width;   // columns
+    unsigned height;  // rows
+    unsigned pitch;   // pixels from one row to the next
+};
+
+// A grid of equal tiles over a picture and its padding.
+struct Tiles {
+    unsigned columns;         // tiles in a row
+    unsigned rows;            // rows of tiles
+    unsigned width;           // pixels of a tile in a row
+    unsigned height;          // rows of pixels of a tile
+    unsigned picture_width;   // of the picture, without padding
+    unsigned picture_height;
+    unsigned pitch;           // pixels from one row of the plane to the next
+    unsigned bins;            // of each tile
+};
+
+// A multiplication in place of the division by a whole, an even number W: ceil(2^(32 + shift) / W), which lies between
+// 2^31 and 2^32. For parts below 2^31 the error of the multiplier adds less than 1 / W to the quotient, so rounding down
+// gives the right one.
+struct Inverse {
+    unsigned multiplier;  // 0 where there is none: parts may be larger
+    unsigned shift;
+};
+
+// What is asked of the histograms of a video, beside its levels.
+struct Modifiers {
+    unsigned number;     // of this frame in the video, from 0 on, modulo 2^32
+    unsigned slots;      // frames that are remembered; 0 where each frame is by itself
+    unsigned slot;       // the one that takes this frame
+    unsigned row;        // of the histograms, of which there is one more, that takes this frame's
+    unsigned frames;     // the most that a window has
+    unsigned flash;      // the most that a flash lasts
+    unsigned threshold;  // distance of a cut, in thousandths
+    unsigned samples;    // counted in this frame
+    unsigned varies;     // 1 if other frames may have counted more or fewer
+    unsigned cap;        // what a bin keeps of each frame; 0 for all
+    unsigned bins;       // of the histogram; 0 is one a level
+    unsigned gain;       // contrast limit in 256ths; 0 is none
+    unsigned long long inverse;  // of the number of levels, as a `Divisor` has it
+};
+
+// Where chroma lies in a picture on the device; all counted in samples, the picture in pixels.
+struct ChromaPlaces {
+    unsigned long long cb;  // the first blue difference
+    unsigned long long cr;  // the first red difference
+    unsigned step;          // from one to the next
+    unsigned pitch;         // from one row of them to the next
+    unsigned luma;          // the first luma sample
+    unsigned luma_step;     // from one to the next
+    unsigned luma_pitch;    // from one row of luma to the next
+    unsigned width;         // of the picture
+    unsigned height;
+    unsigned log2_width;    // pixels in a row that share a pair of chroma samples
+    unsigned log2_height;   // rows that share it
+    unsigned reserved;      // 0
+};
+
+// What chroma samples mean; src/spec/chroma.rs has the rules.
+struct Colours {
+    unsigned black;   // the code of luma
+    unsigned span;    // codes of luma from black to white
+    int centre;       // the code of chroma that is no colour
+    int reach;        // the largest legal distance from it
+    int red;          // codes of R for a code of Cr, in 32768ths
+    int green_of_cb;  // codes of G for a code less of Cb
+    int green_of_cr;  // codes of G for a code less of Cr
+    int blue;         // codes of B for a code of Cb
+};
+
+// The weights of a pixel's components in its luminance, in memory order, in 65536ths; 0 for alpha.
+struct Weights {
+    unsigned of[4];
+};
+
+// A plane and how it is shared out.
+struct Plane {
+    const uint4* from;
+    uint4* to;       // may be the same
+    unsigned share;  // vectors of a block
+    unsigned kept;   // rounds of vectors that fit shared memory
+};
+
+// The planes of a batch, by their addresses.
+constexpr unsigned MOST_PLANES = 64u;
+struct Planes {
+    unsigned long long of[MOST_PLANES];
+};
+
+static_assert(sizeof(Samples) == 24, "Samples is not as in src/cuda/arguments.rs");
+static_assert(sizeof(Levels) == 12, "Levels is not as in src/cuda/arguments.rs");
+static_assert(sizeof(Region) == 20, "Region is not as in src/cuda/arguments.rs");
+static_assert(sizeof(Tiles) == 32, "Tiles is not as in src/cuda/arguments.rs");
+static_assert(sizeof(Inverse) == 8, "Inverse is not as in src/cuda/arguments.rs");
+static_assert(sizeof(Modifiers) == 56, "Modifiers is not as in src/cuda/arguments.rs");
+static_assert(sizeof(ChromaPlaces) == 56, "ChromaPlaces is not as in src/cuda/arguments.rs");
+static_assert(sizeof(Colours) == 32, "Colours is not as in src/cuda/arguments.rs");
+static_assert(sizeof(Weights) == 16, "Weights is not as in src/cuda/arguments.rs");
+static_assert(sizeof(Plane) == 24, "Plane is not as in src/cuda/arguments.rs");
+static_assert(sizeof(Planes) == 512, "Planes is not as in src/cuda/arguments.rs");

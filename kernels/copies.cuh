@@ -1,0 +1,48 @@
+// Counters in shared memory, each in 2^log2_copies interleaved copies, so that the lanes of a warp seldom meet on one:
+// emptied before a block counts, added up when it has counted.
+#pragma once
+
+#include "warp.cuh"
+
+// Sets to zero the counters in this many vectors of four words.
+__device__ __forceinline__ void empty_counters(unsigned* counters, unsigned vectors) {
+    uint4* quads = reinterpret_cast<uint4*>(counters);
+    for (unsigned i = threadIdx.x; i < vectors; i += blockDim.x) quads[i] = make_uint4(0u, 0u, 0u, 0u);
+}
+
+// Calls `add` with the number and the sum of each counter.
+template <typename F>
+__device__ __forceinline__ void add_up(const unsigned* counters, unsigned count, unsigned log2_copies, F add) {
+    unsigned copies = 1u << log2_copies;
+    // Lanes that would read the same bank start at different copies.
+    unsigned skew = threadIdx.x % LANES >> (5u - log2_copies);
+    for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
+        unsigned sum = 0u;
+        for (unsigned copy = 0u; copy < copies; ++copy) {
+            sum += counters[(i << log2_copies) | ((copy + skew) & (copies - 1u))];
+        }
+        add(i, sum);
+    }
+}
+
+// The same for at least four copies, four at a load. `count` is a multiple of 32, and whole warps come here.
+template <unsigned LOG2_COPIES, typename F>
+__device__ __forceinline__ void add_up(const unsigned* counters, unsigned count, F add) {
+    constexpr unsigned QUADS = 1u << (LOG2_COPIES - 2u);
+    constexpr unsigned PARTS = QUADS > 2u ? QUADS / 2u : 1u;  // threads that share a counter
+    constexpr unsigned EACH = QUADS / PARTS;
+    const uint4* quads = reinterpret_cast<const uint4*>(counters);
+#pragma unroll 1
+    for (unsigned i = threadIdx.x; i < count * PARTS; i += blockDim.x) {
+        unsigned counter = i / PARTS, part = i % PARTS, sum = 0u;
+#pragma unroll
+        for (unsigned j = 0u; j < EACH; ++j) {
+            // Neighbouring counters begin at different ends, or they would meet in the banks.
+            uint4 four = quads[counter * QUADS + part + PARTS * (EACH > 1u ? j ^ (counter & 1u) : j)];
+            sum += four.x + four.y + four.z + four.w;
+        }
+#pragma unroll
+        for (unsigned distance = 1u; distance < PARTS; distance *= 2u) sum += __shfl_xor_sync(ALL, sum, distance);
+        if (part == 0u) add(counter, sum);
+    }
+}

@@ -1,0 +1,32 @@
+//! The structures that kernels take by value (`kernels/arguments.cuh`) lie in memory as those of `src/cuda/arguments.rs`
+//! do: a C++ compiler says so, field by field.
+
+use crate::host_program::Program;
+use histeq_video::cuda::STRUCTURES;
+use std::collections::BTreeSet;
+
+const ARGUMENTS: &str = include_str!("../../kernels/arguments.cuh");
+
+#[test]
+fn structures_that_kernels_take_lie_in_memory_as_those_of_the_launchers() {
+    let mut program = "#include <cstddef>\n#include \"arguments.cuh\"\nint main() {}\n".to_owned();
+    for structure in STRUCTURES {
+        let name = structure.name;
+        program += &format!("static_assert(sizeof({name}) == {}, \"{name}\");\n", structure.bytes);
+        for field in structure.fields {
+            let (at, offset, bytes) = (format!("{name}, {}", field.name), field.offset, field.bytes);
+            program += &format!("static_assert(offsetof({at}) == {offset}, \"where {at} lies\");\n");
+            program += &format!("static_assert(sizeof({name}::{}) == {bytes}, \"the bytes of {at}\");\n", field.name);
+        }
+        // The fields are all there is: what another one of the kernels' would lie in is none of these bytes.
+        assert_eq!(structure.bytes, structure.fields.iter().map(|field| field.bytes).sum::<usize>(), "{name}");
+    }
+    Program::of(&[("arguments.cuh", ARGUMENTS), ("main.cpp", &program)], &[]);
+}
+
+#[test]
+fn every_structure_of_the_kernels_is_compared() {
+    let declared = ARGUMENTS.lines().filter_map(|line| line.strip_prefix("struct ")?.strip_suffix(" {"));
+    let compared = STRUCTURES.map(|structure| structure.name);
+    assert_eq!(declared.collect::<BTreeSet<_>>(), BTreeSet::from(compared));
+}
