@@ -7,13 +7,13 @@ use super::{BenchArgs, CompareArgs, LiveArgs};
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-/// Bring out what is hidden in dark, hazy, flat video: equalizes luminance on an NVIDIA GPU or the CPU, with the same
-/// bytes.
+/// Bring out what is hidden in dark, hazy or flat video: equalizes luminance on a GPU or the CPU.
 #[derive(Parser, Debug)]
 #[command(name = "histeq-video", version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-#[command(after_help = "\
-Times are written as for FFmpeg: 90, 1:30, 00:01:30.5.
-Exit codes: 0 done, 1 failed, 2 usage, 130 interrupted (what was encoded is kept as a playable file).
+#[command(after_help = "histeq-video --help shows all other options, exit codes and examples.")]
+#[command(after_long_help = "\
+Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5.
+Exit codes: 0 done, 1 failed, 2 usage error, 130 interrupted (what was encoded is kept as a playable file).
 
 Examples:
   histeq-video night.mp4 night-clear.mp4
@@ -26,7 +26,7 @@ pub struct Args {
     #[command(subcommand)]
     pub command: Option<Command>,
 
-    /// Video, image, image sequence (%05d.png), URL that FFmpeg knows, or - for stdin
+    /// Video, image, numbered images (%05d.png), URL that FFmpeg can read, or - for stdin
     #[arg(required = true, value_hint = clap::ValueHint::FilePath)]
     pub input: Option<String>,
 
@@ -34,84 +34,91 @@ pub struct Args {
     #[arg(required = true, value_hint = clap::ValueHint::FilePath)]
     pub output: Option<String>,
 
-    /// Where equalization runs.
-    #[command(flatten)]
-    pub place: BackendArgs,
-
     /// How to equalize.
     #[command(flatten)]
     pub equalize: EqualizeArgs,
 
-    /// How much of --smooth lies ahead of each frame, so that the first frames of a scene flicker no more than the rest;
-    /// delays the output by as much [default: half of it for files, within 256 MiB of frames; else 0]
-    #[arg(long, value_name = "SECONDS", conflicts_with = "exact", help_heading = "Equalization")]
+    /// Length of the part of --smooth that lies ahead of each frame, in seconds, 0 to 3600
+    /// [default: half of --smooth for files, within 256 MiB of frames; 0 for pipes and URLs]
+    ///
+    /// With a look-ahead, the first frames of a scene flicker no more than the rest. It delays the output by its length
+    /// and holds that many frames in memory; 0 delays nothing.
+    #[arg(long, value_name = "SECONDS", conflicts_with = "exact")]
+    #[arg(help_heading = "Equalization", hide_short_help = true)]
     pub look_ahead: Option<f64>,
 
-    /// Input format, where it cannot be detected (FFmpeg's name)
-    #[arg(short = 'f', long, value_name = "F", help_heading = "Input")]
-    pub format: Option<String>,
-
-    /// Size of raw frames
-    #[arg(short = 's', long, value_name = "WxH", help_heading = "Input")]
-    pub size: Option<String>,
-
-    /// Pixel format of raw frames (FFmpeg's name)
-    #[arg(long, value_name = "P", help_heading = "Input")]
-    pub pixel_format: Option<String>,
-
-    /// Frames per second of raw frames or an image sequence [default: 25]
-    #[arg(short = 'r', long, value_name = "R", help_heading = "Input")]
-    pub rate: Option<String>,
-
-    /// Which video stream is equalized, counted from 0 among the video streams; the others are copied [default: the main
-    /// one]
-    #[arg(long, value_name = "N", help_heading = "Input")]
-    pub video_stream: Option<usize>,
-
-    /// Where decoding runs; nvdec uses the decoder of --gpu (4:2:0 video in H.264, HEVC, AV1, VP9 and others) but does not
-    /// report damaged frames, so auto takes the CPU
-    #[arg(long, value_enum, default_value_t = DecoderArg::Auto, help_heading = "Input")]
-    pub decoder: DecoderArg,
-
-    /// Start here; earlier frames within --smooth are still analysed, so that the output equals that of the whole video
-    #[arg(long, value_name = "T", help_heading = "Input")]
+    /// Start at this time of the input
+    ///
+    /// Earlier frames within --smooth are still analysed, so that the output equals this part of the whole video's output.
+    #[arg(long, value_name = "T")]
     pub start: Option<String>,
 
     /// Stop after this long
-    #[arg(long, value_name = "T", help_heading = "Input")]
+    #[arg(long, value_name = "T")]
     pub duration: Option<String>,
 
     /// Stop after this many frames
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Input")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub frames: Option<u64>,
+
+    /// Input format, by FFmpeg's name [default: detected]
+    #[arg(short = 'f', long, value_name = "F", help_heading = "Input", hide_short_help = true)]
+    pub format: Option<String>,
+
+    /// Size of raw frames, like 1920x1080
+    #[arg(short = 's', long, value_name = "WxH", help_heading = "Input", hide_short_help = true)]
+    pub size: Option<String>,
+
+    /// Pixel format of raw frames, by FFmpeg's name, like nv12
+    #[arg(long, value_name = "P", help_heading = "Input", hide_short_help = true)]
+    pub pixel_format: Option<String>,
+
+    /// Frames per second of raw frames or numbered images, like 30 or 30000/1001 [default: 25]
+    #[arg(short = 'r', long, value_name = "R", help_heading = "Input", hide_short_help = true)]
+    pub rate: Option<String>,
+
+    /// Video stream to equalize, counted from 0 among the video streams; the others are copied [default: the main one]
+    #[arg(long, value_name = "N", help_heading = "Input", hide_short_help = true)]
+    pub video_stream: Option<usize>,
+
+    /// Where to decode
+    ///
+    /// nvdec uses the decoder of --gpu (4:2:0 video in H.264, HEVC, AV1, VP9 and others). That frees the CPU for the
+    /// encoder, but damaged frames are not reported; auto therefore takes the CPU.
+    #[arg(long, value_enum, default_value_t = DecoderArg::Auto, help_heading = "Input", hide_short_help = true)]
+    pub decoder: DecoderArg,
 
     /// How to write the output.
     #[command(flatten)]
     pub written: OutputArgs,
 
-    /// Also write what was done to each frame: a table (.csv), a line of JSON per frame (.jsonl), or a page with plots
-    /// (.html)
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Output")]
+    /// Also write measurements of each frame: a table (.csv), lines of JSON (.jsonl) or a page with plots (.html)
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(help_heading = "Output", hide_short_help = true)]
     pub stats: Option<String>,
 
     /// Recompute every frame with the reference and name the first difference
     #[arg(long, hide = true)]
     pub verify: bool,
 
-    /// What is said, and what is an error.
+    /// What is reported, and what is an error.
     #[command(flatten)]
     pub talk: TalkArgs,
+
+    /// Where equalization runs.
+    #[command(flatten)]
+    pub place: BackendArgs,
 }
 
 /// Where equalization runs, of a file or of a camera.
 #[derive(clap::Args, Debug)]
 pub struct BackendArgs {
-    /// Where equalization runs; auto takes a GPU if there is one
-    #[arg(long, value_enum, default_value_t = BackendArg::Auto, help_heading = "Equalization")]
+    /// Where to equalize
+    #[arg(long, value_enum, default_value_t = BackendArg::Auto)]
     pub backend: BackendArg,
 
-    /// Which GPU, counted from 0
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Equalization")]
+    /// GPU to use, counted from 0 in the list that `histeq-video devices` prints
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "GPU", hide_short_help = true)]
     pub gpu: usize,
 
     /// Through which kernels.
@@ -119,25 +126,24 @@ pub struct BackendArgs {
     pub kernels: VariantArgs,
 }
 
-/// What is said on the way, and what counts as an error.
+/// What is reported on the way, and what counts as an error.
 #[derive(clap::Args, Debug)]
 pub struct TalkArgs {
-    /// Treat warnings as errors: a stream that the container cannot hold, damaged frames, a pixel format
-    /// narrowed
-    #[arg(long)]
-    pub strict: bool,
-
-    /// Progress on stderr; auto shows a bar on a terminal, and nothing elsewhere
-    #[arg(long, value_enum, default_value_t = ProgressArg::Auto)]
-    pub progress: ProgressArg,
-
-    /// Errors only
+    /// Print errors only
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
 
-    /// Details too, and FFmpeg's own messages
-    #[arg(short, long)]
+    /// Print details too, and FFmpeg's own messages
+    #[arg(short, long, help_heading = "Messages", hide_short_help = true)]
     pub verbose: bool,
+
+    /// How to report progress on stderr
+    #[arg(long, value_enum, default_value_t = ProgressArg::Auto, help_heading = "Messages", hide_short_help = true)]
+    pub progress: ProgressArg,
+
+    /// Treat warnings as errors: a stream that the container cannot hold, damaged frames, a pixel format narrowed
+    #[arg(long, help_heading = "Messages", hide_short_help = true)]
+    pub strict: bool,
 }
 
 /// What the program does beside equalizing a file.
@@ -145,11 +151,11 @@ pub struct TalkArgs {
 pub enum Command {
     /// Equalize a camera as it films: window, recording, virtual camera, stream
     Live(Box<LiveArgs>),
-    /// Show two videos or images in one, with their histograms and the curve between them
+    /// Show two videos or images in one, with histograms and the curve between them
     Compare(Box<CompareArgs>),
-    /// Measure this machine: kernels, scans, streams, whole files, and the figures of others beside them
+    /// Measure this machine: GPU kernels, memory transfers, CPU, whole files
     Bench(Box<BenchArgs>),
-    /// List the GPUs, cameras and video encoders that are here
+    /// List the GPUs, cameras, microphones and video encoders of this machine
     Devices,
     /// Print completions for a shell
     Completions {
@@ -180,7 +186,7 @@ pub enum BackendArg {
 /// Where decoding runs.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecoderArg {
-    /// Wherever damage is reported, which is the CPU.
+    /// The CPU, which reports damaged frames.
     Auto,
     /// The CPU.
     Cpu,

@@ -8,32 +8,38 @@ use std::path::PathBuf;
 
 /// The options of `bench`.
 #[derive(Args, Debug)]
+#[command(after_help = "histeq-video bench --help explains the suites and shows all other options.")]
+#[command(after_long_help = "\
+Examples:
+  histeq-video bench kernels --csv k.csv --plot k.svg
+  histeq-video bench transcode in.mp4
+  histeq-video bench --compare references")]
 pub struct BenchArgs {
-    /// What to measure [default: lists the suites]
+    /// What to measure; without a suite, the suites are listed
     #[arg(value_parser = suites())]
     pub suite: Option<Suite>,
 
-    /// The file of transcode
+    /// The file that the suite transcode reads
     #[arg(value_hint = clap::ValueHint::FilePath)]
     pub file: Option<PathBuf>,
 
-    /// How many times each figure is measured; the median is printed
+    /// Measured runs of each figure, 1 to 10000; the median is printed
     #[arg(long, value_name = "N", default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
 
-    /// Runs before the measured ones
+    /// Runs before the measured ones, 0 to 10000
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(..=10_000))]
     pub warmup: u32,
 
-    /// Also write the figures as a table for programs, a line per figure, with quartiles
+    /// Also write the figures as CSV, a line per figure, with quartiles
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub csv: Option<PathBuf>,
 
-    /// Also write everything as JSON
+    /// Also write the figures as JSON, with quartiles
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub json: Option<PathBuf>,
 
-    /// Also draw the figures
+    /// Also draw the figures as SVG
     #[arg(long, value_name = "FILE.svg", value_hint = clap::ValueHint::FilePath)]
     pub plot: Option<PathBuf>,
 
@@ -41,23 +47,27 @@ pub struct BenchArgs {
     #[arg(long, value_enum)]
     pub compare: Option<CompareWith>,
 
-    /// transcode: x264's preset, in all programs
+    /// Preset of x264, in histeq-video and ffmpeg alike
     #[arg(long, value_name = "NAME", default_value = "veryfast")]
+    #[arg(help_heading = "Suite transcode", hide_short_help = true)]
     pub preset: String,
 
-    /// transcode: backends to run in turn; unavailable ones are skipped
+    /// Backends to run in turn; unavailable ones are skipped
+    #[arg(help_heading = "Suite transcode", hide_short_help = true)]
     #[arg(long, value_name = "WAY,...", value_delimiter = ',', default_value = "cpu,cuda,nvdec", value_parser = ways())]
     pub ways: Vec<TranscodeBackend>,
 
-    /// transcode: leave out ffmpeg's histeq filter, which takes several times as long as everything else
-    #[arg(long)]
+    /// Leave out ffmpeg's histeq filter, which takes several times as long as everything else
+    #[arg(long, help_heading = "Suite transcode", hide_short_help = true)]
     pub no_filter: bool,
 
-    /// bins: the count at which a bin saturates
+    /// Suite bins: the count at which a bin saturates, 1 or more
+    #[arg(help_heading = "Suites that follow a publication", hide_short_help = true)]
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
     pub saturate: u32,
 
     /// Arithmetic of the published kernels; the share of samples that differ from the specification is printed
+    #[arg(help_heading = "Suites that follow a publication", hide_short_help = true)]
     #[arg(long, default_value = "specification", value_parser = formulas())]
     pub formula: Arithmetic,
 
@@ -65,7 +75,7 @@ pub struct BenchArgs {
     #[command(flatten)]
     pub place: BackendArgs,
 
-    /// Errors only, and no bar
+    /// Print the figures and errors only, without a progress bar
     #[arg(short, long)]
     pub quiet: bool,
 

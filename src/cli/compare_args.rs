@@ -6,6 +6,8 @@ use clap::Args;
 
 /// The options of `compare`.
 #[derive(Args, Debug)]
+#[command(after_help = "histeq-video compare --help shows all other options.")]
+#[command(after_long_help = "Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5.")]
 pub struct CompareArgs {
     /// Video or image at the left, whose sound is kept, or - for stdin
     #[arg(value_hint = clap::ValueHint::FilePath)]
@@ -19,11 +21,11 @@ pub struct CompareArgs {
     #[arg(value_hint = clap::ValueHint::FilePath)]
     pub output: String,
 
-    /// One picture, its left half from A and its right half from B, instead of both side by side
+    /// Show the left half of A and the right half of B, instead of both side by side
     #[arg(long)]
     pub split: bool,
 
-    /// Begin here in both
+    /// Start at this time of both
     #[arg(long, value_name = "T")]
     pub start: Option<String>,
 
@@ -39,7 +41,7 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub written: OutputArgs,
 
-    /// What is said, and what is an error.
+    /// What is reported, and what is an error.
     #[command(flatten)]
     pub talk: TalkArgs,
 }

@@ -9,43 +9,49 @@ use clap::{ArgAction, Args};
 /// How to write a file.
 #[derive(Args, Debug)]
 pub struct OutputArgs {
-    /// Video encoder (FFmpeg's name) [default: for files one that keeps the input's codec,
-    /// else the container's usual one]
-    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    /// Video encoder, by FFmpeg's name [default: fits input and container]
+    ///
+    /// For files, the default keeps the input's codec where the container can hold it, else it is the container's usual one.
+    #[arg(long, value_name = "NAME")]
     pub encoder: Option<String>,
 
     /// Constant quality, on the encoder's own scale [default: near-transparent]
-    #[arg(long, value_name = "Q", conflicts_with = "bitrate", help_heading = "Output")]
+    ///
+    /// With x264 and x265, a lower value gives a better picture and a larger file; their defaults are 18 and 20.
+    #[arg(long, value_name = "Q", conflicts_with = "bitrate")]
     pub crf: Option<f32>,
 
-    /// Bits per second to aim at instead (5M)
-    #[arg(long, value_name = "B", value_parser = bit_rate, help_heading = "Output")]
-    pub bitrate: Option<String>,
-
-    /// The encoder's preset [default: by encoder; for cameras one that keeps up]
-    #[arg(long, value_name = "P", help_heading = "Output")]
-    pub preset: Option<String>,
-
-    /// An option of the encoder's own; may be repeated
-    #[arg(long, value_name = "K=V", value_parser = key_value, action = ArgAction::Append, help_heading = "Output")]
-    pub encoder_option: Vec<(String, String)>,
-
-    /// Pixel format that is encoded (FFmpeg's name), or keep for the one nearest to the input's [default: keep; for live,
-    /// 4:2:0 where the codec is for players, and of 8 bits with H.264]
-    #[arg(long, value_name = "P", value_parser = pixel_choice, help_heading = "Output")]
-    pub output_pixel_format: Option<PixelChoice>,
-
-    /// Container, where the output's name does not tell (FFmpeg's name), or rawvideo or yuv4mpegpipe; null writes nothing
-    #[arg(long, value_name = "F", help_heading = "Output")]
-    pub output_format: Option<String>,
-
-    /// Overwrite the output if it exists
-    #[arg(short = 'y', conflicts_with = "no_overwrite", help_heading = "Output")]
+    /// Overwrite an existing output [default: ask on a terminal, else refuse]
+    #[arg(short = 'y', conflicts_with = "no_overwrite")]
     pub yes: bool,
 
     /// Never overwrite the output, and do not ask
-    #[arg(short = 'n', help_heading = "Output")]
+    #[arg(short = 'n', help_heading = "Output", hide_short_help = true)]
     pub no_overwrite: bool,
+
+    /// Bits per second to aim at instead of a quality, like 5M or 800k
+    #[arg(long, value_name = "B", value_parser = bit_rate, help_heading = "Output", hide_short_help = true)]
+    pub bitrate: Option<String>,
+
+    /// The encoder's preset, like fast or slow [default: by encoder; for cameras one that keeps up]
+    #[arg(long, value_name = "P", help_heading = "Output", hide_short_help = true)]
+    pub preset: Option<String>,
+
+    /// An option of the encoder's own, like bf=0; may be repeated
+    #[arg(long, value_name = "K=V", value_parser = key_value, action = ArgAction::Append)]
+    #[arg(help_heading = "Output", hide_short_help = true)]
+    pub encoder_option: Vec<(String, String)>,
+
+    /// Pixel format to encode, by FFmpeg's name; keep is the one nearest to the input's [default: keep; for live, 4:2:0 where
+    /// the codec is for players, and of 8 bits with H.264]
+    #[arg(long, value_name = "P", value_parser = pixel_choice, help_heading = "Output", hide_short_help = true)]
+    pub output_pixel_format: Option<PixelChoice>,
+
+    /// Container, by FFmpeg's name, or rawvideo or yuv4mpegpipe [default: by file name; y4m on stdout]
+    ///
+    /// null writes nothing, for measurements and --stats.
+    #[arg(long, value_name = "F", help_heading = "Output", hide_short_help = true)]
+    pub output_format: Option<String>,
 }
 
 /// A pixel format by FFmpeg's name, or `keep`.
@@ -66,7 +72,7 @@ fn bit_rate(text: &str) -> Result<String, String> {
 }
 
 impl OutputArgs {
-    /// What to do if the output exists. Nobody can answer a question through a stdin that is an input.
+    /// What to do if the output exists. A stdin that is an input takes no answer to a question.
     pub(super) fn overwrite(&self, from_stdin: bool) -> Overwrite {
         overwrite(self.yes, self.no_overwrite || from_stdin)
     }

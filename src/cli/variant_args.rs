@@ -13,22 +13,22 @@ use std::str::FromStr;
 pub struct VariantArgs {
     /// CUDA kernel that counts the histogram; all give the same bytes [default: tuned for the GPU]
     #[arg(long, value_name = "KERNEL", value_parser = named::<HistogramVariant>(HistogramVariant::names()))]
-    #[arg(help_heading = "Kernels, for study")]
+    #[arg(help_heading = "GPU kernels, for study", hide_short_help = true)]
     pub histogram: Option<HistogramVariant>,
 
-    /// CUDA kernel that scans the histogram, with --exact; all give the same bytes [default: tuned for the GPU]
+    /// CUDA kernel that sums the histogram up, with --exact; all give the same bytes [default: tuned for the GPU]
     #[arg(long, value_name = "KERNEL", value_parser = named::<ScanVariant>(ScanVariant::names()))]
-    #[arg(help_heading = "Kernels, for study")]
+    #[arg(help_heading = "GPU kernels, for study", hide_short_help = true)]
     pub scan: Option<ScanVariant>,
 
-    /// Threads per block of the chosen kernels; alone, chooses --histogram coarsened [default: by kernel]
+    /// Threads per block of these kernels; given alone, chooses --histogram coarsened [default: by kernel]
     #[arg(long, value_name = "N", value_parser = named::<u32>(["64", "128", "256", "512", "1024"].into_iter()))]
-    #[arg(help_heading = "Kernels, for study")]
+    #[arg(help_heading = "GPU kernels, for study", hide_short_help = true)]
     pub block_size: Option<u32>,
 
-    /// Pixels that each thread counts, 1 to 256; alone, chooses --histogram coarsened [default: by kernel]
+    /// Pixels that each thread counts, 1 to 256; given alone, chooses --histogram coarsened [default: by kernel]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
-    #[arg(help_heading = "Kernels, for study")]
+    #[arg(help_heading = "GPU kernels, for study", hide_short_help = true)]
     pub pixels_per_thread: Option<u32>,
 }
 

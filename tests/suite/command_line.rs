@@ -17,44 +17,65 @@ fn the_definition_of_the_command_line_is_sound() {
     Args::command().debug_assert();
 }
 
-/// `HISTEQ_REGENERATE=1` writes the help that this test compares with anew.
+/// The help of every command: file of its snapshot, command line.
+const HELP: [(&str, &str); 8] = [
+    ("main", "--help"),
+    ("live", "live --help"),
+    ("compare", "compare --help"),
+    ("bench", "bench --help"),
+    ("main-short", "-h"),
+    ("live-short", "live -h"),
+    ("compare-short", "compare -h"),
+    ("bench-short", "bench -h"),
+];
+
+fn help(dir: &Dir, line: &str) -> String {
+    text(&Run::of(dir.command(line).env("COLUMNS", "100"), line).exits_with(0))
+}
+
+/// `HISTEQ_REGENERATE=1` writes the help that this test compares with.
 #[test]
 fn help_is_what_it_was() {
     let dir = Dir::new();
-    for (name, line) in
-        [("main", "--help"), ("live", "live --help"), ("compare", "compare --help"), ("bench", "bench --help")]
-    {
-        let mut command = dir.command(line);
-        let help = text(&Run::of(command.env("COLUMNS", "100"), line).exits_with(0));
+    for (name, line) in HELP {
+        let help = help(&dir, line);
         let snapshot = format!("tests/suite/help/{name}.txt");
         if std::env::var_os("HISTEQ_REGENERATE").is_some() {
             std::fs::write(&snapshot, &help).expect("the snapshot can be written");
             continue;
         }
         let was = std::fs::read_to_string(&snapshot).expect("the snapshot");
-        assert!(help == was, "{snapshot} is out of date (HISTEQ_REGENERATE=1 writes it anew):\n{help}");
+        assert!(help == was, "{snapshot} is out of date (HISTEQ_REGENERATE=1 writes it again):\n{help}");
     }
 }
 
 #[test]
-fn the_readme_has_a_row_for_every_option_and_no_other() {
-    let readme = std::fs::read_to_string("README.md").expect("the README");
-    let section =
-        readme.split("\n## Options\n").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("the section");
-    let rows = section.lines().filter_map(|line| line.strip_prefix("| `-")?.split(" | ").next());
-    let long = |row: &str| -> Vec<String> {
-        let names = row.split("--").skip(1);
-        names
-            .map(|name| name.split(|c: char| c != '-' && !c.is_alphanumeric()).next().unwrap_or_default().to_owned())
-            .collect()
+fn the_short_help_fits_on_a_screen_and_a_half_and_says_where_the_rest_is() {
+    let dir = Dir::new();
+    for line in ["-h", "live -h", "compare -h", "bench -h"] {
+        let help = help(&dir, line);
+        let rows: Vec<&str> = help.lines().collect();
+        assert!(rows.len() <= 36, "`{line}` takes {} rows", rows.len());
+        assert!(rows.iter().all(|row| row.chars().count() <= 100), "{help}");
+        let last = rows.last().expect("a last row");
+        assert!(last.contains(&line.replace("-h", "--help")), "{last}");
+    }
+}
+
+#[test]
+fn the_long_help_begins_with_the_options_of_the_short_one() {
+    let dir = Dir::new();
+    let options = |help: &str| -> Vec<String> {
+        let rows = help.lines().filter(|row| row.trim_start().starts_with('-'));
+        let names = rows.map(|row| row.trim().split("  ").next().unwrap_or_default().to_owned());
+        names.filter(|name| !name.starts_with("- ")).collect()
     };
-    let mut told: Vec<String> = rows.flat_map(|row| long(&format!("-{row}"))).collect();
-    let command = Args::command();
-    let options = command.get_arguments().filter(|argument| !argument.is_hide_set()).filter_map(clap::Arg::get_long);
-    let mut there: Vec<String> = options.map(str::to_owned).collect();
-    told.sort();
-    there.sort();
-    assert_eq!(told, there);
+    for command in ["", "live", "compare", "bench"] {
+        let short = options(&help(&dir, &format!("{command} -h")));
+        let long = options(&help(&dir, &format!("{command} --help")));
+        assert!(short.len() > 5 && short.len() < long.len(), "{command}: {short:?}");
+        assert_eq!(long[..short.len()], short, "{command}");
+    }
 }
 
 #[test]

@@ -32,6 +32,7 @@ mod live;
 mod looks;
 mod modifiers;
 mod nvdec;
+mod pages;
 mod pictures;
 mod pipes;
 mod program;
