@@ -25,6 +25,7 @@ mod images;
 mod in_place;
 mod interrupt;
 mod kept;
+mod kept_files;
 mod kernel_arithmetic;
 mod layering;
 mod layout;

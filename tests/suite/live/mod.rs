@@ -84,7 +84,12 @@ impl Beside {
         let begin = Instant::now();
         while !is_so(&self.heard.lock().expect("a listener without a fault")) {
             let heard = self.heard.lock().expect("a listener without a fault");
-            assert!(begin.elapsed() < PATIENCE, "not yet: {what}; {} frames, and it said: {}", heard.frames, heard.text);
+            assert!(
+                begin.elapsed() < PATIENCE,
+                "not yet: {what}; {} frames, and it said: {}",
+                heard.frames,
+                heard.text
+            );
             drop(heard);
             pause(0.02);
         }

@@ -63,7 +63,8 @@ fn ctrl_c_reaches_a_run_that_waits_for_a_silent_sender() {
     wait_for_listener(port);
     let begin = std::time::Instant::now();
     live.interrupt();
-    live.end();
+    let (code, said) = live.end();
+    assert_eq!(code, Some(130), "{said}");
     assert!(begin.elapsed().as_secs_f64() < 5.0, "{:?}", begin.elapsed());
     assert!(dir.names().is_empty(), "{:?}", dir.names());
 }

@@ -14,7 +14,8 @@ const CAMERA: &str = "-f lavfi 'testsrc2=s=320x180:r=25,realtime'";
 const SOME: u64 = 100_000;
 
 /// More than a connection can hold in a second.
-const NOISE: &str = "-f lavfi 'testsrc2=s=480x270:r=25,noise=alls=100:allf=t,realtime'";
+const NOISE: &str =
+    "--encoder libx264 --preset ultrafast -f lavfi 'testsrc2=s=480x270:r=25,noise=alls=100:allf=t,realtime'";
 
 /// Requires a stream that every browser plays, and that can be joined every two seconds. Answers with its frames.
 #[track_caller]
@@ -29,7 +30,9 @@ fn assert_is_stream(dir: &Dir, file: &str) -> usize {
     let keys: Vec<f64> = frames.iter().filter(|frame| frame["key_frame"] == 1).map(time).collect();
     let ends = keys.iter().skip(1).copied().chain(frames.last().map(time));
     for (key, next) in keys.iter().zip(ends) {
-        assert!(next - key < 2.05, "{file}: key frames at {keys:?}");
+        // A machine too busy for every frame may have none that is due exactly then: no other one may come before it.
+        let before = frames.iter().map(time).filter(|time| *time < next).fold(*key, f64::max);
+        assert!(next - key < 2.05 || before - key < 1.99, "{file}: key frames at {keys:?}");
     }
     assert!(frames[0]["key_frame"] == 1, "{file} begins with a picture that needs another");
     dir.ffmpeg(&format!("-xerror -i {file} -f null -"));
