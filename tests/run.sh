@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the test suite, on a fresh Debian or Ubuntu with a Rust toolchain.
+# Runs the test suite, on a fresh Debian or Ubuntu with a Rust toolchain. A table of what was skipped comes last.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 # FFmpeg's own tools read what the program wrote, and so does x264; g++ compiles the kernels' arithmetic for the host;
@@ -8,5 +8,20 @@ source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 set_up ffmpeg g++ x264 xvfb evilwm xdotool libx11-xcb1 libxcursor1 libxi6 libxkbcommon-x11-0 \
     nginx-light libnginx-mod-rtmp gir1.2-gst-rtsp-server-1.0 python3-gi gstreamer1.0-plugins-good gstreamer1.0-plugins-bad \
     srt-tools
+
+# One line for each skip: what, why, and the test that left it out.
+HISTEQ_SKIPS=$(mktemp)
+export HISTEQ_SKIPS
+summarize() {
+    if [ -s "$HISTEQ_SKIPS" ]; then
+        echo "skipped, wholly or in part (tests, what, why):"
+        sort -u "$HISTEQ_SKIPS" | cut -f 1,2 | uniq -c | sort -rn
+        echo "$(cut -f 3 "$HISTEQ_SKIPS" | sort -u | wc -l) tests skipped something"
+    else
+        echo "no test skipped anything"
+    fi
+    rm -f "$HISTEQ_SKIPS"
+}
+trap summarize EXIT
 
 cargo test --quiet --locked

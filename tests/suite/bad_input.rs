@@ -19,7 +19,8 @@ fn refuses(dir: &Dir, line: &str, texts: &[&str]) {
     let before = dir.files();
     let begin = Instant::now();
     let run = dir.run(&format!("--backend cpu {line}")).exits_with(1).says(texts);
-    assert!(begin.elapsed() < Duration::from_secs(1), "`{line}` took {:?}", begin.elapsed());
+    // On a machine that does nothing else it takes a tenth of a second.
+    assert!(begin.elapsed() < Duration::from_secs(5), "`{line}` took {:?}", begin.elapsed());
     assert_one_error(&run);
     assert!(dir.files() == before, "`{line}` changed files: {:?}", dir.names());
 }

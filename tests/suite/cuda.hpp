@@ -2,6 +2,9 @@
 // and how the lanes of a warp wait for each other.
 #pragma once
 
+#include <setjmp.h>
+#include <ucontext.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -40,6 +43,29 @@ static Dim gridDim, blockDim, blockIdx, threadIdx;
 [[noreturn]] static inline void fail(const char* what) {
     std::fprintf(stderr, "%s\n", what);
     std::exit(1);
+}
+
+// Where a fiber goes on, or the scheduler. To switch with swapcontext alone would ask the system twice each time.
+struct Place {
+    ucontext_t context;  // where it begins
+    jmp_buf at;          // and where it goes on, once it has begun
+    bool begins = false;
+
+    void begin_at(void (*enter)(), char* stack, size_t bytes) {
+        getcontext(&context);
+        context.uc_stack.ss_sp = stack;
+        context.uc_stack.ss_size = bytes;
+        context.uc_link = nullptr;
+        makecontext(&context, enter, 0);
+        begins = true;
+    }
+};
+
+__attribute__((noinline)) static void switch_to(Place& from, Place& to) {
+    if (_setjmp(from.at) != 0) return;
+    if (!to.begins) _longjmp(to.at, 1);
+    to.begins = false;
+    setcontext(&to.context);
 }
 
 // The emulator's: the lane that runs, what a lane of its warp hands over, and a wait until all lanes of the warp are here.

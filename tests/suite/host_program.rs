@@ -1,41 +1,44 @@
 //! C++ programs that answer questions about the kernels, compiled on the spot: what a machine without a GPU can say about
 //! them.
 
+use crate::kept_files::kept;
 use crate::skip::skip;
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use tempfile::TempDir;
 
 /// A compiled program.
 pub struct Program {
-    folder: TempDir,
+    folder: PathBuf,
 }
 
 impl Program {
-    /// Compiles `main.cpp`, which has to be among the files. `None`, and said so, where there is no C++ compiler.
+    /// Compiles `main.cpp`, which has to be among the files, if it has not been compiled before. `None`, and said so, where there is no C++ compiler.
     pub fn of(files: &[(&str, &str)], options: &[&str]) -> Option<Self> {
-        let folder = tempfile::tempdir().unwrap();
-        for (name, text) in files {
-            std::fs::write(folder.path().join(name), text).unwrap();
-        }
         let compiler = std::env::var("CXX").unwrap_or_else(|_| "g++".to_owned());
-        let mut command = Command::new(&compiler);
-        command.args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "main.cpp", "-o", "main"]).args(options);
-        match command.current_dir(folder.path()).output() {
-            Ok(compiled) => {
-                assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-                Some(Program { folder })
-            }
+        let version = match Command::new(&compiler).arg("--version").output() {
+            Ok(version) => version.stdout,
             Err(error) => {
                 skip("c++", &format!("{compiler}: {error}"));
-                None
+                return None;
             }
-        }
+        };
+        let folder = kept("program", &(&compiler, version, files, options), |folder| {
+            for (name, text) in files {
+                std::fs::write(folder.join(name), text).unwrap();
+            }
+            let mut command = Command::new(&compiler);
+            command.args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "main.cpp", "-o", "main"]).args(options);
+            let compiled =
+                command.current_dir(folder).output().expect("the compiler that was just asked for its version");
+            assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+        });
+        Some(Program { folder })
     }
 
     /// Its answers to these questions: each is a line, and so is each answer.
     pub fn answers(&self, questions: &[String]) -> Vec<Vec<u32>> {
-        let mut program = Command::new(self.folder.path().join("main"))
+        let mut program = Command::new(self.folder.join("main"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

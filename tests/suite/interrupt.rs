@@ -52,14 +52,14 @@ impl Slow {
     fn end(mut self) -> (Option<i32>, String) {
         let mut rest = String::new();
         std::io::Read::read_to_string(&mut self.stderr, &mut rest).expect("stderr can be read");
-        (self.running.ends_within(Duration::from_secs(10)), rest)
+        (self.running.ends_within(Duration::from_secs(60)), rest)
     }
 }
 
 /// A run of `line`, in which `OPTIONS` slow it down, that is interrupted once it has written frames of `long.mkv` to
 /// `out.mkv`: its exit code and what it said.
 pub fn interrupted(dir: &Dir, line: &str) -> (Option<i32>, String) {
-    let run = Slow::start_line(dir, "320x180", &line.replace("OPTIONS", OPTIONS));
+    let run = Slow::start_line(dir, "96x64", &line.replace("OPTIONS", OPTIONS));
     run.running.signal(Signal::INT);
     run.end()
 }
@@ -71,7 +71,7 @@ fn an_interrupted_run_leaves_a_playable_file_of_what_was_encoded() {
     }
     for signal in [Signal::INT, Signal::TERM] {
         let dir = Dir::new();
-        let run = Slow::start(&dir, "320x180", "");
+        let run = Slow::start(&dir, "96x64", "");
         run.running.signal(signal);
         let (code, said) = run.end();
         assert_eq!(code, Some(130), "{said}");
@@ -90,7 +90,7 @@ fn an_interrupted_run_keeps_its_hands_off_the_file_that_was_there() {
     }
     let dir = Dir::new();
     dir.write("out.mkv", b"precious");
-    let run = Slow::start(&dir, "320x180", "-y");
+    let run = Slow::start(&dir, "96x64", "-y");
     run.running.signal(Signal::INT);
     let (code, said) = run.end();
     assert_eq!(code, Some(130), "{said}");
@@ -112,7 +112,7 @@ fn a_second_signal_ends_at_once_and_leaves_nothing() {
     run.running.signal(Signal::INT);
     let (code, said) = run.end();
     assert_eq!(code, Some(130), "{said}");
-    assert!(begin.elapsed() < Duration::from_secs(1), "it took {:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(5), "it took {:?}", begin.elapsed());
     assert_eq!(dir.names(), ["long.mkv"]);
 }
 
@@ -122,7 +122,7 @@ fn signals_that_were_ignored_stay_so() {
         return;
     }
     let dir = Dir::new();
-    dir.ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 100 -c:v mpeg4 -q:v 3 in.mkv");
+    dir.ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=25 -frames:v 100 -c:v mpeg4 -q:v 3 in.mkv");
     let program = dir.command("").get_program().to_owned();
     let mut shell = dir.other_command("sh", "-c");
     let line = format!("trap '' HUP; exec {} --backend cpu {OPTIONS} in.mkv out.mkv", program.display());

@@ -24,6 +24,7 @@ mod images;
 mod in_place;
 mod interrupt;
 mod kept;
+mod kept_files;
 mod kernel_arguments;
 mod kernel_arithmetic;
 mod layering;

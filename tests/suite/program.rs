@@ -1,11 +1,13 @@
 //! The program, run as its users run it: in a folder of its own, by a command line, judged by its exit code, by what it
 //! says and by what it leaves behind.
 
+use crate::kept_files::kept;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 /// A folder that goes away with the test.
 pub struct Dir(tempfile::TempDir);
@@ -56,10 +58,23 @@ impl Dir {
         Run::fed(&mut self.command(line), line, input)
     }
 
-    /// Runs FFmpeg's command-line tool, which has to succeed.
+    /// Runs FFmpeg's command-line tool, which has to succeed. Clips of its own filters alone are made once, and copied.
     pub fn ffmpeg(&self, line: &str) -> Run {
         let quiet = format!("-hide_banner -nostdin -v error -y {line}");
-        Run::of(&mut self.other_command("ffmpeg", &quiet), line).exits_with(0)
+        if !is_clip(line) {
+            return Run::of(&mut self.other_command("ffmpeg", &quiet), line).exits_with(0);
+        }
+        static VERSION: OnceLock<Vec<u8>> = OnceLock::new();
+        let version = VERSION.get_or_init(|| Run::of(Command::new("ffmpeg").arg("-version"), "-version").stdout);
+        let folder = kept("clip", &(version, line), |folder| {
+            let mut command = Command::new("ffmpeg");
+            Run::of(command.args(words(&quiet)).current_dir(folder), line).exits_with(0);
+        });
+        for file in std::fs::read_dir(folder).expect("a folder that can be read") {
+            let file = file.expect("an entry that can be read");
+            std::fs::copy(file.path(), self.path(file.file_name())).expect("a file that can be copied");
+        }
+        Run { command: line.to_owned(), code: Some(0), stdout: Vec::new(), stderr: String::new() }
     }
 
     /// Every file below the folder, hidden ones too, with its bytes.
@@ -151,6 +166,16 @@ impl Run {
 /// The program under test: `HISTEQ_BIN`, or the one that was built with this suite.
 pub fn program() -> PathBuf {
     std::env::var_os("HISTEQ_BIN").map_or_else(|| env!("CARGO_BIN_EXE_histeq-video").into(), PathBuf::from)
+}
+
+/// Whether this makes files from FFmpeg's filters alone, so that they are the same whenever they are made.
+fn is_clip(line: &str) -> bool {
+    let words = words(line);
+    let mut inputs = (0..words.len()).filter(|&at| words[at] == "-i").peekable();
+    inputs.peek().is_some()
+        && inputs.all(|at| at >= 2 && words[at - 2..at] == ["-f", "lavfi"])
+        && words.last().is_some_and(|file| file != "-" && !file.contains('/'))
+        && !line.contains("movie=")
 }
 
 fn words(line: &str) -> Vec<String> {

@@ -29,7 +29,8 @@ impl Dir {
 
     /// The streams of a file.
     pub fn streams(&self, file: &str) -> Vec<Value> {
-        list(&self.probe("-show_streams", file)["streams"])
+        let streams = self.probe("-show_streams", file);
+        streams["streams"].as_array().expect("ffprobe's list of streams").clone()
     }
 
     /// The frames of a file's first video stream, in the order in which they are shown.
@@ -56,7 +57,7 @@ impl Dir {
     pub fn payload(&self, stream: &str, file: &str) -> String {
         let run = self.ffmpeg(&format!("-i {file} -map {stream} -c copy -f streamhash -hash md5 -"));
         let line = String::from_utf8_lossy(&run.stdout).into_owned();
-        line.trim().rsplit('=').next().unwrap_or_default().to_owned()
+        line.trim().rsplit_once('=').expect("a stream's hash").1.to_owned()
     }
 
     /// The samples of every frame of the first video stream, as they lie in `format`, frame after frame.

@@ -1,15 +1,27 @@
-//! Skips that nobody overlooks: each one is printed, past the test harness, which would keep it to itself.
+//! Skips. The test harness knows none and counts a skipped test as passed, so each skip is printed past it, and
+//! `tests/run.sh` prints a table of them at its end.
 
+use std::fs::File;
 use std::io::Write;
 
 /// Says that `what` is not tested here, and why. What `HISTEQ_REQUIRE` names (with commas between) has to be here: `cuda`,
-/// `nvdec`, `window`, `c++`, an encoder, a pixel format, another program, or `no-gpu` for a machine without one.
+/// `nvdec`, `window`, `c++`, an encoder, a pixel format, another program, or `no-gpu` for a machine without one. The file
+/// that `HISTEQ_SKIPS` names gets a line for each skip: what, why and the test's name, separated by tabs.
 ///
 /// # Panics
-/// When `what` is required.
+/// When `what` is required, or when the file cannot be written to.
 pub fn skip(what: &str, reason: &str) {
     let required = std::env::var("HISTEQ_REQUIRE").unwrap_or_default();
     assert!(!required.split(',').any(|name| name == what), "{what} is required: {reason}");
     // Lost with stderr itself.
     let _ = writeln!(std::io::stderr(), "SKIPPED {what}: {reason}");
+    if let Some(list) = std::env::var_os("HISTEQ_SKIPS") {
+        // The harness names threads after their tests.
+        let test = std::thread::current().name().unwrap_or("unknown").to_owned();
+        let line = format!("{what}\t{}\t{test}\n", reason.replace(['\n', '\t'], " "));
+        // Tests run at the same time: each line is one write to the end of the file.
+        let file = File::options().create(true).append(true).open(&list);
+        let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
+        written.unwrap_or_else(|error| panic!("{}: {error}", list.display()));
+    }
 }

@@ -5,8 +5,6 @@
 // no thread has waited for end the program.
 #pragma once
 
-#include <ucontext.h>
-
 #include <deque>
 #include <functional>
 #include <map>
@@ -40,7 +38,7 @@ enum class State { READY, AT_BARRIER, AT_WARP, DONE };
 enum class Landing { EARLY, LATE, ANY };
 
 struct Fiber {
-    ucontext_t context;
+    Place place;
     std::vector<char> stack = std::vector<char>(STACK);
     State state = State::DONE;
     unsigned block = 0, thread = 0, barrier = 0;
@@ -56,7 +54,7 @@ struct Block {
     unsigned arrived[BARRIERS] = {}, expected[BARRIERS] = {};
 };
 
-static ucontext_t scheduler;
+static Place scheduler;
 static std::vector<std::unique_ptr<Fiber>> fibers;
 static std::vector<Block> blocks;
 static unsigned running, done;
@@ -68,7 +66,7 @@ static Block& my_block() { return blocks[me().block]; }
 
 static void wait_as(State state) {
     me().state = state;
-    swapcontext(&me().context, &scheduler);
+    switch_to(me().place, scheduler);
 }
 
 static unsigned char* shared_bytes() { return reinterpret_cast<unsigned char*>(my_block().words.data()); }
@@ -104,7 +102,7 @@ static inline void wait_at(unsigned barrier, unsigned threads) {
     me().barrier = barrier;
     me().state = State::AT_BARRIER;
     arrive_at(barrier, threads);
-    if (me().state == State::AT_BARRIER || one_of(2) == 0) swapcontext(&me().context, &scheduler);
+    if (me().state == State::AT_BARRIER || one_of(2) == 0) switch_to(me().place, scheduler);
 }
 
 template <unsigned BARRIER>
@@ -190,11 +188,7 @@ static void enter() {
 }
 
 static void begin(Fiber& fiber, unsigned block, unsigned thread) {
-    getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.data();
-    fiber.context.uc_stack.ss_size = fiber.stack.size();
-    fiber.context.uc_link = nullptr;
-    makecontext(&fiber.context, enter, 0);
+    fiber.place.begin_at(enter, fiber.stack.data(), fiber.stack.size());
     fiber.state = State::READY;
     fiber.block = block;
     fiber.thread = thread;
@@ -209,7 +203,7 @@ static bool turn_of_warp(unsigned first) {
         moved = true;
         blockIdx = Dim{me().block, 0, 0};
         threadIdx = Dim{me().thread, 0, 0};
-        swapcontext(&scheduler, &me().context);
+        switch_to(scheduler, me().place);
     }
     for (unsigned lane = 0; lane < 32; ++lane) together &= fibers[first + lane]->state == State::AT_WARP;
     for (unsigned lane = 0; together && lane < 32; ++lane) fibers[first + lane]->state = State::READY;

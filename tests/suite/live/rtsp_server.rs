@@ -2,12 +2,12 @@
 //! whoever asks, interleaved with RTSP on its TCP connection. It can fall silent, which servers that are any good do
 //! not.
 
-use super::Beside;
+use super::{Beside, PATIENCE};
 use crate::program::Dir;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -30,6 +30,7 @@ pub struct RtspServer {
     port: u16,
     frozen: Arc<AtomicBool>,
     stopped: Arc<AtomicBool>,
+    connections: Arc<AtomicUsize>,
     listening: Option<JoinHandle<()>>,
     _camera: Option<Beside>,
 }
@@ -42,6 +43,7 @@ struct Shared {
     media: Arc<[UdpSocket; 2]>,
     frozen: Arc<AtomicBool>,
     stopped: Arc<AtomicBool>,
+    connections: Arc<AtomicUsize>,
 }
 
 impl RtspServer {
@@ -57,15 +59,17 @@ impl RtspServer {
             _ => (None, String::new()),
         };
         let (frozen, stopped) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let connections = Arc::<AtomicUsize>::default();
         let shared = Shared {
             answer,
             description: Arc::new(description),
             media: Arc::new(media),
             frozen: frozen.clone(),
             stopped: stopped.clone(),
+            connections: connections.clone(),
         };
         let listening = Some(std::thread::spawn(move || listen(&listener, &shared)));
-        RtspServer { port, frozen, stopped, listening, _camera: camera }
+        RtspServer { port, frozen, stopped, connections, listening, _camera: camera }
     }
 
     /// Where it is.
@@ -75,6 +79,16 @@ impl RtspServer {
 
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Waits until there is one more connection.
+    #[track_caller]
+    pub fn until_connected(&self) {
+        let (before, begin) = (self.connections.load(Ordering::SeqCst), Instant::now());
+        while self.connections.load(Ordering::SeqCst) == before {
+            assert!(begin.elapsed() < PATIENCE, "no program connects");
+            std::thread::sleep(TICK);
+        }
     }
 
     /// From now on it sends nothing and answers nobody, but stays connected; or it goes on.
@@ -103,14 +117,14 @@ fn film(dir: &Dir, media: &[UdpSocket; 2], encoder: &str) -> (Option<Beside>, St
          rtp://127.0.0.1:{rtp}?rtcpport={rtcp}&pkt_size=1400",
         file.display()
     );
-    let camera = Beside(dir.other_command("ffmpeg", &line).spawn().expect("ffmpeg runs"));
+    let camera = Beside::start(&mut dir.other_command("ffmpeg", &line)).expect("ffmpeg runs");
     let begin = Instant::now();
     let description = loop {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         if text.contains("a=rtpmap") && text.ends_with('\n') {
             break text;
         }
-        assert!(begin.elapsed() < Duration::from_secs(20), "ffmpeg describes nothing: {text}");
+        assert!(begin.elapsed() < PATIENCE, "ffmpeg describes nothing: {text}");
         std::thread::sleep(TICK);
     };
     // It has been read.
@@ -129,6 +143,7 @@ fn listen(listener: &TcpListener, shared: &Shared) {
     while !shared.stopped.load(Ordering::SeqCst) {
         match listener.accept() {
             Ok((stream, _)) => {
+                shared.connections.fetch_add(1, Ordering::SeqCst);
                 let shared = shared.clone();
                 connections.push(std::thread::spawn(move || serve(stream, &shared)));
             }

@@ -1,13 +1,13 @@
 //! Servers that take live streams, as they are in use: nginx for RTMP, GStreamer's for RTSP, SRT's own tool, ffmpeg. Each
 //! writes what it gets into files that are called after it and a number.
 
-use super::{Beside, pause};
+use super::{Beside, PATIENCE, pause, wait_for_listener};
 use crate::program::Dir;
 use crate::skip::skip;
 use std::net::{TcpListener, UdpSocket};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const NGINX: &str = "/usr/sbin/nginx";
 const NGINX_RTMP: &str = "/usr/lib/nginx/modules/ngx_rtmp_module.so";
@@ -44,7 +44,7 @@ pub enum Protocol {
 /// A place for a server, which need not run.
 pub struct Place {
     pub protocol: Protocol,
-    port: u16,
+    pub port: u16,
 }
 
 impl Place {
@@ -86,7 +86,7 @@ impl Place {
         }
     }
 
-    /// Starts the server; what it gets is in a file of this name.
+    /// Starts the server, and waits until it listens; what it gets is in a file of this name.
     pub fn serve(&self, dir: &Dir, file: &str) -> Beside {
         let port = self.port;
         let copy = |url: &str| {
@@ -119,7 +119,9 @@ impl Place {
             Protocol::Udp => copy(&format!("udp://127.0.0.1:{port}")),
             Protocol::Tcp => copy(&format!("tcp://127.0.0.1:{port}?listen=1")),
         };
-        Beside(command.stderr(Stdio::null()).spawn().expect("the server runs"))
+        let server = Beside::start(command.stderr(Stdio::null())).expect("the server runs");
+        wait_for_listener(port);
+        server
     }
 
     /// A name for what the server gets.
@@ -134,7 +136,7 @@ impl Place {
 pub fn wait_for_bytes(dir: &Dir, file: &str, bytes: u64) {
     let begin = Instant::now();
     while std::fs::metadata(dir.path(file)).map_or(0, |metadata| metadata.len()) < bytes {
-        assert!(begin.elapsed() < Duration::from_secs(20), "{file} has fewer than {bytes} bytes");
+        assert!(begin.elapsed() < PATIENCE, "{file} has fewer than {bytes} bytes");
         pause(0.05);
     }
 }

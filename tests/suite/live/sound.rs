@@ -1,6 +1,6 @@
 //! Sound that comes with live pictures: recorded in step with them, even if frames are dropped, the sender is lost, or the sound is re-encoded.
 
-use super::{Beside, pause};
+use super::{Beside, wait_for_listener};
 use crate::program::Dir;
 use crate::reader::{encoder_is_here, list, seconds};
 use std::net::UdpSocket;
@@ -119,16 +119,17 @@ fn a_sender_that_comes_back_brings_its_sound_along_in_step() {
     let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
     let send = || {
         let line = format!("-v error -nostdin -re -i in.ts -c copy -f mpegts udp://127.0.0.1:{port}?pkt_size=1316");
-        Beside(dir.other_command("ffmpeg", &line).spawn().expect("ffmpeg runs"))
+        Beside::start(&mut dir.other_command("ffmpeg", &line)).expect("ffmpeg runs")
     };
     let live = Beside::live(&dir, &format!("--encoder mpeg4 --record out.mkv udp://127.0.0.1:{port}"));
-    pause(0.5);
+    wait_for_listener(port);
     let first = send();
-    pause(6.0);
+    live.until_more_frames(110);
     drop(first);
-    pause(4.5);
+    live.until_it_says("waiting for it to come back");
     let second = send();
-    pause(6.0);
+    live.until_it_says("back after");
+    live.until_more_frames(110);
     live.interrupt();
     let (code, said) = live.end();
     drop(second);

@@ -4,8 +4,6 @@
 // not all threads reach, and a write beyond the shared memory that was asked for, end the program.
 #pragma once
 
-#include <ucontext.h>
-
 #include <functional>
 #include <vector>
 
@@ -14,13 +12,13 @@
 enum class State { READY, AT_BLOCK, AT_WARP, DONE };
 
 struct Fiber {
-    ucontext_t context;
+    Place place;
     std::vector<char> stack = std::vector<char>(64 << 10);
     State state = State::DONE;
     unsigned long long handed = 0;  // what a shuffle gives away
 };
 
-static ucontext_t scheduler;
+static Place scheduler;
 static std::vector<Fiber> fibers(1024);
 static unsigned running;
 static unsigned chance = 1;
@@ -28,7 +26,7 @@ static const std::function<void()>* body;
 
 static void wait_at(State barrier) {
     fibers[running].state = barrier;
-    swapcontext(&fibers[running].context, &scheduler);
+    switch_to(fibers[running].place, scheduler);
 }
 
 static inline void __syncthreads() { wait_at(State::AT_BLOCK); }
@@ -40,17 +38,13 @@ static void wait_for_warp() { wait_at(State::AT_WARP); }
 static void enter() {
     (*body)();
     fibers[running].state = State::DONE;
-    swapcontext(&fibers[running].context, &scheduler);
+    switch_to(fibers[running].place, scheduler);
 }
 
 static void run_block(unsigned threads) {
     for (unsigned thread = 0; thread < threads; ++thread) {
         Fiber& fiber = fibers[thread];
-        getcontext(&fiber.context);
-        fiber.context.uc_stack.ss_sp = fiber.stack.data();
-        fiber.context.uc_stack.ss_size = fiber.stack.size();
-        fiber.context.uc_link = nullptr;
-        makecontext(&fiber.context, enter, 0);
+        fiber.place.begin_at(enter, fiber.stack.data(), fiber.stack.size());
         fiber.state = State::READY;
     }
     for (;;) {
@@ -64,7 +58,7 @@ static void run_block(unsigned threads) {
             moved = true;
             running = thread;
             threadIdx = Dim{thread % blockDim.x, thread / blockDim.x, 0};
-            swapcontext(&scheduler, &fibers[thread].context);
+            switch_to(scheduler, fibers[thread].place);
         }
         for (unsigned warp = 0; warp < threads; warp += 32) {
             unsigned end = warp + 32 < threads ? warp + 32 : threads;

@@ -1,16 +1,13 @@
 //! A display that exists in memory alone, with the program's window on it, and somebody who presses keys.
 
 use super::shot::Shot;
-use crate::live::{Beside, pause};
+use crate::live::{Beside, PATIENCE, pause};
 use crate::program::Dir;
 use crate::skip::skip;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
-/// How long things may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+use std::time::Instant;
 
 /// A display and what runs on it. Fields go in their order: the display last.
 pub struct Desktop {
@@ -34,12 +31,11 @@ impl Desktop {
         starting.lock().expect("nobody else is starting");
         let mut command = Command::new("Xvfb");
         command.args(["-displayfd", "1", "-screen", "0", &format!("{size}x24"), "-fbdir"]).arg(memory.path());
-        let Ok(mut child) = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn() else {
+        let Ok(mut xvfb) = Beside::start(command.stdout(Stdio::piped()).stderr(Stdio::null())) else {
             skip("window", "no Xvfb");
             return None;
         };
-        let stdout = child.stdout.take().expect("a pipe");
-        let xvfb = Beside(child);
+        let stdout = xvfb.child.stdout.take().expect("a pipe");
         let mut number = String::new();
         BufReader::new(stdout).read_line(&mut number).expect("Xvfb says its number");
         Some(Desktop { manager: None, _xvfb: xvfb, name: format!(":{}", number.trim()), memory })
@@ -51,8 +47,8 @@ impl Desktop {
         let mut evilwm = Command::new("evilwm");
         // The font that Xvfb has built in: the one that newer versions want comes with no package that they ask for.
         evilwm.args(["-fn", "fixed"]).stderr(Stdio::null());
-        match desktop.on_it(evilwm).spawn() {
-            Ok(manager) => desktop.manager = Some(Beside(manager)),
+        match Beside::start(&mut desktop.on_it(evilwm)) {
+            Ok(manager) => desktop.manager = Some(manager),
             Err(_) => {
                 skip("window", "no evilwm");
                 return None;
@@ -71,11 +67,11 @@ impl Desktop {
         let command = dir.command(&format!("live --exact --backend cpu --progress none {line}"));
         let mut command = self.on_it(command);
         command.env("WINIT_X11_SCALE_FACTOR", scale).stderr(Stdio::piped());
-        let mut live = Beside(command.spawn().expect("the program runs"));
+        let mut live = Beside::start(&mut command).expect("the program runs");
         let begin = Instant::now();
         while !self.xdotool("search --onlyvisible --name histeq-video windowfocus --sync") {
-            if live.0.try_wait().expect("a child").is_some() || begin.elapsed() > PATIENCE {
-                let _ = live.0.kill();
+            if live.child.try_wait().expect("a child").is_some() || begin.elapsed() > PATIENCE {
+                let _ = live.child.kill();
                 panic!("no window: {}", live.end().1);
             }
             pause(0.05);
