@@ -7,8 +7,8 @@ use histeq_video::camera::Microphone;
 use histeq_video::cli::{BackendStartup, LiveJob, check_region};
 use histeq_video::curves::CurveWriter;
 use histeq_video::ffmpeg::{self, RawFormat};
-use histeq_video::pipeline::live::{self, Camera, LiveParts, Output, QueuePolicy, SharedSettings, Shown, Viewer};
-use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress};
+use histeq_video::pipeline::live::{self, LiveParts, Output, QueuePolicy, SharedSettings, Shown, Viewer};
+use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress, Source};
 use histeq_video::report::{Console, Meter, live_summary};
 use histeq_video::sink::{self, Files, OutputOptions, Overwrite, PixelChoice, Target, network_format};
 use histeq_video::source::{Beginning, LiveSource, MicrophoneSource};
@@ -50,7 +50,7 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     let microphone =
         microphone.map(|device| MicrophoneSource::open(device, begin.clone(), cancel, notices.clone())).transpose();
     let mut microphone = microphone?;
-    let (mut camera, mut input) =
+    let (mut source, mut input) =
         LiveSource::open(job.camera.clone(), begin, cancel, notices.clone(), progress.clone())?;
     microphone.iter_mut().for_each(|microphone| microphone.join(&mut input.media.streams));
     let settings = job.requested.resolve(&input);
@@ -60,7 +60,7 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     let backend = backend.finish(settings, &notices)?;
     backend.remark.iter().for_each(|remark| notices.note(remark));
     let outputs = outputs(job, targets, &input, on_gpu, &notices)?;
-    backend.equalizer.input_pool().into_iter().for_each(|pool| camera.use_pool(pool));
+    backend.equalizer.input_pool().into_iter().for_each(|pool| source.use_pool(pool));
 
     let mut equalizer = backend.equalizer;
     if let Some(saving) = saving.clone() {
@@ -71,8 +71,8 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     let mut meter = Meter::start(job.meter_style(), &input);
     console.share_with(meter.bar());
     let parts = LiveParts {
-        camera: Box::new(camera),
-        microphone: microphone.map(|microphone| Box::new(microphone) as Box<dyn live::Microphone>),
+        source: Box::new(source),
+        microphone: microphone.map(|microphone| Box::new(microphone) as Box<dyn Source>),
         equalizer,
         shared_settings: &shared_settings,
         outputs,
