@@ -199,9 +199,9 @@ impl Demuxer {
     /// When reading fails before the end.
     pub fn read(&mut self) -> Result<Option<Packet>, Error> {
         loop {
-            let packet = Packet::new();
+            let mut packet = Packet::new();
             // SAFETY: the context is open, the packet valid.
-            match check(unsafe { ffi::av_read_frame(self.ptr, packet.as_ptr()) }) {
+            match check(unsafe { ffi::av_read_frame(self.ptr, packet.as_mut_ptr()) }) {
                 // A stream that turned up after opening (in a transport stream, say) is nothing we know how to write.
                 Ok(_) if packet.stream() >= self.media.streams.len() => {}
                 Ok(_) => return self.owned(packet).map(Some),

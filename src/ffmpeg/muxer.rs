@@ -362,7 +362,7 @@ impl Muxer {
         unsafe {
             let to = &**(*self.ptr).streams.add(stream.0);
             packet.rescale(time_base, to.time_base.into());
-            (*packet.as_ptr()).pos = -1;
+            (*packet.as_mut_ptr()).pos = -1;
             // Captions and data may share a moment in any container.
             let kind = (*to.codecpar).codec_type;
             let in_turn = matches!(kind, ffi::AVMediaType::AVMEDIA_TYPE_VIDEO | ffi::AVMediaType::AVMEDIA_TYPE_AUDIO);
@@ -370,7 +370,7 @@ impl Muxer {
             let delay = self.times[stream.0].map_or(0, |last| packet.delay_to(last.saturating_add(apart)));
             self.times[stream.0] = packet.dts().or(self.times[stream.0]);
             let delay = rescale(delay, to.time_base.into(), super::microseconds());
-            check(ffi::av_interleaved_write_frame(self.ptr, packet.as_ptr()))?;
+            check(ffi::av_interleaved_write_frame(self.ptr, packet.as_mut_ptr()))?;
             check(self.failed.load(Ordering::Relaxed))?;
             // RTSP's muxer does not say that a write was cut short.
             match &self.interrupt {

@@ -79,7 +79,7 @@ impl Nvdec {
     /// When there is no memory for it, or the GPU fails.
     pub fn take_out(
         &self,
-        surface: &Picture,
+        surface: &mut Picture,
         format: RawFormat,
         buffers: &DecoderBuffers,
     ) -> Result<Option<Picture>, Error> {

@@ -98,7 +98,7 @@ impl Picture {
         // SAFETY: the frame is valid; the buffer found is the one that `data[index]` points into, and the reference
         // taken keeps it for as long as the plane lives.
         unsafe {
-            let buffer = ffi::av_frame_get_plane_buffer(self.as_ptr(), index as i32);
+            let buffer = ffi::av_frame_get_plane_buffer(self.as_ptr().cast_mut(), index as i32);
             anyhow::ensure!(!buffer.is_null(), "the decoder's picture has no plane {index}");
             let reference = ffi::av_buffer_ref(buffer);
             anyhow::ensure!(!reference.is_null(), "out of memory");
