@@ -279,3 +279,25 @@ unsafe extern "C" fn give_back(owner: *mut c_void, _data: *mut u8) {
     // SAFETY: `lend` made it with `Box::into_raw`, and FFmpeg calls this once, after the last reference to the buffer is gone.
     drop(unsafe { Box::from_raw(owner.cast::<Box<dyn Buffer>>()) });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lends half of what it is asked for.
+    struct Stingy(HostPool);
+
+    impl Pool for Stingy {
+        fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
+            self.0.buffer(len / 2)
+        }
+    }
+
+    #[test]
+    fn a_buffer_that_is_too_short_is_not_written_past() {
+        let buffers = DecoderBuffers::default();
+        buffers.use_pool(Arc::new(Stingy(HostPool::default())));
+        let format = RawFormat::from_name("yuv420p").unwrap();
+        assert!(buffers.picture(format, (640, 480)).is_none());
+    }
+}

@@ -129,7 +129,7 @@ impl Packet {
         if packet.data.is_null() {
             return &[];
         }
-        // SAFETY: a packet holds `size` bytes at `data` for as long as it lives, and nobody changes them.
+        // SAFETY: a packet holds `size` bytes at `data` for as long as it lives, and nothing changes them.
         unsafe { std::slice::from_raw_parts(packet.data, self.len()) }
     }
 
@@ -143,7 +143,7 @@ impl Packet {
         self.len() == 0
     }
 
-    /// Does the input's edit list hide it? Decoders need it for what follows, and nobody sees or hears it.
+    /// Does the input's edit list hide it? Decoders need it for what follows, but it is not shown or heard.
     pub fn is_hidden(&self) -> bool {
         self.get().flags & ffi::AV_PKT_FLAG_DISCARD != 0
     }

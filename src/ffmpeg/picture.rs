@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub struct Properties {
     /// Pixel format.
     pub format: PixelFormat,
-    /// Which codes are picture, if somebody says so.
+    /// Which codes are picture, if that is known.
     pub range: Option<Range>,
     /// Where chroma lies, if known.
     pub siting: Option<Siting>,
@@ -200,7 +200,10 @@ impl Picture {
     /// When that stores them another way.
     pub fn rename(&mut self, format: RawFormat) {
         if format != self.format() {
-            assert!(format.native().is_some() && format.native() == self.format().native(), "{format} is another format");
+            assert!(
+                format.native().is_some() && format.native() == self.format().native(),
+                "{format} is another format"
+            );
             self.get_mut().format = format.0 as i32;
         }
     }

@@ -71,7 +71,9 @@ impl SubtitleTranscoder {
         let mut subtitle: ffi::AVSubtitle = unsafe { std::mem::zeroed() };
         let mut complete = 0;
         // SAFETY: the decoder is open, the packet valid.
-        check(unsafe { ffi::avcodec_decode_subtitle2(self.decoder, &mut subtitle, &mut complete, packet.as_ptr().cast_mut()) })?;
+        check(unsafe {
+            ffi::avcodec_decode_subtitle2(self.decoder, &mut subtitle, &mut complete, packet.as_ptr().cast_mut())
+        })?;
         if complete == 0 {
             return Ok(None);
         }

@@ -132,7 +132,12 @@ fn brought_down(surface: &mut Picture, packed: RawFormat, buffers: &DecoderBuffe
 }
 
 /// A picture of three planes out of one whose chroma samples lie in pairs. Its luma stays where it is.
-fn unpacked(mut down: Picture, format: RawFormat, samples: Samples, buffers: &DecoderBuffers) -> Result<Picture, Error> {
+fn unpacked(
+    mut down: Picture,
+    format: RawFormat,
+    samples: Samples,
+    buffers: &DecoderBuffers,
+) -> Result<Picture, Error> {
     let Samples { bytes, shift } = samples;
     let mut picture = buffers.picture_around(&down, format).ok_or(NO_MEMORY)?;
     let (width, height) = picture.size();
@@ -211,6 +216,7 @@ fn describe(picture: &mut Picture, surface: &Picture) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ffmpeg::{Encoder, Media, Properties, Rational, Scaler, StreamSideData, VideoEncoder, VideoOptions};
     use crate::frame::{Buffer, HostBuffer, HostPool, Memory, OnDevice, Plane, Pool};
     use std::ops::Range;
     use std::sync::Arc;
@@ -222,7 +228,7 @@ mod tests {
         for plane in 0..3 {
             for y in 0..native.rows(plane, size.1) {
                 let bytes = native.row_bytes(plane, size.0);
-                // SAFETY: a row of a picture that is nobody else's.
+                // SAFETY: a row of a picture that is not shared.
                 let row = unsafe {
                     let frame = picture.get();
                     let start = frame.data[plane].add(y * frame.linesize[plane] as usize);
@@ -249,7 +255,7 @@ mod tests {
         let bytes = if shift > 0 { 2 } else { 1 };
         let write = |plane: usize, y: usize, x: usize, from: &Plane, at: usize| {
             let from = &from.row(y)[at * bytes..][..bytes];
-            // SAFETY: a sample of a picture that is nobody else's.
+            // SAFETY: a sample of a picture that is not shared.
             unsafe {
                 let frame = down.get();
                 let to = frame.data[plane].add(y * frame.linesize[plane] as usize + x * bytes);
@@ -367,12 +373,12 @@ mod tests {
                 None => (0, y.min(height - 1), width),
                 Some(from) => (1, from, 2 * width.div_ceil(2)),
             };
-            // SAFETY: a row of a picture that is nobody else's.
+            // SAFETY: a row of a picture that is not shared.
             let from = unsafe { row(down.as_mut_ptr(), plane, from, length * sample) };
             bytes[y * pitch..][..from.len()].copy_from_slice(from);
         }
         let mut surface = Picture::empty(RawFormat::from_name(packed).unwrap(), (width, height));
-        // SAFETY: the picture is nobody else's, and owns no memory; the places are inside of the bytes.
+        // SAFETY: the picture is not shared, and owns no memory; the places are inside of the bytes.
         unsafe {
             let frame = surface.as_mut_ptr();
             let start = std::ptr::with_exposed_provenance_mut::<u8>(bytes.as_mut_ptr().expose_provenance());
@@ -403,7 +409,7 @@ mod tests {
                 let buffers = DecoderBuffers::default();
                 buffers.use_pool(Arc::new(Adopting::default()));
                 let samples = Samples::of(surface.format(), expected.format()).unwrap();
-                // SAFETY: the surface lies in `bytes`, which nobody writes.
+                // SAFETY: the surface lies in `bytes`, which nothing writes.
                 let found = unsafe { adopted(&surface, (CONTEXT, 0), expected.format(), samples, &buffers) };
                 let mut found = found.unwrap();
                 drop(bytes);
@@ -423,6 +429,43 @@ mod tests {
     }
 
     #[test]
+    fn nothing_reads_the_samples_of_a_picture_that_lies_on_a_gpu_or_only_describes_others() {
+        let (format, size) = (RawFormat::from_name("yuv420p").unwrap(), (64, 48));
+        let luma = Arc::new(Elsewhere(HostPool::default().take(64 * 48)));
+        let on_gpu = DecoderBuffers::default().picture_beside(luma, format, size).unwrap();
+        let described = Picture::described(&Properties {
+            format: PixelFormat::Yuv420p,
+            range: None,
+            siting: None,
+            interlaced: None,
+            sample_aspect_ratio: None,
+        });
+        let options = VideoOptions {
+            format,
+            size,
+            time_base: Rational::new(1, 25),
+            frame_rate: None,
+            colour: on_gpu.colour(),
+            sample_aspect_ratio: None,
+            interlaced: None,
+            field_order: Media::of_raw_video("rawvideo", Rational::new(25, 1), None).streams[0].field_order,
+            global_header: false,
+            quantizer: None,
+            options: Vec::new(),
+            side_data: StreamSideData::default(),
+        };
+        let mut encoder = VideoEncoder::open(Encoder::find("mpeg4").unwrap(), &options).unwrap();
+        for picture in [&on_gpu, &described] {
+            let mut scaler = Scaler::to(RawFormat::from_name("rgb24").unwrap(), size, picture.colour());
+            assert!(scaler.run(picture).is_err());
+            assert!(encoder.send(Some(picture)).is_err());
+        }
+        let smaller = picture("yuv420p", (32, 24));
+        assert!(encoder.send(Some(&smaller)).is_err(), "an encoder reads as much as it was opened for");
+        encoder.send(Some(&picture("yuv420p", size))).unwrap();
+    }
+
+    #[test]
     fn a_pool_is_not_asked_to_adopt_what_it_wants_more_of() {
         let expected = picture("yuv420p", (64, 48));
         let (_bytes, surface) = surface(&expected, "nv12", 0);
@@ -432,7 +475,7 @@ mod tests {
         {
             let buffers = DecoderBuffers::default();
             pool.into_iter().for_each(|pool| buffers.use_pool(Arc::new(pool)));
-            // SAFETY: the surface lies in `_bytes`, which nobody writes.
+            // SAFETY: the surface lies in `_bytes`, which nothing writes.
             assert!(unsafe { adopted(&surface, (context, 0), expected.format(), samples, &buffers) }.is_none());
         }
     }

@@ -1,4 +1,4 @@
-//! The live engine: latency before completeness. Nobody waits for anybody behind him; where a neighbour is too slow,
+//! The live engine: latency before completeness. No stage waits for the one behind it; where that one is too slow,
 //! the newest frame takes the place of an older one, which is counted.
 //!
 //! ```text

@@ -41,7 +41,7 @@ pub struct Status {
     pub fps: f64,
     /// From capture to shown, 95th percentile of the last second.
     pub latency: Option<Duration>,
-    /// Frames that nobody had time to equalize.
+    /// Frames that were dropped before they were equalized.
     pub dropped: u64,
     /// Frames that an output had no time for.
     pub unwritten: u64,
@@ -61,9 +61,9 @@ pub trait Viewer {
 pub enum QueuePolicy {
     /// Sixty, so that a recording has every frame.
     Recording,
-    /// Fifteen: whoever looks at it wants to see now, but a network stream opens with a burst of frames.
+    /// Fifteen: viewers want the newest frame, but a network stream opens with a burst of frames.
     Network,
-    /// One: whoever looks at it wants to see now.
+    /// One: viewers want the newest frame.
     Stream,
 }
 
@@ -97,7 +97,7 @@ pub struct LiveSummary {
     pub elapsed: Duration,
     /// What equalized, by its own name.
     pub equalizer: String,
-    /// Frames that nobody had time to equalize.
+    /// Frames that were dropped before they were equalized.
     pub dropped: u64,
     /// From capture to shown, or to equalized where there is no viewer.
     pub latency: Latency,

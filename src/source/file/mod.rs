@@ -152,7 +152,7 @@ impl FileSource {
         }
     }
 
-    /// A decoded picture; `None` when it lies before the part that was asked for, and nobody is to see it.
+    /// The delivery of a decoded picture; `None` when it lies before the part that was asked for, and no warm-up needs it.
     fn take(&mut self, mut picture: Picture) -> Result<Option<Delivery>> {
         let time = picture.time().unwrap_or_else(|| self.expected_time());
         picture.set_time(Some(time));
@@ -198,7 +198,7 @@ impl FileSource {
         self.notices.detail(&format!("{}: decoded on GPU {gpu}, {place}", self.input.name));
     }
 
-    /// A picture from behind the part that was asked for; `None` when nobody is to see it.
+    /// A picture from behind the part that was asked for; `None` when no look-ahead needs it.
     fn take_behind(&mut self, picture: &Picture, moment: i64) -> Result<Option<Delivery>> {
         let end = self.bounds.end.unwrap_or(moment).min(moment);
         self.bounds.end = Some(end);
@@ -289,7 +289,7 @@ impl FileSource {
         self.errors += 1;
         let message = format!("{}: frame {}: {what}", self.input.name, self.delivered);
         ensure!(self.errors < ERRORS_IN_A_ROW, "{message}; giving up after {ERRORS_IN_A_ROW} errors in a row");
-        // A hundred lines that say the same help nobody; the summary has the count.
+        // Only the first is a warning; the summary has the count.
         match self.progress.damaged() {
             1 => self.notices.warn(&message),
             _ => {

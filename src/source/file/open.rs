@@ -145,7 +145,7 @@ fn open_demuxer(
             error => anyhow!("{name}: {error}"),
         }
     })?;
-    // FFmpeg draws text files as videos of a terminal, which nobody wants who gives a wrong file.
+    // FFmpeg draws text files as videos of a terminal, which is no help with a file given by mistake.
     let is_text = demuxer.media().demuxer == "tty" && options.format.is_none();
     ensure!(!is_text, "{name}: a text file, not a video (-f tty reads it as a picture of a terminal)");
     Ok(demuxer)
