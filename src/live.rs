@@ -7,8 +7,8 @@ use histeq_video::camera::Microphone;
 use histeq_video::cli::{BackendStartup, LiveJob, check_region};
 use histeq_video::curves::CurveWriter;
 use histeq_video::ffmpeg::{self, RawFormat};
-use histeq_video::pipeline::live::{self, Camera, LiveParts, Output, QueuePolicy, SharedSettings, Shown, Viewer};
-use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress};
+use histeq_video::pipeline::live::{self, LiveParts, Output, QueuePolicy, SharedSettings, Shown, Viewer};
+use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress, Source};
 use histeq_video::report::{Console, Meter, live_summary};
 use histeq_video::sink::{self, Files, OutputOptions, Overwrite, PixelChoice, Target, network_format};
 use histeq_video::source::{Beginning, LiveSource, MicrophoneSource};
@@ -50,7 +50,7 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     let microphone =
         microphone.map(|device| MicrophoneSource::open(device, begin.clone(), cancel, notices.clone())).transpose();
     let mut microphone = microphone?;
-    let (mut camera, mut input) =
+    let (mut source, mut input) =
         LiveSource::open(job.camera.clone(), begin, cancel, notices.clone(), progress.clone())?;
     microphone.iter_mut().for_each(|microphone| microphone.join(&mut input.media.streams));
     let settings = job.requested.resolve(&input);
@@ -64,13 +64,13 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     if let Some(saving) = saving.clone() {
         stage = stage.observed_by(Box::new(CurveSaver(saving)));
     }
-    stage.input_pool().into_iter().for_each(|pool| camera.use_pool(pool));
+    stage.input_pool().into_iter().for_each(|pool| source.use_pool(pool));
 
     let mut meter = Meter::start(job.meter_style(), &input);
     console.share_with(meter.bar());
     let parts = LiveParts {
-        camera: Box::new(camera),
-        microphone: microphone.map(|microphone| Box::new(microphone) as Box<dyn live::Microphone>),
+        source: Box::new(source),
+        microphone: microphone.map(|microphone| Box::new(microphone) as Box<dyn Source>),
         stage,
         shared_settings: &shared_settings,
         outputs,

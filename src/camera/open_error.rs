@@ -34,7 +34,7 @@ fn of_camera(error: &Error) -> Option<&'static str> {
     })
 }
 
-/// What a network, or whoever is at its other end, answers.
+/// What a network, or the host at its other end, answers.
 fn of_stream(error: &Error) -> Option<&'static str> {
     Some(match error {
         Error::Other { errno: libc::ECONNREFUSED } => "nobody answers there (is the camera on?)",

@@ -6,7 +6,7 @@ use ffmpeg_next::codec::Id;
 use ffmpeg_next::ffi;
 
 /// Containers of which FFmpeg keeps no list of codecs, and what they hold. Their muxers write anything else as private data
-/// that nobody can read, or refuse the whole file when it begins.
+/// that no player can read, or refuse the whole file when it begins.
 const WITHOUT_A_LIST: &[(&[&str], &[Id])] = &[
     (
         &["mpegts"],
@@ -160,7 +160,7 @@ impl Container {
             "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "psp" | "ismv" | "f4v" => true,
             // Later versions may write it.
             "matroska" | "webm" => cfg!(ffmpeg_6_1),
-            // Nobody is misled.
+            // No player is misled.
             _ => self.discards(),
         }
     }
@@ -253,7 +253,7 @@ impl Container {
             Kind::Attachment => name == "matroska",
             Kind::Unknown => false,
             Kind::Data => match name.as_str() {
-                // The muxer makes the timecode track anew from the metadata that goes along.
+                // The muxer makes a new timecode track from the metadata that goes along.
                 "mp4" | "mov" => {
                     matches!(stream.codec.as_str(), "bin_data") && self.holds_codec(stream.parameters.id())
                 }

@@ -119,7 +119,7 @@ impl Decoder {
     /// When the packet makes no sense; decoding can go on with the next one.
     pub fn send(&mut self, packet: Option<&Packet>) -> Result<(), Error> {
         self.pinned = packet.and_then(Packet::pinned);
-        let packet = packet.map_or(std::ptr::null_mut(), Packet::as_ptr);
+        let packet = packet.map_or(std::ptr::null(), Packet::as_ptr);
         // SAFETY: the context is open.
         match check(unsafe { ffi::avcodec_send_packet(self.ptr, packet) }) {
             Ok(_) | Err(Error::Eof) => Ok(()),
@@ -132,9 +132,9 @@ impl Decoder {
     /// # Errors
     /// When a packet could not be decoded; decoding can go on.
     pub fn receive(&mut self) -> Result<Decoded, Error> {
-        let picture = Picture::new();
+        let mut picture = Picture::new();
         // SAFETY: the context is open, the frame valid and empty.
-        match check(unsafe { ffi::avcodec_receive_frame(self.ptr, picture.as_ptr()) }) {
+        match check(unsafe { ffi::avcodec_receive_frame(self.ptr, picture.as_mut_ptr()) }) {
             Ok(_) => {
                 let mut picture = self.take_out(picture)?;
                 if let Some(packet) = self.pinned {
@@ -154,7 +154,7 @@ impl Decoder {
 
 impl Decoder {
     /// The picture in memory that is not the decoder's, if it comes from NVDEC.
-    fn take_out(&mut self, picture: Picture) -> Result<Picture, Error> {
+    fn take_out(&mut self, mut picture: Picture) -> Result<Picture, Error> {
         let Some(nvdec) = &self.nvdec else { return Ok(picture) };
         // SAFETY: the context is open, and FFmpeg has set the format.
         let format = RawFormat(unsafe { (*self.ptr).sw_pix_fmt });
@@ -162,7 +162,7 @@ impl Decoder {
             self.refused = Some(picture.format());
             return Ok(picture);
         }
-        let Some(taken) = nvdec.take_out(&picture, format, &self.buffers)? else {
+        let Some(taken) = nvdec.take_out(&mut picture, format, &self.buffers)? else {
             self.refused = Some(format);
             return Ok(picture);
         };

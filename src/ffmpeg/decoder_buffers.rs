@@ -65,7 +65,7 @@ impl DecoderBuffers {
             return None;
         }
         let first = pool.buffer(shape.bytes(0..split)).ok()?;
-        // SAFETY: the picture is empty, and the buffers are as long as `shape` asks for.
+        // SAFETY: the picture is empty.
         unsafe {
             (*frame).opaque = ptr::null_mut();
             shape.place(frame, 0, 0..split, first)?;
@@ -89,9 +89,9 @@ impl DecoderBuffers {
         let bytes = shape.bytes(0..shape.planes);
         let lent = self.pool().and_then(|pool| pool.buffer(bytes).ok());
         let buffer = lent.unwrap_or_else(|| Box::new(self.wholes.take(bytes)));
-        let picture = Picture::empty(format, size);
-        // SAFETY: the picture is empty, and the buffer as long as `shape` asks for.
-        unsafe { shape.place(picture.as_ptr(), 0, 0..shape.planes, buffer) }?;
+        let mut picture = Picture::empty(format, size);
+        // SAFETY: the picture is empty.
+        unsafe { shape.place(picture.as_mut_ptr(), 0, 0..shape.planes, buffer) }?;
         Some(picture)
     }
 
@@ -102,8 +102,8 @@ impl DecoderBuffers {
         let shape = Shape::aligned(format, (size.0 as c_int, size.1 as c_int), [ALIGNMENT as c_int; 8])?;
         let others = Box::new(self.others.take(shape.bytes(1..shape.planes)));
         let mut picture = Picture::empty(format, size);
-        // SAFETY: the picture is empty, and the buffer as long as `shape` asks for.
-        unsafe { shape.place(picture.as_ptr(), 0, 1..shape.planes, others) }?;
+        // SAFETY: the picture is empty.
+        unsafe { shape.place(picture.as_mut_ptr(), 0, 1..shape.planes, others) }?;
         picture.put_luma(luma, place, shape.line_bytes[0]);
         Some(picture)
     }
@@ -113,10 +113,10 @@ impl DecoderBuffers {
         let size = luma.size();
         let shape = Shape::aligned(format, (size.0 as c_int, size.1 as c_int), [ALIGNMENT as c_int; 8])?;
         let others = Box::new(self.others.take(shape.bytes(1..shape.planes)));
-        let picture = Picture::empty(format, size);
-        // SAFETY: both pictures are valid, this one is empty, and the buffer as long as `shape` asks for.
+        let mut picture = Picture::empty(format, size);
+        // SAFETY: both pictures are valid, and this one is empty.
         unsafe {
-            let (from, to) = (luma.as_ptr(), picture.as_ptr());
+            let (from, to) = (luma.as_ptr(), picture.as_mut_ptr());
             (*to).buf[0] = ffi::av_buffer_ref((*from).buf[0]);
             if (*to).buf[0].is_null() {
                 return None;
@@ -190,10 +190,11 @@ impl Shape {
         self.plane_bytes[planes].iter().map(|&bytes| room(bytes)).sum()
     }
 
-    /// Makes `buffer` the picture's buffer number `index`, with these planes in it; the picture then owns it.
+    /// Makes `buffer` the picture's buffer number `index`, with these planes in it; the picture then owns it. `None` when it
+    /// is shorter than [`bytes`](Shape::bytes) says, or cannot be lent.
     ///
     /// # Safety
-    /// The picture is valid and has no such buffer yet; `buffer` is as long as [`bytes`](Shape::bytes) says.
+    /// The picture is valid and has no such buffer yet.
     unsafe fn place(
         &self,
         frame: *mut ffi::AVFrame,
@@ -202,10 +203,11 @@ impl Shape {
         buffer: Box<dyn Buffer>,
     ) -> Option<()> {
         let pinned = buffer.is_pinned();
-        debug_assert!(buffer.len() >= self.bytes(planes.clone()));
+        if buffer.len() < self.bytes(planes.clone()) {
+            return None;
+        }
         let reference = lend(buffer)?;
-        // SAFETY: the frame is valid by the caller's promise, the reference was just made, and its bytes are as many as the
-        // planes take.
+        // SAFETY: the frame is valid by the caller's promise, the reference was just made, and has room for the planes.
         unsafe {
             let mut start = (*reference).data;
             (*frame).buf[index] = reference;
@@ -276,4 +278,26 @@ pub(super) unsafe extern "C" fn get_buffer(
 unsafe extern "C" fn give_back(owner: *mut c_void, _data: *mut u8) {
     // SAFETY: `lend` made it with `Box::into_raw`, and FFmpeg calls this once, after the last reference to the buffer is gone.
     drop(unsafe { Box::from_raw(owner.cast::<Box<dyn Buffer>>()) });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lends half of what it is asked for.
+    struct Stingy(HostPool);
+
+    impl Pool for Stingy {
+        fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
+            self.0.buffer(len / 2)
+        }
+    }
+
+    #[test]
+    fn a_buffer_that_is_too_short_is_not_written_past() {
+        let buffers = DecoderBuffers::default();
+        buffers.use_pool(Arc::new(Stingy(HostPool::default())));
+        let format = RawFormat::from_name("yuv420p").unwrap();
+        assert!(buffers.picture(format, (640, 480)).is_none());
+    }
 }

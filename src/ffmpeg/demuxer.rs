@@ -20,10 +20,10 @@ use std::sync::Arc;
 pub struct Demuxer {
     ptr: *mut ffi::AVFormatContext,
     media: Media,
-    /// Options that nobody has asked for.
+    /// Options that this kind of input does not know.
     ignored: Metadata,
     /// Where the packets of a device are copied to. Its driver lends the memory that they come in: only a few buffers, which
-    /// are gone when the device is closed.
+    /// are gone when the device is closed. Those of containers and protocols own their bytes.
     copies: Option<Arc<dyn Pool>>,
     // The context reads from it, and its callback looks at the interrupt, for as long as it lives.
     _io: Option<CustomIo>,
@@ -99,10 +99,6 @@ impl Demuxer {
                 (*ptr).pb = io.as_ptr();
             }
             set_entries(&mut dictionary, options);
-            let copies: Option<Arc<dyn Pool>> = match is_device {
-                true => Some(Arc::new(HostPool::default())),
-                false => None,
-            };
             if is_device {
                 // Cameras then say that there is nothing yet, instead of waiting where no interrupt reaches them.
                 (*ptr).flags |= ffi::AVFMT_FLAG_NONBLOCK;
@@ -112,6 +108,11 @@ impl Demuxer {
             ffi::av_dict_free(&mut dictionary);
             check(opened)?;
             let media = Media::empty(text((*(*ptr).iformat).name));
+            // FFmpeg knows some devices by their names (`/dev/video0`), with no format given.
+            let copies: Option<Arc<dyn Pool>> = match self::is_device((*ptr).iformat) {
+                true => Some(Arc::new(HostPool::default())),
+                false => None,
+            };
             let mut demuxer = Demuxer { ptr, media, ignored, copies, _io: io, interrupt };
             check(ffi::avformat_find_stream_info(ptr, std::ptr::null_mut()))?;
             demuxer.describe();
@@ -199,9 +200,9 @@ impl Demuxer {
     /// When reading fails before the end.
     pub fn read(&mut self) -> Result<Option<Packet>, Error> {
         loop {
-            let packet = Packet::new();
+            let mut packet = Packet::new();
             // SAFETY: the context is open, the packet valid.
-            match check(unsafe { ffi::av_read_frame(self.ptr, packet.as_ptr()) }) {
+            match check(unsafe { ffi::av_read_frame(self.ptr, packet.as_mut_ptr()) }) {
                 // A stream that turned up after opening (in a transport stream, say) is nothing we know how to write.
                 Ok(_) if packet.stream() >= self.media.streams.len() => {}
                 Ok(_) => return self.owned(packet).map(Some),

@@ -141,13 +141,24 @@ impl VideoEncoder {
     /// Gives it a picture, or `None` when there is no more. Take all its packets before the next picture.
     ///
     /// # Errors
-    /// When it fails.
+    /// When it fails; `EINVAL` when the picture has another format or size than it was opened for, or its samples do not lie
+    /// in the host's memory.
     pub fn send(&mut self, picture: Option<&Picture>) -> Result<(), Error> {
+        let picture = picture.map(|picture| self.checked(picture)).transpose()?;
         self.can_close |= picture.is_some();
-        let picture = picture.map_or(std::ptr::null(), |picture| picture.as_ptr().cast_const());
+        let picture = picture.map_or(std::ptr::null(), std::ptr::from_ref);
         // SAFETY: the context is open; the encoder takes references of its own.
         check(unsafe { ffi::avcodec_send_frame(self.ptr, picture) })?;
         Ok(())
+    }
+
+    /// What it may read of the picture: encoders rely on the format and the size that they were opened for.
+    fn checked<'a>(&self, picture: &'a Picture) -> Result<&'a ffi::AVFrame, Error> {
+        // SAFETY: the context is open.
+        let (format, width, height) = unsafe { ((*self.ptr).pix_fmt, (*self.ptr).width, (*self.ptr).height) };
+        let frame = picture.samples()?;
+        let fits = (picture.format().0, frame.width, frame.height) == (format, width, height);
+        if fits { Ok(frame) } else { Err(Error::Other { errno: libc::EINVAL }) }
     }
 
     /// The next packet that is done; `None` when it needs another picture, or is at its end.
@@ -155,9 +166,9 @@ impl VideoEncoder {
     /// # Errors
     /// When it fails.
     pub fn receive(&mut self) -> Result<Option<Packet>, Error> {
-        let packet = Packet::new();
+        let mut packet = Packet::new();
         // SAFETY: the context is open, the packet valid and empty.
-        match check(unsafe { ffi::avcodec_receive_packet(self.ptr, packet.as_ptr()) }) {
+        match check(unsafe { ffi::avcodec_receive_packet(self.ptr, packet.as_mut_ptr()) }) {
             Ok(_) => Ok(Some(packet)),
             Err(Error::Eof | Error::Other { errno: libc::EAGAIN }) => Ok(None),
             Err(error) => Err(error),

@@ -25,10 +25,32 @@ pub fn set_verbose(verbose: bool) {
     }
 }
 
-/// Keeps encoders quiet that write to stderr past FFmpeg's log. Call it before any thread is started.
+/// Keeps SVT-AV1 quiet, which writes to stderr past FFmpeg's log, and has no option but an environment variable. To be called
+/// before the first thread is started: later it changes nothing, as other threads may read the environment.
 pub fn silence_encoders() {
-    // SAFETY: no other thread reads the environment yet.
-    unsafe { std::env::set_var("SVT_LOG", "1") };
+    if is_only_thread() {
+        // SAFETY: this is the only thread, and none but itself could start another one meanwhile.
+        unsafe { std::env::set_var("SVT_LOG", "1") };
+    }
+}
+
+/// Is the calling thread the only one of the process?
+fn is_only_thread() -> bool {
+    #[cfg(target_os = "linux")]
+    return std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1);
+    #[cfg(target_os = "macos")]
+    {
+        let size = size_of::<libc::proc_taskinfo>() as i32;
+        // SAFETY: a structure of numbers, for all of which 0 will do.
+        let mut info: libc::proc_taskinfo = unsafe { std::mem::zeroed() };
+        let to = (&raw mut info).cast();
+        // SAFETY: there is room for `size` bytes at `to`.
+        let written = unsafe { libc::proc_pidinfo(libc::getpid(), libc::PROC_PIDTASKINFO, 0, to, size) };
+        written == size && info.pti_threadnum == 1
+    }
+    // Windows guards its environment itself.
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
+    return cfg!(windows);
 }
 
 /// The last error that FFmpeg logged since this was called before, without its line end.
@@ -105,5 +127,21 @@ unsafe extern "C" fn remember(
     }
     if !message.is_empty() {
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_stays_as_it_is_once_there_are_other_threads() {
+        let before = std::env::var_os("SVT_LOG");
+        let (end, until) = std::sync::mpsc::channel::<()>();
+        let other = std::thread::spawn(move || until.recv());
+        silence_encoders();
+        assert_eq!(std::env::var_os("SVT_LOG"), before);
+        drop(end);
+        assert!(other.join().is_ok());
     }
 }

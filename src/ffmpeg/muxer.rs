@@ -28,9 +28,9 @@ pub struct Muxer {
     header_written: bool,
     /// For each stream, the decoding time of its last packet, in the unit that the container chose.
     times: Vec<Option<i64>>,
-    /// The first error of a file that the muxer itself has opened, which it tells nobody; 0 while there is none.
+    /// The first error of a file that the muxer itself has opened, which FFmpeg does not report; 0 while there is none.
     failed: Box<AtomicI32>,
-    /// What ends a wait for whoever is at the other end of a connection. The context's callback looks at it.
+    /// What ends a wait for the other end of a connection. The context's callback looks at it.
     interrupt: Option<Box<Interrupt>>,
     /// The first decoding time of a live stream, in microseconds.
     begin: Option<i64>,
@@ -128,7 +128,7 @@ impl Muxer {
         unsafe { set_entries(&mut (*self.ptr).metadata, metadata) };
     }
 
-    /// Moves everything that is going to be written by so many microseconds.
+    /// Moves everything that is going to be written by this many microseconds.
     pub fn shift(&mut self, by: i64) {
         // SAFETY: the context is valid, its header not yet written.
         unsafe { (*self.ptr).output_ts_offset = by };
@@ -362,7 +362,7 @@ impl Muxer {
         unsafe {
             let to = &**(*self.ptr).streams.add(stream.0);
             packet.rescale(time_base, to.time_base.into());
-            (*packet.as_ptr()).pos = -1;
+            (*packet.as_mut_ptr()).pos = -1;
             // Captions and data may share a moment in any container.
             let kind = (*to.codecpar).codec_type;
             let in_turn = matches!(kind, ffi::AVMediaType::AVMEDIA_TYPE_VIDEO | ffi::AVMediaType::AVMEDIA_TYPE_AUDIO);
@@ -370,7 +370,7 @@ impl Muxer {
             let delay = self.times[stream.0].map_or(0, |last| packet.delay_to(last.saturating_add(apart)));
             self.times[stream.0] = packet.dts().or(self.times[stream.0]);
             let delay = rescale(delay, to.time_base.into(), super::microseconds());
-            check(ffi::av_interleaved_write_frame(self.ptr, packet.as_ptr()))?;
+            check(ffi::av_interleaved_write_frame(self.ptr, packet.as_mut_ptr()))?;
             check(self.failed.load(Ordering::Relaxed))?;
             // RTSP's muxer does not say that a write was cut short.
             match &self.interrupt {
@@ -383,7 +383,7 @@ impl Muxer {
     /// Writes what is held back and the end of the file.
     ///
     /// # Errors
-    /// When writing failed, now or before without anybody noticing.
+    /// When writing failed, now or before without having been reported.
     pub fn finish(mut self) -> Result<(), Error> {
         // SAFETY: the header is written; the file is closed once, here or in `drop`.
         unsafe {
@@ -424,7 +424,7 @@ impl Drop for Muxer {
             // SAFETY: the header is written, the trailer is not.
             unsafe { ffi::av_write_trailer(self.ptr) };
         }
-        // An output that was given up: whoever gave it up has said why.
+        // An output that was given up: the reason has been reported.
         let _ = self.close();
         // SAFETY: allocated in `create`, freed nowhere else.
         unsafe { ffi::avformat_free_context(self.ptr) };

@@ -25,8 +25,8 @@ pub(super) struct Nvdec {
 unsafe impl Send for Nvdec {}
 
 impl Nvdec {
-    /// The GPU with this index. Where equalization runs on the same one, both share its primary context, unless somebody
-    /// has made that in a way that FFmpeg does not like.
+    /// The GPU with this index. Where equalization runs on the same one, both share its primary context, unless that
+    /// was made in a way that FFmpeg does not take.
     pub fn open(gpu: usize) -> Result<Self, Error> {
         let name = c_string(&gpu.to_string());
         let kind = ffi::AVHWDeviceType::AV_HWDEVICE_TYPE_CUDA;
@@ -79,7 +79,7 @@ impl Nvdec {
     /// When there is no memory for it, or the GPU fails.
     pub fn take_out(
         &self,
-        surface: &Picture,
+        surface: &mut Picture,
         format: RawFormat,
         buffers: &DecoderBuffers,
     ) -> Result<Option<Picture>, Error> {

@@ -57,7 +57,13 @@ impl Packet {
         self.pinned.then(|| self.get().data.cast_const())
     }
 
-    pub(super) fn as_ptr(&self) -> *mut ffi::AVPacket {
+    /// The AVPacket, to be read.
+    pub(super) fn as_ptr(&self) -> *const ffi::AVPacket {
+        self.ptr
+    }
+
+    /// The AVPacket, to be written.
+    pub(super) fn as_mut_ptr(&mut self) -> *mut ffi::AVPacket {
         self.ptr
     }
 
@@ -123,7 +129,7 @@ impl Packet {
         if packet.data.is_null() {
             return &[];
         }
-        // SAFETY: a packet holds `size` bytes at `data` for as long as it lives, and nobody changes them.
+        // SAFETY: a packet holds `size` bytes at `data` for as long as it lives, and nothing changes them.
         unsafe { std::slice::from_raw_parts(packet.data, self.len()) }
     }
 
@@ -137,7 +143,7 @@ impl Packet {
         self.len() == 0
     }
 
-    /// Does the input's edit list hide it? Decoders need it for what follows, and nobody sees or hears it.
+    /// Does the input's edit list hide it? Decoders need it for what follows, but it is not shown or heard.
     pub fn is_hidden(&self) -> bool {
         self.get().flags & ffi::AV_PKT_FLAG_DISCARD != 0
     }
@@ -252,12 +258,12 @@ mod tests {
     #[test]
     fn a_raw_picture_lies_where_its_packet_was_copied_to_and_outlives_what_was_lent() {
         let mut driver = vec![7u8; 64 * 48];
-        let lent = Packet::new();
+        let mut lent = Packet::new();
         // SAFETY: the bytes live as long as the packet points to them; it does not own them.
         unsafe {
-            (*lent.as_ptr()).data = driver.as_mut_ptr();
-            (*lent.as_ptr()).size = driver.len() as i32;
-            (*lent.as_ptr()).pts = 5;
+            (*lent.as_mut_ptr()).data = driver.as_mut_ptr();
+            (*lent.as_mut_ptr()).size = driver.len() as i32;
+            (*lent.as_mut_ptr()).pts = 5;
         }
         let copy = lent.copied_into(Box::new(Pinned(HostPool::default().take(lent.room())))).unwrap();
         drop(lent);

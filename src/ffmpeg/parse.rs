@@ -29,7 +29,7 @@ pub fn parse_number(number: &str) -> Option<f64> {
     (rest.is_empty() && !number.is_empty() && parsed.is_finite()).then_some(parsed)
 }
 
-/// The timecode that is so many frames after `timecode` (`01:00:00:00`; drop-frame with a semicolon) at this rate.
+/// The timecode that is `frames` frames after `timecode` (`01:00:00:00`; drop-frame with a semicolon) at this rate.
 pub fn later_timecode(timecode: &str, rate: Rational, frames: i32) -> Option<String> {
     let mut room = [0; ffi::AV_TIMECODE_STR_SIZE as usize];
     // SAFETY: a timecode to fill in, a NUL-terminated text, and as much room as FFmpeg says that it takes at most.

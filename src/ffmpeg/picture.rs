@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub struct Properties {
     /// Pixel format.
     pub format: PixelFormat,
-    /// Which codes are picture, if somebody says so.
+    /// Which codes are picture, if that is known.
     pub range: Option<Range>,
     /// Where chroma lies, if known.
     pub siting: Option<Siting>,
@@ -26,14 +26,14 @@ pub struct Properties {
 /// An AVFrame: pixels, and all that is known of them.
 pub struct Picture {
     ptr: *mut ffi::AVFrame,
-    /// Where its first plane lies, if that is on a GPU. The plane's pointer is the address there, and only counted with.
+    /// The memory of its first plane, if that is a GPU's. The plane's pointer is then an address of the GPU, which FFmpeg
+    /// only does arithmetic with: whatever reads samples asks [`Picture::samples`].
     luma: Option<Arc<dyn Memory>>,
 }
 
-// SAFETY: an AVFrame is plain data and atomically counted references; nothing ties it to a thread, and through a
-// shared reference it is only read.
+// SAFETY: an AVFrame is plain data and atomically counted references; nothing ties it to a thread.
 unsafe impl Send for Picture {}
-// SAFETY: as above.
+// SAFETY: as above; what writes to the AVFrame or to its samples takes the Picture by `&mut`, or owns it.
 unsafe impl Sync for Picture {}
 
 impl Picture {
@@ -54,7 +54,7 @@ impl Picture {
         picture
     }
 
-    /// Has its first plane lie in this memory of a GPU, with rows so far apart. Nobody reads it through the AVFrame.
+    /// Has its first plane lie in this memory of a GPU, with `line_bytes` from one row to the next.
     pub(super) fn put_luma(&mut self, memory: Arc<dyn Memory>, OnDevice { address, .. }: OnDevice, line_bytes: i32) {
         let frame = self.get_mut();
         frame.data[0] = std::ptr::without_provenance_mut(address as usize);
@@ -122,7 +122,27 @@ impl Picture {
         self.get().data[plane]
     }
 
-    pub(super) fn as_ptr(&self) -> *mut ffi::AVFrame {
+    /// The AVFrame, for functions of FFmpeg's that read its samples.
+    ///
+    /// # Errors
+    /// `EINVAL` when the host's memory does not hold its samples: some lie on a GPU, or it only describes other pictures.
+    pub(super) fn samples(&self) -> Result<&ffi::AVFrame, Error> {
+        let frame = self.get();
+        // SAFETY: any number will do; it answers with a negative one to what is no format.
+        let planes = unsafe { ffi::av_pix_fmt_count_planes(self.format().0) };
+        let planes = usize::try_from(planes).ok().filter(|&planes| planes > 0);
+        let on_host = self.luma.is_none() && frame.hw_frames_ctx.is_null();
+        let held = planes.is_some_and(|planes| frame.data[..planes].iter().all(|plane| !plane.is_null()));
+        if on_host && held { Ok(frame) } else { Err(Error::Other { errno: libc::EINVAL }) }
+    }
+
+    /// The AVFrame, to be read.
+    pub(super) fn as_ptr(&self) -> *const ffi::AVFrame {
+        self.ptr
+    }
+
+    /// The AVFrame, to be written.
+    pub(super) fn as_mut_ptr(&mut self) -> *mut ffi::AVFrame {
         self.ptr
     }
 
@@ -175,9 +195,17 @@ impl Picture {
     }
 
     /// Calls its pixel format by another name that stores samples the same way (`yuvj420p` for `yuv420p`).
+    ///
+    /// # Panics
+    /// When that stores them another way.
     pub fn rename(&mut self, format: RawFormat) {
-        debug_assert_eq!(format.native(), self.format().native());
-        self.get_mut().format = format.0 as i32;
+        if format != self.format() {
+            assert!(
+                format.native().is_some() && format.native() == self.format().native(),
+                "{format} is another format"
+            );
+            self.get_mut().format = format.0 as i32;
+        }
     }
 
     /// When it is shown, as best as FFmpeg can tell, in its stream's time base.

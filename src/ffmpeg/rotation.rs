@@ -138,7 +138,8 @@ struct Rotator {
 
 impl Rotator {
     fn turn(&mut self, picture: Picture) -> Result<Picture, Error> {
-        let picture = self.evened(picture)?;
+        let mut picture = self.evened(picture)?;
+        picture.samples()?;
         let (format, size) = (picture.format(), picture.size());
         if !matches!(&self.graph, Some((for_format, for_size, _)) if (*for_format, *for_size) == (format, size)) {
             self.graph = Some((format, size, self.build(&picture)?));
@@ -149,15 +150,15 @@ impl Rotator {
         let mut turned = Picture::new();
         // SAFETY: the graph is configured; the source takes the picture's references, the sink fills an empty picture.
         unsafe {
-            check(ffi::av_buffersrc_add_frame(inlet.as_mut_ptr(), picture.as_ptr()))?;
-            check(ffi::av_buffersink_get_frame(outlet.as_mut_ptr(), turned.as_ptr()))?;
+            check(ffi::av_buffersrc_add_frame(inlet.as_mut_ptr(), picture.as_mut_ptr()))?;
+            check(ffi::av_buffersink_get_frame(outlet.as_mut_ptr(), turned.as_mut_ptr()))?;
             let orientation = c"Orientation".as_ptr();
             if self.turn.0.starts_with("transpose") {
                 // What were rows of two fields are columns now.
                 turned.set_progressive();
             }
-            ffi::av_frame_remove_side_data(turned.as_ptr(), ffi::AVFrameSideDataType::AV_FRAME_DATA_DISPLAYMATRIX);
-            ffi::av_dict_set(&mut (*turned.as_ptr()).metadata, orientation, std::ptr::null(), 0);
+            ffi::av_frame_remove_side_data(turned.as_mut_ptr(), ffi::AVFrameSideDataType::AV_FRAME_DATA_DISPLAYMATRIX);
+            ffi::av_dict_set(&mut turned.get_mut().metadata, orientation, std::ptr::null(), 0);
         }
         Ok(turned)
     }

@@ -120,7 +120,7 @@ impl Scaler {
             self.set_up(from)?;
         }
         let mut out = Picture::allocate(self.to.format, self.to.size)?;
-        let source = picture.get();
+        let source = picture.samples()?;
         // SAFETY: the context was made for these two formats and sizes, and both pictures have all their planes.
         check(unsafe {
             ffi::sws_scale(

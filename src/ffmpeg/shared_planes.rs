@@ -53,7 +53,7 @@ impl Picture {
             let bytes = plane.memory().bytes();
             let owner: *mut Plane = Box::into_raw(Box::new(plane.clone()));
             // SAFETY: the buffer lives until `release` drops the plane that keeps it; it is marked read-only, so
-            // nobody writes through the pointer.
+            // nothing writes through the pointer.
             unsafe {
                 let start = bytes.as_ptr().cast_mut();
                 let read_only = ffi::AV_BUFFER_FLAG_READONLY;
@@ -76,7 +76,7 @@ impl Picture {
             }
         }
         picture.set_time(frame.pts);
-        // Which kind of picture it was coded as is the encoder's to decide anew.
+        // Which kind of picture it was coded as is for the encoder to decide again.
         picture.get_mut().pict_type = ffi::AVPictureType::AV_PICTURE_TYPE_NONE;
         Ok(picture)
     }
@@ -98,7 +98,7 @@ impl Picture {
         // SAFETY: the frame is valid; the buffer found is the one that `data[index]` points into, and the reference
         // taken keeps it for as long as the plane lives.
         unsafe {
-            let buffer = ffi::av_frame_get_plane_buffer(self.as_ptr(), index as i32);
+            let buffer = ffi::av_frame_get_plane_buffer(self.as_ptr().cast_mut(), index as i32);
             anyhow::ensure!(!buffer.is_null(), "the decoder's picture has no plane {index}");
             let reference = ffi::av_buffer_ref(buffer);
             anyhow::ensure!(!reference.is_null(), "out of memory");
@@ -115,7 +115,7 @@ unsafe extern "C" fn release(owner: *mut std::ffi::c_void, _data: *mut u8) {
     drop(unsafe { Box::from_raw(owner.cast::<Plane>()) });
 }
 
-/// Memory of FFmpeg's, or lent to it, kept by a counted reference. Nobody writes to a decoded picture: the decoder itself
+/// Memory of FFmpeg's, or lent to it, kept by a counted reference. Nothing writes to a decoded picture: the decoder itself
 /// still predicts from it.
 struct BufferReference {
     reference: *mut ffi::AVBufferRef,
@@ -129,7 +129,7 @@ unsafe impl Sync for BufferReference {}
 
 impl Memory for BufferReference {
     fn bytes(&self) -> &[u8] {
-        // SAFETY: the reference keeps `size` bytes at `data` alive, and nobody writes to them any more.
+        // SAFETY: the reference keeps `size` bytes at `data` alive, and nothing writes to them any more.
         unsafe { std::slice::from_raw_parts((*self.reference).data, (*self.reference).size) }
     }
 

@@ -75,7 +75,7 @@ impl StreamSideData {
         }
     }
 
-    /// What is still true once the pictures are encoded anew: how they are shown, not how they were coded.
+    /// What is still true once the pictures are encoded again: how they are shown, not how they were coded.
     #[must_use]
     pub fn of_pictures(&self) -> Self {
         use ffi::AVPacketSideDataType::*;

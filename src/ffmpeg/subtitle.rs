@@ -71,7 +71,9 @@ impl SubtitleTranscoder {
         let mut subtitle: ffi::AVSubtitle = unsafe { std::mem::zeroed() };
         let mut complete = 0;
         // SAFETY: the decoder is open, the packet valid.
-        check(unsafe { ffi::avcodec_decode_subtitle2(self.decoder, &mut subtitle, &mut complete, packet.as_ptr()) })?;
+        check(unsafe {
+            ffi::avcodec_decode_subtitle2(self.decoder, &mut subtitle, &mut complete, packet.as_ptr().cast_mut())
+        })?;
         if complete == 0 {
             return Ok(None);
         }
@@ -91,18 +93,19 @@ impl SubtitleTranscoder {
         }
         let size = encoded? as usize;
         let milliseconds = Rational::new(1, 1000);
-        let out = Packet::new();
+        let mut out = Packet::new();
+        let to = out.as_mut_ptr();
         // SAFETY: the new packet has room for `size` bytes.
         unsafe {
-            check(ffi::av_new_packet(out.as_ptr(), size as i32))?;
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), (*out.as_ptr()).data, size);
+            check(ffi::av_new_packet(to, size as i32))?;
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), (*to).data, size);
             let start = packet.time().unwrap_or(0) + rescale(delay, milliseconds, self.time_base);
-            (*out.as_ptr()).pts = start;
-            (*out.as_ptr()).dts = start;
+            (*to).pts = start;
+            (*to).dts = start;
             let known = packet.duration() > 0 && delay == 0;
             let duration = if known { packet.duration() } else { rescale(shown, milliseconds, self.time_base) };
-            (*out.as_ptr()).duration = duration;
-            (*out.as_ptr()).flags |= ffi::AV_PKT_FLAG_KEY;
+            (*to).duration = duration;
+            (*to).flags |= ffi::AV_PKT_FLAG_KEY;
         }
         Ok(Some(out))
     }

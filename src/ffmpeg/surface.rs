@@ -20,7 +20,7 @@ use std::ffi::c_int;
 /// # Safety
 /// The surface is one of CUDA's, of the context and with the decoder's work on the stream that `place` has the handles of.
 pub(super) unsafe fn take_out(
-    surface: &Picture,
+    surface: &mut Picture,
     place: (usize, usize),
     format: RawFormat,
     buffers: &DecoderBuffers,
@@ -33,7 +33,7 @@ pub(super) unsafe fn take_out(
     let adopted = unsafe { adopted(surface, place, format, samples, buffers) };
     let mut picture = match adopted {
         Some(picture) => picture,
-        None => unpacked(&brought_down(surface, packed, buffers)?, format, samples, buffers)?,
+        None => unpacked(brought_down(surface, packed, buffers)?, format, samples, buffers)?,
     };
     describe(&mut picture, surface)?;
     Ok(Some(picture))
@@ -92,10 +92,10 @@ unsafe fn adopted(
     };
     // SAFETY: by the caller's promise; the surface stays until its picture is dropped.
     let Adopted { luma, mut pairs } = unsafe { pool.adopt(&lies) }?;
-    let picture = buffers.picture_beside(luma, format, (width, height))?;
+    let mut picture = buffers.picture_beside(luma, format, (width, height))?;
     let mut rows = pairs.chunks_exact_mut(lies.pairs.row_bytes);
-    // SAFETY: the picture is nobody else's yet, and its chroma lies in memory of the host.
-    unsafe { take_chroma_apart(&picture, samples, |_| rows.next().expect("as many rows as were asked for")) };
+    // SAFETY: the picture's chroma lies in memory of the host that was made for it.
+    unsafe { take_chroma_apart(&mut picture, samples, |_| rows.next().expect("as many rows as were asked for")) };
     Some(picture)
 }
 
@@ -109,18 +109,19 @@ fn chroma_of(surface: &Picture) -> *mut u8 {
     if one_more { chroma.wrapping_add(pitch) } else { chroma }
 }
 
-/// A surface as it is, in the host's memory.
-fn brought_down(surface: &Picture, packed: RawFormat, buffers: &DecoderBuffers) -> Result<Picture, Error> {
+/// A surface as it is, in the host's memory. The surface is left as it was.
+fn brought_down(surface: &mut Picture, packed: RawFormat, buffers: &DecoderBuffers) -> Result<Picture, Error> {
     let (width, height) = surface.size();
     // Of an odd height, FFmpeg would leave out the last row of chroma; the surface has one row more.
     let even = height.next_multiple_of(2);
-    let down = buffers.picture(packed, (width, even)).ok_or(NO_MEMORY)?;
-    let (from, to) = (surface.as_ptr(), down.as_ptr());
+    let mut down = buffers.picture(packed, (width, even)).ok_or(NO_MEMORY)?;
+    let chroma_rows = chroma_of(surface);
+    let (from, to) = (surface.as_mut_ptr(), down.as_mut_ptr());
     // SAFETY: both pictures are valid and have two planes, and the one that is written has room for all rows of the other
     // one. The surface has that one row more before its chroma, too.
     unsafe {
         let chroma = (*from).data[1];
-        (*from).data[1] = chroma_of(surface);
+        (*from).data[1] = chroma_rows;
         (*from).height = even as c_int;
         let copied = check(ffi::av_hwframe_transfer_data(to, from, 0));
         ((*from).height, (*from).data[1]) = (height as c_int, chroma);
@@ -131,27 +132,32 @@ fn brought_down(surface: &Picture, packed: RawFormat, buffers: &DecoderBuffers) 
 }
 
 /// A picture of three planes out of one whose chroma samples lie in pairs. Its luma stays where it is.
-fn unpacked(down: &Picture, format: RawFormat, samples: Samples, buffers: &DecoderBuffers) -> Result<Picture, Error> {
+fn unpacked(
+    mut down: Picture,
+    format: RawFormat,
+    samples: Samples,
+    buffers: &DecoderBuffers,
+) -> Result<Picture, Error> {
     let Samples { bytes, shift } = samples;
-    let picture = buffers.picture_around(down, format).ok_or(NO_MEMORY)?;
+    let mut picture = buffers.picture_around(&down, format).ok_or(NO_MEMORY)?;
     let (width, height) = picture.size();
     let pair_bytes = 2 * width.div_ceil(2) * bytes;
-    // SAFETY: the rows lie in the pictures, which nobody else has yet. Those of `down` that are read are not those that are
-    // written: its chroma is no plane of `picture`.
+    // SAFETY: the rows lie in the pictures, both of which are owned here. Those of `down` that are read are not those that
+    // are written: its chroma is no plane of `picture`.
     unsafe {
         if shift > 0 {
-            (0..height).for_each(|y| shift_down(row(picture.as_ptr(), 0, y, width * bytes), shift));
+            (0..height).for_each(|y| shift_down(row(picture.as_mut_ptr(), 0, y, width * bytes), shift));
         }
-        take_chroma_apart(&picture, samples, |y| row(down.as_ptr(), 1, y, pair_bytes));
+        take_chroma_apart(&mut picture, samples, |y| row(down.as_mut_ptr(), 1, y, pair_bytes));
     }
     Ok(picture)
 }
 
-/// A row of a plane, of so many bytes.
+/// A row of a plane, of `bytes` bytes.
 ///
 /// # Safety
-/// The frame is valid and has them in the host's memory. For as long as the row is in use, so is the memory, and nobody
-/// else looks at that row.
+/// The frame is valid and has them in the host's memory. For as long as the row is in use, so is the memory, and nothing
+/// else accesses that row.
 unsafe fn row<'a>(frame: *mut ffi::AVFrame, plane: usize, y: usize, bytes: usize) -> &'a mut [u8] {
     // SAFETY: by the caller's promise.
     unsafe {
@@ -164,9 +170,9 @@ unsafe fn row<'a>(frame: *mut ffi::AVFrame, plane: usize, y: usize, bytes: usize
 ///
 /// # Safety
 /// As for [`row`], of all rows of chroma of `picture`.
-unsafe fn take_chroma_apart<'a>(picture: &Picture, samples: Samples, mut pairs: impl FnMut(usize) -> &'a mut [u8]) {
+unsafe fn take_chroma_apart<'a>(picture: &mut Picture, samples: Samples, mut pairs: impl FnMut(usize) -> &'a mut [u8]) {
     let Samples { bytes, shift } = samples;
-    let (frame, (width, height)) = (picture.as_ptr(), picture.size());
+    let ((width, height), frame) = (picture.size(), picture.as_mut_ptr());
     let row_bytes = width.div_ceil(2) * bytes;
     for y in 0..height.div_ceil(2) {
         // SAFETY: by the caller's promise; the planes lie apart.
@@ -201,17 +207,16 @@ fn take_apart_wide(pairs: &[u8], cb: &mut [u8], cr: &mut [u8], shift: u32) {
 fn describe(picture: &mut Picture, surface: &Picture) -> Result<(), Error> {
     let lent = picture.get().opaque;
     picture.copy_properties(surface)?;
-    // SAFETY: the picture is valid, and nobody else has it yet.
-    unsafe {
-        (*picture.as_ptr()).opaque = lent;
-        check(ffi::av_frame_apply_cropping(picture.as_ptr(), 0))?;
-    }
+    picture.get_mut().opaque = lent;
+    // SAFETY: the picture is valid.
+    check(unsafe { ffi::av_frame_apply_cropping(picture.as_mut_ptr(), 0) })?;
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ffmpeg::{Encoder, Media, Properties, Rational, Scaler, StreamSideData, VideoEncoder, VideoOptions};
     use crate::frame::{Buffer, HostBuffer, HostPool, Memory, OnDevice, Plane, Pool};
     use std::ops::Range;
     use std::sync::Arc;
@@ -223,7 +228,7 @@ mod tests {
         for plane in 0..3 {
             for y in 0..native.rows(plane, size.1) {
                 let bytes = native.row_bytes(plane, size.0);
-                // SAFETY: a row of a picture that is nobody else's.
+                // SAFETY: a row of a picture that is not shared.
                 let row = unsafe {
                     let frame = picture.get();
                     let start = frame.data[plane].add(y * frame.linesize[plane] as usize);
@@ -250,7 +255,7 @@ mod tests {
         let bytes = if shift > 0 { 2 } else { 1 };
         let write = |plane: usize, y: usize, x: usize, from: &Plane, at: usize| {
             let from = &from.row(y)[at * bytes..][..bytes];
-            // SAFETY: a sample of a picture that is nobody else's.
+            // SAFETY: a sample of a picture that is not shared.
             unsafe {
                 let frame = down.get();
                 let to = frame.data[plane].add(y * frame.linesize[plane] as usize + x * bytes);
@@ -281,8 +286,9 @@ mod tests {
                 let down = as_from_nvdec(&expected, packed, shift, &buffers);
                 let samples = Samples::of(down.format(), expected.format()).unwrap();
                 assert_eq!(samples.shift, shift);
-                let found = unpacked(&down, expected.format(), samples, &buffers).unwrap();
-                assert_eq!((found.size(), found.address(0)), (size, down.address(0)), "luma stays where it came down");
+                let luma = down.address(0);
+                let found = unpacked(down, expected.format(), samples, &buffers).unwrap();
+                assert_eq!((found.size(), found.address(0)), (size, luma), "luma stays where it came down");
                 let [expected, found] = [&expected, &found].map(|picture| picture.to_frame().unwrap().unwrap());
                 for (plane, (expected, found)) in expected.planes().iter().zip(found.planes()).enumerate() {
                     for y in 0..expected.rows() {
@@ -360,21 +366,21 @@ mod tests {
         let (width, height) = picture.size();
         let (pitch, rows) = (1024 * width.div_ceil(512), height.next_multiple_of(2));
         let mut bytes = vec![0xa5; pitch * rows / 2 * 3];
-        let down = as_from_nvdec(picture, packed, shift, &DecoderBuffers::default());
+        let mut down = as_from_nvdec(picture, packed, shift, &DecoderBuffers::default());
         let sample = if shift > 0 { 2 } else { 1 };
         for y in 0..rows + rows / 2 {
             let (plane, from, length) = match y.checked_sub(rows) {
                 None => (0, y.min(height - 1), width),
                 Some(from) => (1, from, 2 * width.div_ceil(2)),
             };
-            // SAFETY: a row of a picture that is nobody else's.
-            let from = unsafe { row(down.as_ptr(), plane, from, length * sample) };
+            // SAFETY: a row of a picture that is not shared.
+            let from = unsafe { row(down.as_mut_ptr(), plane, from, length * sample) };
             bytes[y * pitch..][..from.len()].copy_from_slice(from);
         }
-        let surface = Picture::empty(RawFormat::from_name(packed).unwrap(), (width, height));
-        // SAFETY: the picture is nobody else's, and owns no memory; the places are inside of the bytes.
+        let mut surface = Picture::empty(RawFormat::from_name(packed).unwrap(), (width, height));
+        // SAFETY: the picture is not shared, and owns no memory; the places are inside of the bytes.
         unsafe {
-            let frame = surface.as_ptr();
+            let frame = surface.as_mut_ptr();
             let start = std::ptr::with_exposed_provenance_mut::<u8>(bytes.as_mut_ptr().expose_provenance());
             ((*frame).data[0], (*frame).data[1]) = (start, start.add(pitch * height));
             ((*frame).linesize[0], (*frame).linesize[1]) = (pitch as c_int, pitch as c_int);
@@ -392,19 +398,18 @@ mod tests {
         let crops = [(0, 0), (2, 0), (4, 2), (64, 16), (32, 6)];
         for ((format, packed, shift), size) in KINDS.into_iter().flat_map(|kind| sizes.map(|size| (kind, size))) {
             for (left, top) in crops.into_iter().filter(|&(left, top)| left < size.0 && top < size.1) {
-                let expected = picture(format, size);
-                let (bytes, surface) = surface(&expected, packed, shift);
-                for picture in [&expected, &surface] {
-                    // SAFETY: the picture is nobody else's.
-                    unsafe { ((*picture.as_ptr()).crop_left, (*picture.as_ptr()).crop_top) = (left, top) };
+                let mut expected = picture(format, size);
+                let (bytes, mut surface) = surface(&expected, packed, shift);
+                for picture in [&mut expected, &mut surface] {
+                    (picture.get_mut().crop_left, picture.get_mut().crop_top) = (left, top);
                 }
-                // SAFETY: as above.
-                unsafe { check(ffi::av_frame_apply_cropping(expected.as_ptr(), 0)) }.unwrap();
+                // SAFETY: the picture is valid.
+                unsafe { check(ffi::av_frame_apply_cropping(expected.as_mut_ptr(), 0)) }.unwrap();
 
                 let buffers = DecoderBuffers::default();
                 buffers.use_pool(Arc::new(Adopting::default()));
                 let samples = Samples::of(surface.format(), expected.format()).unwrap();
-                // SAFETY: the surface lies in `bytes`, which nobody writes.
+                // SAFETY: the surface lies in `bytes`, which nothing writes.
                 let found = unsafe { adopted(&surface, (CONTEXT, 0), expected.format(), samples, &buffers) };
                 let mut found = found.unwrap();
                 drop(bytes);
@@ -424,6 +429,43 @@ mod tests {
     }
 
     #[test]
+    fn nothing_reads_the_samples_of_a_picture_that_lies_on_a_gpu_or_only_describes_others() {
+        let (format, size) = (RawFormat::from_name("yuv420p").unwrap(), (64, 48));
+        let luma = Arc::new(Elsewhere(HostPool::default().take(64 * 48)));
+        let on_gpu = DecoderBuffers::default().picture_beside(luma, format, size).unwrap();
+        let described = Picture::described(&Properties {
+            format: PixelFormat::Yuv420p,
+            range: None,
+            siting: None,
+            interlaced: None,
+            sample_aspect_ratio: None,
+        });
+        let options = VideoOptions {
+            format,
+            size,
+            time_base: Rational::new(1, 25),
+            frame_rate: None,
+            colour: on_gpu.colour(),
+            sample_aspect_ratio: None,
+            interlaced: None,
+            field_order: Media::of_raw_video("rawvideo", Rational::new(25, 1), None).streams[0].field_order,
+            global_header: false,
+            quantizer: None,
+            options: Vec::new(),
+            side_data: StreamSideData::default(),
+        };
+        let mut encoder = VideoEncoder::open(Encoder::find("mpeg4").unwrap(), &options).unwrap();
+        for picture in [&on_gpu, &described] {
+            let mut scaler = Scaler::to(RawFormat::from_name("rgb24").unwrap(), size, picture.colour());
+            assert!(scaler.run(picture).is_err());
+            assert!(encoder.send(Some(picture)).is_err());
+        }
+        let smaller = picture("yuv420p", (32, 24));
+        assert!(encoder.send(Some(&smaller)).is_err(), "an encoder reads as much as it was opened for");
+        encoder.send(Some(&picture("yuv420p", size))).unwrap();
+    }
+
+    #[test]
     fn a_pool_is_not_asked_to_adopt_what_it_wants_more_of() {
         let expected = picture("yuv420p", (64, 48));
         let (_bytes, surface) = surface(&expected, "nv12", 0);
@@ -433,7 +475,7 @@ mod tests {
         {
             let buffers = DecoderBuffers::default();
             pool.into_iter().for_each(|pool| buffers.use_pool(Arc::new(pool)));
-            // SAFETY: the surface lies in `_bytes`, which nobody writes.
+            // SAFETY: the surface lies in `_bytes`, which nothing writes.
             assert!(unsafe { adopted(&surface, (context, 0), expected.format(), samples, &buffers) }.is_none());
         }
     }

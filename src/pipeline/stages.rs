@@ -5,6 +5,7 @@ use crate::ffmpeg::{Media, Packet, RawFormat, Stream};
 use crate::frame::{Frame, Pool};
 use anyhow::Result;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// What passes from stage to stage: at most one frame, and the packets of other streams that were read before it.
 #[derive(Default)]
@@ -15,6 +16,8 @@ pub struct Delivery {
     pub frame: Option<Frame>,
     /// Where the frame lies.
     pub place: PartPosition,
+    /// When the frame's last byte was read, before it was decoded: of live inputs.
+    pub read_at: Option<Instant>,
 }
 
 /// Where a frame lies, beside the part of the video that was asked for.
@@ -32,7 +35,7 @@ pub enum PartPosition {
 impl Delivery {
     /// A frame for the equalizer alone.
     pub fn beside(place: PartPosition, frame: Frame) -> Self {
-        Delivery { packets: Vec::new(), frame: Some(frame), place }
+        Delivery { frame: Some(frame), place, ..Delivery::default() }
     }
 }
 

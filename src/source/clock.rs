@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// How far the camera's clock may be from the wall's (microseconds) before it is set anew. A network stream opens with
+/// How far the camera's clock may be from the wall's (microseconds) before it is set again. A network stream opens with
 /// up to a second of frames at once, whose times are right and whose arrival is not.
 const DRIFT: i64 = 1_500_000;
 

@@ -8,7 +8,7 @@ use crate::pipeline::Notices;
 use anyhow::{Context, Result, bail};
 use std::time::Duration;
 
-/// How long an RTSP server may take for an answer. One that has hung is asked anew after that, in case it is back.
+/// How long an RTSP server may take for an answer. After that the connection is tried again.
 const ANSWER: Duration = Duration::from_secs(5);
 
 /// What to film with, and how.

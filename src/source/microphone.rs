@@ -3,8 +3,7 @@
 use super::clock::Beginning;
 use crate::camera::Microphone as Device;
 use crate::ffmpeg::{Demuxer, Error, Interrupt, Packet, Rational, Stream, last_message, microseconds, rescale};
-use crate::pipeline::live::Microphone;
-use crate::pipeline::{Cancel, Notices, Pauses};
+use crate::pipeline::{Cancel, Delivery, Notices, Pauses, Source};
 use anyhow::{Result, anyhow};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -90,8 +89,8 @@ impl MicrophoneSource {
     }
 }
 
-impl Microphone for MicrophoneSource {
-    fn next(&mut self) -> Result<Option<Packet>> {
+impl Source for MicrophoneSource {
+    fn next(&mut self) -> Result<Option<Delivery>> {
         while !self.cancel.is_cancelled() {
             let Some(open) = &mut self.open else {
                 if !self.wait_for_return() {
@@ -107,7 +106,7 @@ impl Microphone for MicrophoneSource {
                     packet.rescale(self.time_base, microseconds());
                     packet.shift(time - rescale(stamp, self.time_base, microseconds()));
                     packet.set_stream(self.stream.index);
-                    return Ok(Some(packet));
+                    return Ok(Some(Delivery { packets: vec![packet], ..Delivery::default() }));
                 }
                 _ if self.cancel.is_cancelled() => break,
                 lost => {

@@ -1,13 +1,14 @@
-//! Where frames come from: implementations of [`Source`](crate::pipeline::Source) and of
-//! [`Camera`](crate::pipeline::live::Camera).
+//! Where frames come from: implementations of [`Source`](crate::pipeline::Source).
 //!
 //! | file | what it is |
 //! |---|---|
 //! | `options.rs`, `part.rs` | what to read, and which part of it |
 //! | `open.rs` | finds out what an input is |
-//! | `file` | whatever FFmpeg can open: video that is decoded, packets of everything else |
+//! | `video_reader.rs` | the decode loop: one video stream is decoded, packets of all others are handed on |
+//! | `file` | whatever FFmpeg can open |
 //! | `raw.rs` | raw frames and y4m |
-//! | `live.rs`, `live_input.rs`, `clock.rs` | cameras and streams: opened, opened again, told the time |
+//! | `live.rs`, `live_input.rs`, `opened.rs`, `clock.rs` | cameras and streams: opened, opened again, told the time |
+//! | `sound.rs`, `microphone.rs` | the sound of a live input, and of a microphone |
 //! | `native.rs` | converts what the equalizer does not take |
 
 mod clock;
@@ -17,10 +18,12 @@ mod live_input;
 mod microphone;
 mod native;
 mod open;
+mod opened;
 mod options;
 mod part;
 mod raw;
 mod sound;
+mod video_reader;
 
 pub use clock::{Beginning, LiveClock};
 pub use live::LiveSource;

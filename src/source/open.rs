@@ -23,7 +23,7 @@ pub fn open(
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
     open_whatever_it_is(options, cancel, notices, progress).map_err(|error| {
-        // Everything looks broken that ends before it has begun.
+        // An interrupted open fails with misleading errors: report the interrupt.
         if cancel.is_cancelled() { anyhow!("{}: interrupted before the first frame", name_of(options)) } else { error }
     })
 }

@@ -4,13 +4,10 @@
 use super::equalize_stage::LiveEqualizer;
 use super::output_queue::{CloseAfter, OutputQueue};
 use super::viewer_stats::ViewerStats;
-use super::{
-    Camera, Capture, Captured, DropOldestQueue, LiveParts, LiveSummary, Microphone, Popped, Shown, Status, Viewer,
-    ViewerReply, Written,
-};
+use super::{Captured, DropOldestQueue, LiveParts, LiveSummary, Shown, Status, Viewer, ViewerReply, Written};
 use crate::pipeline::engine::joined;
 use crate::pipeline::threads::start;
-use crate::pipeline::{Cancel, Outcome, Progress, ReaderGone, Sink, Stage};
+use crate::pipeline::{Cancel, Delivery, Outcome, Progress, ReaderGone, Sink, Source, Stage};
 use anyhow::Result;
 use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError, bounded};
 use std::thread::scope;
@@ -39,7 +36,7 @@ pub fn run(
     progress: &Progress,
     mut tick: impl FnMut(&Progress),
 ) -> Result<LiveSummary> {
-    let LiveParts { camera, microphone, stage, shared_settings, outputs, viewer } = parts;
+    let LiveParts { source, microphone, stage, shared_settings, outputs, viewer } = parts;
     let begin = Instant::now();
     let captured = DropOldestQueue::new(if outputs.is_empty() { 1 } else { ALL_WAITING });
     let shown: Option<ShownQueue> = viewer.is_some().then(|| DropOldestQueue::new(1));
@@ -51,7 +48,7 @@ pub fn run(
         let alive = running.clone();
         let capture = start(scope, "camera", stop, move || {
             let _alive = alive;
-            self::capture(camera, captured, queues, cancel, progress)
+            self::capture(source, captured, queues, cancel, progress)
         })?;
         let alive = running.clone();
         let listen = start(scope, "microphone", stop, move || {
@@ -100,7 +97,7 @@ pub fn run(
 
 /// Takes frames and sound from the camera until the camera ends or the run is cancelled.
 fn capture(
-    mut camera: Box<dyn Camera>,
+    mut source: Box<dyn Source>,
     captured: &DropOldestQueue<Captured>,
     queues: &[OutputQueue],
     cancel: &Cancel,
@@ -108,19 +105,20 @@ fn capture(
 ) -> Result<()> {
     let _close = captured.close_after();
     while !cancel.is_cancelled() {
-        match progress.measure(Stage::Source, || camera.next())? {
-            Some(Capture::Frame(frame)) => captured.push(frame),
-            Some(Capture::Sound(packet)) => queues.iter().for_each(|queue| queue.push_sound(packet.clone())),
-            None => break,
+        let Some(delivery) = progress.measure(Stage::Source, || source.next())? else { break };
+        let Delivery { packets, frame, read_at, .. } = delivery;
+        packets.iter().for_each(|packet| queues.iter().for_each(|queue| queue.push_sound(packet.clone())));
+        if let Some(frame) = frame {
+            captured.push(Captured { frame, at: read_at.unwrap_or_else(Instant::now) });
         }
     }
     Ok(())
 }
 
 /// Takes sound from the microphone until the run is over.
-fn listen(mut microphone: Box<dyn Microphone>, queues: &[OutputQueue]) -> Result<()> {
-    while let Some(packet) = microphone.next()? {
-        queues.iter().for_each(|queue| queue.push_sound(packet.clone()));
+fn listen(mut microphone: Box<dyn Source>, queues: &[OutputQueue]) -> Result<()> {
+    while let Some(Delivery { packets, .. }) = microphone.next()? {
+        packets.iter().for_each(|packet| queues.iter().for_each(|queue| queue.push_sound(packet.clone())));
     }
     Ok(())
 }
@@ -141,10 +139,7 @@ fn show(
             Some((viewer, queue)) if !cancel.is_cancelled() => {
                 let [dropped, unwritten] = dropped();
                 let status = Status { dropped, unwritten, ..stats.status };
-                let (frame, at) = match queue.pop_within(KEYS) {
-                    Popped::Entry((frame, at)) => (Some(frame), Some(at)),
-                    Popped::Empty | Popped::Closed => (None, None),
-                };
+                let (frame, at) = queue.pop_within(KEYS).ok().unzip();
                 match viewer.show(frame, &status) {
                     Ok(ViewerReply::GoOn) => {}
                     Ok(ViewerReply::End) => cancel.cancel(),

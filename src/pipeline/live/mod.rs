@@ -1,4 +1,4 @@
-//! The live engine: latency before completeness. Nobody waits for anybody behind him; where a neighbour is too slow,
+//! The live engine: latency before completeness. No stage waits for the one behind it; where that one is too slow,
 //! the newest frame takes the place of an older one, which is counted.
 //!
 //! ```text
@@ -16,11 +16,8 @@ mod parts;
 mod shared_settings;
 mod viewer_stats;
 
-pub use drop_oldest_queue::{DropOldestQueue, Popped};
+pub use drop_oldest_queue::DropOldestQueue;
 pub use engine::run;
 pub use latency::Latency;
-pub use parts::{
-    Camera, Capture, Captured, LiveParts, LiveSummary, Microphone, Output, QueuePolicy, Shown, Status, Viewer,
-    ViewerReply, Written,
-};
+pub use parts::{Captured, LiveParts, LiveSummary, Output, QueuePolicy, Shown, Status, Viewer, ViewerReply, Written};
 pub use shared_settings::SharedSettings;

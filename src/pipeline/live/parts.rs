@@ -1,49 +1,18 @@
-//! What takes part in a live run: a camera, an equalizer, outputs, a viewer; and what the run comes to.
+//! What takes part in a live run: a source, an equalizer, outputs, a viewer; and what the run comes to.
 
 use super::{Latency, SharedSettings};
 use crate::equalize::EqualizeStage;
-use crate::ffmpeg::Packet;
-use crate::frame::{Frame, Pool};
-use crate::pipeline::Sink;
+use crate::frame::Frame;
+use crate::pipeline::{Sink, Source};
 use anyhow::Result;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A frame and when it was read from the camera.
+/// A frame and when it was read.
 pub struct Captured {
     /// The frame.
     pub frame: Frame,
     /// When its last byte was read, before it was decoded.
     pub at: Instant,
-}
-
-/// What a camera gives.
-pub enum Capture {
-    /// A frame, to be equalized.
-    Frame(Captured),
-    /// A packet of sound, for the outputs. Its stream and its time are those of the [`Input`](crate::pipeline::Input).
-    Sound(Packet),
-}
-
-/// Where live frames come from, and the sound that comes with them.
-pub trait Camera: Send {
-    /// What comes next, `None` when there will be no more frames.
-    ///
-    /// # Errors
-    /// When the camera is lost for good.
-    fn next(&mut self) -> Result<Option<Capture>>;
-
-    /// Puts frames into this memory from now on, if it is free to choose.
-    fn use_pool(&mut self, _pool: Arc<dyn Pool>) {}
-}
-
-/// Where sound comes from that does not come from the camera.
-pub trait Microphone: Send {
-    /// The next packet of sound, as in [`Capture::Sound`]; `None` when there will be no more, or the run is cancelled.
-    ///
-    /// # Errors
-    /// When the microphone is lost for good.
-    fn next(&mut self) -> Result<Option<Packet>>;
 }
 
 /// A frame for the viewer.
@@ -72,7 +41,7 @@ pub struct Status {
     pub fps: f64,
     /// From capture to shown, 95th percentile of the last second.
     pub latency: Option<Duration>,
-    /// Frames that nobody had time to equalize.
+    /// Frames that were dropped before they were equalized.
     pub dropped: u64,
     /// Frames that an output had no time for.
     pub unwritten: u64,
@@ -92,9 +61,9 @@ pub trait Viewer {
 pub enum QueuePolicy {
     /// Sixty, so that a recording has every frame.
     Recording,
-    /// Fifteen: whoever looks at it wants to see now, but a network stream opens with a burst of frames.
+    /// Fifteen: viewers want the newest frame, but a network stream opens with a burst of frames.
     Network,
-    /// One: whoever looks at it wants to see now.
+    /// One: viewers want the newest frame.
     Stream,
 }
 
@@ -128,7 +97,7 @@ pub struct LiveSummary {
     pub elapsed: Duration,
     /// What equalized, by its own name.
     pub equalizer: String,
-    /// Frames that nobody had time to equalize.
+    /// Frames that were dropped before they were equalized.
     pub dropped: u64,
     /// From capture to shown, or to equalized where there is no viewer.
     pub latency: Latency,
@@ -140,10 +109,11 @@ pub struct LiveSummary {
 
 /// What takes part in a run.
 pub struct LiveParts<'a> {
-    /// Where frames come from.
-    pub camera: Box<dyn Camera>,
-    /// Where sound comes from beside that.
-    pub microphone: Option<Box<dyn Microphone>>,
+    /// Where frames come from, and the packets of sound that come with them. Streams and times of packets are those of the
+    /// [`Input`](crate::pipeline::Input).
+    pub source: Box<dyn Source>,
+    /// Where sound comes from beside that: a source without frames.
+    pub microphone: Option<Box<dyn Source>>,
     /// What equalizes, begun with the settings of `shared_settings`.
     pub stage: EqualizeStage,
     /// What the user turns.

@@ -1,6 +1,6 @@
 //! Times that go on where the clock of a broadcast jumps.
 //!
-//! Transport and program streams, and Ogg files in a chain, tell the time by a clock that begins anew wherever two
+//! Transport and program streams, and Ogg files in a chain, tell the time by a clock that starts again wherever two
 //! recordings were joined. A step that is too large for a gap is taken for such a jump: whatever follows is moved so that
 //! the stream in which it was found goes on as if nothing had been. The rule, and its ten seconds, are those of the ffmpeg
 //! program (`-dts_delta_threshold`), but for a gap in one stream beside others that have none, which stays.

@@ -4,19 +4,20 @@ mod continuity;
 mod jpeg;
 mod open;
 mod other_streams;
-mod packet_reader;
+mod packets;
 mod seek;
 mod sequence;
 
 use super::native::ToNative;
 use super::options::InputOptions;
 use super::part::{Bounds, Part};
-use crate::ffmpeg::{DecodeOn, Decoded, Decoder, Error, Packet, Picture, Rational, microseconds, rescale};
+use super::video_reader::{ReadPackets, Step, VideoReader};
+use crate::ffmpeg::{DecodeOn, Error, Packet, Picture, Rational, microseconds, rescale};
 use crate::frame::{Frame, Pool};
 use crate::pipeline::{Delivery, Input, Notices, PartPosition, Progress, Source};
 use anyhow::{Context, Result, bail, ensure};
 use other_streams::OtherStreams;
-use packet_reader::PacketReader;
+use packets::FilePackets;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -29,8 +30,7 @@ const ERRORS_IN_A_ROW: u32 = 1000;
 
 /// A file, or anything else that FFmpeg can open.
 pub struct FileSource {
-    packets: PacketReader,
-    decoder: Decoder,
+    video: VideoReader<FilePackets>,
     input: Input,
     options: InputOptions,
     to_native: ToNative,
@@ -40,8 +40,6 @@ pub struct FileSource {
     progress: Arc<Progress>,
     /// Set when reading is to end, whatever is missing then.
     interrupt: Arc<AtomicBool>,
-    /// Unit of the video's times.
-    time_base: Rational,
     /// The part that was asked for, on the input's clock.
     bounds: Bounds,
     /// How many frames before these bounds the equalizer is to see, and how many behind them.
@@ -52,8 +50,6 @@ pub struct FileSource {
     delivered: u64,
     /// When the last frame was over.
     next_time: Option<i64>,
-    /// Of images whose numbers have a gap, how many are still to be read before it.
-    before_gap: Option<u64>,
     errors: u32,
 }
 
@@ -63,8 +59,6 @@ enum State {
     Opened,
     /// Reading and decoding.
     Reading,
-    /// All is read; the decoder still holds pictures.
-    Draining,
     /// The last frame is out; other streams may still have packets before the end.
     Trailing,
     /// Nothing more.
@@ -90,32 +84,39 @@ impl FileSource {
                     self.read_trailing()?;
                     return Ok(Some(self.delivery(None)));
                 }
-                State::Reading | State::Draining => {}
+                State::Reading => {}
             }
-            let decoded = self.decoder.receive();
-            if let Some(format) = self.decoder.refused() {
+            let step = self.video.next();
+            if let Some(format) = self.video.refused() {
                 let (name, stream) = (&self.input.name, self.input.video_stream().describe());
                 bail!("{name}: NVDEC does not take this {stream} of {format} (use --decoder cpu)");
             }
-            match decoded {
-                Ok(Decoded::Picture(picture)) => {
+            match step {
+                Ok(Step::Picture(picture)) => {
                     self.errors = 0;
                     if let Some(delivery) = self.take(picture)? {
                         return Ok(Some(delivery));
                     }
                 }
-                Ok(Decoded::NeedsInput) => {
-                    self.feed()?;
+                Ok(Step::Packet(packet)) => {
+                    self.keep(packet);
                     if self.others.are_many() {
                         return Ok(Some(self.delivery(None)));
                     }
                 }
-                Ok(Decoded::End) => {
+                Ok(Step::Damaged(damage)) => self.damaged(&damage.to_string())?,
+                Ok(Step::LastPacket) => self.check_end()?,
+                Ok(Step::End) => {
                     ensure!(self.delivered > 0, "{}: {}", self.input.name, self.nothing_decoded());
                     self.end()?;
                     return Ok(Some(self.delivery(None)));
                 }
-                Err(error) => self.damaged(&format!("decode failed: {error}"))?,
+                // Cancelled while it waited for the input.
+                Err(Error::Exit) => self.video.finish(),
+                Err(error) => {
+                    self.damaged(&format!("read error: {error}"))?;
+                    self.video.finish();
+                }
             }
         }
     }
@@ -132,48 +133,11 @@ impl FileSource {
         }
     }
 
-    /// Reads a packet and gives it to whom it belongs.
-    fn feed(&mut self) -> Result<()> {
-        if self.state == State::Draining {
-            // The decoder has been told that there is no more, so it cannot ask for more.
-            bail!("{}: the decoder asks for packets after the last one", self.input.name);
-        }
-        match self.packets.read(&self.input, &self.notices) {
-            Ok(Some(packet)) if packet.stream() == self.input.video => {
-                self.before_gap = self.before_gap.map(|images| images.saturating_sub(1));
-                let is_photo = self.input.media.is_images() && self.input.video_stream().codec == "mjpeg";
-                if is_photo && !jpeg::is_whole(packet.data()) {
-                    self.damaged("the image is cut short")?;
-                }
-                if packet.is_corrupt() {
-                    self.damaged("a packet is cut short or corrupt")?;
-                }
-                if let Err(error) = self.decoder.send(Some(&packet)) {
-                    self.damaged(&format!("a packet cannot be decoded: {error}"))?;
-                }
-            }
-            Ok(Some(packet)) => self.keep(packet),
-            Ok(None) => {
-                self.check_end()?;
-                self.drain()?;
-            }
-            // Somebody asked for the end while the input kept us waiting.
-            Err(Error::Exit) => self.drain()?,
-            // FFmpeg looks for the last image in leaps, which may carry it over a gap.
-            Err(_) if self.before_gap == Some(0) => self.drain()?,
-            Err(error) => {
-                self.damaged(&format!("read error: {error}"))?;
-                self.drain()?;
-            }
-        }
-        Ok(())
-    }
-
     /// Warns if the input ends before it should: demuxers take that for a normal end.
     fn check_end(&mut self) -> Result<()> {
         let Part { start, duration, frames } = self.options.part;
         let is_whole = start.is_none() && duration.is_none() && frames.is_none();
-        if let Some((there, all)) = self.packets.too_few_frames(&self.input).filter(|_| is_whole)
+        if let Some((there, all)) = self.video.packets.too_few_frames().filter(|_| is_whole)
             && !self.interrupt.load(Ordering::Relaxed)
         {
             self.progress.count_damaged();
@@ -182,28 +146,19 @@ impl FileSource {
                 .notices
                 .warn(&format!("{name} ends early: {there} of {all} frames are there (the file was cut short)"));
         }
-        match self.packets.missing(&self.input.media) {
+        match self.video.packets.missing() {
             Some(missing) => self.damaged(&missing),
             None => Ok(()),
         }
     }
 
-    fn drain(&mut self) -> Result<()> {
-        self.state = State::Draining;
-        // It begins to drain even when it complains, of a packet that it was given before.
-        match self.decoder.send(None) {
-            Ok(()) => Ok(()),
-            Err(error) => self.damaged(&format!("a packet cannot be decoded: {error}")),
-        }
-    }
-
-    /// A decoded picture; `None` when it lies before the part that was asked for, and nobody is to see it.
+    /// The delivery of a decoded picture; `None` when it lies before the part that was asked for, and no warm-up needs it.
     fn take(&mut self, mut picture: Picture) -> Result<Option<Delivery>> {
         let time = picture.time().unwrap_or_else(|| self.expected_time());
         picture.set_time(Some(time));
         let duration = Some(picture.duration()).filter(|&duration| duration > 0);
         self.next_time = Some(time + duration.unwrap_or_else(|| self.frame_duration()));
-        let moment = rescale(time, self.time_base, microseconds());
+        let moment = rescale(time, self.video.time_base(), microseconds());
         if self.bounds.begin.is_some_and(|begin| moment < begin) {
             if self.warm_up == 0 {
                 return Ok(None);
@@ -243,7 +198,7 @@ impl FileSource {
         self.notices.detail(&format!("{}: decoded on GPU {gpu}, {place}", self.input.name));
     }
 
-    /// A picture from behind the part that was asked for; `None` when nobody is to see it.
+    /// A picture from behind the part that was asked for; `None` when no look-ahead needs it.
     fn take_behind(&mut self, picture: &Picture, moment: i64) -> Result<Option<Delivery>> {
         let end = self.bounds.end.unwrap_or(moment).min(moment);
         self.bounds.end = Some(end);
@@ -268,11 +223,11 @@ impl FileSource {
     /// How long a frame is shown that does not say so.
     fn frame_duration(&self) -> i64 {
         let rate = self.input.video_stream().frame_rate.unwrap_or(Rational::new(25, 1));
-        rescale(1, rate.invert(), self.time_base).max(1)
+        rescale(1, rate.invert(), self.video.time_base()).max(1)
     }
 
     fn shift(&self) -> i64 {
-        rescale(self.input.shift, microseconds(), self.time_base)
+        rescale(self.input.shift, microseconds(), self.video.time_base())
     }
 
     /// Keeps a packet of another stream, if it lies in the part that was asked for.
@@ -286,7 +241,7 @@ impl FileSource {
         let end = self.bounds.end.unwrap_or(i64::MAX);
         while !self.others.are_many() {
             let all_ended = self.others.sound_has_ended(&self.input.media.streams);
-            let read = if all_ended { Ok(None) } else { self.packets.read(&self.input, &self.notices) };
+            let read = if all_ended { Ok(None) } else { self.video.packets.read() };
             let packet = match read {
                 Ok(packet) => packet,
                 Err(Error::Exit) => None,
@@ -311,7 +266,7 @@ impl FileSource {
     fn delivery(&mut self, frame: Option<Frame>) -> Delivery {
         // Only the frame behind the last one tells when that is over, and with it the sound.
         let may_end = self.options.part.frames.is_some() && self.bounds.end.is_none() && self.state != State::Over;
-        let over = self.next_time.map(|time| rescale(time, self.time_base, microseconds()) + self.input.shift);
+        let over = self.next_time.map(|time| rescale(time, self.video.time_base(), microseconds()) + self.input.shift);
         let until = over.filter(|_| may_end);
         Delivery { packets: self.others.take(&self.input.media.streams, until), frame, ..Delivery::default() }
     }
@@ -334,7 +289,7 @@ impl FileSource {
         self.errors += 1;
         let message = format!("{}: frame {}: {what}", self.input.name, self.delivered);
         ensure!(self.errors < ERRORS_IN_A_ROW, "{message}; giving up after {ERRORS_IN_A_ROW} errors in a row");
-        // A hundred lines that say the same help nobody; the summary has the count.
+        // Only the first is a warning; the summary has the count.
         match self.progress.damaged() {
             1 => self.notices.warn(&message),
             _ => {
@@ -351,7 +306,7 @@ impl Source for FileSource {
     }
 
     fn use_pool(&mut self, pool: Arc<dyn Pool>) {
-        self.decoder.use_pool(pool);
+        self.video.use_pool(pool);
     }
 
     fn next(&mut self) -> Result<Option<Delivery>> {

@@ -2,15 +2,14 @@
 
 use super::FileSource;
 use super::other_streams::OtherStreams;
-use super::packet_reader::PacketReader;
+use super::packets::FilePackets;
 use super::sequence::Sequence;
-use crate::ffmpeg::{
-    DecodeOn, Decoder, Delay, Demuxer, Error, Kind, OpenError, Stream, last_message, microseconds, rescale,
-};
+use crate::ffmpeg::{DecodeOn, Delay, Demuxer, Error, Kind, OpenError, last_message, microseconds, rescale};
 use crate::io::Reader;
 use crate::pipeline::{Cancel, Input, Notices, Progress};
 use crate::source::native::ToNative;
 use crate::source::options::InputOptions;
+use crate::source::video_reader::VideoReader;
 use anyhow::{Context, Result, anyhow, ensure};
 use std::io::Read;
 use std::path::Path;
@@ -36,16 +35,14 @@ impl FileSource {
         options.raw.check_heeded(&demuxer, &name, &notices)?;
         let video = choose_video(&demuxer, &name, &options)?;
         let input = input_of(&demuxer, name, video, &options);
-        let stream = input.video_stream();
-        let decoder = open_decoder(stream, &input.name, options.decode_on)?;
+        let before_gap = sequence.and_then(|sequence| sequence.before_gap);
+        let packets = FilePackets::new(demuxer, video, input.name.clone(), notices.clone(), before_gap);
+        let video = open_decoder(packets, &input, options.decode_on)?;
         let bounds = options.part.bounds(input.media.start.unwrap_or(0));
         Ok(FileSource {
-            time_base: stream.time_base,
             to_native: ToNative::new(notices.clone()),
             others: OtherStreams::new(&input.media.streams, bounds),
-            before_gap: sequence.and_then(|sequence| sequence.before_gap),
-            packets: PacketReader::new(demuxer),
-            decoder,
+            video,
             in_order_only,
             input,
             options,
@@ -90,9 +87,10 @@ fn input_of(demuxer: &Demuxer, name: String, video: usize, options: &InputOption
     }
 }
 
-fn open_decoder(stream: &Stream, name: &str, on: DecodeOn) -> Result<Decoder> {
+fn open_decoder(packets: FilePackets, input: &Input, on: DecodeOn) -> Result<VideoReader<FilePackets>> {
+    let (name, stream) = (&input.name, input.video_stream());
     last_message();
-    Decoder::open(stream, Delay::Any, on).map_err(|error| match on {
+    VideoReader::open(packets, input.video, Delay::Any, on).map_err(|error| match on {
         DecodeOn::Cpu => {
             let stream = stream.describe();
             anyhow!("{name}: no decoder for {stream} ({error}); another FFmpeg build may have it")
@@ -147,7 +145,7 @@ fn open_demuxer(
             error => anyhow!("{name}: {error}"),
         }
     })?;
-    // FFmpeg draws text files as videos of a terminal, which nobody wants who gives a wrong file.
+    // FFmpeg draws text files as videos of a terminal, which is no help with a file given by mistake.
     let is_text = demuxer.media().demuxer == "tty" && options.format.is_none();
     ensure!(!is_text, "{name}: a text file, not a video (-f tty reads it as a picture of a terminal)");
     Ok(demuxer)

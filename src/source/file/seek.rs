@@ -30,22 +30,26 @@ impl FileSource {
                 return Ok(());
             }
             let sought = if ahead > 0 && from <= origin {
-                self.packets.demuxer.rewind()
+                self.video.packets.demuxer.rewind()
             } else {
-                self.packets.demuxer.seek(from)
+                self.video.packets.demuxer.seek(from)
             };
             if let Err(error) = sought {
                 // An input that cannot seek is decoded from the beginning instead.
                 let name = &self.input.name;
                 self.notices.detail(&format!("{name}: cannot seek ({error}); decoding from the beginning"));
-                return if untouched { Ok(()) } else { self.packets.demuxer.rewind().with_context(|| name.clone()) };
+                return if untouched {
+                    Ok(())
+                } else {
+                    self.video.packets.demuxer.rewind().with_context(|| name.clone())
+                };
             }
             if ahead == 0 || from <= origin {
                 return Ok(());
             }
             // With a variable rate, and where key frames are far apart, the time says little of the number of frames.
             untouched = false;
-            if self.frames_before(begin) >= self.warm_up && self.packets.demuxer.seek(from).is_ok() {
+            if self.frames_before(begin) >= self.warm_up && self.video.packets.demuxer.seek(from).is_ok() {
                 return Ok(());
             }
             ahead = ahead.saturating_mul(2);
@@ -67,20 +71,20 @@ impl FileSource {
         }
         let mut continuity = Continuity::default();
         let mut jumps = false;
-        while let (false, Ok(Some(mut packet))) = (jumps, self.packets.demuxer.read()) {
+        while let (false, Ok(Some(mut packet))) = (jumps, self.video.packets.demuxer.read()) {
             let stream = &self.input.media.streams[packet.stream()];
             jumps = continuity.follow(&mut packet, stream).is_some();
         }
-        self.packets.demuxer.rewind().with_context(|| self.input.name.clone())?;
+        self.video.packets.demuxer.rewind().with_context(|| self.input.name.clone())?;
         Ok(jumps)
     }
 
     /// How many frames can be decoded from here on that are shown before `begin`; counts no further than is asked for.
     fn frames_before(&mut self, begin: i64) -> u32 {
-        let (video, time_base) = (self.input.video, self.time_base);
+        let (video, time_base) = (self.input.video, self.video.time_base());
         let moment = |time| rescale(time, time_base, microseconds());
         let (mut first, mut count) = (None, 0);
-        while let Ok(Some(packet)) = self.packets.demuxer.read() {
+        while let Ok(Some(packet)) = self.video.packets.demuxer.read() {
             let Some(time) = packet.time().filter(|_| packet.stream() == video) else { continue };
             if count >= self.warm_up || moment(packet.dts().unwrap_or(time)) >= begin {
                 break;

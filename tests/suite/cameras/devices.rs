@@ -5,7 +5,10 @@ use super::loopback::LABELS;
 use super::{Live, SMALL, Vivid, frames_counted, nodes};
 use crate::program::{Dir, Run};
 use crate::skip::skip;
+use histeq_video::ffmpeg::{Demuxer, Packet};
 use rustix::process::Signal;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The nodes that `devices` lists as cameras.
 fn listed(dir: &Dir) -> Vec<String> {
@@ -104,4 +107,16 @@ fn a_camera_that_others_have_set_up_otherwise_is_set_up_anew() {
     Run::of(&mut dir.other_command("v4l2-ctl", &line), &line).exits_with(0);
     dir.succeeds(&format!("live {SMALL} --frames 3 --record out.mkv {}", camera.0)).says(&["320x180, yuyv422"]);
     assert_eq!(Film::read(&dir.path("out.mkv")).sizes, [(320, 180); 3]);
+}
+
+#[test]
+fn packets_outlive_a_camera_that_was_opened_by_its_name_alone() {
+    let Some(camera) = Vivid::take() else { return };
+    let mut demuxer = Demuxer::open(&camera.0, None, None, &[], Arc::<AtomicBool>::default()).expect("a camera");
+    let packets: Vec<Packet> = (0..3).map(|_| demuxer.read().expect("a packet").expect("no end")).collect();
+    let bytes: Vec<Vec<u8>> = packets.iter().map(|packet| packet.data().to_vec()).collect();
+    drop(demuxer);
+    for (packet, bytes) in packets.iter().zip(&bytes) {
+        assert!(packet.data() == bytes && !bytes.is_empty());
+    }
 }

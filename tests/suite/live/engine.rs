@@ -2,14 +2,14 @@
 
 use crate::pictures::Picture;
 use anyhow::{Result, bail};
-use histeq_video::equalize::{EqualizeStage, Equalized, Equalizer, Work};
+use crossbeam_channel::RecvTimeoutError::{Disconnected, Timeout};
 use histeq_video::equalize::reference::Reference;
+use histeq_video::equalize::{EqualizeStage, Equalized, Equalizer, Work};
 use histeq_video::frame::{Frame, PixelFormat};
 use histeq_video::pipeline::live::{
-    Camera, Capture, Captured, DropOldestQueue, Latency, LiveParts, LiveSummary, Output, Popped, QueuePolicy,
-    SharedSettings, run,
+    DropOldestQueue, Latency, LiveParts, LiveSummary, Output, QueuePolicy, SharedSettings, run,
 };
-use histeq_video::pipeline::{Cancel, Delivery, Outcome, Progress, Sink};
+use histeq_video::pipeline::{Cancel, Delivery, Outcome, Progress, Sink, Source};
 use histeq_video::spec::{Remembered, Settings};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,8 +23,8 @@ struct Paced {
     most_alive: Arc<AtomicUsize>,
 }
 
-impl Camera for Paced {
-    fn next(&mut self) -> Result<Option<Capture>> {
+impl Source for Paced {
+    fn next(&mut self) -> Result<Option<Delivery>> {
         if self.left == 0 {
             return Ok(None);
         }
@@ -34,7 +34,7 @@ impl Camera for Paced {
         frame.pts = Some(1000 - i64::from(self.left));
         frame.attachment = Some(self.token.clone());
         self.most_alive.fetch_max(Arc::strong_count(&self.token), Ordering::SeqCst);
-        Ok(Some(Capture::Frame(Captured { frame, at: Instant::now() })))
+        Ok(Some(Delivery { frame: Some(frame), read_at: Some(Instant::now()), ..Delivery::default() }))
     }
 }
 
@@ -106,13 +106,13 @@ struct Film {
 fn film(film: &Film) -> (Result<LiveSummary>, usize, usize) {
     let (most_alive, written) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let interval = Duration::from_millis(15);
-    let camera = Paced { left: film.frames, interval, token: Arc::new(()), most_alive: most_alive.clone() };
+    let source = Paced { left: film.frames, interval, token: Arc::new(()), most_alive: most_alive.clone() };
     let sink = Box::new(Slow { time: film.write, fault: film.fault, written: written.clone() });
     let output = Output { name: "slow".to_owned(), sink, queue_policy: film.queue_policy };
     let time = film.equalize;
     let cast = LiveParts {
         microphone: None,
-        camera: Box::new(camera),
+        source: Box::new(source),
         stage: EqualizeStage::new(Box::new(Lazy(Reference::default(), time)), Settings::default()),
         shared_settings: &SharedSettings::default(),
         outputs: vec![output],
@@ -175,14 +175,14 @@ fn an_output_that_fails_ends_the_run_with_its_error() {
 #[test]
 fn a_slot_keeps_the_newest() {
     let slot = DropOldestQueue::new(1);
-    assert_eq!(slot.pop_within(NO_TIME), Popped::<i32>::Empty);
+    assert_eq!(slot.pop_within(NO_TIME), Err(Timeout));
     (1..=5).for_each(|entry| slot.push(entry));
     assert_eq!((slot.dropped(), slot.pop()), (4, Some(5)));
     slot.push(6);
     slot.close();
     slot.push(7);
     assert_eq!((slot.pop(), slot.pop()), (Some(6), None));
-    assert_eq!(slot.pop_within(NO_TIME), Popped::Closed);
+    assert_eq!(slot.pop_within(NO_TIME), Err(Disconnected));
 }
 
 #[test]
