@@ -3,11 +3,10 @@
 
 use super::layout::Layout;
 use super::pair::Partner;
-use super::projection::Projection;
 use crate::chart::{Canvas, Lettering, bars, curve, divider, label};
 use crate::equalize::cpu::{Engine, Isa};
 use crate::equalize::{Equalizer, relation, whole};
-use crate::ffmpeg::{Colour, Picture, RawFormat};
+use crate::ffmpeg::{Colour, Converter, Picture, RawFormat, VideoFormat};
 use crate::frame::{Frame, HostPool, Model, PixelFormat};
 use crate::spec::{Curve, Settings};
 use anyhow::{Context, Result};
@@ -29,8 +28,8 @@ pub struct Comparer {
     names: [String; 2],
     /// Whether what comes out is an image, which has red, green and blue.
     rgb: bool,
-    projections: [Projection; 2],
-    finish: Projection,
+    projections: [Converter; 2],
+    finish: Converter,
     /// Room for the picture that is drawn.
     pixels: Vec<u32>,
     pool: HostPool,
@@ -50,7 +49,7 @@ impl Comparer {
             names,
             rgb,
             projections: Default::default(),
-            finish: Projection::default(),
+            finish: Converter::default(),
             pixels: Vec::new(),
             pool,
             engine,
@@ -80,7 +79,7 @@ impl Comparer {
         drawn.pts = a.pts;
         drawn.attachment.clone_from(&a.attachment);
         let (format, colour) = self.outcome(a, &of_a);
-        self.finish.project(&drawn, format, size, colour)
+        self.finish.frame(&drawn, VideoFormat { format: format.into(), size, colour })
     }
 
     /// Labels, histograms and the curve.

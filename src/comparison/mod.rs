@@ -9,7 +9,6 @@
 mod comparer;
 mod layout;
 mod pair;
-mod projection;
 
 pub use comparer::{Comparer, View};
 pub use pair::Pair;

@@ -2,7 +2,7 @@
 //! when they are shown.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::{Error, Picture, RawFormat, Scaler, Stream, check, text};
+use super::{Converter, Error, Picture, RawFormat, Stream, VideoFormat, check, text};
 use crate::frame::Frame;
 use anyhow::Context;
 use ffmpeg_next::filter::{self, Graph};
@@ -109,7 +109,7 @@ impl AutoRotate {
         let Some(turn) = self.turn else { return Ok(picture) };
         match &mut self.rotator {
             Some(rotator) if rotator.turn == turn => rotator.turn(picture),
-            rotator => rotator.insert(Rotator { turn, graph: None, even_chroma: None }).turn(picture),
+            rotator => rotator.insert(Rotator { turn, graph: None, even_chroma: Converter::default() }).turn(picture),
         }
     }
 
@@ -133,7 +133,7 @@ struct Rotator {
     turn: Rotation,
     graph: Option<(RawFormat, (usize, usize), Graph)>,
     /// Gives chroma as many rows as columns, where they are not.
-    even_chroma: Option<(RawFormat, Scaler)>,
+    even_chroma: Converter,
 }
 
 impl Rotator {
@@ -165,15 +165,9 @@ impl Rotator {
     /// A picture whose chroma is as coarse across as down, which stays so when it is turned by a quarter. libavfilter would
     /// see to that itself, but not to depth and range.
     fn evened(&mut self, picture: Picture) -> Result<Picture, Error> {
-        let (format, size) = (picture.format(), picture.size());
-        let even = format.without_subsampling().filter(|_| self.turn.0.starts_with("transpose"));
-        let Some(even) = even else { return Ok(picture) };
-        let scaler = match self.even_chroma.take() {
-            Some((from, scaler)) if from == format && scaler.makes_size(size) => scaler,
-            _ => Scaler::to(even, size, picture.colour()),
-        };
-        let (_, scaler) = self.even_chroma.insert((format, scaler));
-        scaler.run(&picture)
+        let even = picture.format().without_subsampling().filter(|_| self.turn.0.starts_with("transpose"));
+        let Some(format) = even else { return Ok(picture) };
+        self.even_chroma.picture(&picture, VideoFormat { format, ..VideoFormat::of(&picture) })
     }
 
     fn build(&self, picture: &Picture) -> Result<Graph, Error> {
