@@ -1,15 +1,13 @@
 //! What the command line means, once all of it agrees. Nothing has been opened yet.
 
 use super::backend::BackendChoice;
-use super::{Args, DecoderArg, ProgressArg, RequestedSettings};
-use crate::ffmpeg::{DecodeOn, parse_rate, parse_size, parse_time};
-use crate::report::{MeterStyle, Verbosity};
-use crate::sink::{OutputOptions, Overwrite, Quality};
+use super::{Args, DecoderArg, RequestedSettings, Talk};
+use crate::ffmpeg::{DecodeOn, Rational, parse_rate, parse_size, parse_time};
+use crate::sink::{OutputOptions, Overwrite};
 use crate::source::{InputOptions, Part, RawOptions};
 use crate::stats::StatsFormat;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
-use std::io::IsTerminal;
 use std::path::Path;
 
 /// A video to be equalized.
@@ -33,14 +31,8 @@ pub struct Job {
     pub requested: RequestedSettings,
     /// Where to equalize.
     pub backend: BackendChoice,
-    /// Whether warnings are errors.
-    pub strict: bool,
-    /// What progress looks like.
-    pub progress: ProgressArg,
-    /// Errors only.
-    pub quiet: bool,
-    /// Details too.
-    pub verbose: bool,
+    /// What is said on stderr.
+    pub talk: Talk,
 }
 
 impl Job {
@@ -63,7 +55,7 @@ impl Job {
         let (save_curves, load_curves) =
             (curves_name(args.equalize.save_curves.clone())?, args.equalize.load_curves.clone());
         let requested = RequestedSettings::from_args(args.equalize)?.looking_ahead(args.look_ahead, &input)?;
-        let variants = args.place.kernels.resolve(args.place.backend, &requested, load_curves.is_some())?;
+        let backend = args.place.choice(&requested, load_curves.is_some())?;
         let from_stdin = input == "-";
         let overwrite = args.written.overwrite(from_stdin);
         let stats = stats(args.stats, &output)?;
@@ -73,25 +65,19 @@ impl Job {
             return Err(usage(ErrorKind::ArgumentConflict, message));
         }
         // A decoder on the GPU has waited for it, and those who verify or choose kernels want them to work.
-        let hand_over = args.decoder != DecoderArg::Nvdec && variants.is_default() && !args.verify;
-        let rate = value("--rate", "a rate like 25, 29.97 or 30000/1001", args.rate, parse_rate)?;
-        let size = value("--size", "a size like 1920x1080", args.size, parse_size)?;
+        let hand_over = args.decoder != DecoderArg::Nvdec && backend.variants.is_default() && !args.verify;
         Ok(Job {
             input: InputOptions {
                 url: input,
                 format: args.format,
-                raw: RawOptions { size, rate, pixel_format: args.pixel_format },
+                raw: RawOptions { size: size(args.size)?, rate: rate(args.rate)?, pixel_format: args.pixel_format },
                 video_stream: args.video_stream,
-                part: Part {
-                    start: time("--start", args.start)?,
-                    duration: duration(args.duration)?,
-                    frames: args.frames,
-                },
+                part: part(args.start, args.duration, args.frames)?,
                 // NVDEC conceals what is damaged, and FFmpeg does not ask it for that. Whoever has not chosen it is to
                 // hear of damage.
                 decode_on: match args.decoder {
                     DecoderArg::Auto | DecoderArg::Cpu => DecodeOn::Cpu,
-                    DecoderArg::Nvdec => DecodeOn::Nvdec(args.place.gpu),
+                    DecoderArg::Nvdec => DecodeOn::Nvdec(backend.gpu),
                 },
             },
             output,
@@ -101,28 +87,9 @@ impl Job {
             save_curves,
             load_curves,
             requested,
-            backend: BackendChoice {
-                backend: args.place.backend,
-                gpu: args.place.gpu,
-                variants,
-                verify: args.verify,
-                hand_over,
-            },
-            strict: args.talk.strict,
-            progress: args.talk.progress,
-            quiet: args.talk.quiet,
-            verbose: args.talk.verbose,
+            backend: BackendChoice { verify: args.verify, hand_over, ..backend },
+            talk: args.talk.into(),
         })
-    }
-
-    /// How much is said on stderr.
-    pub fn verbosity(&self) -> Verbosity {
-        verbosity(self.quiet, self.verbose)
-    }
-
-    /// What progress looks like on this stderr.
-    pub fn meter_style(&self) -> MeterStyle {
-        meter_style(self.progress, self.quiet)
     }
 }
 
@@ -151,39 +118,6 @@ pub(super) fn curves_name(name: Option<String>) -> Result<Option<String>, clap::
     }
 }
 
-pub(super) fn verbosity(quiet: bool, verbose: bool) -> Verbosity {
-    match (quiet, verbose) {
-        (true, _) => Verbosity::Quiet,
-        (_, true) => Verbosity::Verbose,
-        _ => Verbosity::Normal,
-    }
-}
-
-pub(super) fn meter_style(progress: ProgressArg, quiet: bool) -> MeterStyle {
-    match progress {
-        ProgressArg::Plain => MeterStyle::Plain,
-        ProgressArg::Json => MeterStyle::Json,
-        ProgressArg::Auto if std::io::stderr().is_terminal() && !quiet => MeterStyle::Bar,
-        ProgressArg::Auto | ProgressArg::None => MeterStyle::Silent,
-    }
-}
-
-pub(super) fn overwrite(yes: bool, no: bool) -> Overwrite {
-    match (yes, no) {
-        (true, _) => Overwrite::Yes,
-        (false, true) => Overwrite::No,
-        (false, false) => Overwrite::Ask,
-    }
-}
-
-pub(super) fn quality(crf: Option<f32>, bitrate: Option<String>) -> Quality {
-    match (crf, bitrate) {
-        (Some(crf), _) => Quality::Constant(crf),
-        (None, Some(rate)) => Quality::BitRate(rate),
-        (None, None) => Quality::Default,
-    }
-}
-
 /// What an option's text stands for.
 pub(super) fn value<T>(
     option: &str,
@@ -198,7 +132,7 @@ pub(super) fn value<T>(
     }
 }
 
-pub(super) fn time(option: &str, text: Option<String>) -> Result<Option<i64>, clap::Error> {
+fn time(option: &str, text: Option<String>) -> Result<Option<i64>, clap::Error> {
     let not_negative = |text: &str| parse_time(text).filter(|&time| time >= 0);
     value(option, "a time like 90, 1:30 or 00:01:30.5", text, not_negative)
 }
@@ -208,6 +142,21 @@ pub(super) fn duration(text: Option<String>) -> Result<Option<i64>, clap::Error>
         Some(0) => Err(usage(ErrorKind::ValueValidation, "--duration is more than 0")),
         duration => Ok(duration),
     }
+}
+
+/// The size in pixels that `--size` gives.
+pub(super) fn size(text: Option<String>) -> Result<Option<(usize, usize)>, clap::Error> {
+    value("--size", "a size like 1920x1080", text, parse_size)
+}
+
+/// The frames a second that `--rate` gives.
+pub(super) fn rate(text: Option<String>) -> Result<Option<Rational>, clap::Error> {
+    value("--rate", "a rate like 25, 29.97 or 30000/1001", text, parse_rate)
+}
+
+/// The part of the input that `--start`, `--duration` and `--frames` give.
+pub(super) fn part(start: Option<String>, length: Option<String>, frames: Option<u64>) -> Result<Part, clap::Error> {
+    Ok(Part { start: time("--start", start)?, duration: duration(length)?, frames })
 }
 
 fn stats(name: Option<String>, output: &str) -> Result<Option<(String, StatsFormat)>, clap::Error> {
