@@ -55,6 +55,7 @@ pub use side_data::StreamSideData;
 pub use sound::SoundTranscoder;
 pub use subtitle::SubtitleTranscoder;
 
+use ffmpeg_next::Rescale;
 use std::ffi::{CStr, CString};
 use std::sync::Once;
 
@@ -86,10 +87,8 @@ fn check(code: i32) -> Result<i32, Error> {
 }
 
 /// `time` in units of `to` instead of `from`, rounded to the nearest.
-#[allow(unsafe_code, reason = "FFI")]
 pub fn rescale(time: i64, from: Rational, to: Rational) -> i64 {
-    // SAFETY: arithmetic.
-    unsafe { ffmpeg_next::ffi::av_rescale_q(time, from.into(), to.into()) }
+    time.rescale(from, to)
 }
 
 /// The time base of microseconds.
