@@ -3,7 +3,7 @@
 use super::equalize_args::EqualizeArgs;
 use super::output_args::OutputArgs;
 use super::variant_args::VariantArgs;
-use super::{BackendChoice, BenchArgs, CompareArgs, LiveArgs, RequestedSettings};
+use super::{BenchArgs, CompareArgs, LiveArgs};
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -117,18 +117,6 @@ pub struct BackendArgs {
     /// Through which kernels.
     #[command(flatten)]
     pub kernels: VariantArgs,
-}
-
-impl BackendArgs {
-    /// The backend that is meant; `loads_curves` says whether curves are loaded in place of equalizing.
-    pub(super) fn choice(
-        self,
-        requested: &RequestedSettings,
-        loads_curves: bool,
-    ) -> Result<BackendChoice, clap::Error> {
-        let variants = self.kernels.resolve(self.backend, requested, loads_curves)?;
-        Ok(BackendChoice { backend: self.backend, gpu: self.gpu, variants, verify: false, hand_over: false })
-    }
 }
 
 /// What is said on the way, and what counts as an error.

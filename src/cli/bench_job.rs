@@ -1,6 +1,6 @@
 //! What the options of `bench` mean, once all of them agree. Nothing has been run yet.
 
-use super::job::usage;
+use super::values::usage;
 use super::{BackendArg, BenchArgs};
 use crate::bench::{Repeats, Setup, Steps, Suite, TranscodeBackend};
 use crate::pipeline::Cancel;

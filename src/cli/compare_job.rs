@@ -1,6 +1,6 @@
 //! What the options of `compare` mean, once all of them agree. Nothing has been opened yet.
 
-use super::job::{output_name, part, usage};
+use super::values::{output_name, part, usage};
 use super::{CompareArgs, Talk};
 use crate::comparison::View;
 use crate::sink::{OutputOptions, Overwrite};

@@ -1,10 +1,11 @@
 //! What the command line means, once all of it agrees. Nothing has been opened yet.
 
 use super::backend::BackendChoice;
+use super::values::{curves_name, output_name, part, plain_name, rate, size, usage};
 use super::{Args, DecoderArg, RequestedSettings, Talk};
-use crate::ffmpeg::{DecodeOn, Rational, parse_rate, parse_size, parse_time};
+use crate::ffmpeg::DecodeOn;
 use crate::sink::{OutputOptions, Overwrite};
-use crate::source::{InputOptions, Part, RawOptions};
+use crate::source::{InputOptions, RawOptions};
 use crate::stats::StatsFormat;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
@@ -55,7 +56,7 @@ impl Job {
         let (save_curves, load_curves) =
             (curves_name(args.equalize.save_curves.clone())?, args.equalize.load_curves.clone());
         let requested = RequestedSettings::from_args(args.equalize)?.looking_ahead(args.look_ahead, &input)?;
-        let backend = args.place.choice(&requested, load_curves.is_some())?;
+        let variants = args.place.kernels.resolve(args.place.backend, &requested, load_curves.is_some())?;
         let from_stdin = input == "-";
         let overwrite = args.written.overwrite(from_stdin);
         let stats = stats(args.stats, &output)?;
@@ -65,7 +66,7 @@ impl Job {
             return Err(usage(ErrorKind::ArgumentConflict, message));
         }
         // A decoder on the GPU has waited for it, and those who verify or choose kernels want them to work.
-        let hand_over = args.decoder != DecoderArg::Nvdec && backend.variants.is_default() && !args.verify;
+        let hand_over = args.decoder != DecoderArg::Nvdec && variants.is_default() && !args.verify;
         Ok(Job {
             input: InputOptions {
                 url: input,
@@ -77,7 +78,7 @@ impl Job {
                 // hear of damage.
                 decode_on: match args.decoder {
                     DecoderArg::Auto | DecoderArg::Cpu => DecodeOn::Cpu,
-                    DecoderArg::Nvdec => DecodeOn::Nvdec(backend.gpu),
+                    DecoderArg::Nvdec => DecodeOn::Nvdec(args.place.gpu),
                 },
             },
             output,
@@ -87,76 +88,16 @@ impl Job {
             save_curves,
             load_curves,
             requested,
-            backend: BackendChoice { verify: args.verify, hand_over, ..backend },
+            backend: BackendChoice {
+                backend: args.place.backend,
+                gpu: args.place.gpu,
+                variants,
+                verify: args.verify,
+                hand_over,
+            },
             talk: args.talk.into(),
         })
     }
-}
-
-/// The name of a file that was given as a URL (`file:a.mp4`, `file:///a.mp4`), so that it is treated as any other.
-pub(super) fn plain_name(name: String) -> String {
-    match name.strip_prefix("file:").filter(|_| !Path::new(&name).exists()) {
-        Some(path) => path.strip_prefix("//").filter(|path| path.starts_with('/')).unwrap_or(path).to_owned(),
-        None => name,
-    }
-}
-
-/// The same for an output. Stdout stays stdout under the names that the system has for it: to open those would empty the file
-/// that a shell appends to.
-pub(super) fn output_name(name: String) -> String {
-    match plain_name(name) {
-        name if ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(&name.as_str()) => "-".to_owned(),
-        name => name,
-    }
-}
-
-/// Makes sure that a file of curves is named, if one is to be written.
-pub(super) fn curves_name(name: Option<String>) -> Result<Option<String>, clap::Error> {
-    match name.as_deref() {
-        Some("-" | "") => Err(usage(ErrorKind::ValueValidation, "--save-curves takes a file's name")),
-        _ => Ok(name),
-    }
-}
-
-/// What an option's text stands for.
-pub(super) fn value<T>(
-    option: &str,
-    kind: &str,
-    text: Option<String>,
-    parse: impl Fn(&str) -> Option<T>,
-) -> Result<Option<T>, clap::Error> {
-    let Some(text) = text else { return Ok(None) };
-    match parse(&text) {
-        Some(value) => Ok(Some(value)),
-        None => Err(usage(ErrorKind::ValueValidation, &format!("{option} is {kind}, not {text}"))),
-    }
-}
-
-fn time(option: &str, text: Option<String>) -> Result<Option<i64>, clap::Error> {
-    let not_negative = |text: &str| parse_time(text).filter(|&time| time >= 0);
-    value(option, "a time like 90, 1:30 or 00:01:30.5", text, not_negative)
-}
-
-pub(super) fn duration(text: Option<String>) -> Result<Option<i64>, clap::Error> {
-    match time("--duration", text)? {
-        Some(0) => Err(usage(ErrorKind::ValueValidation, "--duration is more than 0")),
-        duration => Ok(duration),
-    }
-}
-
-/// The size in pixels that `--size` gives.
-pub(super) fn size(text: Option<String>) -> Result<Option<(usize, usize)>, clap::Error> {
-    value("--size", "a size like 1920x1080", text, parse_size)
-}
-
-/// The frames a second that `--rate` gives.
-pub(super) fn rate(text: Option<String>) -> Result<Option<Rational>, clap::Error> {
-    value("--rate", "a rate like 25, 29.97 or 30000/1001", text, parse_rate)
-}
-
-/// The part of the input that `--start`, `--duration` and `--frames` give.
-pub(super) fn part(start: Option<String>, length: Option<String>, frames: Option<u64>) -> Result<Part, clap::Error> {
-    Ok(Part { start: time("--start", start)?, duration: duration(length)?, frames })
 }
 
 fn stats(name: Option<String>, output: &str) -> Result<Option<(String, StatsFormat)>, clap::Error> {
@@ -171,8 +112,4 @@ fn stats(name: Option<String>, output: &str) -> Result<Option<(String, StatsForm
             Err(usage(ErrorKind::ValueValidation, &message))
         }
     }
-}
-
-pub(super) fn usage(kind: ErrorKind, message: &str) -> clap::Error {
-    Args::command().error(kind, message)
 }

@@ -1,7 +1,7 @@
 //! What the options of `live` mean, once all of them agree. Nothing has been opened yet.
 
 use super::backend::BackendChoice;
-use super::job::{curves_name, duration, output_name, plain_name, rate, size};
+use super::values::{curves_name, duration, output_name, plain_name, rate, size};
 use super::{LiveArgs, RequestedSettings, Talk};
 use crate::sink::{EncoderChoice, Overwrite, PixelChoice, network_format};
 use crate::source::CameraOptions;
@@ -52,7 +52,7 @@ impl LiveJob {
         let load_curves = args.equalize.load_curves.clone();
         let save_curves = curves_name(args.equalize.save_curves.clone())?;
         let requested = RequestedSettings::from_args(args.equalize)?;
-        let backend = args.place.choice(&requested, load_curves.is_some())?;
+        let variants = args.place.kernels.resolve(args.place.backend, &requested, load_curves.is_some())?;
         let is_heard = args.record.is_some() || output.as_ref().is_some_and(|(url, _)| url != "-");
         let microphone = args.audio.clone().filter(|name| name != "none" && is_heard);
         Ok(LiveJob {
@@ -82,7 +82,13 @@ impl LiveJob {
             save_curves,
             load_curves,
             requested,
-            backend,
+            backend: BackendChoice {
+                backend: args.place.backend,
+                gpu: args.place.gpu,
+                variants,
+                verify: false,
+                hand_over: false,
+            },
             talk: args.talk.into(),
         })
     }

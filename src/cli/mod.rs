@@ -16,6 +16,7 @@ mod output_args;
 mod region;
 mod shell;
 mod talk;
+mod values;
 mod variant_args;
 
 pub use args::{Args, BackendArg, Command, DecoderArg, ProgressArg};

@@ -1,7 +1,7 @@
 //! Draws the one picture of two frames. It stands where an equalizer does, so that decoding, drawing and encoding run
 //! side by side.
 
-use super::layout::Layout;
+use super::layout::{Layout, View};
 use super::pair::Partner;
 use crate::chart::{Canvas, Lettering, bars, curve, divider, label};
 use crate::equalize::cpu::{Engine, Isa};
@@ -12,15 +12,6 @@ use crate::spec::{Curve, Settings};
 use anyhow::{Context, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// How two pictures become one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum View {
-    /// B at the right of A.
-    SideBySide,
-    /// The left half of A, the right half of B.
-    Split,
-}
 
 /// Draws the frames of a [`Pair`](super::Pair).
 pub struct Comparer {

@@ -10,5 +10,6 @@ mod comparer;
 mod layout;
 mod pair;
 
-pub use comparer::{Comparer, View};
+pub use comparer::Comparer;
+pub use layout::View;
 pub use pair::Pair;

@@ -28,7 +28,7 @@ pub struct Muxer {
     header_written: bool,
     /// For each stream, the decoding time of its last packet, in the unit that the container chose.
     times: Vec<Option<i64>>,
-    /// The first error of a file that the muxer itself has opened, which it tells nobody; 0 while there is none.
+    /// The first error of a file that the muxer itself has opened, which FFmpeg does not report; 0 while there is none.
     failed: Box<AtomicI32>,
     /// What ends a wait for whoever is at the other end of a connection. The context's callback looks at it.
     interrupt: Option<Box<Interrupt>>,
@@ -128,7 +128,7 @@ impl Muxer {
         unsafe { set_entries(&mut (*self.ptr).metadata, metadata) };
     }
 
-    /// Moves everything that is going to be written by so many microseconds.
+    /// Moves everything that is going to be written by this many microseconds.
     pub fn shift(&mut self, by: i64) {
         // SAFETY: the context is valid, its header not yet written.
         unsafe { (*self.ptr).output_ts_offset = by };

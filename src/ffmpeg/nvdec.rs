@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::decoder_buffers::DecoderBuffers;
-use super::{Error, OUT_OF_MEMORY, Picture, RawFormat, c_string, check, surface};
+use super::{Error, Picture, RawFormat, c_string, check, surface};
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::ffi::{self, AVPixelFormat::*};
 use std::ffi::c_int;
@@ -12,6 +12,9 @@ use std::ptr;
 /// Threads of a decoder on NVDEC: enough that it always has a picture to work on. Each holds a surface, of which there
 /// are 32.
 pub(super) const THREADS: c_int = 4;
+
+/// What FFmpeg answers when there is no memory.
+pub(super) const NO_MEMORY: Error = super::OUT_OF_MEMORY;
 
 /// A GPU to decode on.
 pub(super) struct Nvdec {
@@ -56,7 +59,7 @@ impl Nvdec {
         unsafe {
             (*context).hw_device_ctx = ffi::av_buffer_ref(self.device);
             if (*context).hw_device_ctx.is_null() {
-                return Err(OUT_OF_MEMORY);
+                return Err(NO_MEMORY);
             }
             (*context).get_format = Some(prefer_cuda);
             (*context).thread_count = THREADS;

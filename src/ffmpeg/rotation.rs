@@ -1,5 +1,5 @@
-//! Pictures the right way up: turned and mirrored, by libavfilter, where nobody would be told that they are to be turned
-//! when they are shown.
+//! Pictures the right way up: turned and mirrored by libavfilter, where the output cannot say that players have to turn
+//! them.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::{Converter, Error, Picture, RawFormat, Stream, VideoFormat, check, text};
@@ -86,8 +86,8 @@ pub struct AutoRotate {
 }
 
 impl AutoRotate {
-    /// Pictures of `stream`; `is_told` says whether somebody else is told what the stream says of them. What pictures say
-    /// themselves, as photos do, nobody is told.
+    /// Pictures of `stream`; `is_told` says whether the output repeats what the stream says of them. What pictures say
+    /// themselves, as photos do, it never repeats.
     pub fn new(stream: &Stream, is_told: bool) -> Self {
         let is_said = stream.side_data.turns_pictures();
         AutoRotate { is_said, turn: stream.side_data.turn().filter(|_| !is_told), rotator: None }

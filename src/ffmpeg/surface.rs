@@ -4,8 +4,8 @@
 //! way it becomes a picture of the format that such a decoder would give, and nothing behind here knows the difference.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::OUT_OF_MEMORY;
 use super::decoder_buffers::{DecoderBuffers, luma_stride};
+use super::nvdec::NO_MEMORY;
 use super::{Error, Picture, RawFormat, check};
 use crate::frame::{Adopted, DeviceRows, PixelFormat, Surface};
 use ffmpeg_next::ffi::{self, AVPixelFormat::*};
@@ -114,7 +114,7 @@ fn brought_down(surface: &Picture, packed: RawFormat, buffers: &DecoderBuffers) 
     let (width, height) = surface.size();
     // Of an odd height, FFmpeg would leave out the last row of chroma; the surface has one row more.
     let even = height.next_multiple_of(2);
-    let down = buffers.picture(packed, (width, even)).ok_or(OUT_OF_MEMORY)?;
+    let down = buffers.picture(packed, (width, even)).ok_or(NO_MEMORY)?;
     let (from, to) = (surface.as_ptr(), down.as_ptr());
     // SAFETY: both pictures are valid and have two planes, and the one that is written has room for all rows of the other
     // one. The surface has that one row more before its chroma, too.
@@ -133,7 +133,7 @@ fn brought_down(surface: &Picture, packed: RawFormat, buffers: &DecoderBuffers) 
 /// A picture of three planes out of one whose chroma samples lie in pairs. Its luma stays where it is.
 fn unpacked(down: &Picture, format: RawFormat, samples: Samples, buffers: &DecoderBuffers) -> Result<Picture, Error> {
     let Samples { bytes, shift } = samples;
-    let picture = buffers.picture_around(down, format).ok_or(OUT_OF_MEMORY)?;
+    let picture = buffers.picture_around(down, format).ok_or(NO_MEMORY)?;
     let (width, height) = picture.size();
     let pair_bytes = 2 * width.div_ceil(2) * bytes;
     // SAFETY: the rows lie in the pictures, which nobody else has yet. Those of `down` that are read are not those that are

@@ -42,7 +42,7 @@ pub struct FileSink {
     interrupt: Option<Interrupt>,
     pixels: PixelChoice,
     candidates: Vec<Encoder>,
-    /// Why the video does not keep its codec, if nobody asked for another.
+    /// Why the video does not keep its codec, if no other was asked for.
     codec_changes: Option<&'static str>,
     notices: Notices,
     muxer: Option<Muxer>,
@@ -371,7 +371,7 @@ impl FileSink {
         muxer.finish().with_context(|| format!("{name}: cannot be written"))
     }
 
-    /// A broken pipe behind stdout is nobody's fault; one to a server is a connection that was lost.
+    /// A broken pipe behind stdout is no error; one to a server is a connection that was lost.
     fn judged(&self, error: anyhow::Error) -> anyhow::Error {
         let broken = matches!(error.downcast_ref(), Some(Error::Other { errno: libc::EPIPE }));
         if broken && (self.target.name() == "-" || self.target.fifo().is_some()) { ReaderGone.into() } else { error }

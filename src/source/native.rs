@@ -5,7 +5,7 @@ use crate::frame::{Frame, PixelFormat};
 use crate::pipeline::Notices;
 use anyhow::{Context, Result, bail};
 
-/// The conversion to native frames.
+/// The conversion to native frames; it is set up again when the pictures change.
 pub struct ToNative {
     notices: Notices,
     converter: Converter,

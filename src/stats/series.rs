@@ -1,5 +1,5 @@
-//! Records, as far as a plot can show them: at most so many points, whatever the length of the video. When there are
-//! too many, neighbours become one, which keeps the lowest, the highest and the mean of each figure.
+//! The records of a video, reduced to what a plot can show: at most `MOST` points. When there would be more, each two
+//! neighbours become one point, which keeps the lowest, the highest and the mean of each figure.
 
 use super::Record;
 

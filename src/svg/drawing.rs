@@ -56,7 +56,7 @@ impl Drawing {
         self.put(format_args!("<path class=\"{class}\" d=\"{shape}\"/>"));
     }
 
-    /// Draws a line across from `left` to `right` at each of about so many ticks of `up`, with its value at the left.
+    /// Draws a line from `left` to `right` at each of about `about` ticks of `up`, with its value at the left.
     pub fn grid(&mut self, up: &Axis, about: u32, (left, right): (f64, f64)) {
         for tick in up.ticks(about) {
             let y = up.place(tick);

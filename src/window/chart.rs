@@ -13,7 +13,7 @@ const PLOT: (i32, i32) = (256, 128);
 const BARS: Rgb888 = Rgb888::new(150, 170, 190);
 const FRAME: Rgb888 = Rgb888::new(110, 110, 110);
 
-/// Bars higher than so many times their mean are cut, lest one flat area hides all the rest.
+/// Bars are cut at this multiple of their mean, so that one flat area does not hide all the rest.
 const HIGHEST: u64 = 6;
 
 /// Draws both. Codes of the input go from left to right, and the curve shows upwards what becomes of those that occur; its

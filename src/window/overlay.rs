@@ -85,7 +85,7 @@ pub fn write(canvas: &mut Canvas, text: &str, at: Point, font: &MonoFont, colour
     let Ok(_) = Text::with_baseline(text, at, style, Baseline::Top).draw(canvas);
 }
 
-/// Draws the outline of `shape`, so many points wide.
+/// Draws the outline of `shape`, `width` points wide.
 pub fn draw<P: Primitive>(canvas: &mut Canvas, shape: P, colour: Rgb888, width: u32)
 where
     Styled<P, PrimitiveStyle<Rgb888>>: Drawable<Color = Rgb888>,

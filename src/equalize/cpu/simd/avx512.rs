@@ -4,8 +4,8 @@
 
 #![allow(unsafe_code, reason = "vector loads and stores, and functions compiled for AVX-512")]
 
-use super::blend::LOWERED;
-use super::{ByteCell, Shares, scalar};
+use super::blend::{ByteCell, LOWERED, Shares};
+use super::scalar;
 use crate::equalize::cpu::lookup::Lookup;
 use crate::frame::Endian;
 use std::arch::x86_64::*;

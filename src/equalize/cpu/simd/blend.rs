@@ -15,11 +15,11 @@ pub struct ByteCell<'a> {
 
 /// How much the four tiles count.
 pub struct Shares<'a> {
-    /// For each pixel: so many parts of `across` for the tiles on the right, the others for those on the left.
+    /// For each pixel, the weight of the tiles on the right, in parts of `across`; those on the left have the rest.
     pub right: &'a [u32],
     /// Parts from the left to the right.
     pub across: u32,
-    /// So many parts of `down` for the lower tiles.
+    /// The weight of the lower tiles, in parts of `down`; the upper ones have the rest.
     pub below: u32,
     /// Parts from top to bottom.
     pub down: u32,
