@@ -104,15 +104,15 @@ impl Converter {
     pub fn picture(&mut self, picture: &Picture, to: VideoFormat) -> Result<Picture, Error> {
         let from = VideoFormat::of(picture);
         match (to.coloured(), from.coloured()) {
-            (Some(yuv), _) => self.to_gray(picture, yuv, to),
-            (None, Some(yuv)) => self.from_gray(picture, yuv, to),
+            (Some(yuv), _) => self.convert_to_gray(picture, yuv, to),
+            (None, Some(yuv)) => self.convert_from_gray(picture, yuv, to),
             (None, None) => self.convert(picture, from, to),
         }
     }
 
     /// Converts to gray of limited range, which swscale does not know: to YUV of that range first, whose codes then become
     /// gray as they are, from full to full as swscale sees it.
-    fn to_gray(&mut self, picture: &Picture, yuv: RawFormat, to: VideoFormat) -> Result<Picture, Error> {
+    fn convert_to_gray(&mut self, picture: &Picture, yuv: RawFormat, to: VideoFormat) -> Result<Picture, Error> {
         let full = to.colour.full_range();
         let [to_yuv, to_gray] = &mut **self.steps.get_or_insert_default();
         let mut same_codes = to_yuv.picture(picture, VideoFormat { format: yuv, ..to })?;
@@ -124,7 +124,7 @@ impl Converter {
 
     /// Converts a gray picture of limited range, which swscale takes for full range: it becomes YUV of the same codes first,
     /// from full to full as swscale sees it.
-    fn from_gray(&mut self, gray: &Picture, yuv: RawFormat, to: VideoFormat) -> Result<Picture, Error> {
+    fn convert_from_gray(&mut self, gray: &Picture, yuv: RawFormat, to: VideoFormat) -> Result<Picture, Error> {
         let from = VideoFormat::of(gray);
         let full = VideoFormat { colour: from.colour.full_range(), ..from };
         let [to_yuv, _] = &mut **self.steps.get_or_insert_default();
