@@ -15,7 +15,7 @@ const ENDING: &str = "interrupted, ending after this step";
 
 /// Runs what was asked for; tables go to stdout.
 pub fn main(job: BenchJob) -> ExitCode {
-    let console = Console::new(job.verbosity());
+    let console = Console::new(job.verbosity);
     console.share_with(job.setup.steps.bar());
     run(&job, &console).map_or_else(
         |error| {

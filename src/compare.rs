@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Draws both from beginning to end.
 pub fn main(job: CompareJob) -> ExitCode {
-    let console = Console::new(job.verbosity());
+    let console = Console::new(job.talk.verbosity);
     let cancel = Cancel::default();
     run(job, &console, &cancel).unwrap_or_else(|error| {
         console.error(&error);
@@ -24,8 +24,8 @@ pub fn main(job: CompareJob) -> ExitCode {
 
 fn run(job: CompareJob, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     ffmpeg::silence_encoders();
-    ffmpeg::set_verbose(job.verbose);
-    let notices = console.notices(job.strict);
+    ffmpeg::set_verbose(job.talk.is_verbose());
+    let notices = console.notices(job.talk.strict);
     let [progress, progress_of_b] = [(); 2].map(|()| Arc::new(Progress::default()));
 
     crate::stdout::check(&job.output)?;
@@ -44,7 +44,7 @@ fn run(job: CompareJob, console: &Console, cancel: &Cancel) -> Result<ExitCode> 
     let comparer = Comparer::new(job.view, names, images);
     let sink = sink::open(input.clone(), target, job.output_options.clone(), &mut || false, notices)?;
 
-    let mut meter = Meter::start(job.meter_style(), &input);
+    let mut meter = Meter::start(job.talk.meter, &input);
     console.share_with(meter.bar());
     let update = |progress: &Progress| meter.update(progress);
     let draw = |before: &_, next: &_| draw_pairs(partners, comparer, before, next);

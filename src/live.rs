@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// Films until the camera or the user has had enough.
 pub fn main(job: LiveJob) -> ExitCode {
-    let (console, cancel) = (Console::new(job.verbosity()), Cancel::default());
+    let (console, cancel) = (Console::new(job.talk.verbosity), Cancel::default());
     match run(&job, &console, &cancel) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -33,8 +33,8 @@ pub fn main(job: LiveJob) -> ExitCode {
 
 fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     ffmpeg::silence_encoders();
-    ffmpeg::set_verbose(job.verbose);
-    let notices = console.notices(job.strict);
+    ffmpeg::set_verbose(job.talk.is_verbose());
+    let notices = console.notices(job.talk.strict);
     let progress = Arc::new(Progress::default());
     let shared_settings = SharedSettings::default();
 
@@ -66,7 +66,7 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     }
     stage.input_pool().into_iter().for_each(|pool| source.use_pool(pool));
 
-    let mut meter = Meter::start(job.meter_style(), &input);
+    let mut meter = Meter::start(job.talk.meter, &input);
     console.share_with(meter.bar());
     let parts = LiveParts {
         source: Box::new(source),

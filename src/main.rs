@@ -55,7 +55,7 @@ fn main() -> ExitCode {
         }
         None => {
             let job = Job::from_args(args).unwrap_or_else(|error| refuse(&error));
-            let console = Console::new(job.verbosity());
+            let console = Console::new(job.talk.verbosity);
             let cancel = Cancel::default();
             run(job, &console, &cancel).unwrap_or_else(|error| {
                 console.error(&error);
@@ -91,8 +91,8 @@ fn ended(result: Result<()>) -> ExitCode {
 /// Equalizes a video from beginning to end.
 fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     ffmpeg::silence_encoders();
-    ffmpeg::set_verbose(job.verbose);
-    let notices = console.notices(job.strict);
+    ffmpeg::set_verbose(job.talk.is_verbose());
+    let notices = console.notices(job.talk.strict);
     let progress = Arc::new(Progress::default());
 
     let written = [Some(&job.output), job.save_curves.as_ref(), job.stats.as_ref().map(|(name, _)| name)];
@@ -121,7 +121,7 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     }
     stage.input_pool().into_iter().for_each(|pool| source.use_pool(pool));
 
-    let mut meter = Meter::start(job.meter_style(), &input);
+    let mut meter = Meter::start(job.talk.meter, &input);
     console.share_with(meter.bar());
     let result = pipeline::run(source, stage, sink, cancel, &progress, |progress| meter.update(progress));
     meter.finish(&progress, result.as_ref().is_ok_and(|result| result.outcome == Outcome::Complete));

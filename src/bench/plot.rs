@@ -3,7 +3,7 @@
 
 use super::markdown::significant;
 use super::{Report, Table, Unit, Value};
-use crate::svg::{Anchor, Axis, Drawing, path};
+use crate::svg::{Anchor, Axis, Drawing, Spread};
 
 /// The drawing, the part of it that holds lines, and where legends begin.
 const WIDTH: f64 = 1000.0;
@@ -162,11 +162,7 @@ impl Panel<'_> {
 
 fn draw_lines(drawing: &mut Drawing, lines: &[Line], ticks: &[(f64, String)], top: f64) {
     let (across, up) = (across(ticks), up(lines, top));
-    for tick in up.ticks(5) {
-        let y = up.place(tick);
-        drawing.path("grid", format_args!("M{LEFT} {y:.1}H{RIGHT}"));
-        drawing.text((LEFT - 8.0, y + 4.0), Anchor::End, "", &up.label(tick));
-    }
+    drawing.grid(&up, 5, (LEFT, RIGHT));
     let mut free = f64::NEG_INFINITY;
     for (at, label) in ticks {
         let x = across.place(*at);
@@ -180,16 +176,16 @@ fn draw_lines(drawing: &mut Drawing, lines: &[Line], ticks: &[(f64, String)], to
     }
     for (index, line) in lines.iter().enumerate() {
         let (colour, dashed) = (index % COLOURS, if index / COLOURS % 2 == 1 { " dashed" } else { "" });
-        let places = |figure: fn(&Value) -> f64| {
-            line.points.iter().map(move |(at, value)| (across.place(*at), up.place(figure(value))))
+        let spread = |&(at, value): &(f64, Value)| {
+            let [low, middle, high] = [value.low, value.median, value.high].map(|figure| up.place(figure));
+            Spread { x: across.place(at), low, middle, high }
         };
-        if line.points.len() > 1 {
-            let band = path(places(|value| value.high).chain(places(|value| value.low).rev()));
-            drawing.path(&format!("band c{colour}"), format_args!("{band}Z"));
-            let class = format!("line c{colour}{dashed}");
-            drawing.path(&class, format_args!("{}", path(places(|value| value.median))));
+        let spreads: Vec<Spread> = line.points.iter().map(spread).collect();
+        if spreads.len() > 1 {
+            drawing.band(&format!("band c{colour}"), &spreads);
+            drawing.line(&format!("line c{colour}{dashed}"), &spreads);
         }
-        places(|value| value.median).for_each(|place| drawing.dot(place, 2.6, &format!("c{colour}")));
+        spreads.iter().for_each(|spread| drawing.dot((spread.x, spread.middle), 2.6, &format!("c{colour}")));
         let y = top + 10.0 + index as f64 * LINE;
         drawing.path(&format!("line c{colour}{dashed}"), format_args!("M{LEGEND} {:.1}h22", y - 4.0));
         drawing.text((LEGEND + 30.0, y), Anchor::Start, "", &line.name);

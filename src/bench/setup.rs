@@ -59,9 +59,19 @@ impl Setup {
         // Apart from each other, and odd, as the publications' are.
         (0..sizes.len()).map(|index| (48 + 13 * index, 31 + 6 * index)).collect()
     }
+
+    /// The same, each a step of its own.
+    ///
+    /// # Errors
+    /// In place of a size, when there is to be no further step.
+    pub fn each_size(&self, sizes: &[(usize, usize)]) -> impl Iterator<Item = Result<(usize, usize)>> {
+        let sizes = self.sizes(sizes);
+        self.steps.expect(sizes.len());
+        sizes.into_iter().map(|size| self.steps.next(size_name(size)).map(|()| size))
+    }
 }
 
-/// The steps of a suite, on a bar that is there only while somebody looks on.
+/// The steps of a suite, on a bar that is shown on a terminal only.
 pub struct Steps {
     bar: ProgressBar,
     cancel: Cancel,
@@ -80,7 +90,7 @@ impl Steps {
         Steps { bar, cancel }
     }
 
-    /// Says that there will be so many more steps.
+    /// Says that there will be this number of further steps.
     pub fn expect(&self, steps: usize) {
         self.bar.inc_length(steps as u64);
     }

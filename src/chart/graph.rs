@@ -4,11 +4,12 @@ use super::Canvas;
 use crate::spec::Histogram;
 use embedded_graphics::Drawable;
 use embedded_graphics::pixelcolor::Rgb888;
-use embedded_graphics::prelude::{Point, RgbColor, Size};
+use embedded_graphics::prelude::{DrawTarget, Point, RgbColor, Size};
 use embedded_graphics::primitives::{Polyline, Primitive, PrimitiveStyle, Rectangle};
 
 const BARS: Rgb888 = Rgb888::new(190, 190, 190);
-const CURVE: Rgb888 = Rgb888::new(255, 200, 40);
+/// The colour of curves.
+pub const CURVE: Rgb888 = Rgb888::new(255, 200, 40);
 
 /// How much higher than the others a few columns may be before they are cut off: black bars around a picture must not
 /// flatten the rest.
@@ -23,7 +24,7 @@ pub fn bars(canvas: &mut Canvas, area: Rectangle, histogram: &Histogram) {
         // What there is at all can be seen.
         let height = if *density > 0.0 { height.round().max(1.0) as u32 } else { 0 };
         let corner = area.top_left + Point::new(x as i32, (area.size.height - height) as i32);
-        fill(canvas, Rectangle::new(corner, Size::new(1, height)), BARS);
+        let Ok(()) = canvas.fill_solid(&Rectangle::new(corner, Size::new(1, height)), BARS);
     }
 }
 
@@ -51,11 +52,7 @@ pub fn curve(canvas: &mut Canvas, area: Rectangle, points: &[(f64, f64)], stroke
 /// A line from top to bottom, its middle at `x`.
 pub fn divider(canvas: &mut Canvas, x: usize, height: usize, stroke: u32) {
     let corner = Point::new(x as i32 - stroke as i32 / 2, 0);
-    fill(canvas, Rectangle::new(corner, Size::new(stroke, height as u32)), Rgb888::WHITE);
-}
-
-fn fill(canvas: &mut Canvas, area: Rectangle, colour: Rgb888) {
-    let Ok(()) = area.into_styled(PrimitiveStyle::with_fill(colour)).draw(canvas);
+    let Ok(()) = canvas.fill_solid(&Rectangle::new(corner, Size::new(stroke, height as u32)), Rgb888::WHITE);
 }
 
 /// Samples a level, over the levels that belong to each column: so no column is higher only because it has more levels.

@@ -19,7 +19,7 @@ pub struct Lettering {
 }
 
 impl Lettering {
-    /// What can be read on a picture of so many rows.
+    /// Letters that can be read on a picture of `rows` rows.
     pub fn for_height(rows: usize) -> Self {
         let font = if rows < 360 { &FONT_6X10 } else { &FONT_10X20 };
         Lettering { font, scale: (rows as u32 / 540).max(1) }

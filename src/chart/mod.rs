@@ -5,5 +5,5 @@ mod graph;
 mod label;
 
 pub use canvas::Canvas;
-pub use graph::{bars, curve, divider};
+pub use graph::{CURVE, bars, curve, divider};
 pub use label::{Lettering, Side, label};

@@ -1,6 +1,6 @@
 //! What the options of `bench` mean, once all of them agree. Nothing has been run yet.
 
-use super::job::{usage, verbosity};
+use super::values::usage;
 use super::{BackendArg, BenchArgs};
 use crate::bench::{Repeats, Setup, Steps, Suite, TranscodeBackend};
 use crate::pipeline::Cancel;
@@ -26,7 +26,8 @@ pub struct BenchJob {
     pub json: Option<PathBuf>,
     /// A drawing.
     pub plot: Option<PathBuf>,
-    quiet: bool,
+    /// How much is said on stderr.
+    pub verbosity: Verbosity,
 }
 
 impl BenchJob {
@@ -81,12 +82,7 @@ impl BenchJob {
             csv: args.csv,
             json: args.json,
             plot: args.plot,
-            quiet: args.quiet,
+            verbosity: if args.quiet { Verbosity::Quiet } else { Verbosity::Normal },
         })
-    }
-
-    /// How much is said on stderr.
-    pub fn verbosity(&self) -> Verbosity {
-        verbosity(self.quiet, false)
     }
 }

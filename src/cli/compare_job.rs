@@ -1,9 +1,8 @@
 //! What the options of `compare` mean, once all of them agree. Nothing has been opened yet.
 
-use super::job::{duration, meter_style, output_name, time, usage, verbosity};
-use super::{CompareArgs, ProgressArg};
+use super::values::{output_name, part, usage};
+use super::{CompareArgs, Talk};
 use crate::comparison::View;
-use crate::report::{MeterStyle, Verbosity};
 use crate::sink::{OutputOptions, Overwrite};
 use crate::source::{InputOptions, Part};
 use clap::error::ErrorKind;
@@ -21,12 +20,8 @@ pub struct CompareJob {
     pub overwrite: Overwrite,
     /// How two pictures become one.
     pub view: View,
-    /// Whether warnings are errors.
-    pub strict: bool,
-    /// Details too.
-    pub verbose: bool,
-    quiet: bool,
-    progress: ProgressArg,
+    /// What is said on stderr.
+    pub talk: Talk,
 }
 
 impl CompareJob {
@@ -39,8 +34,7 @@ impl CompareJob {
             return Err(usage(ErrorKind::ArgumentConflict, "only one of the two videos can come through stdin"));
         }
         let from_stdin = args.a == "-" || args.b == "-";
-        let part =
-            Part { start: time("--start", args.start)?, duration: duration(args.duration)?, frames: args.frames };
+        let part = part(args.start, args.duration, args.frames)?;
         // Frames are counted in A; B may have more of them in the same time.
         let parts = [part, Part { frames: None, ..part }];
         let input = |url, part| InputOptions { url, part, ..InputOptions::default() };
@@ -50,20 +44,7 @@ impl CompareJob {
             overwrite: args.written.overwrite(from_stdin),
             output_options: args.written.options(),
             view: if args.split { View::Split } else { View::SideBySide },
-            strict: args.talk.strict,
-            verbose: args.talk.verbose,
-            quiet: args.talk.quiet,
-            progress: args.talk.progress,
+            talk: args.talk.into(),
         })
-    }
-
-    /// How much is said on stderr.
-    pub fn verbosity(&self) -> Verbosity {
-        verbosity(self.quiet, self.verbose)
-    }
-
-    /// What progress looks like on this stderr.
-    pub fn meter_style(&self) -> MeterStyle {
-        meter_style(self.progress, self.quiet)
     }
 }

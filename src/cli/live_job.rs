@@ -1,10 +1,8 @@
 //! What the options of `live` mean, once all of them agree. Nothing has been opened yet.
 
 use super::backend::BackendChoice;
-use super::job::{curves_name, duration, meter_style, output_name, plain_name, value, verbosity};
-use super::{LiveArgs, ProgressArg, RequestedSettings};
-use crate::ffmpeg::{parse_rate, parse_size};
-use crate::report::{MeterStyle, Verbosity};
+use super::values::{curves_name, duration, output_name, plain_name, rate, size};
+use super::{LiveArgs, RequestedSettings, Talk};
 use crate::sink::{EncoderChoice, Overwrite, PixelChoice, network_format};
 use crate::source::CameraOptions;
 
@@ -37,12 +35,8 @@ pub struct LiveJob {
     pub requested: RequestedSettings,
     /// Where to equalize.
     pub backend: BackendChoice,
-    /// Whether warnings are errors.
-    pub strict: bool,
-    /// Details too.
-    pub verbose: bool,
-    quiet: bool,
-    progress: ProgressArg,
+    /// What is said on stderr.
+    pub talk: Talk,
 }
 
 impl LiveJob {
@@ -65,8 +59,8 @@ impl LiveJob {
             camera: CameraOptions {
                 camera: args.camera.map(plain_name),
                 format: args.format,
-                size: value("--size", "a size like 1920x1080", args.size, parse_size)?,
-                rate: value("--rate", "a rate like 25, 29.97 or 30000/1001", args.rate, parse_rate)?,
+                size: size(args.size)?,
+                rate: rate(args.rate)?,
                 pixel_format: args.pixel_format,
                 duration: duration(args.duration)?,
                 frames: args.frames,
@@ -94,20 +88,7 @@ impl LiveJob {
                 variants,
                 hand_over: false,
             },
-            strict: args.talk.strict,
-            verbose: args.talk.verbose,
-            quiet: args.talk.quiet,
-            progress: args.talk.progress,
+            talk: args.talk.into(),
         })
-    }
-
-    /// How much is said on stderr.
-    pub fn verbosity(&self) -> Verbosity {
-        verbosity(self.quiet, self.verbose)
-    }
-
-    /// What progress looks like on this stderr.
-    pub fn meter_style(&self) -> MeterStyle {
-        meter_style(self.progress, self.quiet)
     }
 }

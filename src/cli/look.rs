@@ -2,7 +2,7 @@
 //! the looks are here; how they were found is in `benches/results/looks.md`.
 
 use super::equalize_args::{ChromaArg, EqualizeArgs, LookArg, MethodArg};
-use super::job::{usage, value};
+use super::values::{usage, value};
 use crate::ffmpeg::parse_size;
 use crate::io::is_pipe;
 use crate::pipeline::{Input, InputKind};
@@ -25,7 +25,7 @@ pub struct RequestedSettings {
     region: Region,
     /// Seconds, if asked for.
     look_ahead: Option<f64>,
-    /// Whether frames may be held back without being asked for: nobody waits for them.
+    /// Whether frames may be held back without being asked for: of files, not of live input.
     may_hold_back: bool,
     /// Whether only luma is written.
     pub gray: bool,
@@ -164,7 +164,7 @@ impl RequestedSettings {
 }
 
 impl RequestedSettings {
-    /// The window of so many seconds.
+    /// The temporal window of `seconds` seconds.
     fn smoothing(&self, seconds: f64, input: &Input) -> Smoothing {
         let rate = input.rate().unwrap_or(25.0);
         let smoothing = Smoothing::of_seconds(seconds, rate);

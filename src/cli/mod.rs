@@ -15,6 +15,8 @@ mod look;
 mod output_args;
 mod region;
 mod shell;
+mod talk;
+mod values;
 mod variant_args;
 
 pub use args::{Args, BackendArg, Command, DecoderArg, ProgressArg};
@@ -29,4 +31,5 @@ pub use live_job::LiveJob;
 pub use look::RequestedSettings;
 pub use region::check_region;
 pub use shell::{completions, man_page, man_pages};
+pub use talk::Talk;
 pub use variant_args::VariantArgs;

@@ -1,9 +1,8 @@
 //! What was typed of how to write a file.
 
 use super::args::key_value;
-use super::job::{overwrite, quality};
 use crate::ffmpeg::{RawFormat, parse_number};
-use crate::sink::{EncoderChoice, OutputOptions, Overwrite, PixelChoice};
+use crate::sink::{EncoderChoice, OutputOptions, Overwrite, PixelChoice, Quality};
 use clap::{ArgAction, Args};
 
 /// How to write a file.
@@ -74,14 +73,22 @@ fn bit_rate(text: &str) -> Result<String, String> {
 impl OutputArgs {
     /// What to do if the output exists. A stdin that is an input takes no answer to a question.
     pub(super) fn overwrite(&self, from_stdin: bool) -> Overwrite {
-        overwrite(self.yes, self.no_overwrite || from_stdin)
+        match (self.yes, self.no_overwrite || from_stdin) {
+            (true, _) => Overwrite::Yes,
+            (false, true) => Overwrite::No,
+            (false, false) => Overwrite::Ask,
+        }
     }
 
     /// How to encode the output.
     pub(super) fn encoder(&self) -> EncoderChoice {
         EncoderChoice {
             encoder: self.encoder.clone(),
-            quality: quality(self.crf, self.bitrate.clone()),
+            quality: match (self.crf, self.bitrate.clone()) {
+                (Some(crf), _) => Quality::Constant(crf),
+                (None, Some(rate)) => Quality::BitRate(rate),
+                (None, None) => Quality::Default,
+            },
             preset: self.preset.clone(),
             options: self.encoder_option.clone(),
         }

@@ -1,6 +1,6 @@
 //! What was typed of kernel variants, and what it means: the same for files and cameras.
 
-use super::job::usage;
+use super::values::usage;
 use super::{BackendArg, RequestedSettings};
 use crate::cuda::variants::{HistogramVariant, ScanVariant, Variants};
 use clap::Args;

@@ -1,22 +1,12 @@
 //! Draws the one picture of two frames.
 
-use super::layout::Layout;
-use super::projection::Projection;
+use super::layout::{Layout, View};
 use crate::chart::{Canvas, Lettering, bars, curve, divider, label};
 use crate::equalize::cpu::{Engine, Isa};
 use crate::equalize::{relation, whole};
-use crate::ffmpeg::{Colour, Picture, RawFormat};
+use crate::ffmpeg::{Colour, Converter, Picture, RawFormat, VideoFormat};
 use crate::frame::{Frame, HostPool, Model, PixelFormat};
 use anyhow::Result;
-
-/// How two pictures become one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum View {
-    /// B at the right of A.
-    SideBySide,
-    /// The left half of A, the right half of B.
-    Split,
-}
 
 /// Draws two frames as one picture.
 pub struct Comparer {
@@ -24,8 +14,8 @@ pub struct Comparer {
     names: [String; 2],
     /// Whether what comes out is an image, which has red, green and blue.
     rgb: bool,
-    projections: [Projection; 2],
-    finish: Projection,
+    projections: [Converter; 2],
+    finish: Converter,
     /// Room for the picture that is drawn.
     pixels: Vec<u32>,
     pool: HostPool,
@@ -44,7 +34,7 @@ impl Comparer {
             names,
             rgb,
             projections: Default::default(),
-            finish: Projection::default(),
+            finish: Converter::default(),
             pixels: Vec::new(),
             pool,
             engine,
@@ -76,7 +66,7 @@ impl Comparer {
         drawn.pts = a.pts;
         drawn.attachment.clone_from(&a.attachment);
         let (format, colour) = self.outcome(a, &of_a);
-        self.finish.project(&drawn, format, size, colour)
+        self.finish.frame(&drawn, VideoFormat { format: format.into(), size, colour })
     }
 
     /// Labels, histograms and the curve.

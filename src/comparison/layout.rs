@@ -1,6 +1,5 @@
 //! Where the two pictures lie in the one, and where their charts.
 
-use super::View;
 use crate::chart::{Lettering, Side};
 use embedded_graphics::prelude::{Point, Size};
 use embedded_graphics::primitives::Rectangle;
@@ -11,6 +10,15 @@ const SMALLEST: (usize, usize) = (128, 96);
 
 /// Widest chart, in pixels.
 const WIDEST: usize = 512;
+
+/// How two pictures become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// B at the right of A.
+    SideBySide,
+    /// The left half of A, the right half of B.
+    Split,
+}
 
 /// The plan of a picture.
 pub struct Layout {

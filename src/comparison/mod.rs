@@ -7,9 +7,9 @@
 mod comparer;
 mod layout;
 mod partners;
-mod projection;
 
-pub use comparer::{Comparer, View};
+pub use comparer::Comparer;
+pub use layout::View;
 pub use partners::Partners;
 
 use crate::pipeline::{Delivery, Message, Outcome};
@@ -28,8 +28,11 @@ pub fn draw_pairs(
 ) -> Result<String> {
     for message in before {
         let message = match message {
-            Message::Delivery(Delivery { packets, frame: Some(frame), place }) => match partners.pair(frame)? {
-                Some([a, b]) => Message::Delivery(Delivery { packets, frame: Some(comparer.draw(&a, &b)?), place }),
+            Message::Delivery(Delivery { frame: Some(frame), packets, .. }) => match partners.pair(frame)? {
+                Some([a, b]) => {
+                    let frame = Some(comparer.draw(&a, &b)?);
+                    Message::Delivery(Delivery { packets, frame, ..Delivery::default() })
+                }
                 None => Message::End(Outcome::Complete),
             },
             other => other,

@@ -53,7 +53,7 @@ impl VideoEncoder {
         super::last_message();
         // SAFETY: the context is owned by `this` from the start, and all that is set are its public fields.
         let mut this = unsafe {
-            let this = VideoEncoder { ptr: ffi::avcodec_alloc_context3(encoder.0), can_close: true };
+            let this = VideoEncoder { ptr: ffi::avcodec_alloc_context3(encoder.0.as_ptr()), can_close: true };
             anyhow::ensure!(!this.ptr.is_null(), OUT_OF_MEMORY);
             let context = &mut *this.ptr;
             context.pix_fmt = options.format.0;
@@ -111,7 +111,7 @@ impl VideoEncoder {
         // SAFETY: the context is new; the dictionary is ours, and what the encoder did not know is left in it.
         let (opened, unknown) = unsafe {
             set_entries(&mut dictionary, &private);
-            let opened = check(ffi::avcodec_open2(self.ptr, encoder.0, &mut dictionary));
+            let opened = check(ffi::avcodec_open2(self.ptr, encoder.0.as_ptr(), &mut dictionary));
             let unknown = entries(dictionary);
             ffi::av_dict_free(&mut dictionary);
             (opened, unknown)

@@ -1,34 +1,24 @@
 //! The encoders of this FFmpeg, and the pixel formats that they take.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::{RawFormat, c_string, text};
+use super::{RawFormat, c_string};
 use ffmpeg_next::codec::Id;
-use ffmpeg_next::ffi;
+use ffmpeg_next::{Codec, encoder, ffi};
 
 /// An encoder that is here.
 #[derive(Clone, Copy)]
-pub struct Encoder(pub(super) *const ffi::AVCodec);
-
-// SAFETY: points to a constant of the library.
-unsafe impl Send for Encoder {}
+pub struct Encoder(pub(super) Codec);
 
 impl Encoder {
     /// The video encoder of this name.
     pub fn find(name: &str) -> Option<Self> {
         super::init();
-        // SAFETY: a NUL-terminated name; what is found is a constant.
-        unsafe {
-            let codec = ffi::avcodec_find_encoder_by_name(c_string(name).as_ptr());
-            let video = !codec.is_null() && (*codec).type_ == ffi::AVMediaType::AVMEDIA_TYPE_VIDEO;
-            video.then_some(Encoder(codec))
-        }
+        encoder::find_by_name(name).filter(Codec::is_video).map(Encoder)
     }
 
     /// FFmpeg's first choice for a codec.
     pub fn for_codec(id: Id) -> Option<Self> {
-        // SAFETY: no precondition.
-        let codec = unsafe { ffi::avcodec_find_encoder(id.into()) };
-        (!codec.is_null()).then_some(Encoder(codec))
+        encoder::find(id).map(Encoder)
     }
 
     /// FFmpeg's first choice for the video codec of this name.
@@ -43,27 +33,24 @@ impl Encoder {
 
     /// Its name.
     pub fn name(self) -> String {
-        // SAFETY: a constant of the library.
-        unsafe { text((*self.0).name) }
+        self.0.name().to_owned()
     }
 
     /// What it is, in words.
     pub fn description(self) -> String {
-        // SAFETY: a constant of the library.
-        unsafe { text((*self.0).long_name) }
+        self.0.description().to_owned()
     }
 
     /// What it encodes to.
     pub fn codec(self) -> Id {
-        // SAFETY: a constant of the library.
-        unsafe { (*self.0).id }.into()
+        self.0.id()
     }
 
     /// Has it a private option of this name?
     pub fn has_option(self, name: &str) -> bool {
         // SAFETY: `av_opt_find` takes the address of a pointer to a class when told that the object is a fake one.
         unsafe {
-            let mut class = (*self.0).priv_class;
+            let mut class = (*self.0.as_ptr()).priv_class;
             if class.is_null() {
                 return false;
             }
@@ -75,39 +62,14 @@ impl Encoder {
 
     /// The pixel formats that it takes; empty when it does not say.
     pub fn formats(self) -> Vec<RawFormat> {
-        let mut formats = Vec::new();
-        // SAFETY: the list is a constant that ends with NONE.
-        unsafe {
-            let mut next = self.format_list();
-            while !next.is_null() && *next != ffi::AVPixelFormat::AV_PIX_FMT_NONE {
-                formats.push(RawFormat(*next));
-                next = next.add(1);
-            }
-        }
-        formats
+        let formats = self.0.video().ok().and_then(|codec| codec.formats());
+        formats.into_iter().flatten().map(|format| RawFormat(format.into())).collect()
     }
 
     /// Does it take pictures of this format? One that keeps no list takes any.
     pub fn takes(self, format: RawFormat) -> bool {
         let formats = self.formats();
         formats.is_empty() || formats.contains(&format)
-    }
-
-    #[cfg(not(ffmpeg_7_1))]
-    fn format_list(self) -> *const ffi::AVPixelFormat {
-        // SAFETY: a constant of the library.
-        unsafe { (*self.0).pix_fmts }
-    }
-
-    #[cfg(ffmpeg_7_1)]
-    fn format_list(self) -> *const ffi::AVPixelFormat {
-        let mut list: *const std::ffi::c_void = std::ptr::null();
-        let what = ffi::AVCodecConfig::AV_CODEC_CONFIG_PIX_FORMAT;
-        // SAFETY: without a context it answers with the codec's constant list, or null for "any".
-        unsafe {
-            ffi::avcodec_get_supported_config(std::ptr::null(), self.0, what, 0, &mut list, std::ptr::null_mut())
-        };
-        list.cast()
     }
 
     /// Does it only take pictures whose codes are all picture, as JPEG does?
@@ -136,9 +98,8 @@ pub fn encoders() -> Vec<Encoder> {
             return found;
         }
         // SAFETY: a constant of the library.
-        let video =
-            unsafe { ffi::av_codec_is_encoder(codec) != 0 && (*codec).type_ == ffi::AVMediaType::AVMEDIA_TYPE_VIDEO };
-        if video {
+        let codec = unsafe { Codec::wrap(codec) };
+        if codec.is_encoder() && codec.is_video() {
             found.push(Encoder(codec));
         }
     }

@@ -5,6 +5,7 @@
 
 mod colour;
 mod container;
+mod converter;
 mod custom_io;
 mod decoder;
 mod decoder_buffers;
@@ -23,7 +24,6 @@ mod picture;
 mod protocols;
 mod raw_format;
 mod rotation;
-mod scaler;
 mod shared_planes;
 mod side_data;
 mod sound;
@@ -32,6 +32,7 @@ mod surface;
 
 pub use colour::{Colour, Siting};
 pub use container::Container;
+pub use converter::{Converter, VideoFormat};
 pub use decoder::{DecodeOn, Decoded, Decoder, Delay};
 pub use demuxer::Demuxer;
 pub use devices::{Device, input_devices};
@@ -50,11 +51,11 @@ pub use protocols::OpenError;
 pub use raw_format::RawFormat;
 pub use rotation::AutoRotate;
 use rotation::Rotation;
-pub use scaler::Scaler;
 pub use side_data::StreamSideData;
 pub use sound::SoundTranscoder;
 pub use subtitle::SubtitleTranscoder;
 
+use ffmpeg_next::Rescale;
 use std::ffi::{CStr, CString};
 use std::sync::Once;
 
@@ -86,10 +87,8 @@ fn check(code: i32) -> Result<i32, Error> {
 }
 
 /// `time` in units of `to` instead of `from`, rounded to the nearest.
-#[allow(unsafe_code, reason = "FFI")]
 pub fn rescale(time: i64, from: Rational, to: Rational) -> i64 {
-    // SAFETY: arithmetic.
-    unsafe { ffmpeg_next::ffi::av_rescale_q(time, from.into(), to.into()) }
+    time.rescale(from, to)
 }
 
 /// The time base of microseconds.

@@ -186,22 +186,19 @@ impl Muxer {
         metadata: &Metadata,
         side_data: &StreamSideData,
     ) -> Result<OutputStream, Error> {
-        let (stream, index) = self.new_stream()?;
-        // SAFETY: the stream is new, the encoder open.
+        // SAFETY: the encoder is open, and the stream new.
         unsafe {
-            check(ffi::avcodec_parameters_from_context((*stream).codecpar, encoder.as_ptr()))?;
-            (*stream).time_base = (*encoder.as_ptr()).time_base;
+            let time_base = (*encoder.as_ptr()).time_base.into();
+            let (stream, index) = self.add_made(encoder.as_ptr(), time_base, original, metadata)?;
             (*stream).avg_frame_rate = (*encoder.as_ptr()).framerate;
             (*stream).sample_aspect_ratio = (*encoder.as_ptr()).sample_aspect_ratio;
-            (*stream).disposition = original.disposition;
             // Apple's players want this tag, and the others do not mind.
             if (*(*stream).codecpar).codec_id == ffi::AVCodecID::AV_CODEC_ID_HEVC && self.container.has_edit_lists() {
                 (*(*stream).codecpar).codec_tag = u32::from_le_bytes(*b"hvc1");
             }
             side_data.apply(stream);
-            set_entries(&mut (*stream).metadata, metadata);
+            Ok(index)
         }
-        Ok(index)
     }
 
     /// Adds a stream whose packets are copied.
@@ -250,15 +247,8 @@ impl Muxer {
         original: &Stream,
         metadata: &Metadata,
     ) -> Result<OutputStream, Error> {
-        let (stream, index) = self.new_stream()?;
-        // SAFETY: the stream is new, the encoder open.
-        unsafe {
-            check(ffi::avcodec_parameters_from_context((*stream).codecpar, transcoder.encoder()))?;
-            (*stream).time_base = original.time_base.into();
-            (*stream).disposition = original.disposition;
-            set_entries(&mut (*stream).metadata, metadata);
-        }
-        Ok(index)
+        // SAFETY: the transcoder's encoder is open.
+        unsafe { self.add_made(transcoder.encoder(), original.time_base, original, metadata).map(|(_, index)| index) }
     }
 
     /// Adds the stream of sound that `transcoder` makes out of `original`.
@@ -271,15 +261,9 @@ impl Muxer {
         original: &Stream,
         metadata: &Metadata,
     ) -> Result<OutputStream, Error> {
-        let (stream, index) = self.new_stream()?;
-        // SAFETY: the stream is new, the encoder open.
-        unsafe {
-            check(ffi::avcodec_parameters_from_context((*stream).codecpar, transcoder.encoder().as_ptr()))?;
-            (*stream).time_base = transcoder.time_base().into();
-            (*stream).disposition = original.disposition;
-            set_entries(&mut (*stream).metadata, metadata);
-        }
-        Ok(index)
+        let (encoder, time_base) = (transcoder.encoder(), transcoder.time_base());
+        // SAFETY: the transcoder's encoder is open.
+        unsafe { self.add_made(encoder.as_ptr(), time_base, original, metadata).map(|(_, index)| index) }
     }
 
     /// Adds a picture as a file that is attached, which is how Matroska keeps cover art.
@@ -397,11 +381,33 @@ impl Muxer {
         }
     }
 
+    /// Adds the stream that an encoder makes out of `original`, with times in units of `time_base`.
+    ///
+    /// # Safety
+    /// `encoder` is open.
+    unsafe fn add_made(
+        &mut self,
+        encoder: *const ffi::AVCodecContext,
+        time_base: Rational,
+        original: &Stream,
+        metadata: &Metadata,
+    ) -> Result<(*mut ffi::AVStream, OutputStream), Error> {
+        let (stream, index) = self.new_stream()?;
+        // SAFETY: the stream is new; the encoder is open by the caller's promise.
+        unsafe {
+            check(ffi::avcodec_parameters_from_context((*stream).codecpar, encoder))?;
+            (*stream).time_base = time_base.into();
+            (*stream).disposition = original.disposition;
+            set_entries(&mut (*stream).metadata, metadata);
+        }
+        Ok((stream, index))
+    }
+
     fn new_stream(&mut self) -> Result<(*mut ffi::AVStream, OutputStream), Error> {
         // SAFETY: the context is valid, its header not yet written.
         let stream = unsafe { ffi::avformat_new_stream(self.ptr, std::ptr::null()) };
         if stream.is_null() {
-            return Err(Error::Other { errno: libc::ENOMEM });
+            return Err(OUT_OF_MEMORY);
         }
         self.times.push(None);
         // SAFETY: just made.

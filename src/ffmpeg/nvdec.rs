@@ -14,7 +14,7 @@ use std::ptr;
 pub(super) const THREADS: c_int = 4;
 
 /// What FFmpeg answers when there is no memory.
-pub(super) const NO_MEMORY: Error = Error::Other { errno: libc::ENOMEM };
+pub(super) const NO_MEMORY: Error = super::OUT_OF_MEMORY;
 
 /// A GPU to decode on.
 pub(super) struct Nvdec {

@@ -37,7 +37,7 @@ impl Packet {
         bytes.copy_from_slice(self.data());
         padding[..ffi::AV_INPUT_BUFFER_PADDING_SIZE as usize].fill(0);
         copy.pinned = buffer.is_pinned();
-        let reference = lend(buffer).ok_or(Error::Other { errno: libc::ENOMEM })?;
+        let reference = lend(buffer).ok_or(super::OUT_OF_MEMORY)?;
         let len = self.get().size;
         let packet = copy.get_mut();
         packet.buf = reference;

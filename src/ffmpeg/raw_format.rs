@@ -68,16 +68,12 @@ impl RawFormat {
 
     /// Has it luma alone?
     pub fn is_gray(self) -> bool {
-        // SAFETY: the descriptor is a constant; a null one is handled.
-        let components = unsafe { ffi::av_pix_fmt_desc_get(self.0).as_ref().map_or(0, |d| d.nb_components) };
-        components < 3 && !self.is_rgb()
+        self.descriptor().map_or(0, |d| d.nb_components) < 3 && !self.is_rgb()
     }
 
     /// Bits of its deepest component.
     pub fn depth(self) -> u8 {
-        // SAFETY: the descriptor is a constant; a null one is handled.
-        let descriptor = unsafe { ffi::av_pix_fmt_desc_get(self.0).as_ref() };
-        descriptor.map_or(8, |d| {
+        self.descriptor().map_or(8, |d| {
             let components = &d.comp[..usize::from(d.nb_components)];
             components.iter().map(|component| component.depth as u8).max().unwrap_or(8)
         })
@@ -88,10 +84,7 @@ impl RawFormat {
         if self.is_gray() {
             return 0;
         }
-        // SAFETY: the descriptor is a constant; a null one is handled.
-        let shift =
-            unsafe { ffi::av_pix_fmt_desc_get(self.0).as_ref() }.map_or(0, |d| d.log2_chroma_w + d.log2_chroma_h);
-        16 >> shift
+        16 >> self.descriptor().map_or(0, |d| d.log2_chroma_w + d.log2_chroma_h)
     }
 
     /// Has it transparency?
@@ -100,8 +93,12 @@ impl RawFormat {
     }
 
     fn flags(self) -> u64 {
-        // SAFETY: the descriptor is a constant; a null one is handled.
-        unsafe { ffi::av_pix_fmt_desc_get(self.0).as_ref().map_or(0, |d| d.flags) }
+        self.descriptor().map_or(0, |d| d.flags)
+    }
+
+    fn descriptor(self) -> Option<&'static ffi::AVPixFmtDescriptor> {
+        // SAFETY: a constant of the library, or null for a number that it does not know.
+        unsafe { ffi::av_pix_fmt_desc_get(self.0).as_ref() }
     }
 }
 

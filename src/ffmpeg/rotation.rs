@@ -1,8 +1,8 @@
-//! Pictures the right way up: turned and mirrored, by libavfilter, where nobody would be told that they are to be turned
-//! when they are shown.
+//! Pictures the right way up: turned and mirrored by libavfilter, where the output cannot say that players have to turn
+//! them.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::{Error, Picture, RawFormat, Scaler, Stream, check, text};
+use super::{Converter, Error, Picture, RawFormat, Stream, VideoFormat, check, text};
 use crate::frame::Frame;
 use anyhow::Context;
 use ffmpeg_next::filter::{self, Graph};
@@ -86,8 +86,8 @@ pub struct AutoRotate {
 }
 
 impl AutoRotate {
-    /// Pictures of `stream`; `is_told` says whether somebody else is told what the stream says of them. What pictures say
-    /// themselves, as photos do, nobody is told.
+    /// Pictures of `stream`; `is_told` says whether the output repeats what the stream says of them. What pictures say
+    /// themselves, as photos do, it never repeats.
     pub fn new(stream: &Stream, is_told: bool) -> Self {
         let is_said = stream.side_data.turns_pictures();
         AutoRotate { is_said, turn: stream.side_data.turn().filter(|_| !is_told), rotator: None }
@@ -109,7 +109,7 @@ impl AutoRotate {
         let Some(turn) = self.turn else { return Ok(picture) };
         match &mut self.rotator {
             Some(rotator) if rotator.turn == turn => rotator.turn(picture),
-            rotator => rotator.insert(Rotator { turn, graph: None, even_chroma: None }).turn(picture),
+            rotator => rotator.insert(Rotator { turn, graph: None, even_chroma: Converter::default() }).turn(picture),
         }
     }
 
@@ -133,7 +133,7 @@ struct Rotator {
     turn: Rotation,
     graph: Option<(RawFormat, (usize, usize), Graph)>,
     /// Gives chroma as many rows as columns, where they are not.
-    even_chroma: Option<(RawFormat, Scaler)>,
+    even_chroma: Converter,
 }
 
 impl Rotator {
@@ -166,15 +166,9 @@ impl Rotator {
     /// A picture whose chroma is as coarse across as down, which stays so when it is turned by a quarter. libavfilter would
     /// see to that itself, but not to depth and range.
     fn evened(&mut self, picture: Picture) -> Result<Picture, Error> {
-        let (format, size) = (picture.format(), picture.size());
-        let even = format.without_subsampling().filter(|_| self.turn.0.starts_with("transpose"));
-        let Some(even) = even else { return Ok(picture) };
-        let scaler = match self.even_chroma.take() {
-            Some((from, scaler)) if from == format && scaler.makes_size(size) => scaler,
-            _ => Scaler::to(even, size, picture.colour()),
-        };
-        let (_, scaler) = self.even_chroma.insert((format, scaler));
-        scaler.run(&picture)
+        let even = picture.format().without_subsampling().filter(|_| self.turn.0.starts_with("transpose"));
+        let Some(format) = even else { return Ok(picture) };
+        self.even_chroma.picture(&picture, VideoFormat { format, ..VideoFormat::of(&picture) })
     }
 
     fn build(&self, picture: &Picture) -> Result<Graph, Error> {

@@ -60,7 +60,7 @@ impl Picture {
                 out.buf[index] = ffi::av_buffer_create(start, bytes.len(), Some(release), owner.cast(), read_only);
                 if out.buf[index].is_null() {
                     drop(Box::from_raw(owner));
-                    return Err(Error::Other { errno: libc::ENOMEM });
+                    return Err(super::OUT_OF_MEMORY);
                 }
             }
             out.data[index] = plane.row(0).as_ptr().cast_mut();

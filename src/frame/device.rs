@@ -1,16 +1,7 @@
 //! Memory of a GPU, for modules that pass it on and know no GPUs: addresses, and whose they are.
 
-use super::{Buffer, Memory};
+use super::memory::{Buffer, Memory};
 use std::sync::Arc;
-
-/// Where memory lies on a GPU, for those that reach it there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OnDevice {
-    /// The context that the address belongs to: its handle, to be compared.
-    pub context: usize,
-    /// Of the first byte.
-    pub address: u64,
-}
 
 /// Rows in a GPU's memory, top row first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,13 +5,15 @@
 
 mod device;
 mod format;
+mod memory;
 mod plane;
 mod pool;
 
-pub use device::{Adopted, DeviceRows, OnDevice, Surface};
+pub use device::{Adopted, DeviceRows, Surface};
 pub use format::{ChromaSamples, Component, Descriptor, Endian, Luminance, Model, PixelFormat, PlaneShape, Sample};
-pub use plane::{Memory, Plane, PlaneMut};
-pub use pool::{Buffer, HostBuffer, HostPool, LatePool, Pool};
+pub use memory::{Buffer, Memory, OnDevice};
+pub use plane::{Plane, PlaneMut};
+pub use pool::{HostBuffer, HostPool, LatePool, Pool};
 
 use std::any::Any;
 use std::sync::Arc;

@@ -1,46 +1,8 @@
-//! One plane of a frame: rows at a stride in memory that somebody owns.
+//! One plane of a frame: rows at a stride in shared memory.
 
-use super::{HostBuffer, OnDevice};
-use anyhow::Result;
+use super::memory::{Memory, OnDevice};
+use super::pool::{HostBuffer, HostPool};
 use std::sync::Arc;
-
-/// Memory that a plane can lie in: the decoder's, ours, pinned for the GPU, or the GPU's. It does not change while it is
-/// shared.
-pub trait Memory: Send + Sync {
-    /// All of it. What lies on a GPU is brought down by the first call, and kept.
-    ///
-    /// # Panics
-    /// When it lies on a GPU that no longer answers; [`bring_down`](Memory::bring_down) tells beforehand.
-    fn bytes(&self) -> &[u8];
-
-    /// How many bytes it has. Brings nothing down.
-    fn size(&self) -> usize {
-        self.bytes().len()
-    }
-
-    /// Where it lies on a GPU, if it does.
-    fn on_device(&self) -> Option<OnDevice> {
-        None
-    }
-
-    /// Does it lie in the host's memory, too? Where it does not, [`bytes`](Memory::bytes) takes the time of a copy.
-    fn is_on_host(&self) -> bool {
-        true
-    }
-
-    /// Sees to it that it lies in the host's memory.
-    ///
-    /// # Errors
-    /// When the GPU that it lies on fails.
-    fn bring_down(&self) -> Result<()> {
-        Ok(())
-    }
-
-    /// Can a GPU's copy engines read it where it lies?
-    fn is_pinned(&self) -> bool {
-        false
-    }
-}
 
 /// Rows of bytes in shared, immutable memory. The stride may be negative (pictures stored bottom up).
 #[derive(Clone)]
@@ -149,5 +111,25 @@ impl PlaneMut {
             start: 0,
             memory: Arc::new(self.buffer),
         }
+    }
+}
+
+impl HostPool {
+    /// A plane to be written, of `rows` rows of `row_bytes` bytes.
+    pub fn plane(&self, row_bytes: usize, rows: usize) -> PlaneMut {
+        PlaneMut::new(self.take(PlaneMut::stride_for(row_bytes) * rows), row_bytes, rows)
+    }
+
+    /// A copy of `bytes`, rows one after the other without padding, as a finished plane.
+    ///
+    /// # Panics
+    /// When `bytes` is not `row_bytes * rows` long.
+    pub fn plane_from(&self, bytes: &[u8], row_bytes: usize, rows: usize) -> Plane {
+        assert_eq!(bytes.len(), row_bytes * rows);
+        let mut plane = self.plane(row_bytes, rows);
+        for (y, row) in bytes.chunks_exact(row_bytes).enumerate() {
+            plane.row_mut(y).copy_from_slice(row);
+        }
+        plane.freeze()
     }
 }

@@ -2,7 +2,9 @@
 //! nothing is allocated, and memory does not grow with the length of the video.
 #![allow(unsafe_code, reason = "what is said of a GPU's memory only the caller can promise")]
 
-use super::{Adopted, Memory, PixelFormat, Plane, PlaneMut, Surface};
+use super::PixelFormat;
+use super::device::{Adopted, Surface};
+use super::memory::{Buffer, Memory};
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -29,17 +31,6 @@ pub trait Pool: Send + Sync {
     /// and stay until the call returns. The stream belongs to the context.
     unsafe fn adopt(&self, _surface: &Surface) -> Option<Adopted> {
         None
-    }
-}
-
-/// Memory that is being filled.
-pub trait Buffer: DerefMut<Target = [u8]> + Send {
-    /// The finished memory, to be shared.
-    fn freeze(self: Box<Self>) -> Arc<dyn Memory>;
-
-    /// Can a GPU's copy engines read it where it lies?
-    fn is_pinned(&self) -> bool {
-        false
     }
 }
 
@@ -73,24 +64,6 @@ impl HostPool {
             }
         };
         HostBuffer { lines, idle: self.idle.clone() }
-    }
-
-    /// A plane to be written, of `rows` rows of `row_bytes` bytes.
-    pub fn plane(&self, row_bytes: usize, rows: usize) -> PlaneMut {
-        PlaneMut::new(self.take(PlaneMut::stride_for(row_bytes) * rows), row_bytes, rows)
-    }
-
-    /// A copy of `bytes`, rows one after the other without padding, as a finished plane.
-    ///
-    /// # Panics
-    /// When `bytes` is not `row_bytes * rows` long.
-    pub fn plane_from(&self, bytes: &[u8], row_bytes: usize, rows: usize) -> Plane {
-        assert_eq!(bytes.len(), row_bytes * rows);
-        let mut plane = self.plane(row_bytes, rows);
-        for (y, row) in bytes.chunks_exact(row_bytes).enumerate() {
-            plane.row_mut(y).copy_from_slice(row);
-        }
-        plane.freeze()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::clock::{Clock, KEY_DISTANCE, KeyFrames};
 use super::encoder_choice::{EncoderChoice, Pace};
-use super::fit::{Fitter, PixelChoice, Shape};
+use super::fit::{Fitter, PixelChoice, format_for};
 use super::metadata::{
     begun_later, check_keys, kept, kept_of_turned, live_options, muxer_options, network_options, protocol_options,
 };
@@ -42,7 +42,7 @@ pub struct FileSink {
     interrupt: Option<Interrupt>,
     pixels: PixelChoice,
     candidates: Vec<Encoder>,
-    /// Why the video does not keep its codec, if nobody asked for another.
+    /// Why the video does not keep its codec, if no other was asked for.
     codec_changes: Option<&'static str>,
     notices: Notices,
     muxer: Option<Muxer>,
@@ -170,14 +170,14 @@ impl FileSink {
         let keys = self.pace == Pace::Network && self.choice.options.iter().all(|(key, _)| key != "g");
         let mut opened = None;
         for (index, &candidate) in self.candidates.iter().enumerate() {
-            let shape = match Shape::for_encoder(candidate, self.container, self.pixels, first, &self.notices) {
+            let taken = match format_for(candidate, self.container, self.pixels, first, &self.notices) {
                 Err(error) if index + 1 < self.candidates.len() => {
                     self.notices.detail(&format!("{error:#}"));
                     continue;
                 }
-                shape => shape?,
+                taken => taken?,
             };
-            let mut plan = self.choice.plan(candidate, self.container, Some(shape.size), self.pace)?;
+            let mut plan = self.choice.plan(candidate, self.container, Some(taken.size), self.pace)?;
             if keys {
                 let frames = f64::from(clock.rate()) * KEY_DISTANCE as f64 / 1e6;
                 plan.options.push(("g".to_owned(), frames.max(1.0).floor().to_string()));
@@ -188,11 +188,11 @@ impl FileSink {
                 self.notices.warn(&format!("encoder {name} cannot code fields: interlaced video becomes frames"))?;
             }
             let options = VideoOptions {
-                format: shape.format,
-                size: shape.size,
+                format: taken.format,
+                size: taken.size,
                 time_base: clock.unit(),
                 frame_rate: stream.frame_rate.map(|_| clock.rate()),
-                colour: shape.colour,
+                colour: taken.colour,
                 sample_aspect_ratio: first.sample_aspect_ratio().or(stream.sample_aspect_ratio),
                 interlaced: interlaced.filter(|_| candidate.codes_fields()),
                 field_order: stream.field_order,
@@ -206,7 +206,7 @@ impl FileSink {
                     if let Some(why) = self.codec_changes {
                         self.notices.note(&format!("the video is encoded by {} ({why})", candidate.name()));
                     }
-                    opened = Some((encoder, shape));
+                    opened = Some((encoder, taken));
                     break;
                 }
                 // Encoders on a GPU are listed where there is none, too; the next one does it.
@@ -214,7 +214,7 @@ impl FileSink {
                 Err(error) => return Err(error),
             }
         }
-        let (encoder, shape) = opened.context("no encoder to try")?;
+        let (encoder, taken) = opened.context("no encoder to try")?;
         // Only now is what was there replaced: an encoder that refuses its settings leaves it alone.
         if self.muxer.is_none() {
             self.open()?;
@@ -260,7 +260,7 @@ impl FileSink {
         muxer.write_header(&options).with_context(|| self.target.name().to_owned())?;
         self.running = Some(Running {
             encoder,
-            fitter: Fitter::new(shape, first.size(), self.notices.clone()),
+            fitter: Fitter::new(taken, first.size(), self.notices.clone()),
             video: video.context("the video has no stream")?,
             routes,
             clock,
@@ -371,7 +371,7 @@ impl FileSink {
         muxer.finish().with_context(|| format!("{name}: cannot be written"))
     }
 
-    /// A broken pipe behind stdout is nobody's fault; one to a server is a connection that was lost.
+    /// A broken pipe behind stdout is no error; one to a server is a connection that was lost.
     fn judged(&self, error: anyhow::Error) -> anyhow::Error {
         let broken = matches!(error.downcast_ref(), Some(Error::Other { errno: libc::EPIPE }));
         if broken && (self.target.name() == "-" || self.target.fifo().is_some()) { ReaderGone.into() } else { error }

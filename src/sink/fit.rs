@@ -1,6 +1,6 @@
 //! Brings each picture to the format and size that the encoder was opened with, when it is not there already.
 
-use crate::ffmpeg::{Colour, Container, Encoder, Picture, RawFormat, Scaler, nearest_format};
+use crate::ffmpeg::{Container, Converter, Encoder, Picture, RawFormat, VideoFormat, nearest_format};
 use crate::pipeline::Notices;
 use anyhow::{Context, Result, bail};
 use ffmpeg_next::codec::Id;
@@ -18,114 +18,98 @@ pub enum PixelChoice {
     Exactly(RawFormat),
 }
 
-/// What the encoder is given.
-#[derive(Clone, Copy)]
-pub struct Shape {
-    /// Pixel format.
-    pub format: RawFormat,
-    /// Pixels in a row and rows.
-    pub size: (usize, usize),
-    /// How the numbers become colours.
-    pub colour: Colour,
-}
-
-impl Shape {
-    /// What `encoder` is given for pictures like `first`, on their way into `container`.
-    ///
-    /// # Errors
-    /// When it takes nothing that is near; with `--strict`, when bits or colour are lost.
-    pub fn for_encoder(
-        encoder: Encoder,
-        container: Container,
-        choice: PixelChoice,
-        first: &Picture,
-        notices: &Notices,
-    ) -> Result<Self> {
-        let from = first.format();
-        let asked_for = matches!(choice, PixelChoice::Exactly(_));
-        let mut formats = match choice {
-            PixelChoice::Exactly(format) if encoder.takes(format) => vec![format],
-            PixelChoice::Exactly(format) => bail!("encoder {} does not take pixel format {format}", encoder.name()),
-            _ => encoder.formats(),
-        };
-        formats.retain(|&format| format == from || Scaler::makes(format));
-        let tells_range = container.tells_range(encoder.codec());
-        let is_full_yuv = first.is_full_range() && !from.is_rgb() && !from.is_gray();
-        let for_range = container.is_images() && !tells_range && is_full_yuv;
-        let is_live = choice == PixelChoice::ForPlayers && is_players_codec(encoder);
-        let for_players = is_live || from.is_rgb() && is_for_players(container, encoder);
-        let is_deep_enough = |format: &RawFormat| !is_live || encoder.codec() != Id::H264 || format.depth() == 8;
-        for (asks, suits) in [
-            (
-                !is_live && takes_even_sizes(encoder) && is_odd(first.size()),
-                &without_subsampling as &dyn Fn(&RawFormat) -> bool,
-            ),
-            (for_players && (is_live || !is_odd(first.size())), &|format| {
-                let is_plain = !(format.has_alpha() || is_live && format.is_full_range_yuv());
-                format.chroma_resolution() == 4 && is_plain && is_deep_enough(format)
-            }),
-            // An image has no place for its range, but red, green and blue have only one.
-            (for_range, &|format| format.is_rgb()),
-        ] {
-            if asks && !asked_for && formats.iter().any(suits) {
-                formats.retain(suits);
-            }
+/// What `encoder` is given for pictures like `first`, on their way into `container`.
+///
+/// # Errors
+/// When it takes nothing that is near; with `--strict`, when bits or colour are lost.
+pub fn format_for(
+    encoder: Encoder,
+    container: Container,
+    choice: PixelChoice,
+    first: &Picture,
+    notices: &Notices,
+) -> Result<VideoFormat> {
+    let from = first.format();
+    let asked_for = matches!(choice, PixelChoice::Exactly(_));
+    let mut formats = match choice {
+        PixelChoice::Exactly(format) if encoder.takes(format) => vec![format],
+        PixelChoice::Exactly(format) => bail!("encoder {} does not take pixel format {format}", encoder.name()),
+        _ => encoder.formats(),
+    };
+    formats.retain(|&format| format == from || Converter::makes(format));
+    let tells_range = container.tells_range(encoder.codec());
+    let is_full_yuv = first.is_full_range() && !from.is_rgb() && !from.is_gray();
+    let for_range = container.is_images() && !tells_range && is_full_yuv;
+    let is_live = choice == PixelChoice::ForPlayers && is_players_codec(encoder);
+    let for_players = is_live || from.is_rgb() && is_for_players(container, encoder);
+    let is_deep_enough = |format: &RawFormat| !is_live || encoder.codec() != Id::H264 || format.depth() == 8;
+    for (asks, suits) in [
+        (
+            !is_live && takes_even_sizes(encoder) && is_odd(first.size()),
+            &without_subsampling as &dyn Fn(&RawFormat) -> bool,
+        ),
+        (for_players && (is_live || !is_odd(first.size())), &|format| {
+            let is_plain = !(format.has_alpha() || is_live && format.is_full_range_yuv());
+            format.chroma_resolution() == 4 && is_plain && is_deep_enough(format)
+        }),
+        // An image has no place for its range, but red, green and blue have only one.
+        (for_range, &|format| format.is_rgb()),
+    ] {
+        if asks && !asked_for && formats.iter().any(suits) {
+            formats.retain(suits);
         }
-        let full = first.is_full_range() && tells_range || encoder.wants_full_range();
-        let format = match full_range_kin(from, full, &formats) {
-            Some(kin) => kin,
-            None if formats.is_empty() => from,
-            None => nearest_format(&formats, from)
-                .with_context(|| format!("encoder {} supports no pixel format close to {from}", encoder.name()))?,
-        };
-        let colour = first.colour().converted(from, format, first.size().1 >= 720);
-        let is_yuv = !format.is_rgb() && !format.is_gray();
-        // Gray has all of its range where nothing is said, but whoever decodes H.264 and its like takes it for limited.
-        let full_gray = format.is_gray() && (first.is_full_range() || !tells_range);
-        let colour = match full_gray || encoder.wants_full_range() {
-            true => colour.full_range(),
-            false
-                if is_yuv && first.is_full_range() && !from.is_rgb() && !format.is_full_range_yuv() && !tells_range =>
-            {
-                let (name, codec) = (container.name(), encoder.name());
-                notices.warn(&format!(
-                    "{codec} in {name} cannot signal full range: it becomes limited (an .mkv file of \
-                     H.264 or FFV1 keeps it)"
-                ))?;
-                colour.limited_range()
-            }
-            // Not every player looks at the range.
-            false if is_live && is_yuv && !format.is_full_range_yuv() => colour.limited_range(),
-            false => colour,
-        };
-        let differs = format.native() != from.native() || format.native().is_none() && format != from;
-        if differs && !asked_for {
-            let name = encoder.name();
-            if is_live && loses(from, format) {
-                notices.note(&format!(
-                    "{from} is encoded as {format}, which all players take (--output-pixel-format keep keeps more)"
-                ));
-            } else if for_players && format.chroma_resolution() == 4 {
-                notices
-                    .note(&format!("the video becomes {format}, which all players take (.mkv files keep more colour)"));
-            } else if for_range && format.is_rgb() {
-                notices.note(&format!("the video becomes {format}: {name} cannot signal the full range of {from}"));
-            } else if loses(from, format) {
-                notices.warn(&format!("encoder {name} does not take {from}: the video is narrowed to {format}"))?;
-            } else {
-                notices.note(&format!("encoder {name} does not take {from}: the video becomes {format}"));
-            }
-        }
-        // One column or row too many is scaled away where players would otherwise refuse all of it.
-        let (width, height) = first.size();
-        // A virtual camera's driver rounds its sizes down, and takes what does not fit for the next row.
-        let is_rounded = container.is_virtual_camera() || is_live && takes_even_sizes(encoder);
-        let size = match is_rounded && !without_subsampling(&format) {
-            true => (width & !1, height & !1),
-            false => (width, height),
-        };
-        Ok(Shape { format, size, colour })
     }
+    let full = first.is_full_range() && tells_range || encoder.wants_full_range();
+    let format = match full_range_kin(from, full, &formats) {
+        Some(kin) => kin,
+        None if formats.is_empty() => from,
+        None => nearest_format(&formats, from)
+            .with_context(|| format!("encoder {} supports no pixel format close to {from}", encoder.name()))?,
+    };
+    let colour = first.colour().converted(from, format, first.size().1 >= 720);
+    let is_yuv = !format.is_rgb() && !format.is_gray();
+    // Gray has all of its range where nothing is said, but whoever decodes H.264 and its like takes it for limited.
+    let full_gray = format.is_gray() && (first.is_full_range() || !tells_range);
+    let colour = match full_gray || encoder.wants_full_range() {
+        true => colour.full_range(),
+        false if is_yuv && first.is_full_range() && !from.is_rgb() && !format.is_full_range_yuv() && !tells_range => {
+            let (name, codec) = (container.name(), encoder.name());
+            notices.warn(&format!(
+                "{codec} in {name} cannot signal full range: it becomes limited (an .mkv file of \
+                 H.264 or FFV1 keeps it)"
+            ))?;
+            colour.limited_range()
+        }
+        // Not every player looks at the range.
+        false if is_live && is_yuv && !format.is_full_range_yuv() => colour.limited_range(),
+        false => colour,
+    };
+    let differs = format.native() != from.native() || format.native().is_none() && format != from;
+    if differs && !asked_for {
+        let name = encoder.name();
+        if is_live && loses(from, format) {
+            notices.note(&format!(
+                "{from} is encoded as {format}, which all players take (--output-pixel-format keep keeps more)"
+            ));
+        } else if for_players && format.chroma_resolution() == 4 {
+            notices.note(&format!("the video becomes {format}, which all players take (.mkv files keep more colour)"));
+        } else if for_range && format.is_rgb() {
+            notices.note(&format!("the video becomes {format}: {name} cannot signal the full range of {from}"));
+        } else if loses(from, format) {
+            notices.warn(&format!("encoder {name} does not take {from}: the video is narrowed to {format}"))?;
+        } else {
+            notices.note(&format!("encoder {name} does not take {from}: the video becomes {format}"));
+        }
+    }
+    // One column or row too many is scaled away where players would otherwise refuse all of it.
+    let (width, height) = first.size();
+    // A virtual camera's driver rounds its sizes down, and takes what does not fit for the next row.
+    let is_rounded = container.is_virtual_camera() || is_live && takes_even_sizes(encoder);
+    let size = match is_rounded && !without_subsampling(&format) {
+        true => (width & !1, height & !1),
+        false => (width, height),
+    };
+    Ok(VideoFormat { format, size, colour })
 }
 
 /// `yuvj420p` for full-range `yuv420p`, where the encoder lists the one, and the other not or in another sense.
@@ -168,17 +152,17 @@ fn loses(from: RawFormat, to: RawFormat) -> bool {
 
 /// Makes pictures fit.
 pub struct Fitter {
-    shape: Shape,
-    scaler: Option<Scaler>,
+    to: VideoFormat,
+    converter: Converter,
     notices: Notices,
     /// The size of the pictures, until it changes.
     usual_size: Option<(usize, usize)>,
 }
 
 impl Fitter {
-    /// To pictures of this shape; from pictures of `size`, of which others are warned.
-    pub fn new(shape: Shape, size: (usize, usize), notices: Notices) -> Self {
-        Fitter { shape, scaler: None, notices, usual_size: Some(size) }
+    /// To pictures like this; from pictures of `size`, of which others are warned.
+    pub fn new(to: VideoFormat, size: (usize, usize), notices: Notices) -> Self {
+        Fitter { to, converter: Converter::default(), notices, usual_size: Some(size) }
     }
 
     /// `picture` as the encoder wants it; unchanged when it is that already.
@@ -186,20 +170,19 @@ impl Fitter {
     /// # Errors
     /// When swscale cannot convert it.
     pub fn fit(&mut self, mut picture: Picture) -> Result<Picture> {
-        let same_samples = picture.format() == self.shape.format
-            || picture.format().native().is_some() && picture.format().native() == self.shape.format.native();
-        let same_range = picture.is_full_range() == self.shape.colour.is_full_range(self.shape.format);
-        if same_samples && same_range && picture.size() == self.shape.size {
-            picture.rename(self.shape.format);
+        let same_samples = picture.format() == self.to.format
+            || picture.format().native().is_some() && picture.format().native() == self.to.format.native();
+        let same_range = picture.is_full_range() == self.to.colour.is_full_range(self.to.format);
+        if same_samples && same_range && picture.size() == self.to.size {
+            picture.rename(self.to.format);
             return Ok(picture);
         }
         if self.usual_size.take_if(|size| *size != picture.size()).is_some() {
-            let ((w, h), (to_w, to_h)) = (picture.size(), self.shape.size);
+            let ((w, h), (to_w, to_h)) = (picture.size(), self.to.size);
             self.notices
                 .warn(&format!("the video changes size to {w}x{h}; from there on it is scaled to {to_w}x{to_h}"))?;
         }
-        let Shape { format, size, colour } = self.shape;
-        let scaler = self.scaler.get_or_insert_with(|| Scaler::to(format, size, colour));
-        scaler.run(&picture).with_context(|| format!("cannot convert pixel format {} to {format}", picture.format()))
+        let (from, to) = (picture.format(), self.to.format);
+        self.converter.picture(&picture, self.to).with_context(|| format!("cannot convert pixel format {from} to {to}"))
     }
 }

@@ -68,7 +68,7 @@ pub fn kept(metadata: &Metadata) -> Metadata {
     metadata.iter().filter(|(key, _)| !is_old(key)).cloned().collect()
 }
 
-/// The same of a video that begins so many frames later.
+/// The same of a video that begins `frames` frames later.
 pub fn begun_later(mut metadata: Metadata, rate: Option<Rational>, frames: i32) -> Metadata {
     if frames == 0 {
         return metadata;

@@ -1,9 +1,9 @@
 //! Writes raw frames, with or without y4m around them, to a pipe or a file.
 
-use super::fit::{Fitter, Shape};
+use super::fit::Fitter;
 use super::streams::check_rotation;
 use super::target::Target;
-use crate::ffmpeg::{AutoRotate, Picture};
+use crate::ffmpeg::{AutoRotate, Picture, VideoFormat};
 use crate::frame::Frame;
 use crate::io::Writer;
 use crate::pipeline::{Delivery, Input, Notices, Outcome, ReaderGone, Sink};
@@ -37,7 +37,7 @@ pub struct RawSink {
 
 struct Started {
     fitter: Fitter,
-    first: Shape,
+    first: VideoFormat,
     y4m: bool,
 }
 
@@ -92,7 +92,7 @@ impl RawSink {
             let line = header(&video).context("y4m carries this format")?;
             self.bytes(line.as_bytes())?;
         }
-        let first = Shape { format: picture.format(), size: picture.size(), colour: picture.colour() };
+        let first = VideoFormat::of(picture);
         self.started = Some(Started { fitter: Fitter::new(first, first.size, self.notices.clone()), first, y4m });
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Makes frames of decoded pictures: by reference where the format is native, through swscale once where it is not.
 
-use crate::ffmpeg::{Picture, RawFormat, Scaler, nearest_format};
+use crate::ffmpeg::{Converter, Picture, RawFormat, VideoFormat, nearest_format};
 use crate::frame::{Frame, PixelFormat};
 use crate::pipeline::Notices;
 use anyhow::{Context, Result, bail};
@@ -8,21 +8,17 @@ use anyhow::{Context, Result, bail};
 /// The conversion to native frames; it is set up again when the pictures change.
 pub struct ToNative {
     notices: Notices,
-    conversion: Option<Conversion>,
+    converter: Converter,
+    /// The format of the last pictures that were not native, and what they become.
+    conversion: Option<(RawFormat, VideoFormat)>,
     /// Has there been a picture?
     begun: bool,
-}
-
-struct Conversion {
-    from: RawFormat,
-    size: (usize, usize),
-    scaler: Scaler,
 }
 
 impl ToNative {
     /// Says through `notices` when pictures have to be converted, and when they are not what the rules are made for.
     pub fn new(notices: Notices) -> Self {
-        ToNative { notices, conversion: None, begun: false }
+        ToNative { notices, converter: Converter::default(), conversion: None, begun: false }
     }
 
     /// The frame of `picture`.
@@ -37,20 +33,22 @@ impl ToNative {
             return Ok(frame);
         }
         let (from, size) = (picture.format(), picture.size());
-        if !matches!(&self.conversion, Some(conversion) if conversion.from == from && conversion.size == size) {
-            let native: Vec<RawFormat> = PixelFormat::ALL.iter().map(|&format| format.into()).collect();
-            let Some(to) = nearest_format(&native, from) else {
-                bail!("pixel format {from} cannot be equalized");
-            };
-            if self.conversion.as_ref().is_none_or(|conversion| conversion.from != from) {
-                self.notices.note(&format!("pixel format {from} is converted to {to} to be equalized"));
+        let to = match self.conversion {
+            Some((known, to)) if (known, to.size) == (from, size) => to,
+            known => {
+                let native: Vec<RawFormat> = PixelFormat::ALL.iter().map(|&format| format.into()).collect();
+                let Some(format) = nearest_format(&native, from) else {
+                    bail!("pixel format {from} cannot be equalized");
+                };
+                if known.is_none_or(|(known, _)| known != from) {
+                    self.notices.note(&format!("pixel format {from} is converted to {format} to be equalized"));
+                }
+                VideoFormat { format, size, colour: picture.colour().converted(from, format, size.1 >= 720) }
             }
-            let colour = picture.colour().converted(from, to, size.1 >= 720);
-            self.conversion = Some(Conversion { from, size, scaler: Scaler::to(to, size, colour) });
-        }
-        let Some(conversion) = &mut self.conversion else { unreachable!("set up above") };
-        let converted =
-            conversion.scaler.run(picture).with_context(|| format!("cannot convert pixel format {from}"))?;
+        };
+        self.conversion = Some((from, to));
+        let converted = self.converter.picture(picture, to);
+        let converted = converted.with_context(|| format!("cannot convert pixel format {from}"))?;
         converted.to_frame()?.context("a conversion gave a format that is not native")
     }
 }

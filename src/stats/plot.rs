@@ -1,7 +1,7 @@
 //! Plots as SVG: panels one below the other over one axis of time, with cuts and flashes as marks.
 
-use super::series::{Figure, Point, Series, Values};
-use crate::svg::{Anchor, Axis, Drawing, path};
+use super::series::{Figure, Point, Series};
+use crate::svg::{Anchor, Axis, Drawing, Spread};
 
 /// Width of the drawing, and of the part of it that holds lines.
 const WIDTH: f64 = 1000.0;
@@ -33,9 +33,9 @@ text{font:12px system-ui,sans-serif;fill:#555}\
 .band,.dot{stroke:none}\
 @media(prefers-color-scheme:dark){text{fill:#aaa}.title{fill:#eee}.grid{stroke:#333}.cut{stroke:#888}}";
 
-/// All `panels` of which there is anything to show.
+/// All `panels`; none before there is a record.
 pub fn svg(panels: &[Panel], series: &Series) -> String {
-    let shown: Vec<&Panel> = panels.iter().filter(|panel| !visible(panel, series).is_empty()).collect();
+    let shown = if series.points().is_empty() { &[] } else { panels };
     let height = shown.len() as f64 * (TITLE + HEIGHT) + AXIS + 16.0;
     let mut drawing = Drawing::new((WIDTH, height), STYLE);
     let across = across(series);
@@ -52,28 +52,18 @@ pub fn svg(panels: &[Panel], series: &Series) -> String {
     drawing.finish()
 }
 
-fn visible(panel: &Panel, series: &Series) -> Vec<(Figure, &'static str, &'static str)> {
-    let has = |figure: Figure| series.mean(figure).is_some();
-    panel.lines.iter().copied().filter(|(figure, ..)| has(*figure)).collect()
-}
-
 fn draw_panel(drawing: &mut Drawing, panel: &Panel, series: &Series, across: &Axis, top: f64) {
-    let lines = visible(panel, series);
     let up = up(panel, series, top);
     drawing.text((LEFT, top - 12.0), Anchor::Start, "title", panel.title);
     // The legend, from the right.
     let mut right = RIGHT;
-    for (_, name, class) in lines.iter().rev().filter(|_| lines.len() > 1) {
+    for (_, name, class) in panel.lines.iter().rev().filter(|_| panel.lines.len() > 1) {
         drawing.text((right, top - 12.0), Anchor::End, "", name);
         right -= name.len() as f64 * 7.2 + 24.0;
         drawing.path(&format!("line {class}"), format_args!("M{:.1} {:.1}h14", right + 6.0, top - 16.0));
         right -= 8.0;
     }
-    for tick in up.ticks(4) {
-        let y = up.place(tick);
-        drawing.path("grid", format_args!("M{LEFT} {y:.1}H{RIGHT}"));
-        drawing.text((LEFT - 8.0, y + 4.0), Anchor::End, "", &up.label(tick));
-    }
+    drawing.grid(&up, 4, (LEFT, RIGHT));
     for point in series.points() {
         let x = across.place(point.at);
         if point.cuts > 0 {
@@ -83,30 +73,25 @@ fn draw_panel(drawing: &mut Drawing, panel: &Panel, series: &Series, across: &Ax
             drawing.path("flash", format_args!("M{x:.1} {:.1}l-4 -7h8z", top + 7.0));
         }
     }
-    for &(figure, _, class) in &lines {
-        draw_line(drawing, series.points(), figure, class, across, &up);
+    for &(figure, _, class) in panel.lines {
+        let spread = |point: &Point| {
+            let values = point.values(figure);
+            let [low, middle, high] = [values.min, values.mean(), values.max].map(|value| up.place(value));
+            Spread { x: across.place(point.at), low, middle, high }
+        };
+        draw_line(drawing, &series.points().iter().map(spread).collect::<Vec<_>>(), class);
     }
 }
 
 /// The means as a line, and a band from the lowest to the highest where a point is more than one frame.
-fn draw_line(drawing: &mut Drawing, points: &[Point], figure: Figure, class: &str, across: &Axis, up: &Axis) {
-    let there: Vec<(f64, Values, f64)> = points
-        .iter()
-        .filter_map(|point| {
-            let values = point.values(figure);
-            Some((across.place(point.at), values, values.mean()?))
-        })
-        .collect();
-    if let [(x, _, mean)] = there[..] {
-        return drawing.dot((x, up.place(mean)), 3.0, &format!("dot {class}"));
+fn draw_line(drawing: &mut Drawing, spreads: &[Spread], class: &str) {
+    if let [Spread { x, middle, .. }] = spreads {
+        return drawing.dot((*x, *middle), 3.0, &format!("dot {class}"));
     }
-    if there.iter().any(|(_, values, _)| values.max > values.min) {
-        let highs = there.iter().map(|(x, values, _)| (*x, up.place(values.max)));
-        let lows = there.iter().rev().map(|(x, values, _)| (*x, up.place(values.min)));
-        drawing.path(&format!("band {class}"), format_args!("{}Z", path(highs.chain(lows))));
+    if spreads.iter().any(|spread| spread.high != spread.low) {
+        drawing.band(&format!("band {class}"), spreads);
     }
-    let means = there.iter().map(|(x, _, mean)| (*x, up.place(*mean)));
-    drawing.path(&format!("line {class}"), format_args!("{}", path(means)));
+    drawing.line(&format!("line {class}"), spreads);
 }
 
 /// The axis of time.
@@ -117,12 +102,9 @@ fn across(series: &Series) -> Axis {
 
 /// The axis of what a panel shows.
 fn up(panel: &Panel, series: &Series, top: f64) -> Axis {
-    let mut all = Vec::new();
-    for (figure, ..) in visible(panel, series) {
-        all.extend(series.points().iter().map(|point| point.values(figure)).filter(|values| values.mean().is_some()));
-    }
-    let lowest = all.iter().map(|values| values.min).fold(f64::INFINITY, f64::min);
-    let highest = all.iter().map(|values| values.max).fold(f64::NEG_INFINITY, f64::max);
+    let all = || panel.lines.iter().flat_map(|(figure, ..)| series.points().iter().map(|point| point.values(*figure)));
+    let lowest = all().map(|values| values.min).fold(f64::INFINITY, f64::min);
+    let highest = all().map(|values| values.max).fold(f64::NEG_INFINITY, f64::max);
     let low = if panel.from_zero { 0.0 } else { lowest };
     let room = ((highest - low) * 0.06).max(highest.abs() * 0.01).max(1e-3);
     let low = if panel.from_zero { 0.0 } else { (low - room).max(0.0) };

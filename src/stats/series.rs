@@ -1,30 +1,40 @@
-//! Records, as far as a plot can show them: at most so many points, whatever the length of the video. When there are
-//! too many, neighbours become one, which keeps the lowest, the highest and the mean of each figure.
+//! The records of a video, reduced to what a plot can show: at most `MOST` points. When there would be more, each two
+//! neighbours become one point, which keeps the lowest, the highest and the mean of each figure.
 
 use super::Record;
 
 /// The most points kept; a plot is about half as many pixels wide.
 const MOST: usize = 1600;
 
-/// The figures that are plotted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Figure {
-    MeanBefore,
-    MeanAfter,
-    DeviationBefore,
-    DeviationAfter,
-    EntropyBefore,
-    EntropyAfter,
-    EmeBefore,
-    EmeAfter,
-    Slope,
-    CurveChange,
-    Decode,
-    Equalize,
-    Encode,
+/// Defines the figures by the fields of a record that they are.
+macro_rules! figures {
+    ($($name:ident: $field:ident,)*) => {
+        /// The figures that are plotted.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Figure {
+            $($name,)*
+        }
+
+        /// Their values, in the same order.
+        const FIGURES: &[fn(&Record) -> f64] = &[$(|record| f64::from(record.$field),)*];
+    };
 }
 
-const FIGURES: usize = Figure::Encode as usize + 1;
+figures! {
+    MeanBefore: mean_before,
+    MeanAfter: mean_after,
+    DeviationBefore: deviation_before,
+    DeviationAfter: deviation_after,
+    EntropyBefore: entropy_before,
+    EntropyAfter: entropy_after,
+    EmeBefore: eme_before,
+    EmeAfter: eme_after,
+    Slope: slope,
+    CurveChange: curve_change,
+    Decode: decode_ms,
+    Equalize: equalize_ms,
+    Encode: encode_ms,
+}
 
 /// The values of a figure over the frames of a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,8 +48,6 @@ pub struct Values {
 }
 
 impl Values {
-    const NONE: Values = Values { min: f64::INFINITY, max: f64::NEG_INFINITY, sum: 0.0, count: 0 };
-
     fn of(value: f64) -> Self {
         Values { min: value, max: value, sum: value, count: 1 }
     }
@@ -53,9 +61,9 @@ impl Values {
         }
     }
 
-    /// The mean; `None` of no frames.
-    pub fn mean(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum / self.count as f64)
+    /// The mean.
+    pub fn mean(&self) -> f64 {
+        self.sum / self.count as f64
     }
 }
 
@@ -68,31 +76,16 @@ pub struct Point {
     pub cuts: u64,
     /// How many flashes end in it.
     pub flashes: u64,
-    figures: [Values; FIGURES],
+    figures: [Values; FIGURES.len()],
 }
 
 impl Point {
     fn of(record: &Record) -> Self {
-        let figure = |figure: usize| match figure {
-            f if f == Figure::MeanBefore as usize => record.mean_before,
-            f if f == Figure::MeanAfter as usize => record.mean_after,
-            f if f == Figure::DeviationBefore as usize => record.deviation_before,
-            f if f == Figure::DeviationAfter as usize => record.deviation_after,
-            f if f == Figure::EntropyBefore as usize => record.entropy_before,
-            f if f == Figure::EntropyAfter as usize => record.entropy_after,
-            f if f == Figure::EmeBefore as usize => record.eme_before,
-            f if f == Figure::EmeAfter as usize => record.eme_after,
-            f if f == Figure::Slope as usize => f64::from(record.slope),
-            f if f == Figure::CurveChange as usize => record.curve_change,
-            f if f == Figure::Decode as usize => record.decode_ms,
-            f if f == Figure::Equalize as usize => record.equalize_ms,
-            _ => record.encode_ms,
-        };
         Point {
             at: record.time.unwrap_or(record.frame as f64),
             cuts: record.cut.into(),
             flashes: record.after_flash.into(),
-            figures: std::array::from_fn(|index| Values::of(figure(index))),
+            figures: std::array::from_fn(|figure| Values::of(FIGURES[figure](record))),
         }
     }
 
@@ -154,7 +147,7 @@ impl Series {
 
     /// The mean of a figure over all frames; `None` if there are none.
     pub fn mean(&self, figure: Figure) -> Option<f64> {
-        self.points.iter().fold(Values::NONE, |all, point| all.and(point.values(figure))).mean()
+        self.points.iter().map(|point| point.values(figure)).reduce(Values::and).map(|all| all.mean())
     }
 }
 
@@ -186,7 +179,7 @@ mod tests {
         let mut series = Series::default();
         (0..50).for_each(|frame| series.add(&Record { frame, mean_after: frame as f64, ..Record::default() }));
         assert_eq!(series.points().len(), 50);
-        assert_eq!(series.points()[7].values(Figure::MeanAfter).mean(), Some(7.0));
+        assert_eq!(series.points()[7].values(Figure::MeanAfter).mean(), 7.0);
         assert!(!series.timed);
     }
 }

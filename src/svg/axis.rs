@@ -35,7 +35,7 @@ impl Axis {
         self.from + share * (self.to - self.from)
     }
 
-    /// Round values inside of the axis: about so many, if it is linear.
+    /// Round values inside of the axis: about `about` of them, if it is linear.
     pub fn ticks(&self, about: u32) -> Vec<f64> {
         if self.logarithmic {
             return self.ticks_of_decades();
@@ -45,7 +45,7 @@ impl Axis {
         (first..=last).map(|tick| tick as f64 * step).collect()
     }
 
-    /// The distance between ticks, of which there are about so many: 1, 2 or 5 times a power of ten.
+    /// The distance between about `about` ticks: 1, 2 or 5 times a power of ten.
     fn step(&self, about: u32) -> f64 {
         let rough = (self.high - self.low) / f64::from(about);
         let power = 10f64.powf(rough.log10().floor());

@@ -5,4 +5,4 @@ mod axis;
 mod drawing;
 
 pub use axis::Axis;
-pub use drawing::{Anchor, Drawing, escaped, path};
+pub use drawing::{Anchor, Drawing, Spread, escaped};

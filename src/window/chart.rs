@@ -1,25 +1,24 @@
 //! The histogram of the camera's picture and the curve that equalizes it, at the upper right.
 
 use super::overlay::{MARGIN, SMALL, breadth, draw, extent, shade, write};
-use crate::chart::Canvas;
+use crate::chart::{self, CURVE, Canvas};
 use crate::spec::Histogram;
 use embedded_graphics::pixelcolor::Rgb888;
 use embedded_graphics::prelude::{Point, RgbColor, Size};
-use embedded_graphics::primitives::{Line, Polyline, Rectangle};
+use embedded_graphics::primitives::{Line, Rectangle};
 
 /// Width and height of what is drawn, without labels.
 const PLOT: (i32, i32) = (256, 128);
 
 const BARS: Rgb888 = Rgb888::new(150, 170, 190);
-const CURVE: Rgb888 = Rgb888::new(255, 200, 40);
 const FRAME: Rgb888 = Rgb888::new(110, 110, 110);
 
-/// Bars higher than so many times their mean are cut, lest one flat area hides all the rest.
+/// Bars are cut at this multiple of their mean, so that one flat area does not hide all the rest.
 const HIGHEST: u64 = 6;
 
 /// Draws both. Codes of the input go from left to right, and the curve shows upwards what becomes of those that occur; its
 /// points are shares of the highest code.
-pub fn chart(canvas: &mut Canvas, histogram: &Histogram, curve: &[(f64, f64)]) {
+pub fn chart(canvas: &mut Canvas, histogram: &Histogram, points: &[(f64, f64)]) {
     let line = SMALL.character_size.height as i32 + 2;
     let size = (PLOT.0 + 2 * MARGIN + 2, PLOT.1 + 2 * line + MARGIN);
     let corner = Point::new(extent(canvas).0 - size.0 - MARGIN, MARGIN);
@@ -37,10 +36,7 @@ pub fn chart(canvas: &mut Canvas, histogram: &Histogram, curve: &[(f64, f64)]) {
     draw(canvas, border, FRAME, 1);
     // Where nothing changes.
     draw(canvas, Line::new(origin, top + Point::new(PLOT.0 - 1, 0)), FRAME, 1);
-    let place = |share: f64, length: i32| (share * f64::from(length - 1)).round() as i32;
-    let points: Vec<Point> =
-        curve.iter().map(|&(x, y)| origin + Point::new(place(x, PLOT.0), -place(y, PLOT.1))).collect();
-    draw(canvas, Polyline::new(&points), CURVE, 2);
+    chart::curve(canvas, Rectangle::new(top, Size::new(PLOT.0 as u32, PLOT.1 as u32)), points, 2);
 
     let below = origin + Point::new(0, 3);
     let highest = (histogram.levels().codes() - 1).to_string();

@@ -18,7 +18,7 @@ pub enum Input {
     Drag(f64),
     /// What is seen is out of date: the size is another one, or something that covered the window went away.
     Stale,
-    /// Somebody closed the window.
+    /// The user closed the window.
     Closed,
 }
 
@@ -56,7 +56,7 @@ impl ApplicationHandler for Listener {
     fn window_event(&mut self, _system: &ActiveEventLoop, _window: WindowId, event: WindowEvent) {
         let drag = |listener: &Listener| listener.pressed.then_some(Input::Drag(listener.mouse));
         let input = match event {
-            // Keys that were down before the window had the keyboard are meant for somebody else.
+            // Keys that were down before the window had the keyboard are meant for another window.
             WindowEvent::KeyboardInput { event, is_synthetic: false, .. } => Action::of(&event).map(Input::Key),
             WindowEvent::CursorMoved { position, .. } => {
                 self.mouse = position.x;

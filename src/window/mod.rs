@@ -8,12 +8,12 @@ mod keys;
 mod listener;
 mod message;
 mod overlay;
-mod projector;
 mod screen;
 mod screenshot;
 
 use crate::equalize::cpu::{Engine, Isa};
 use crate::equalize::{levels, relation, whole};
+use crate::ffmpeg::Converter;
 use crate::frame::{Frame, HostPool};
 use crate::pipeline::Notices;
 use crate::pipeline::live::{SharedSettings, Shown, Status, Viewer, ViewerReply};
@@ -23,7 +23,6 @@ use controls::{Controls, STEP, View};
 use keys::Action;
 use listener::Input;
 use message::Messages;
-use projector::{Projector, fit};
 use screen::Screen;
 
 /// The largest window that is opened, and the smallest, in points; it can be resized.
@@ -39,7 +38,7 @@ pub type Again = Box<dyn FnMut(&Shown, Settings) -> Result<Frame>>;
 /// The window.
 pub struct Window {
     screen: Screen,
-    projector: Projector,
+    converter: Converter,
     engine: Engine,
     shared_settings: SharedSettings,
     notices: Notices,
@@ -59,7 +58,7 @@ impl Window {
         let engine = Engine::new(Isa::best(), HostPool::default()).context("the best instruction set is available")?;
         Ok(Window {
             screen: Screen::open("histeq-video live", LARGEST)?,
-            projector: Projector::default(),
+            converter: Converter::quick(),
             engine,
             shared_settings,
             notices,
@@ -162,14 +161,14 @@ impl Window {
         let (size, at) = fit((shown.original.width(), shown.original.height()), self.screen.size());
         let (controls, settings) = (&self.controls, self.shared_settings.get());
         let text = captions::line(status, &settings, controls.paused, self.messages.text());
-        let (projector, engine) = (&mut self.projector, &mut self.engine);
+        let (converter, engine) = (&mut self.converter, &mut self.engine);
         self.screen.draw(|canvas| {
             let columns = controls.original_columns(size.0);
             if columns > 0 {
-                canvas.copy(&projector.project(&shown.original, size)?, at, 0..columns);
+                canvas.copy(&converter.rgb(&shown.original, size)?, at, 0..columns);
             }
             if columns < size.0 {
-                canvas.copy(&projector.project(&shown.equalized, size)?, at, columns..size.0);
+                canvas.copy(&converter.rgb(&shown.equalized, size)?, at, columns..size.0);
             }
             captions::names(canvas, controls.view, size, at, columns);
             if controls.chart && !controls.help {
@@ -213,4 +212,15 @@ fn curve(shown: &Shown) -> Vec<(f64, f64)> {
     let step = (shown.original.height() / CURVE_ROWS).max(1);
     let points = relation(&shown.original, &shown.equalized, step).unwrap_or_default();
     points.into_iter().map(|(before, after)| (share(from, before), share(to, after))).collect()
+}
+
+/// The size at which a picture fits into a window, and where its upper left corner is then.
+fn fit(picture: (usize, usize), window: (usize, usize)) -> ((usize, usize), (usize, usize)) {
+    let ((width, height), (most_wide, most_high)) = (picture, window);
+    let size = if width * most_high > height * most_wide {
+        (most_wide, (height * most_wide / width).max(1))
+    } else {
+        ((width * most_high / height).max(1), most_high)
+    };
+    (size, ((most_wide - size.0) / 2, (most_high - size.1) / 2))
 }

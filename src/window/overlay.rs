@@ -6,7 +6,7 @@ use embedded_graphics::Drawable;
 use embedded_graphics::mono_font::ascii::{FONT_7X13_BOLD, FONT_9X18_BOLD};
 use embedded_graphics::mono_font::{MonoFont, MonoTextStyle};
 use embedded_graphics::pixelcolor::Rgb888;
-use embedded_graphics::prelude::{OriginDimensions, Point, RgbColor, Size};
+use embedded_graphics::prelude::{DrawTarget, OriginDimensions, Point, RgbColor, Size};
 use embedded_graphics::primitives::{Primitive, PrimitiveStyle, Rectangle, Styled};
 use embedded_graphics::text::{Baseline, Text};
 use std::ops::Range;
@@ -58,9 +58,10 @@ pub fn name(canvas: &mut Canvas, text: &str, x: i32, before: bool) {
 
 /// The divider of the split view: a white line between dark ones, which is seen on any picture.
 pub fn divider(canvas: &mut Canvas, x: i32, rows: Range<i32>) {
-    let bar = |x, width| Rectangle::new(Point::new(x, rows.start), Size::new(width, rows.len() as u32));
-    fill(canvas, bar(x - 1, 3), Rgb888::BLACK);
-    fill(canvas, bar(x, 1), Rgb888::WHITE);
+    for (x, width, colour) in [(x - 1, 3, Rgb888::BLACK), (x, 1, Rgb888::WHITE)] {
+        let bar = Rectangle::new(Point::new(x, rows.start), Size::new(width, rows.len() as u32));
+        let Ok(()) = canvas.fill_solid(&bar, colour);
+    }
 }
 
 /// Width and height in points.
@@ -84,14 +85,10 @@ pub fn write(canvas: &mut Canvas, text: &str, at: Point, font: &MonoFont, colour
     let Ok(_) = Text::with_baseline(text, at, style, Baseline::Top).draw(canvas);
 }
 
-/// Draws the outline of `shape`, so many points wide.
+/// Draws the outline of `shape`, `width` points wide.
 pub fn draw<P: Primitive>(canvas: &mut Canvas, shape: P, colour: Rgb888, width: u32)
 where
     Styled<P, PrimitiveStyle<Rgb888>>: Drawable<Color = Rgb888>,
 {
     let Ok(_) = shape.into_styled(PrimitiveStyle::with_stroke(colour, width)).draw(canvas);
-}
-
-fn fill(canvas: &mut Canvas, area: Rectangle, colour: Rgb888) {
-    let Ok(_) = area.into_styled(PrimitiveStyle::with_fill(colour)).draw(canvas);
 }

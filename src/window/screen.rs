@@ -110,7 +110,7 @@ impl Screen {
         paint(&mut Canvas::new(&mut buffer, (width as usize, height as usize), scale))?;
         self.window.pre_present_notify();
         buffer.present().map_err(failed)?;
-        // On X11, what was presented lies in a queue that is only sent when somebody looks for events.
+        // On X11, what was presented lies in a queue that is only sent when events are asked for.
         self.pump();
         Ok(())
     }

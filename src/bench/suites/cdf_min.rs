@@ -27,10 +27,8 @@ const WAYS: [(&str, &str); 2] = [("reduction", "OpenCL, reduction"), ("first-non
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let mut table = empty(setup);
     let lab = setup.gpu().ok().map(KernelBench::new).transpose()?;
-    let sizes = setup.sizes(&SIZES);
-    setup.steps.expect(sizes.len());
-    for size in sizes {
-        setup.steps.next(size_name(size))?;
+    for size in setup.each_size(&SIZES) {
+        let size = size?;
         let image = Image::new(size);
         let on_cpu = image.on_cpu(setup)?;
         let mut row = Row::new([size_name(size)])

@@ -22,10 +22,8 @@ const SIZES: [(usize, usize); 3] = [(1280, 1024), (1920, 1080), (3840, 2160)];
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let (mut cpu, mut kernels) = (cpu_table(), kernels_table(setup));
     let lab = setup.gpu().ok().map(KernelBench::new).transpose()?;
-    let sizes = setup.sizes(&SIZES);
-    setup.steps.expect(sizes.len());
-    for size in sizes {
-        setup.steps.next(size_name(size))?;
+    for size in setup.each_size(&SIZES) {
+        let size = size?;
         let image = Image::new(size);
         let times = image.on_cpu(setup)?;
         for (path, time) in [(SEQUENTIAL, times[0]), (BEST, times[1])] {

@@ -19,10 +19,8 @@ const BINS: [u32; 5] = [256, 1024, 4096, 16384, 65536];
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let (mut cpu, mut scans) = (on_cpu::table(), scans_table(setup));
     let lab = setup.gpu().ok().map(KernelBench::new).transpose()?;
-    let sizes = setup.sizes(&SIZES);
-    setup.steps.expect(sizes.len());
-    for size in sizes {
-        setup.steps.next(size_name(size))?;
+    for size in setup.each_size(&SIZES) {
+        let size = size?;
         let image = Image::new(size);
         let times = image.on_cpu(setup)?;
         on_cpu::rows(size, &times).into_iter().for_each(|row| cpu.push(row));

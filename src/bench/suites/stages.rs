@@ -16,10 +16,8 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let (mut cpu, mut stages) = (on_cpu::table(), stages_table(setup));
     let (mut sweep, mut kernels) = (sweep_table(), kernels_table());
     let lab = setup.gpu().ok().map(KernelBench::new).transpose()?;
-    let sizes = setup.sizes(&SIZES);
-    setup.steps.expect(sizes.len());
-    for (index, &size) in sizes.iter().enumerate() {
-        setup.steps.next(size_name(size))?;
+    for (index, size) in setup.each_size(&SIZES).enumerate() {
+        let size = size?;
         let image = Image::new(size);
         on_cpu::rows(size, &image.on_cpu(setup)?).into_iter().for_each(|row| cpu.push(row));
         let Some(lab) = &lab else { continue };
@@ -29,7 +27,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         }
         stages.push(row(size, "tuned", &on_gpu.tuned(setup, lab)?));
         // The two largest.
-        if index + 2 >= sizes.len() {
+        if index + 2 >= SIZES.len() {
             pixels_a_thread(setup, lab, (&image, &on_gpu), &mut sweep)?;
             kernel_by_kernel(setup, lab, (&image, &on_gpu), &mut kernels)?;
         }

@@ -1,28 +1,8 @@
 //! The curves of tiles in the form in which rows of pixels are blended between them.
 
-use super::simd::Kernels;
+use super::simd::{ByteCell, Kernels, Shares};
 use crate::spec::clahe::{Neighbours, TileCurves, Tiles};
 use std::ops::Range;
-
-/// Four lookup tables of bytes: upper left, lower left, upper right, lower right.
-pub struct ByteCell<'a> {
-    /// One by one.
-    pub tables: [&'a [u8; 256]; 4],
-    /// The four results for each byte side by side, the upper left one in the lowest byte.
-    pub quads: &'a [u32; 256],
-}
-
-/// How much the four tiles count.
-pub struct Shares<'a> {
-    /// For each pixel: so many parts of `across` for the tiles on the right, the others for those on the left.
-    pub right: &'a [u32],
-    /// Parts from the left to the right.
-    pub across: u32,
-    /// So many parts of `down` for the lower tiles.
-    pub below: u32,
-    /// Parts from top to bottom.
-    pub down: u32,
-}
 
 /// Pixel columns between the same two columns of tiles.
 pub struct Segment {

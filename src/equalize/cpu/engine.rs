@@ -25,7 +25,7 @@ pub struct Engine {
     pub(super) bytes: Luminances<u8>,
     pub(super) codes: Luminances<u16>,
     /// The row of chroma at hand.
-    pub(super) chroma: ChromaRow,
+    chroma: ChromaRow,
 }
 
 /// A row of luminance, before and after.
@@ -113,7 +113,7 @@ impl Engine {
         for y in 0..frame.height() {
             write_row(self, y, &mut to);
             if let Some(colours) = &colours {
-                self.scale_chroma(frame, layout, colours, y, &mut to);
+                self.chroma.scale(self.kernels, frame, layout, colours, y, &mut to);
             }
         }
         let mut to = to.into_iter().map(PlaneMut::freeze);

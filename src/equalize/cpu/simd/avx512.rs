@@ -4,79 +4,18 @@
 
 #![allow(unsafe_code, reason = "vector loads and stores, and functions compiled for AVX-512")]
 
-use super::blend::LOWERED;
-use super::{Kernels, compile_for, scalar};
-use crate::equalize::cpu::blend::{ByteCell, Shares};
-use crate::equalize::cpu::layout::PackedPixel;
+use super::blend::{ByteCell, LOWERED, Shares};
+use super::scalar;
 use crate::equalize::cpu::lookup::Lookup;
-use crate::equalize::cpu::word_histogram::WordHistogram;
-use crate::frame::{Endian, Sample};
-use crate::spec::Weights;
-use crate::spec::chroma::Colours;
+use crate::frame::Endian;
 use std::arch::x86_64::*;
 
-pub(super) static KERNELS: Kernels = Kernels {
-    take_bytes,
-    every_other,
-    map_bytes,
-    map_every_other,
-    map_words,
-    luminance_packed,
-    move_packed,
-    luminance_bytes,
-    move_bytes,
-    luminance_words,
-    move_words,
-    set_every_other,
-    read_words,
-    write_words,
-    interleave,
-    blend_bytes,
-    blend_words,
-    mix_bytes,
-    mix_words,
-    sum_bytes,
-    sum_words,
-    scale_pairs,
-    gather,
-    scatter,
-    rescale_packed,
-    rescale_bytes,
-    rescale_words,
-};
-
-compile_for! { "avx512f,avx512bw,avx512vl,avx512vbmi":
-    fn take_bytes(words: &mut WordHistogram) -> [u32; 256];
-    fn every_other(from: &[u8], offset: usize, to: &mut [u8]);
-    fn luminance_packed(from: &[u8], pixel: &PackedPixel, to: &mut [u8]);
-    fn move_packed(from: &[u8], before: &[u8], after: &[u8], pixel: &PackedPixel, to: &mut [u8]);
-    fn luminance_bytes(rgb: [&[u8]; 3], weights: Weights, to: &mut [u8]);
-    fn move_bytes(from: &[u8], before: &[u8], after: &[u8], to: &mut [u8]);
-    fn luminance_words(rgb: [&[u8]; 3], endian: Endian, max: u16, weights: Weights, to: &mut [u16]);
-    fn move_words(from: &[u8], before: &[u16], after: &[u16], endian: Endian, max: u16, to: &mut [u8]);
-    fn set_every_other(from: &[u8], offset: usize, to: &mut [u8]);
-    fn read_words(from: &[u8], sample: Sample, to: &mut [u16]);
-    fn write_words(from: &[u16], sample: Sample, to: &mut [u8]);
-    fn interleave(tables: [&[u8; 256]; 4], quads: &mut [u32; 256]);
-    fn blend_words(from: &[u16], to: &mut [u16], luts: [&[u16]; 4], shares: &Shares);
-    fn mix_bytes(before: &[u8], after: &mut [u8], k: u32);
-    fn mix_words(before: &[u16], after: &mut [u16], k: u32);
-    fn sum_bytes(row: &[u8], black: u16, log2_width: u8, sums: &mut [i32]);
-    fn sum_words(row: &[u16], black: u16, log2_width: u8, sums: &mut [i32]);
-    fn scale_pairs(colours: &Colours, samples: i32, sums: [&[i32]; 2], pairs: [&mut [u16]; 2]);
-    fn gather(row: &[u8], sample: Sample, place: [usize; 2], codes: &mut [u16]);
-    fn scatter(codes: &[u16], sample: Sample, place: [usize; 2], row: &mut [u8]);
-    fn rescale_packed(from: &[u8], before: &[u8], after: &[u8], pixel: &PackedPixel, to: &mut [u8]);
-    fn rescale_bytes(from: [&[u8]; 3], before: &[u8], after: &[u8], to: [&mut [u8]; 3]);
-    fn rescale_words(from: [&[u8]; 3], before: &[u16], after: &[u16], sample: Sample, to: [&mut [u8]; 3]);
-}
-
-fn map_bytes(from: &[u8], to: &mut [u8], table: &[u8; 256]) {
-    // SAFETY: reachable only through KERNELS, which `Kernels::of` hands out where the CPU has these features.
+pub fn map_bytes(from: &[u8], to: &mut [u8], table: &[u8; 256]) {
+    // SAFETY: reachable only through its table, which `Kernels::of` hands out where the CPU has these features.
     unsafe { look_up_bytes(from, to, table, u64::MAX) };
 }
 
-fn map_every_other(from: &[u8], to: &mut [u8], table: &[u8; 256], offset: usize) {
+pub fn map_every_other(from: &[u8], to: &mut [u8], table: &[u8; 256], offset: usize) {
     // SAFETY: as in `map_bytes`.
     unsafe {
         look_up_bytes(from, to, table, if offset & 1 == 0 { 0x5555_5555_5555_5555 } else { 0xaaaa_aaaa_aaaa_aaaa })
@@ -122,7 +61,7 @@ fn look_up_bytes(from: &[u8], to: &mut [u8], table: &[u8; 256], mask: u64) {
     }
 }
 
-fn blend_bytes(from: &[u8], to: &mut [u8], cell: &ByteCell, shares: &Shares) {
+pub fn blend_bytes(from: &[u8], to: &mut [u8], cell: &ByteCell, shares: &Shares) {
     // SAFETY: as in `map_bytes`.
     unsafe { blend_vectors(from, to, cell, shares) };
 }
@@ -182,7 +121,7 @@ fn lane_numbers() -> __m512i {
     _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 }
 
-fn map_words(from: &[u8], to: &mut [u8], lookup: &Lookup) {
+pub fn map_words(from: &[u8], to: &mut [u8], lookup: &Lookup) {
     if lookup.depth > 10 {
         return scalar::map_words(from, to, lookup);
     }

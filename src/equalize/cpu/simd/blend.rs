@@ -5,7 +5,25 @@
 //! tells which. Words divide in f64: numerator and denominator are exact there, and the quotient of a fraction that is
 //! no half cannot become one, since its distance from the half, 2^-36 or more, is more than the error, 2^-38.
 
-use crate::equalize::cpu::blend::{ByteCell, Shares};
+/// Four lookup tables of bytes: upper left, lower left, upper right, lower right.
+pub struct ByteCell<'a> {
+    /// One by one.
+    pub tables: [&'a [u8; 256]; 4],
+    /// The four results for each byte side by side, the upper left one in the lowest byte.
+    pub quads: &'a [u32; 256],
+}
+
+/// How much the four tiles count.
+pub struct Shares<'a> {
+    /// For each pixel, the weight of the tiles on the right, in parts of `across`; those on the left have the rest.
+    pub right: &'a [u32],
+    /// Parts from the left to the right.
+    pub across: u32,
+    /// The weight of the lower tiles, in parts of `down`; the upper ones have the rest.
+    pub below: u32,
+    /// Parts from top to bottom.
+    pub down: u32,
+}
 
 /// What the estimate of a quotient up to 255 is lowered by: more than its error, which is 255 * 4 * 2^-24.
 pub const LOWERED: f32 = 1e-4;

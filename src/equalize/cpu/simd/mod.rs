@@ -1,5 +1,7 @@
 //! The kernels, a table of them for each instruction set. A table is handed out only on a machine that can run it,
 //! which is what makes its functions safe to call.
+//!
+//! A new kernel is a function in plain Rust (`scalar.rs`, `blend.rs` or `chroma.rs`) and a row of `every_kernel`.
 #![allow(unsafe_code, reason = "calls of functions that are compiled for one instruction set")]
 
 #[cfg(target_arch = "x86_64")]
@@ -10,8 +12,9 @@ mod blend;
 mod chroma;
 mod scalar;
 
+pub use blend::{ByteCell, Shares};
+
 use super::Isa;
-use super::blend::{ByteCell, Shares};
 use super::layout::PackedPixel;
 use super::lookup::Lookup;
 use super::word_histogram::WordHistogram;
@@ -19,67 +22,99 @@ use crate::frame::{Endian, Sample};
 use crate::spec::Weights;
 use crate::spec::chroma::Colours;
 
-/// The kernels of one instruction set; `scalar.rs` says what each computes.
-#[allow(missing_docs, clippy::type_complexity, reason = "each is the type of the function of its name")]
-pub struct Kernels {
-    pub take_bytes: fn(&mut WordHistogram) -> [u32; 256],
-    pub every_other: fn(&[u8], usize, &mut [u8]),
-    pub map_bytes: fn(&[u8], &mut [u8], &[u8; 256]),
-    pub map_every_other: fn(&[u8], &mut [u8], &[u8; 256], usize),
-    pub map_words: fn(&[u8], &mut [u8], &Lookup),
-    pub luminance_packed: fn(&[u8], &PackedPixel, &mut [u8]),
-    pub move_packed: fn(&[u8], &[u8], &[u8], &PackedPixel, &mut [u8]),
-    pub luminance_bytes: fn([&[u8]; 3], Weights, &mut [u8]),
-    pub move_bytes: fn(&[u8], &[u8], &[u8], &mut [u8]),
-    pub luminance_words: fn([&[u8]; 3], Endian, u16, Weights, &mut [u16]),
-    pub move_words: fn(&[u8], &[u16], &[u16], Endian, u16, &mut [u8]),
-    pub set_every_other: fn(&[u8], usize, &mut [u8]),
-    pub read_words: fn(&[u8], Sample, &mut [u16]),
-    pub write_words: fn(&[u16], Sample, &mut [u8]),
-    pub interleave: fn([&[u8; 256]; 4], &mut [u32; 256]),
-    pub blend_bytes: fn(&[u8], &mut [u8], &ByteCell, &Shares),
-    pub blend_words: fn(&[u16], &mut [u16], [&[u16]; 4], &Shares),
-    pub mix_bytes: fn(&[u8], &mut [u8], u32),
-    pub mix_words: fn(&[u16], &mut [u16], u32),
-    pub sum_bytes: fn(&[u8], u16, u8, &mut [i32]),
-    pub sum_words: fn(&[u16], u16, u8, &mut [i32]),
-    pub scale_pairs: fn(&Colours, i32, [&[i32]; 2], [&mut [u16]; 2]),
-    pub gather: fn(&[u8], Sample, [usize; 2], &mut [u16]),
-    pub scatter: fn(&[u16], Sample, [usize; 2], &mut [u8]),
-    pub rescale_packed: fn(&[u8], &[u8], &[u8], &PackedPixel, &mut [u8]),
-    pub rescale_bytes: fn([&[u8]; 3], &[u8], &[u8], [&mut [u8]; 3]),
-    pub rescale_words: fn([&[u8]; 3], &[u16], &[u16], Sample, [&mut [u8]; 3]),
+/// Hands all kernels with their types to the macro `$with`, behind the tokens that follow its name.
+macro_rules! every_kernel {
+    ($with:ident $($tokens:tt)*) => {
+        $with! { $($tokens)*
+            scalar::take_bytes(words: &mut WordHistogram) -> [u32; 256];
+            scalar::every_other(from: &[u8], offset: usize, to: &mut [u8]);
+            scalar::map_bytes(from: &[u8], to: &mut [u8], table: &[u8; 256]);
+            scalar::map_every_other(from: &[u8], to: &mut [u8], table: &[u8; 256], offset: usize);
+            scalar::map_words(from: &[u8], to: &mut [u8], lookup: &Lookup);
+            scalar::luminance_packed(from: &[u8], pixel: &PackedPixel, to: &mut [u8]);
+            scalar::move_packed(from: &[u8], before: &[u8], after: &[u8], pixel: &PackedPixel, to: &mut [u8]);
+            scalar::luminance_bytes(rgb: [&[u8]; 3], weights: Weights, to: &mut [u8]);
+            scalar::move_bytes(from: &[u8], before: &[u8], after: &[u8], to: &mut [u8]);
+            scalar::luminance_words(rgb: [&[u8]; 3], endian: Endian, max: u16, weights: Weights, to: &mut [u16]);
+            scalar::move_words(from: &[u8], before: &[u16], after: &[u16], endian: Endian, max: u16, to: &mut [u8]);
+            scalar::set_every_other(from: &[u8], offset: usize, to: &mut [u8]);
+            scalar::read_words(from: &[u8], sample: Sample, to: &mut [u16]);
+            scalar::write_words(from: &[u16], sample: Sample, to: &mut [u8]);
+            blend::interleave(tables: [&[u8; 256]; 4], quads: &mut [u32; 256]);
+            blend::blend_bytes(from: &[u8], to: &mut [u8], cell: &ByteCell, shares: &Shares);
+            blend::blend_words(from: &[u16], to: &mut [u16], luts: [&[u16]; 4], shares: &Shares);
+            blend::mix_bytes(before: &[u8], after: &mut [u8], k: u32);
+            blend::mix_words(before: &[u16], after: &mut [u16], k: u32);
+            chroma::sum_bytes(row: &[u8], black: u16, log2_width: u8, sums: &mut [i32]);
+            chroma::sum_words(row: &[u16], black: u16, log2_width: u8, sums: &mut [i32]);
+            chroma::scale_pairs(colours: &Colours, samples: i32, sums: [&[i32]; 2], pairs: [&mut [u16]; 2]);
+            chroma::gather(row: &[u8], sample: Sample, place: [usize; 2], codes: &mut [u16]);
+            chroma::scatter(codes: &[u16], sample: Sample, place: [usize; 2], row: &mut [u8]);
+            chroma::rescale_packed(from: &[u8], before: &[u8], after: &[u8], pixel: &PackedPixel, to: &mut [u8]);
+            chroma::rescale_bytes(from: [&[u8]; 3], before: &[u8], after: &[u8], to: [&mut [u8]; 3]);
+            chroma::rescale_words(from: [&[u8]; 3], before: &[u16], after: &[u16], sample: Sample, to: [&mut [u8]; 3]);
+        }
+    };
 }
+
+/// Defines the table, and that of the kernels in plain Rust.
+macro_rules! define_table {
+    ($($file:ident::$name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+        /// The kernels of one instruction set; the function of each name in plain Rust says what it computes.
+        #[allow(missing_docs, clippy::type_complexity, reason = "each is the type of the function of its name")]
+        pub struct Kernels {
+            $(pub $name: fn($($type),*) $(-> $result)?,)*
+        }
+
+        static SCALAR: Kernels = Kernels { $($name: $file::$name,)* };
+    };
+}
+every_kernel!(define_table);
+
+/// A table of the kernels, compiled once more for a CPU with these features.
+#[cfg(target_arch = "x86_64")]
+macro_rules! compile_for {
+    ($features:literal $($file:ident::$name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+        Kernels { $($name: {
+            fn checked($($argument: $type),*) $(-> $result)? {
+                #[target_feature(enable = $features)]
+                fn compiled($($argument: $type),*) $(-> $result)? {
+                    $file::$name($($argument),*)
+                }
+                // SAFETY: reachable only through the table, which `Kernels::of` hands out where the CPU has these
+                // features.
+                unsafe { compiled($($argument),*) }
+            }
+            checked
+        },)* }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+static AVX2: Kernels =
+    Kernels { map_bytes: avx2::map_bytes, map_every_other: avx2::map_every_other, ..every_kernel!(compile_for "avx2") };
+
+#[cfg(target_arch = "x86_64")]
+static AVX512: Kernels = Kernels {
+    map_bytes: avx512::map_bytes,
+    map_every_other: avx512::map_every_other,
+    map_words: avx512::map_words,
+    blend_bytes: avx512::blend_bytes,
+    ..every_kernel!(compile_for "avx512f,avx512bw,avx512vl,avx512vbmi")
+};
 
 impl Kernels {
     /// The kernels of `isa`; `None` on a machine that lacks it.
     pub fn of(isa: Isa) -> Option<&'static Kernels> {
         let kernels = match isa {
-            Isa::Scalar => &scalar::KERNELS,
+            Isa::Scalar => &SCALAR,
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => &avx2::KERNELS,
+            Isa::Avx2 => &AVX2,
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => &avx512::KERNELS,
+            Isa::Avx512 => &AVX512,
             #[cfg(not(target_arch = "x86_64"))]
             Isa::Avx2 | Isa::Avx512 => return None,
         };
         isa.is_available().then_some(kernels)
     }
 }
-
-/// Compiles the scalar kernels of these names once more, for a CPU with these features.
-#[cfg(target_arch = "x86_64")]
-macro_rules! compile_for {
-    ($features:literal: $(fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => { $(
-        fn $name($($argument: $type),*) $(-> $result)? {
-            #[target_feature(enable = $features)]
-            fn compiled($($argument: $type),*) $(-> $result)? {
-                scalar::$name($($argument),*)
-            }
-            // SAFETY: reachable only through KERNELS, which `Kernels::of` hands out where the CPU has these features.
-            unsafe { compiled($($argument),*) }
-        }
-    )* };
-}
-#[cfg(target_arch = "x86_64")]
-use compile_for;

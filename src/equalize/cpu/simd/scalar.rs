@@ -1,48 +1,14 @@
-//! The kernels in plain Rust: what the vector kernels compute, and what most of them are made of. Each is compiled
-//! again for AVX2 and AVX-512, where the compiler vectorizes it; only table lookups need a hand-written twin.
+//! The kernels of global equalization in plain Rust: what the vector kernels compute, and what most of them are made of.
+//! Each is compiled again for AVX2 and AVX-512, where the compiler vectorizes it; only table lookups need a hand-written
+//! twin.
 //!
 //! All rows of a call have the same number of pixels; whatever is longer is left alone.
 
-use super::Kernels;
-pub use super::blend::{blend_bytes, blend_words, interleave, mix_bytes, mix_words};
-pub use super::chroma::{
-    gather, rescale_bytes, rescale_packed, rescale_words, scale_pairs, scatter, sum_bytes, sum_words,
-};
 use crate::equalize::cpu::layout::PackedPixel;
 use crate::equalize::cpu::lookup::Lookup;
 use crate::equalize::cpu::word_histogram::WordHistogram;
 use crate::frame::{Endian, Sample};
 use crate::spec::{Weights, moved};
-
-pub(super) static KERNELS: Kernels = Kernels {
-    take_bytes,
-    every_other,
-    map_bytes,
-    map_every_other,
-    map_words,
-    luminance_packed,
-    move_packed,
-    luminance_bytes,
-    move_bytes,
-    luminance_words,
-    move_words,
-    set_every_other,
-    read_words,
-    write_words,
-    interleave,
-    blend_bytes,
-    blend_words,
-    mix_bytes,
-    mix_words,
-    sum_bytes,
-    sum_words,
-    scale_pairs,
-    gather,
-    scatter,
-    rescale_packed,
-    rescale_bytes,
-    rescale_words,
-};
 
 /// How often each byte was counted; the counters are zero afterwards.
 #[inline(always)]
