@@ -3,19 +3,60 @@
 //! How a frame flows: a [`source`] decodes it, an [`equalize`] backend equalizes it, a [`sink`] encodes it; the
 //! [`pipeline`] runs the three side by side, each on a thread of its own.
 //!
-//! Modules, lowest layer first. Each may use what its row names, and a test holds the code to it:
+//! # In other programs
+//! The core takes arrays and gives arrays, on the CPU or on an NVIDIA GPU, with the same bytes. It needs neither FFmpeg nor
+//! pkg-config nor a C compiler: `histeq-video = { version = "0.1", default-features = false }`.
+//!
+//! ```
+//! use histeq_video::equalize::{Equalizer, cpu::Cpu};
+//! use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+//! use histeq_video::spec::Settings;
+//!
+//! // 4 columns, 2 rows, one byte a pixel.
+//! let gray: [u8; 8] = [100, 100, 101, 101, 102, 102, 103, 103];
+//! let plane = HostPool::default().plane_from(&gray, 4, 2);
+//! let frame = Frame::new(PixelFormat::Gray, (4, 2), Range::Full, Matrix::Bt601, vec![plane])?;
+//!
+//! let mut cpu = Cpu::new(Settings::default(), 1);
+//! cpu.submit(frame)?;
+//! let equalized = cpu.collect()?.expect("one frame was submitted");
+//! let rows: Vec<u8> = (0..2).flat_map(|y| equalized.planes()[0].row(y).to_vec()).collect();
+//! assert_eq!(rows, [0, 0, 85, 85, 170, 170, 255, 255]);
+//! # Ok::<(), anyhow::Error>(())
+//! ```
+//!
+//! * [`frame::PixelFormat`]: 8 to 16 bits, gray, YUV, RGB, packed or planar, with the names and layouts of FFmpeg.
+//! * [`spec::Settings`]: the default is the textbook method. A temporal window keeps video from flickering, and a plateau or
+//!   a contrast limit keeps noise down.
+//! * [`equalize::Equalizer`]: submit frames and collect them in the same order. Several may be under way, and with a
+//!   look-ahead the newest are held back until [`finish`](equalize::Equalizer::finish).
+//! * [`equalize::cpu::Cpu`] and [`equalize::cuda::Cuda`] are the backends. Errors of the GPU name their cause; a program
+//!   that can do without a GPU takes the CPU then.
+//!
+//! Two programs to start from: `samples/equalize_array.rs` (a gray array in, an array out) and
+//! `samples/equalize_sequence.rs` (a sequence with the temporal window, on a GPU if there is one).
+//!
+//! # Modules
+//! Lowest layer first. Each may use what its row names, and a test holds the code to it.
+//!
+//! The core, always there:
 //!
 //! | module | what it is | may use |
 //! |---|---|---|
 //! | [`spec`] | histogram, curve, strength: pure integers | |
 //! | [`frame`] | a picture: format, planes, pool | |
+//! | [`cuda`] | a GPU: memory, streams, kernels | frame, spec |
+//! | [`equalize`] | the backends: reference, CPU, CUDA | spec, frame, cuda |
+//!
+//! The program, with the feature `program`, which needs FFmpeg:
+//!
+//! | module | what it is | may use |
+//! |---|---|---|
 //! | [`io`] | pipes with large buffers, reads that can be interrupted, lines on stderr | frame |
 //! | [`ffmpeg`] | what the safe bindings lack: contexts, pictures by reference, side data | frame, io |
 //! | [`rawvideo`] | what raw frames are, and y4m headers | ffmpeg, frame |
 //! | [`svg`] | drawings and axes of plots | |
-//! | [`cuda`] | a GPU: memory, streams, kernels | frame, spec |
 //! | [`chart`] | histograms, curves, labels, drawn over pictures | frame, spec |
-//! | [`equalize`] | the backends: reference, CPU, CUDA | spec, frame, cuda |
 //! | [`pipeline`] | stages, bounded channels, cancel; the live engine | equalize, ffmpeg, frame, spec |
 //! | [`camera`] | which cameras there are, in which mode to open them | ffmpeg |
 //! | [`source`] | files, URLs, images, raw frames, cameras | pipeline, rawvideo, camera, ffmpeg, io, frame |
@@ -25,28 +66,33 @@
 //! | [`comparison`] | two videos in one | pipeline, chart, equalize, ffmpeg, frame, spec |
 //! | [`window`] | the preview: picture, overlays, keys | pipeline, sink, chart, equalize, ffmpeg, frame, spec |
 //! | [`report`] | progress, notes, the line at the end | pipeline, io |
-//! | [`bench`] | measuring this machine: suites, tables, plots, the figures of others | pipeline, equalize, cuda, svg, ffmpeg, frame, spec |
+//!
+//! The laboratory, with the feature `laboratory`:
+//!
+//! | module | what it is | may use |
+//! |---|---|---|
+//! | [`publications`] | the kernels of five published equalizers, on the product's loader and launcher | cuda, frame, spec |
+//! | [`bench`] | measuring this machine: suites, tables, plots, the figures of others | publications, pipeline, equalize, cuda, svg, ffmpeg, frame, spec |
+//!
+//! Above all of them, with the feature `program`; the options of the laboratory are there with the laboratory:
+//!
+//! | module | what it is | may use |
+//! |---|---|---|
 //! | [`cli`] | what was typed, what it means | everything |
 //!
 //! [`bench`]: mod@bench
 
-pub mod bench;
-pub mod camera;
-pub mod chart;
-pub mod cli;
-pub mod comparison;
 pub mod cuda;
-pub mod curves;
 pub mod equalize;
-pub mod ffmpeg;
 pub mod frame;
-pub mod io;
-pub mod pipeline;
-pub mod rawvideo;
-pub mod report;
-pub mod sink;
-pub mod source;
 pub mod spec;
-pub mod stats;
-pub mod svg;
-pub mod window;
+
+/// Declares modules that are there with a feature only.
+macro_rules! with_feature {
+    ($feature:literal: $($module:ident)*) => { $(#[cfg(feature = $feature)] pub mod $module;)* };
+}
+
+with_feature! {
+    "program": camera chart cli comparison curves ffmpeg io pipeline rawvideo report sink source stats svg window
+}
+with_feature! { "laboratory": bench publications }

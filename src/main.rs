@@ -1,5 +1,6 @@
 //! The program: arguments become a job, a job becomes source, equalizer and sink, and the pipeline runs them.
 
+#[cfg(feature = "laboratory")]
 mod benchmark;
 mod compare;
 mod devices;
@@ -12,7 +13,7 @@ mod wrapping;
 use anyhow::{Context, Result};
 use clap::Parser;
 use histeq_video::cli::{
-    Args, BackendStartup, BenchJob, Command, CompareJob, Job, LiveJob, check_region, completions, man_page, man_pages,
+    Args, BackendStartup, Command, CompareJob, Job, LiveJob, check_region, completions, man_page, man_pages,
 };
 use histeq_video::ffmpeg;
 use histeq_video::io::{print_text, printable};
@@ -38,8 +39,9 @@ fn main() -> ExitCode {
         Some(Command::Compare(args)) => {
             compare::main(CompareJob::from_args(*args).unwrap_or_else(|error| refuse(&error)))
         }
+        #[cfg(feature = "laboratory")]
         Some(Command::Bench(args)) => {
-            benchmark::main(BenchJob::from_args(*args).unwrap_or_else(|error| refuse(&error)))
+            benchmark::main(histeq_video::cli::BenchJob::from_args(*args).unwrap_or_else(|error| refuse(&error)))
         }
         Some(Command::Devices) => ended(devices::main()),
         Some(Command::Completions { shell }) => ended(print(&completions(shell))),
@@ -103,7 +105,7 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     let temporary = target.leftover().into_iter().chain(places.leftovers()).collect();
     let wrapping = Wrapping::read(job.load_curves.as_deref(), job.requested.gray)?;
     signals::listen(cancel.clone(), console.clone(), temporary, FINISHING)?;
-    let mut backend = BackendStartup::begin(job.backend);
+    let mut backend = BackendStartup::begin(job.backend.clone());
     let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
     let settings = job.requested.resolve(&input);
     check_region(&settings, &input, &notices)?;

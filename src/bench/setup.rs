@@ -2,7 +2,7 @@
 
 use super::{Arithmetic, Repeats, TranscodeBackend};
 use crate::cuda::Gpu;
-use crate::cuda::variants::Variants;
+use crate::publications::Variants;
 use crate::pipeline::Cancel;
 use anyhow::{Result, ensure};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

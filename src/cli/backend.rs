@@ -3,8 +3,7 @@
 
 use super::BackendArg;
 use super::gpu_thread::Thread;
-use crate::cuda::variants::Variants;
-use crate::cuda::{Error, Gpu};
+use crate::cuda::{Error, Gpu, KernelChoice};
 use crate::equalize::cpu::Cpu;
 use crate::equalize::cuda::Cuda;
 use crate::equalize::fallback::{Fallback, Report};
@@ -16,14 +15,14 @@ use anyhow::Result;
 use std::sync::Arc;
 
 /// Which backend is asked for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct BackendChoice {
     /// Where to equalize.
     pub backend: BackendArg,
     /// On which GPU.
     pub gpu: usize,
-    /// Through which kernels of it.
-    pub variants: Variants,
+    /// Through which other kernels on it, if any.
+    pub kernels: Option<Arc<dyn KernelChoice>>,
     /// Whether each frame is recomputed with the reference.
     pub verify: bool,
     /// Whether the CPU may begin while a GPU opens.
@@ -62,7 +61,7 @@ impl BackendStartup {
             BackendArg::Cpu => State::Closed,
             // Without a thread it is opened when it is asked for.
             BackendArg::Cuda | BackendArg::Auto => {
-                Thread::start(choice.gpu, choice.variants).map_or(State::Closed, State::Opening)
+                Thread::start(choice.gpu, choice.kernels.clone()).map_or(State::Closed, State::Opening)
             }
         };
         BackendStartup { choice, gpu }
@@ -93,7 +92,7 @@ impl BackendStartup {
     /// # Errors
     /// When the one that was asked for is not here.
     pub fn finish(mut self, settings: Settings, notices: &Notices) -> Result<Backend> {
-        let choice = self.choice;
+        let choice = self.choice.clone();
         let (equalizer, remark) = if choice.backend == BackendArg::Cpu {
             (cpu(settings), None)
         } else if self.cpu_begins()
@@ -104,7 +103,7 @@ impl BackendStartup {
             match (cuda(self.take_gpu(), settings), choice.backend) {
                 (Ok(cuda), _) => (with_cpu_behind(cuda, settings, notices), None),
                 (Err(error), BackendArg::Cuda) => return Err(error),
-                (Err(reason), _) => (cpu(settings), Some(remark(&reason, &choice.variants))),
+                (Err(reason), _) => (cpu(settings), Some(remark(&reason, choice.kernels.is_some()))),
             }
         };
         let equalizer = if choice.verify { Box::new(Verified::new(equalizer, settings)) } else { equalizer };
@@ -122,7 +121,7 @@ impl BackendStartup {
     /// The GPU, waiting until it is open.
     fn take_gpu(&mut self) -> Result<Arc<Gpu>, Error> {
         match std::mem::replace(&mut self.gpu, State::Closed) {
-            State::Closed => Gpu::with_variants(self.choice.gpu, &self.choice.variants),
+            State::Closed => Gpu::open_with(self.choice.gpu, self.choice.kernels.as_deref()),
             State::Opening(thread) => thread.join(),
             State::Done(gpu) => gpu,
         }
@@ -139,12 +138,12 @@ fn cpu(settings: Settings) -> Box<dyn Equalizer> {
 }
 
 /// What there is to say where the CPU does what a GPU was to do.
-fn remark(reason: &anyhow::Error, variants: &Variants) -> String {
+fn remark(reason: &anyhow::Error, has_variants: bool) -> String {
     // The remedy in parentheses is for those who asked for the GPU.
     let reason = format!("{reason:#}");
     let cause = reason.rsplit_once(" (").map_or(reason.as_str(), |(cause, _)| cause);
     // All variants give the same bytes: the CPU's too.
-    let loss = if variants.is_default() { "" } else { ", which has no kernel variants" };
+    let loss = if has_variants { ", which has no kernel variants" } else { "" };
     format!("{cause}: equalizing on the CPU{loss}")
 }
 
@@ -168,7 +167,7 @@ fn hand_over(thread: Thread, asked: BackendArg, settings: Settings, notices: &No
         BackendArg::Cuda => OnUnavailable::Fatal,
         BackendArg::Cpu | BackendArg::Auto => {
             let notices = notices.clone();
-            OnUnavailable::Told(Box::new(move |reason| notices.note(&remark(&reason, &Variants::default()))))
+            OnUnavailable::Told(Box::new(move |reason| notices.note(&remark(&reason, false))))
         }
     };
     let behind = notices.clone();

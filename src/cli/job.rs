@@ -63,7 +63,7 @@ impl Job {
         let (save_curves, load_curves) =
             (curves_name(args.equalize.save_curves.clone())?, args.equalize.load_curves.clone());
         let requested = RequestedSettings::from_args(args.equalize)?.looking_ahead(args.look_ahead, &input)?;
-        let variants = args.place.kernels.resolve(args.place.backend, &requested, load_curves.is_some())?;
+        let kernels = args.place.kernel_choice(&requested, load_curves.is_some())?;
         let from_stdin = input == "-";
         let overwrite = args.written.overwrite(from_stdin);
         let stats = stats(args.stats, &output)?;
@@ -73,7 +73,7 @@ impl Job {
             return Err(usage(ErrorKind::ArgumentConflict, message));
         }
         // A decoder on the GPU has waited for it, and those who verify or choose kernels want them to work.
-        let hand_over = args.decoder != DecoderArg::Nvdec && variants.is_default() && !args.verify;
+        let hand_over = args.decoder != DecoderArg::Nvdec && kernels.is_none() && !args.verify;
         let rate = value("--rate", "a rate like 25, 29.97 or 30000/1001", args.rate, parse_rate)?;
         let size = value("--size", "a size like 1920x1080", args.size, parse_size)?;
         Ok(Job {
@@ -104,7 +104,7 @@ impl Job {
             backend: BackendChoice {
                 backend: args.place.backend,
                 gpu: args.place.gpu,
-                variants,
+                kernels,
                 verify: args.verify,
                 hand_over,
             },

@@ -11,7 +11,7 @@ use cudarc::driver::DeviceRepr;
 /// How samples lie in a plane.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(super) struct Samples {
+pub(crate) struct Samples {
     pub pixels: u32,
     pub row: u32,
     pub offset: u32,
@@ -47,7 +47,7 @@ impl Samples {
 /// Which codes are levels, and how far the picture goes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(super) struct Levels {
+pub struct Levels {
     lo: u32,
     hi: u32,
     strength: u32,
@@ -254,7 +254,7 @@ impl Colours {
 /// The weights of components, in memory order.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(super) struct Weights(pub [u32; 4]);
+pub(crate) struct Weights(pub [u32; 4]);
 
 // SAFETY: `repr(C)`, fields of 32 bits only: the bytes that the kernel's structure has.
 unsafe impl DeviceRepr for Samples {}

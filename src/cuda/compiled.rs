@@ -52,7 +52,7 @@ impl Cubin {
 }
 
 /// A file of kernels, compiled.
-pub(super) struct Compiled {
+pub(crate) struct Compiled {
     name: &'static str,
     ptx: &'static str,
     ptx_architecture: Capability,
@@ -108,6 +108,18 @@ files! {
 }
 
 impl Compiled {
+    /// Kernels that there is PTX for and nothing else.
+    #[cfg(feature = "laboratory")]
+    pub const fn of_ptx(name: &'static str, ptx: &'static str, ptx_architecture: Capability) -> Self {
+        Compiled { name, ptx, ptx_architecture, cubins: &[] }
+    }
+
+    /// What they are called.
+    #[cfg(feature = "laboratory")]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// The machine code that suits this device best.
     fn cubin_for(&self, device: Capability) -> Option<&Cubin> {
         self.cubins.iter().filter(|cubin| cubin.runs_on(device)).max_by_key(|cubin| cubin.architecture)
@@ -158,7 +170,7 @@ fn load_cubin(cubin: &Cubin, context: &Arc<CudaContext>) -> Result<Module, Drive
 }
 
 /// A file of kernels that the driver has taken.
-pub(super) struct Module {
+pub(crate) struct Module {
     module: Arc<CudaModule>,
     code: Code,
 }

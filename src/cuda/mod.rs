@@ -19,29 +19,30 @@
 //! | `ring` | the order of frames |
 //! | `timeline` | when each stage of a frame ran |
 //! | `arguments` | the structures that kernels take, as in `kernels/spec.cuh` |
+//! | `error` | what can go wrong with a GPU |
 //! | `compiled` | the files in `kernels/`, compiled, and what of that a device gets |
 //! | `launch` | launches that overlap, where the GPU can |
 //! | `kernels` | a launcher for each file in `kernels/` |
 //! | `tuning` | launch shapes, with what they were measured at |
-//! | `variants` | other kernels for the same steps, from five documents, for study |
+//! | `stage_kernels` | the hook for kernels from outside, in place of some of these |
 
-mod arguments;
-mod compiled;
+pub(crate) mod arguments;
+pub(crate) mod compiled;
 mod context;
-mod error;
+pub(crate) mod error;
 mod history;
 mod kernels;
-mod launch;
-mod layout;
+pub(crate) mod launch;
+pub(crate) mod layout;
 mod picture;
 mod pinned;
 mod ring;
 mod rows;
 mod slot;
+mod stage_kernels;
 mod surface;
 mod timeline;
 mod tuning;
-pub mod variants;
 
 pub use compiled::{Code, Taken};
 pub use context::{Gpu, find_driver};
@@ -51,4 +52,7 @@ pub use layout::Layout;
 pub use picture::{Picture, Task};
 pub use pinned::{InputPool, PinnedBuffer, PinnedPool};
 pub use ring::Ring;
+pub use stage_kernels::KernelChoice;
+#[cfg(feature = "laboratory")]
+pub(crate) use stage_kernels::{Stage, StageKernels};
 pub use timeline::Timeline;

@@ -6,10 +6,10 @@ use super::error::{Doing, Error};
 use super::history::History;
 use super::kernels::{Fused, Scan, TileHistogram};
 use super::layout::{Arrangement, Layout};
-use super::variants::ScanRoom;
 use crate::spec::clahe::{TileBins, Tiles};
 use crate::spec::{Curve, Gain, Levels, Method, Plateau, Rect, Settings, Weights};
 use cudarc::driver::{CudaSlice, CudaStream};
+use std::any::Any;
 use std::sync::Arc;
 
 /// What is to be done with a frame.
@@ -76,8 +76,8 @@ pub struct Picture {
     given: Option<Arc<Curve>>,
     /// What local equalization needs, once it has been asked for.
     pub(super) local: Option<Local>,
-    /// What a scan variant needs, once it has been asked for.
-    pub(super) scan_room: Option<ScanRoom>,
+    /// What kernels in place of a stage's own keep here.
+    pub(super) kept: Option<Box<dyn Any + Send>>,
 }
 
 /// The buffers of local equalization.
@@ -130,7 +130,7 @@ impl Picture {
             mapped: false,
             given: None,
             local: None,
-            scan_room: None,
+            kept: None,
         })
     }
 
@@ -174,7 +174,7 @@ impl Picture {
             history.forget();
         }
         let gpu = self.gpu.clone();
-        if gpu.study.is_none() && Fused::suits(&self.layout, task) && gpu.kernels.fused()?.is_there() {
+        if gpu.stages.is_none() && Fused::suits(&self.layout, task) && gpu.kernels.fused()?.is_there() {
             self.keep_luma()?;
             gpu.kernels.fused()?.launch(self, history, task)?;
             self.mapped = true;
@@ -325,8 +325,10 @@ impl Picture {
     /// When the launch fails.
     pub fn count(&mut self, task: &Task) -> Result<(), Error> {
         let gpu = self.gpu.clone();
-        if let Some(study) = gpu.study.as_ref().filter(|study| study.counts()) {
-            return study.count(self, task);
+        if let Some(stages) = &gpu.stages
+            && stages.count(self.stage(task))?
+        {
+            return Ok(());
         }
         gpu.kernels.histogram()?.launch(self, task, gpu.multiprocessors())
     }
@@ -339,8 +341,10 @@ impl Picture {
         self.local = None;
         let gpu = self.gpu.clone();
         self.given = None;
-        if let Some(study) = gpu.study.as_ref().filter(|study| study.scans() && task.is_plain()) {
-            return study.make_curve(self, task);
+        if let Some(stages) = gpu.stages.as_ref().filter(|_| task.is_plain())
+            && stages.make_curve(self.stage(task))?
+        {
+            return Ok(());
         }
         if task.is_plain() {
             return gpu.kernels.scan()?.launch(self, task.levels, task.settings.strength);

@@ -3,7 +3,7 @@
 //! what another thread may not have written yet, or writes beyond shared memory or a plane, fails here.
 
 use crate::host_program::{Numbers, Program};
-use histeq_video::cuda::variants::Formula;
+use histeq_video::publications::Formula;
 use histeq_video::spec::{self, Curve, Levels, Strength};
 use std::sync::OnceLock;
 

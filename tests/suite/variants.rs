@@ -5,15 +5,15 @@ use crate::backends::gpu;
 use crate::host_program::Numbers;
 use crate::pictures::{Content, Picture, difference};
 use crate::program::Dir;
-use histeq_video::cuda::variants::{
-    CdfMin, Elements, Experiment, Formula, HistogramVariant, KernelBench, MapVariant, Memory, PixelOrder, Repeats,
-    SETUPS, ScanVariant, Setup, Shape, Variants, Walk,
-};
 use histeq_video::cuda::{Error, Gpu};
 use histeq_video::equalize::Equalizer;
 use histeq_video::equalize::cuda::Cuda;
 use histeq_video::equalize::reference::Reference;
 use histeq_video::frame::PixelFormat;
+use histeq_video::publications::{
+    CdfMin, Elements, Experiment, Formula, HistogramVariant, KernelBench, MapVariant, Memory, PixelOrder, Repeats,
+    SETUPS, ScanVariant, Setup, Shape, Variants, Walk,
+};
 use histeq_video::spec::{Gain, Plateau, Rect, Region, Settings, Smoothing, Strength};
 
 /// Figure 2 of cuda-three-scans.
@@ -346,7 +346,7 @@ fn luminance_is_counted_right_by_either_formula() {
 }
 
 /// The elements of a setup, as bins.
-fn put(lab: &KernelBench, setup: &Setup, numbers: &mut Numbers) -> (histeq_video::cuda::variants::Plane, Vec<u32>) {
+fn put(lab: &KernelBench, setup: &Setup, numbers: &mut Numbers) -> (histeq_video::publications::Plane, Vec<u32>) {
     let size = (1280, 1024);
     if setup.is_luminance {
         let formula = setup.formula.unwrap_or(Formula::EquationFloor);
@@ -462,7 +462,7 @@ fn frames_through_variants_are_those_of_the_reference() {
         let block_size = [None, Some(64), Some(256), Some(1024)][turn % 4];
         let pixels_per_thread = [None, Some(256), Some(5)][turn % 3];
         let variants = Variants { histogram, scan, block_size, pixels_per_thread, ..Variants::default() };
-        let gpu = Gpu::with_variants(0, &variants).unwrap();
+        let gpu = Gpu::open_with(0, Some(&variants)).unwrap();
         for settings in ways() {
             let mut cuda = Cuda::on(&gpu, settings, 2).unwrap();
             for format in formats {

@@ -7,7 +7,7 @@ use crate::bench::expected::check_values;
 use crate::bench::references::{BEST, SEQUENTIAL};
 use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value, sequential};
-use crate::cuda::variants::{Experiment, Formula, HistogramVariant, KernelBench, Memory, PixelOrder, Variants};
+use crate::publications::{Experiment, Formula, HistogramVariant, KernelBench, Memory, PixelOrder, Variants};
 use crate::equalize::cpu::{Engine, Isa};
 use crate::equalize::whole;
 use crate::frame::{Frame, HostPool, PixelFormat};

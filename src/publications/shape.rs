@@ -57,14 +57,14 @@ pub(super) struct Launch {
 
 /// What is left to the kernel that is launched.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Usual {
+pub(super) struct DefaultShape {
     pub block_size: u32,
     pub pixels_per_thread: u32,
     /// Blocks, if they do not follow from the elements.
     pub blocks: Option<u32>,
 }
 
-impl Usual {
+impl DefaultShape {
     /// What suits a histogram on a GPU of so many multiprocessors.
     pub fn of_histogram(variant: HistogramVariant, multiprocessors: u32) -> Self {
         let (block_size, pixels_per_thread) = match variant {
@@ -74,7 +74,7 @@ impl Usual {
             HistogramVariant::Replicated => (1024, 1),
         };
         let blocks = (variant == HistogramVariant::Replicated).then_some(multiprocessors);
-        Usual { block_size, pixels_per_thread, blocks }
+        DefaultShape { block_size, pixels_per_thread, blocks }
     }
 
     /// What suits a map on a GPU of so many multiprocessors.
@@ -86,7 +86,7 @@ impl Usual {
             MapVariant::Wide => (256, 1),
         };
         let blocks = (variant == MapVariant::Wide).then_some(multiprocessors * 16);
-        Usual { block_size, pixels_per_thread, blocks }
+        DefaultShape { block_size, pixels_per_thread, blocks }
     }
 }
 
@@ -115,7 +115,7 @@ pub(super) fn over(
     (width, height): (u32, u32),
     variants: &Variants,
     shape: &Shape,
-    usual: Usual,
+    usual: DefaultShape,
     at_once: u32,
 ) -> Result<Launch, Error> {
     check(variants)?;
@@ -177,7 +177,7 @@ pub(super) fn window(bins: u32, bytes: u32) -> u32 {
 mod tests {
     use super::*;
 
-    const USUAL: Usual = Usual { block_size: 256, pixels_per_thread: 4, blocks: None };
+    const USUAL: DefaultShape = DefaultShape { block_size: 256, pixels_per_thread: 4, blocks: None };
 
     fn launch(size: (u32, u32), variants: Variants, shape: Shape) -> Result<Launch, Error> {
         over(size, &variants, &shape, USUAL, 1)
