@@ -27,7 +27,9 @@ fn main() -> Result<()> {
     let flat: Vec<u8> = (0..width * height).map(|at| 96 + (at % width / 2) as u8).collect();
     let contrasty = equalized(&flat, width, height)?;
     for (name, picture) in [("before", &flat), ("after", &contrasty)] {
-        println!("{name}: levels {:?} to {:?}", picture.iter().min(), picture.iter().max());
+        let (lowest, highest) =
+            (picture.iter().min().context("no pixels")?, picture.iter().max().context("no pixels")?);
+        println!("{name}: levels {lowest} to {highest}");
     }
     Ok(())
 }

@@ -82,17 +82,41 @@
 //!
 //! [`bench`]: mod@bench
 
+#[cfg(feature = "laboratory")]
+pub mod bench;
+#[cfg(feature = "program")]
+pub mod camera;
+#[cfg(feature = "program")]
+pub mod chart;
+#[cfg(feature = "program")]
+pub mod cli;
+#[cfg(feature = "program")]
+pub mod comparison;
 pub mod cuda;
+#[cfg(feature = "program")]
+pub mod curves;
 pub mod equalize;
+#[cfg(feature = "program")]
+pub mod ffmpeg;
 pub mod frame;
+#[cfg(feature = "program")]
+pub mod io;
+#[cfg(feature = "program")]
+pub mod pipeline;
+#[cfg(feature = "laboratory")]
+pub mod publications;
+#[cfg(feature = "program")]
+pub mod rawvideo;
+#[cfg(feature = "program")]
+pub mod report;
+#[cfg(feature = "program")]
+pub mod sink;
+#[cfg(feature = "program")]
+pub mod source;
 pub mod spec;
-
-/// Declares modules that are there with a feature only.
-macro_rules! with_feature {
-    ($feature:literal: $($module:ident)*) => { $(#[cfg(feature = $feature)] pub mod $module;)* };
-}
-
-with_feature! {
-    "program": camera chart cli comparison curves ffmpeg io pipeline rawvideo report sink source stats svg window
-}
-with_feature! { "laboratory": bench publications }
+#[cfg(feature = "program")]
+pub mod stats;
+#[cfg(feature = "program")]
+pub mod svg;
+#[cfg(feature = "program")]
+pub mod window;

@@ -29,9 +29,6 @@ use std::sync::Arc;
 use stdout::print;
 use wrapping::Wrapping;
 
-/// What a first Ctrl-C is answered with.
-const FINISHING: &str = "interrupted, finishing the file";
-
 fn main() -> ExitCode {
     let args = Args::try_parse().unwrap_or_else(|error| refuse(&error));
     match args.command {
@@ -104,7 +101,7 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     let places = RecordTargets::of(&job)?;
     let temporary = target.leftover().into_iter().chain(places.leftovers()).collect();
     let wrapping = Wrapping::read(job.load_curves.as_deref(), job.requested.gray)?;
-    signals::listen(cancel.clone(), console.clone(), temporary, FINISHING)?;
+    signals::listen(cancel.clone(), console.clone(), temporary, signals::FINISHING)?;
     let mut backend = BackendStartup::begin(job.backend.clone());
     let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
     let settings = job.requested.resolve(&input);

@@ -130,7 +130,11 @@ impl BackendArgs {
     /// # Errors
     /// When they do not go with how it is to be equalized, or where: a usage error for clap to print.
     #[cfg_attr(not(feature = "laboratory"), expect(unused_variables, reason = "there are no other kernels"))]
-    pub(super) fn kernel_choice(&self, requested: &RequestedSettings, curves_given: bool) -> Result<Kernels, clap::Error> {
+    pub(super) fn kernel_choice(
+        &self,
+        requested: &RequestedSettings,
+        curves_given: bool,
+    ) -> Result<Kernels, clap::Error> {
         #[cfg(feature = "laboratory")]
         return self.kernels.resolve(self.backend, requested, curves_given);
         #[cfg(not(feature = "laboratory"))]

@@ -47,7 +47,7 @@ impl Samples {
 /// Which codes are levels, and how far the picture goes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct Levels {
+pub(crate) struct Levels {
     lo: u32,
     hi: u32,
     strength: u32,

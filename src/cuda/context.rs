@@ -65,9 +65,8 @@ impl Gpu {
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, "asking for the multiprocessors")?;
         let most_pitch = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_PITCH, "asking for the largest pitch")? as usize;
         let kernels = Kernels::load(&context)?;
-        let mut gpu = Gpu { context, kernels, stages: None, multiprocessors, most_pitch, name };
-        gpu.stages = choice.map_or(Ok(None), |choice| choice.load(&gpu))?;
-        Ok(Arc::new(gpu))
+        let stages = choice.map_or(Ok(None), |choice| choice.load(&context, multiprocessors))?;
+        Ok(Arc::new(Gpu { context, kernels, stages, multiprocessors, most_pitch, name }))
     }
 
     /// Its product name.

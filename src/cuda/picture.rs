@@ -6,6 +6,7 @@ use super::error::{Doing, Error};
 use super::history::History;
 use super::kernels::{Fused, Scan, TileHistogram};
 use super::layout::{Arrangement, Layout};
+use super::stage_kernels::Stage;
 use crate::spec::clahe::{TileBins, Tiles};
 use crate::spec::{Curve, Gain, Levels, Method, Plateau, Rect, Settings, Weights};
 use cudarc::driver::{CudaSlice, CudaStream};
@@ -317,6 +318,22 @@ impl Picture {
         }
         let gpu = self.gpu.clone();
         gpu.kernels.luminance()?.launch(self, task.weights)
+    }
+
+    /// What kernels in place of a stage's own work on.
+    pub(crate) fn stage(&mut self, task: &Task) -> Stage<'_> {
+        Stage {
+            stream: self.stream.clone(),
+            layout: self.layout.clone(),
+            is_made: self.luma.is_some(),
+            plane: self.luma.as_mut().unwrap_or(&mut self.pixels),
+            counted: task.counted,
+            levels: task.levels,
+            strength: task.settings.strength,
+            counts: &mut self.counts,
+            curve: &mut self.curve,
+            kept: &mut self.kept,
+        }
     }
 
     /// Enqueues the histogram.

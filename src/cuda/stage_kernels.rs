@@ -1,25 +1,22 @@
 //! The hook for kernels from outside `cuda`: they may count a frame and make its plain curve in place of the kernels of
-//! `kernels/`. A [`KernelChoice`] is given to [`Gpu::open_with`], which loads it; [`Picture`] then asks [`StageKernels`]
+//! `kernels/`. A [`KernelChoice`] is given to `Gpu::open_with`, which loads it; `Picture` then asks [`StageKernels`]
 //! before each of the two stages.
 
-use super::arguments::Levels;
-use super::context::Gpu;
 use super::error::Error;
 use super::layout::Layout;
-use super::picture::{Picture, Task};
-use crate::spec::Rect;
-use cudarc::driver::{CudaSlice, CudaStream};
+use crate::spec::{Levels, Rect, Strength};
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
 /// Which kernels do a stage in place of the product's. They give the same bytes.
 pub trait KernelChoice: fmt::Debug + Send + Sync {
-    /// Prepares them for this GPU; `None` if no stage was chosen.
+    /// Prepares them for the GPU of this context, which has this number of multiprocessors; `None` if no stage was chosen.
     ///
     /// # Errors
     /// When there are no such kernels, or no such launches of them.
-    fn load(&self, gpu: &Gpu) -> Result<Option<Box<dyn StageKernels>>, Error>;
+    fn load(&self, context: &Arc<CudaContext>, multiprocessors: u32) -> Result<Option<Box<dyn StageKernels>>, Error>;
 }
 
 /// The chosen kernels of one GPU. A stage returns false if it was not chosen and has done nothing: the product's kernel
@@ -49,27 +46,11 @@ pub struct Stage<'a> {
     /// The part of the picture that is counted, in pixels.
     pub counted: Rect,
     pub levels: Levels,
+    pub strength: Strength,
     /// One for each code.
     pub counts: &'a mut CudaSlice<u32>,
     /// What each code becomes.
     pub curve: &'a mut CudaSlice<u16>,
     /// Whatever the stage keeps for this picture from frame to frame.
     pub kept: &'a mut Option<Box<dyn Any + Send>>,
-}
-
-impl Picture {
-    /// Its buffers, for a stage of `task`.
-    pub(crate) fn stage(&mut self, task: &Task) -> Stage<'_> {
-        Stage {
-            stream: self.stream().clone(),
-            layout: self.layout().clone(),
-            is_made: self.luma.is_some(),
-            plane: self.luma.as_mut().unwrap_or(&mut self.pixels),
-            counted: task.counted,
-            levels: Levels::new(task.levels, task.settings.strength),
-            counts: &mut self.counts,
-            curve: &mut self.curve,
-            kept: &mut self.kept,
-        }
-    }
 }

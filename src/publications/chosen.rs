@@ -4,18 +4,19 @@ use super::arguments::Area;
 use super::kernels::{self, CountedRegion, LoadedKernels, Scan};
 use super::shape::{self, Shape};
 use super::{HistogramVariant, Variants};
+use crate::cuda::arguments::Levels;
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::{Gpu, KernelChoice, Stage, StageKernels};
-use cudarc::driver::{CudaSlice, CudaStream};
+use crate::cuda::{KernelChoice, Stage, StageKernels};
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use std::sync::Arc;
 
 impl KernelChoice for Variants {
-    fn load(&self, gpu: &Gpu) -> Result<Option<Box<dyn StageKernels>>, Error> {
+    fn load(&self, context: &Arc<CudaContext>, multiprocessors: u32) -> Result<Option<Box<dyn StageKernels>>, Error> {
         if self.is_default() {
             return Ok(None);
         }
         shape::check(self)?;
-        let loaded = LoadedKernels::on(gpu)?;
+        let loaded = LoadedKernels::new(context, multiprocessors)?;
         Ok(Some(Box::new(ChosenKernels { loaded, variants: *self, counting: self.counting() })))
     }
 }
@@ -43,7 +44,7 @@ impl StageKernels for ChosenKernels {
             plane: picture.plane,
             element_bytes: picture.layout.sample().bytes,
             area: Area::counted(&picture.layout, picture.counted, picture.is_made),
-            levels: picture.levels,
+            levels: Levels::new(picture.levels, picture.strength),
             counts: picture.counts,
             codes: picture.layout.codes() as u32,
         };
@@ -56,7 +57,7 @@ impl StageKernels for ChosenKernels {
         if self.variants.scan.is_none() {
             return Ok(false);
         }
-        let Stage { stream, layout, counted, levels, counts, curve, kept, .. } = picture;
+        let Stage { stream, layout, counted, levels, strength, counts, curve, kept, .. } = picture;
         let kept = match kept {
             Some(kept) => kept,
             None => kept.insert(Box::new(self.room(&stream, layout.codes())?)),
@@ -64,6 +65,7 @@ impl StageKernels for ChosenKernels {
         let room: &ScanRoom = kept.downcast_ref().expect("nothing else is kept there");
         kernels::scan(&stream, &room.scan, counts, &room.cdf)?;
         kernels::cdf_min(&self.loaded, &stream, &room.cdf, &room.least, &self.variants, None)?;
+        let levels = Levels::new(levels, strength);
         let total = (counted.width * counted.height) as u32;
         kernels::curve(&self.loaded, &stream, (&room.cdf, &room.least, total), &levels, None, curve)?;
         stream.memset_zeros(counts).doing("clearing memory on the device")?;

@@ -1,7 +1,7 @@
 //! Measurements: elements on the device, and the steps of equalization on them, each with the kernel that was chosen and
 //! timed by events on the device. What a step gives comes back too, so that nobody measures what is wrong.
 
-use super::kernels::{self, CountedRegion, Scan, LoadedKernels};
+use super::kernels::{self, CountedRegion, LoadedKernels, Scan};
 use super::plane::{Kind, Plane};
 use super::shape::refused;
 use super::timing::{copied, measured, once};
@@ -36,7 +36,7 @@ impl KernelBench {
     /// When a stream cannot be made.
     pub fn new(gpu: &Arc<Gpu>) -> Result<Self, Error> {
         let stream = gpu.context.new_stream().doing("making a stream")?;
-        Ok(KernelBench { gpu: gpu.clone(), stream, loaded: LoadedKernels::on(gpu)? })
+        Ok(KernelBench { gpu: gpu.clone(), stream, loaded: LoadedKernels::new(&gpu.context, gpu.multiprocessors())? })
     }
 
     /// The GPU.

@@ -13,7 +13,7 @@
 //! | `local.rs` | the two passes of local equalization |
 //! | `chroma.rs` | chroma that follows luma |
 //! | `layout.rs` | which kernels a format needs |
-//! | `words.rs`, `lookup.rs` | the counters, and the curve as a table of stored words |
+//! | `word_histogram.rs`, `lookup.rs` | the counters, and the curve as a table of stored words |
 //! | `tile_counters.rs`, `blend.rs` | the counters of tiles, and their curves as rows are blended between them |
 //! | `simd/` | the kernels: scalar, AVX2, AVX-512 |
 //! | `isa.rs` | what this machine can run |

@@ -9,7 +9,6 @@ use crate::publications::{CdfMin, Formula, Variants};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
 
-
 /// Threads of a block unless the caller says otherwise.
 const THREADS: u32 = 256;
 

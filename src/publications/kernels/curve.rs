@@ -9,7 +9,6 @@ use crate::publications::Formula;
 use cudarc::driver::{CudaSlice, CudaStream};
 use std::sync::Arc;
 
-
 const THREADS: u32 = 256;
 
 /// Enqueues the curve of `total` samples with these cumulative counts, the first of which above 0 is `least`.

@@ -11,7 +11,6 @@ use crate::publications::{HistogramVariant, Shape, Variants, Walk};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
 
-
 /// Bytes of shared memory that copies of counters may take.
 const COPIES: u32 = 32 << 10;
 
@@ -57,7 +56,9 @@ pub(in crate::publications) fn launch(
     let shared = if variant == HistogramVariant::Global { 0 } else { (4 * window) << log2_copies };
     let (ptx, kernel) = match variant {
         HistogramVariant::Global => (&files::HISTOGRAM_GLOBAL, "histogram_global"),
-        HistogramVariant::Privatized | HistogramVariant::Coarsened => (&files::HISTOGRAM_PRIVATIZED, "histogram_privatized"),
+        HistogramVariant::Privatized | HistogramVariant::Coarsened => {
+            (&files::HISTOGRAM_PRIVATIZED, "histogram_privatized")
+        }
         HistogramVariant::Aggregated => (&files::HISTOGRAM_AGGREGATED, "histogram_aggregated"),
         HistogramVariant::Replicated => (&files::HISTOGRAM_REPLICATED, "histogram_replicated"),
     };

@@ -1,10 +1,9 @@
 //! The loader of the publications' kernels: on the first launch of each, by the product's loader.
 
-use crate::publications::shape::refused;
-use crate::cuda::Gpu;
 use crate::cuda::compiled::{Compiled, Module};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::launch::Kernel;
+use crate::publications::shape::refused;
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaContext, LaunchConfig};
@@ -30,14 +29,14 @@ pub(in crate::publications) struct LoadedKernels {
 
 impl LoadedKernels {
     /// None yet.
-    pub fn on(gpu: &Gpu) -> Result<Self, Error> {
-        let shared = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    pub fn new(context: &Arc<CudaContext>, multiprocessors: u32) -> Result<Self, Error> {
+        let shared = context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
         Ok(LoadedKernels {
-            context: gpu.context.clone(),
+            context: context.clone(),
             modules: Mutex::default(),
             kernels: Mutex::default(),
             shared: shared.doing("asking for the shared memory of a block")?.unsigned_abs(),
-            multiprocessors: gpu.multiprocessors(),
+            multiprocessors,
         })
     }
 

@@ -12,7 +12,6 @@ use crate::spec;
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
 
-
 /// Enqueues the counting of a picture's luminance in 256 bins, which are zero before.
 ///
 /// # Errors

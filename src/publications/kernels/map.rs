@@ -10,7 +10,6 @@ use crate::publications::{Formula, MapVariant, Shape, Variants, Walk};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
 
-
 /// Enqueues the mapping of elements of so many bytes, which lie tight in `from`, to `to`.
 ///
 /// # Errors
@@ -77,7 +76,8 @@ pub(in crate::publications) fn launch_computed(
         Some(Formula::Product32) => "product_32",
         None | Some(Formula::FloatScan | Formula::StaleBuffer | Formula::TruncatedLuminance) => "exact",
     };
-    let function = loaded.kernel(&files::MAP_COMPUTED, &format!("map_computed_{kernel}_{}", suffix(element_bytes)), 0)?;
+    let function =
+        loaded.kernel(&files::MAP_COMPUTED, &format!("map_computed_{kernel}_{}", suffix(element_bytes)), 0)?;
     let config = LaunchConfig { grid_dim: launch.grid, block_dim: launch.block, shared_mem_bytes: 0 };
     let mut builder = function.on(stream);
     builder.arg(from).arg(to).arg(&area).arg(cdf).arg(least).arg(&total).arg(&launch.run);

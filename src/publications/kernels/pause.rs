@@ -4,10 +4,9 @@
 use super::files;
 use super::loaded::{LoadedKernels, each};
 use crate::cuda::error::{Doing, Error};
-use cudarc::driver::{CudaStream};
+use cudarc::driver::CudaStream;
 use std::sync::Arc;
 use std::time::Duration;
-
 
 /// The longest pause: nobody waits for it in vain if a launch behind it fails.
 const MOST: Duration = Duration::from_millis(20);

@@ -2,14 +2,13 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::files;
-use super::loaded::{NOTHING, LoadedKernels, each};
+use super::loaded::{LoadedKernels, NOTHING, each};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::launch::Kernel;
 use crate::publications::shape::{self, refused};
 use crate::publications::{Formula, ScanVariant, Shape, Variants};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
-
 
 const ALLOCATING: &str = "allocating memory on the device";
 const LAUNCHING: &str = "launching a scan variant";
