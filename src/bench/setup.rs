@@ -61,7 +61,7 @@ impl Setup {
     }
 }
 
-/// The steps of a suite, on a bar that is there only while somebody looks on.
+/// The steps of a suite, on a bar that is shown on a terminal only.
 pub struct Steps {
     bar: ProgressBar,
     cancel: Cancel,
@@ -80,7 +80,7 @@ impl Steps {
         Steps { bar, cancel }
     }
 
-    /// Says that there will be so many more steps.
+    /// Says that there will be this number of further steps.
     pub fn expect(&self, steps: usize) {
         self.bar.inc_length(steps as u64);
     }

@@ -148,7 +148,7 @@ impl<'a> Launch<'a> {
     /// waits for those of any other stream.
     ///
     /// # Errors
-    /// When the driver refuses it, or the GPU has no room for so many blocks.
+    /// When the driver refuses it, or the GPU has no room for all blocks at once.
     ///
     /// # Safety
     /// As for [`launch`](Launch::launch).

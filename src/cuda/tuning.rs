@@ -20,7 +20,7 @@ pub(super) struct Histogram {
 }
 
 impl Histogram {
-    /// Codes that one block counts, as a power of two, where it has so many bytes of shared memory.
+    /// Codes that one block counts, as a power of two, where it has `shared` bytes of shared memory.
     pub(super) fn log2_window_in(&self, shared: u32) -> u32 {
         self.log2_window.min((shared / 4).ilog2() - self.log2_copies)
     }
@@ -90,7 +90,7 @@ struct Shape {
     blocks: u32,
 }
 
-/// For planes of so many bytes. Where one does not fit half of the shared memory there is, all blocks take it together.
+/// The batch for planes of `plane_bytes` bytes. Where one does not fit half of the shared memory there is, all blocks take it together.
 pub(super) fn batch(plane_bytes: u32, multiprocessors: u32) -> Batch {
     let (_, Shape { threads, blocks }, share) =
         BATCH.iter().find(|row| plane_bytes <= row.0).expect("a row for any number");
@@ -209,7 +209,7 @@ pub(super) const TILE_HISTOGRAM_BLOCKS: u32 = 1;
 /// The most rounds of blocks that work is cut up for.
 const MOST_ROUNDS: u32 = 4;
 
-/// Into how many parts each of `count` equal pieces of work is cut, where so many `blocks` work at once: so many that in the
+/// Into how many parts each of `count` equal pieces of work is cut, where `blocks` blocks work at once: enough that in the
 /// fewest rounds nearly all blocks are busy.
 pub(super) fn parts(count: u32, blocks: u32) -> u32 {
     let busy = |rounds: u32| {
@@ -230,7 +230,7 @@ pub(super) fn tile_curves_threads(codes: usize) -> u32 {
 /// 22.8.
 pub(super) const TILE_MAP_BLOCKS: u32 = 2;
 
-/// Threads of such a block for a part with so many vectors, at least one, and at most so many threads: as few as take no more
+/// Threads of such a block for a part with `vectors` vectors, at least one, and at most `most` threads: as few as take no more
 /// rounds. 1080p, where 544 do with one round, 12.9 µs; with 512, and 32 vectors left for a second one, 13.1.
 pub(super) fn tile_map_threads(vectors: u32, most: u32) -> u32 {
     let rounds = vectors.div_ceil(most);

@@ -1,5 +1,5 @@
 //! Measurements: elements on the device, and the steps of equalization on them, each with the kernel that was chosen and
-//! timed by events on the device. What a step gives comes back too, so that nobody measures what is wrong.
+//! timed by events on the device. The result of a step comes back too, so that it can be checked.
 
 use super::kernels::{self, CountedRegion, LoadedKernels, Scan};
 use super::plane::{Kind, Plane};

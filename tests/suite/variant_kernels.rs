@@ -128,7 +128,7 @@ impl Area {
     }
 }
 
-/// Samples of so many bytes that mostly belong to a bin, some of them in runs, as in pictures.
+/// Samples of this number of bytes that mostly belong to a bin, some of them in runs, as in pictures.
 fn samples(count: u32, bytes: u32, bound: u32, numbers: &mut Numbers) -> Vec<u32> {
     let highest = if bytes == 4 { u32::MAX } else { (1 << (8 * bytes)) - 1 };
     let mut last = 0;

@@ -155,7 +155,7 @@ fn elements(count: usize, bins: u32, highest: u32, numbers: &mut Numbers) -> Vec
     (0..count).map(|_| next()).collect()
 }
 
-/// The same elements, so many bytes each, for `work`.
+/// The same elements, each of the given number of bytes, for `work`.
 fn stored<T>(elements: &[u32], bytes: u8, work: impl FnOnce(Elements) -> T) -> T {
     match bytes {
         1 => work(Elements::U8(&elements.iter().map(|&element| element as u8).collect::<Vec<_>>())),

@@ -1,7 +1,7 @@
 //! `bench transcode FILE`: the whole program on a file, beside the `ffmpeg` program, in turns.
 //!
 //! Both encode the same picture: `--strength 0.004` does all the work of equalizing and moves nothing by more than a
-//! level. Equalized for good, a picture takes an encoder longer, and nobody could tell what took the time.
+//! level. Equalized for good, a picture takes an encoder longer, and the time of both would be mixed.
 
 use crate::bench::child::{self, ResourceUsage};
 use crate::bench::{Row, Setup, Table, TranscodeBackend, Unit, Value};

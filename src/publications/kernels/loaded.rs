@@ -83,7 +83,7 @@ pub(super) fn each(count: u32, threads: u32, shared_mem_bytes: u32) -> LaunchCon
     LaunchConfig { grid_dim: (count.div_ceil(threads), 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes }
 }
 
-/// The end of a kernel's name for elements of so many bytes.
+/// The end of a kernel's name for elements of `element_bytes` bytes.
 pub(super) fn suffix(element_bytes: u8) -> &'static str {
     match element_bytes {
         1 => "u8",

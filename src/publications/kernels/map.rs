@@ -10,7 +10,7 @@ use crate::publications::{Formula, MapVariant, Shape, Variants, Walk};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
 
-/// Enqueues the mapping of elements of so many bytes, which lie tight in `from`, to `to`.
+/// Enqueues the mapping of elements of `element_bytes` bytes, which lie tight in `from`, to `to`.
 ///
 /// # Errors
 /// When there is no such launch, or it fails.

@@ -8,7 +8,7 @@ use cudarc::driver::CudaStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest pause: nobody waits for it in vain if a launch behind it fails.
+/// The longest pause: if a launch behind it fails, the wait is no longer than this.
 const MOST: Duration = Duration::from_millis(20);
 
 /// Enqueues a pause.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 const ALLOCATING: &str = "allocating memory on the device";
 const LAUNCHING: &str = "launching a scan variant";
 
-/// A scan of so many entries, and what it needs besides.
+/// A scan of `count` entries, and what it needs besides.
 pub(in crate::publications) struct Scan {
     variant: ScanVariant,
     threads: u32,
