@@ -59,6 +59,7 @@ impl Levels {
     }
 
     /// Those of so many bins, all of them levels.
+    #[cfg(feature = "laboratory")]
     pub fn of_bins(bins: u32) -> Self {
         Levels { lo: 0, hi: bins - 1, strength: spec::Strength::FULL.of_256() }
     }

@@ -90,7 +90,8 @@ struct Shape {
     blocks: u32,
 }
 
-/// The batch for planes of `plane_bytes` bytes. Where one does not fit half of the shared memory there is, all blocks take it together.
+/// The batch for planes of `plane_bytes` bytes. Where one does not fit half of the shared memory there is, all blocks take it
+/// together.
 pub(super) fn batch(plane_bytes: u32, multiprocessors: u32) -> Batch {
     let (_, Shape { threads, blocks }, share) =
         BATCH.iter().find(|row| plane_bytes <= row.0).expect("a row for any number");
