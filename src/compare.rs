@@ -34,7 +34,7 @@ fn run(job: CompareJob, console: &Console, cancel: &Cancel) -> Result<ExitCode> 
     let format = job.output_options.format.as_deref();
     let target = sink::target(&job.output, format, &a.url, job.overwrite)?.interruptible(cancel);
     let temporary = target.leftover().into_iter().collect();
-    signals::listen(cancel.clone(), console.clone(), temporary, crate::FINISHING)?;
+    signals::listen(cancel.clone(), console.clone(), temporary, signals::FINISHING)?;
     let a = source::open(a, cancel, notices.clone(), progress.clone())?;
     let b = source::open(b, cancel, notices.clone(), progress_of_b)?;
     let names = [&a.1, &b.1].map(|input| file_name(&input.name));

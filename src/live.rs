@@ -43,7 +43,7 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     let targets = targets(job, cancel)?;
     let saving = job.save_curves.as_deref().map(|name| saving(name, job.overwrite)).transpose()?;
     signals::listen(cancel.clone(), console.clone(), Vec::new(), "finishing")?;
-    let mut backend = BackendStartup::begin(job.backend);
+    let mut backend = BackendStartup::begin(job.backend.clone());
     // First: opening it takes longer than a camera lends its frames.
     let begin = Beginning::default();
     let microphone = job.microphone.as_deref().map(Microphone::find);

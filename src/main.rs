@@ -1,5 +1,6 @@
 //! The program: arguments become a job, a job becomes source, equalizer and sink, and the pipeline runs them.
 
+#[cfg(feature = "laboratory")]
 mod benchmark;
 mod compare;
 mod devices;
@@ -11,8 +12,9 @@ mod stdout;
 
 use anyhow::{Context, Result};
 use clap::Parser;
+use frame_options::FrameOptions;
 use histeq_video::cli::{
-    Args, BackendStartup, BenchJob, Command, CompareJob, Job, LiveJob, check_region, completions, man_page, man_pages,
+    Args, BackendStartup, Command, CompareJob, Job, LiveJob, check_region, completions, man_page, man_pages,
 };
 use histeq_video::equalize::Verifier;
 use histeq_video::ffmpeg;
@@ -27,10 +29,6 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 use stdout::print;
-use frame_options::FrameOptions;
-
-/// What a first Ctrl-C is answered with.
-const FINISHING: &str = "interrupted, finishing the file";
 
 fn main() -> ExitCode {
     let args = Args::try_parse().unwrap_or_else(|error| refuse(&error));
@@ -39,8 +37,9 @@ fn main() -> ExitCode {
         Some(Command::Compare(args)) => {
             compare::main(CompareJob::from_args(*args).unwrap_or_else(|error| refuse(&error)))
         }
+        #[cfg(feature = "laboratory")]
         Some(Command::Bench(args)) => {
-            benchmark::main(BenchJob::from_args(*args).unwrap_or_else(|error| refuse(&error)))
+            benchmark::main(histeq_video::cli::BenchJob::from_args(*args).unwrap_or_else(|error| refuse(&error)))
         }
         Some(Command::Devices) => ended(devices::main()),
         Some(Command::Completions { shell }) => ended(print(&completions(shell))),
@@ -103,8 +102,8 @@ fn run(job: Job, console: &Console, cancel: &Cancel) -> Result<ExitCode> {
     let places = RecordTargets::of(&job)?;
     let temporary = target.leftover().into_iter().chain(places.leftovers()).collect();
     let options = FrameOptions::read(job.load_curves.as_deref(), job.requested.gray)?;
-    signals::listen(cancel.clone(), console.clone(), temporary, FINISHING)?;
-    let mut backend = BackendStartup::begin(job.backend);
+    signals::listen(cancel.clone(), console.clone(), temporary, signals::FINISHING)?;
+    let mut backend = BackendStartup::begin(job.backend.clone());
     let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
     let settings = job.requested.resolve(&input);
     check_region(&settings, &input, &notices)?;

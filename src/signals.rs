@@ -9,6 +9,9 @@ use histeq_video::sink::Leftover;
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// The answer to a first Ctrl-C while a file is written.
+pub const FINISHING: &str = "interrupted, finishing the file";
+
 /// Has there been a signal?
 static INTERRUPTION: AtomicBool = AtomicBool::new(false);
 

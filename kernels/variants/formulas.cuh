@@ -1,5 +1,5 @@
 // The publications' own arithmetic, from a cumulative count to what a bin becomes, and from RGB to luminance: operation for
-// operation what src/cuda/variants/formula.rs has. Compiles as host C++ too. Floats are multiplied and added one by one:
+// operation what src/publications/formula.rs has. Compiles as host C++ too. Floats are multiplied and added one by one:
 // left to itself, the compiler may join the two and round once, which the publications' programs may or may not have done.
 #pragma once
 

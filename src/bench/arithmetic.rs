@@ -1,6 +1,6 @@
 //! The publications' own arithmetic (`--formula`): a word on each, and what results have to be by it.
 
-use crate::cuda::variants::Formula;
+use crate::publications::Formula;
 
 /// What the kernels of a publication compute by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -44,7 +44,7 @@ pub fn run(command: &mut Command) -> Result<ResourceUsage> {
     Ok(ResourceUsage { wall, cpu, memory: usage.ru_maxrss as f64 / 1024.0, said })
 }
 
-/// Waits for a child that nobody else waits for.
+/// Waits for a child; no other code waits for it.
 fn wait(id: libc::pid_t) -> std::io::Result<(libc::c_int, libc::rusage)> {
     let mut status = 0;
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();

@@ -14,7 +14,7 @@ use std::hint::black_box;
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-/// Microseconds that a frame's luma takes to be copied by so many threads, each with frames of its own; `rounds` copies
+/// Microseconds that a frame's luma takes to be copied by `threads` threads, each with frames of its own; `rounds` copies
 /// each.
 pub fn memcpy(frames: &[Frame], threads: usize, rounds: usize, repeats: Repeats) -> Value {
     let sources: Vec<Vec<u8>> = frames.iter().map(super::content::first_plane).collect();
@@ -79,7 +79,7 @@ pub fn on_device(stream: &Arc<CudaStream>, work: impl FnOnce() -> Result<()>) ->
 /// # Errors
 /// When the device has no memory left or a copy fails.
 pub fn within_device(stream: &Arc<CudaStream>, bytes: usize, repeats: Repeats) -> Result<DeviceCopies> {
-    // SAFETY: nobody reads what is in there but copies, which take any bytes.
+    // SAFETY: only copies read what is in there, and they take any bytes.
     let (from, to) = unsafe { (stream.alloc::<u8>(bytes)?, stream.alloc::<u8>(bytes)?) };
     let mut copies = DeviceCopies { stream: stream.clone(), from, to, repeats, bandwidth: Value::derived(1.0) };
     let time = copies.time_of(bytes)?;
@@ -98,7 +98,7 @@ pub struct DeviceCopies {
 }
 
 impl DeviceCopies {
-    /// Microseconds that a copy of so many bytes takes, launched back to back over all of the memory.
+    /// Microseconds that a copy of this number of bytes takes, launched back to back over all of the memory.
     ///
     /// # Errors
     /// When a copy fails.
@@ -121,13 +121,13 @@ impl DeviceCopies {
 /// Buffers on either side of the bus.
 const BUFFERS: usize = 8;
 
-/// Microseconds for so many bytes up and down at once, on two streams that wait for nobody, `rounds` times.
+/// Microseconds for this number of bytes up and down at once, on two streams that do not wait for each other, `rounds` times.
 ///
 /// # Errors
 /// When memory is short or a copy fails.
 pub fn both_ways(context: &Arc<CudaContext>, bytes: usize, rounds: usize, repeats: Repeats) -> Result<Value> {
     let (up, down) = (context.new_stream()?, context.new_stream()?);
-    // SAFETY: nobody reads what is in there.
+    // SAFETY: nothing reads what is in there.
     let pinned = || unsafe { context.alloc_pinned_with_flags::<u8>(bytes, CU_MEMHOSTALLOC_PORTABLE) };
     // Several, in turns, so that none waits in a cache.
     let several = || (0..BUFFERS).map(|_| pinned()).collect::<Result<Vec<_>, _>>();
@@ -143,7 +143,7 @@ pub fn both_ways(context: &Arc<CudaContext>, bytes: usize, rounds: usize, repeat
         let begin = Instant::now();
         for round in 0..rounds {
             let buffer = round % BUFFERS;
-            // SAFETY: both sides have so many bytes, and are there until the context has been waited for.
+            // SAFETY: both sides have these bytes, and are there until the context has been waited for.
             unsafe {
                 result::memcpy_htod_async(above, from[buffer], up.cu_stream())?;
                 result::memcpy_dtoh_async(to[buffer], below, down.cu_stream())?;

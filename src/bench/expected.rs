@@ -41,17 +41,17 @@ impl<'a> Expected<'a> {
         }
     }
 
-    /// Everything begins anew, for another run.
+    /// Begins another run, with nothing remembered.
     pub fn begin(&mut self) {
         self.equalization = Equalization::new(self.settings);
     }
 
-    /// Lets so many frames go by.
+    /// Passes this number of frames.
     pub fn skip(&mut self, frames: usize) {
         (0..frames).for_each(|_| drop(self.next()));
     }
 
-    /// What the last of so many more frames becomes.
+    /// What the last of this number of further frames becomes.
     ///
     /// # Panics
     /// When there are none.

@@ -14,6 +14,8 @@
 //! |---|---|
 //! | `suite` | the suites by name, and what each measures |
 //! | `suites/` | a file a suite |
+//! | `run` | runs a suite |
+//! | `transcode_backend` | the ways in which `transcode` runs this program |
 //! | `setup` | what a suite is told, and its progress |
 //! | `value` | repeated runs, median, quartiles |
 //! | `table` | rows with units |
@@ -40,11 +42,13 @@ mod markdown;
 mod plot;
 mod references;
 mod report;
+mod run;
 mod sequential;
 mod setup;
 mod suite;
 mod suites;
 mod table;
+mod transcode_backend;
 mod value;
 
 pub use arithmetic::Arithmetic;
@@ -54,8 +58,9 @@ pub use markdown::markdown;
 pub use plot::svg;
 pub use references::{Figure, MeasuredCell, PUBLICATIONS, Publication, figures};
 pub use report::Report;
+pub use run::run;
 pub use setup::{Setup, Steps};
-pub use suite::{Suite, run};
-pub use suites::transcode::TranscodeBackend;
+pub use suite::Suite;
 pub use table::{Measure, Row, Table, Unit};
+pub use transcode_backend::TranscodeBackend;
 pub use value::{Repeats, Value};

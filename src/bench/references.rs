@@ -368,3 +368,10 @@ fn luminance() -> Vec<Figure> {
         figure("speed-up (about)", "30", Unit::Times, speed_up, None),
     ]
 }
+
+impl Suite {
+    /// Whether a publication has figures of what it measures.
+    pub fn has_references(self) -> bool {
+        figures().iter().any(|figure| figure.suite == self)
+    }
+}

@@ -2,8 +2,8 @@
 
 use super::{Arithmetic, Repeats, TranscodeBackend};
 use crate::cuda::Gpu;
-use crate::cuda::variants::Variants;
 use crate::pipeline::Cancel;
+use crate::publications::Variants;
 use anyhow::{Result, ensure};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::OnceCell;

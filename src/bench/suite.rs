@@ -1,8 +1,4 @@
-//! The suites by name: what each of them measures, and whose tables it fills.
-
-use super::machine::Machine;
-use super::{Report, Setup, Table, figures, suites};
-use anyhow::Result;
+//! The suites by name, and what each of them measures.
 
 /// A suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,11 +42,6 @@ impl Suite {
         Suite::ALL.into_iter().find(|suite| suite.name() == name)
     }
 
-    /// Whether a publication has figures of what it measures.
-    pub fn has_references(self) -> bool {
-        figures().iter().any(|figure| figure.suite == self)
-    }
-
     /// As it is typed.
     pub fn name(self) -> &'static str {
         match self {
@@ -79,41 +70,5 @@ impl Suite {
             Suite::Transcode => "the whole program on a file, beside ffmpeg without a filter and with its histeq",
             Suite::Cpu => "the CPU's paths, on one thread to all, beside a copy",
         }
-    }
-}
-
-/// Runs a suite.
-///
-/// # Errors
-/// When something that is here fails, or a result is not what the reference says. What is not here is left out, with a
-/// note.
-pub fn run(suite: Suite, setup: &Setup) -> Result<Report> {
-    let mut notes = Vec::new();
-    let tables = match suite {
-        Suite::Cpu => suites::cpu::run(setup)?,
-        Suite::Transcode => suites::transcode::run(setup, &mut notes)?,
-        other => {
-            if let Err(reason) = setup.gpu() {
-                notes.push(format!("No GPU is measured: {reason}."));
-            }
-            on_gpu(other, setup)?
-        }
-    };
-    let gpu = setup.opened.get().and_then(|gpu| gpu.as_deref().ok());
-    let report = Report { suite, machine: Machine::here(gpu), repeats: setup.repeats, notes, tables };
-    setup.steps.finish();
-    Ok(report)
-}
-
-fn on_gpu(suite: Suite, setup: &Setup) -> Result<Vec<Table>> {
-    match suite {
-        Suite::Stages => suites::stages::run(setup),
-        Suite::CdfMin => suites::cdf_min::run(setup),
-        Suite::Scans => suites::scans::run(setup),
-        Suite::Bins => suites::bins::run(setup),
-        Suite::Luminance => suites::luminance::run(setup),
-        Suite::Kernels => suites::kernels::run(setup),
-        Suite::Stream => suites::stream::run(setup),
-        Suite::Transcode | Suite::Cpu => unreachable!("{} is run by itself", suite.name()),
     }
 }

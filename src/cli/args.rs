@@ -2,10 +2,14 @@
 
 use super::equalize_args::EqualizeArgs;
 use super::output_args::OutputArgs;
-use super::variant_args::VariantArgs;
-use super::{BenchArgs, CompareArgs, LiveArgs};
+use super::{CompareArgs, LiveArgs, RequestedSettings};
+use crate::cuda::KernelChoice;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use std::sync::Arc;
+
+/// Kernels in place of the product's, if any were chosen.
+pub(super) type Kernels = Option<Arc<dyn KernelChoice>>;
 
 /// Bring out what is hidden in dark, hazy or flat video: equalizes luminance on a GPU or the CPU.
 #[derive(Parser, Debug)]
@@ -122,8 +126,27 @@ pub struct BackendArgs {
     pub gpu: usize,
 
     /// Through which kernels.
+    #[cfg(feature = "laboratory")]
     #[command(flatten)]
-    pub kernels: VariantArgs,
+    pub kernels: super::VariantArgs,
+}
+
+impl BackendArgs {
+    /// The kernels that were chosen in place of the product's.
+    ///
+    /// # Errors
+    /// When they do not go with how it is to be equalized, or where: a usage error for clap to print.
+    #[cfg_attr(not(feature = "laboratory"), expect(unused_variables, reason = "there are no other kernels"))]
+    pub(super) fn kernel_choice(
+        &self,
+        requested: &RequestedSettings,
+        curves_given: bool,
+    ) -> Result<Kernels, clap::Error> {
+        #[cfg(feature = "laboratory")]
+        return self.kernels.resolve(self.backend, requested, curves_given);
+        #[cfg(not(feature = "laboratory"))]
+        Ok(None)
+    }
 }
 
 /// What is reported on the way, and what counts as an error.
@@ -154,7 +177,8 @@ pub enum Command {
     /// Show two videos or images in one, with histograms and the curve between them
     Compare(Box<CompareArgs>),
     /// Measure this machine: GPU kernels, memory transfers, CPU, whole files
-    Bench(Box<BenchArgs>),
+    #[cfg(feature = "laboratory")]
+    Bench(Box<super::BenchArgs>),
     /// List the GPUs, cameras, microphones and video encoders of this machine
     Devices,
     /// Print completions for a shell

@@ -3,8 +3,7 @@
 
 use super::BackendArg;
 use super::gpu_thread::Thread;
-use crate::cuda::variants::Variants;
-use crate::cuda::{Error, Gpu};
+use crate::cuda::{Error, Gpu, KernelChoice};
 use crate::equalize::cpu::Cpu;
 use crate::equalize::cuda::Cuda;
 use crate::equalize::{Equalizer, Failover, OnUnavailable, OpeningBackend};
@@ -13,14 +12,14 @@ use anyhow::Result;
 use std::sync::Arc;
 
 /// Which backend is asked for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct BackendChoice {
     /// Where to equalize.
     pub backend: BackendArg,
     /// On which GPU.
     pub gpu: usize,
-    /// Through which kernels of it.
-    pub variants: Variants,
+    /// Through which other kernels on it, if any.
+    pub kernels: Option<Arc<dyn KernelChoice>>,
     /// Whether the CPU may begin while a GPU opens.
     pub hand_over: bool,
 }
@@ -57,7 +56,7 @@ impl BackendStartup {
             BackendArg::Cpu => State::Closed,
             // Without a thread it is opened when it is asked for.
             BackendArg::Cuda | BackendArg::Auto => {
-                Thread::start(choice.gpu, choice.variants).map_or(State::Closed, State::Opening)
+                Thread::start(choice.gpu, choice.kernels.clone()).map_or(State::Closed, State::Opening)
             }
         };
         BackendStartup { choice, gpu }
@@ -88,7 +87,7 @@ impl BackendStartup {
     /// # Errors
     /// When the one that was asked for is not here.
     pub fn finish(mut self, notices: &Notices) -> Result<Backend> {
-        let choice = self.choice;
+        let choice = self.choice.clone();
         let (equalizer, remark) = if choice.backend == BackendArg::Cpu {
             (cpu(), None)
         } else if self.cpu_begins()
@@ -102,7 +101,7 @@ impl BackendStartup {
                     (Box::new(failover) as Box<dyn Equalizer>, None)
                 }
                 (Err(error), BackendArg::Cuda) => return Err(error),
-                (Err(reason), _) => (cpu(), Some(remark(&reason, &choice.variants))),
+                (Err(reason), _) => (cpu(), Some(remark(&reason, choice.kernels.is_some()))),
             }
         };
         Ok(Backend { equalizer, remark })
@@ -119,7 +118,7 @@ impl BackendStartup {
     /// The GPU, waiting until it is open.
     fn take_gpu(&mut self) -> Result<Arc<Gpu>, Error> {
         match std::mem::replace(&mut self.gpu, State::Closed) {
-            State::Closed => Gpu::with_variants(self.choice.gpu, &self.choice.variants),
+            State::Closed => Gpu::open_with(self.choice.gpu, self.choice.kernels.as_deref()),
             State::Opening(thread) => thread.join(),
             State::Done(gpu) => gpu,
         }
@@ -136,12 +135,12 @@ fn cpu() -> Box<dyn Equalizer> {
 }
 
 /// What there is to say where the CPU does what a GPU was to do.
-fn remark(reason: &anyhow::Error, variants: &Variants) -> String {
+fn remark(reason: &anyhow::Error, has_variants: bool) -> String {
     // The remedy in parentheses is for those who asked for the GPU.
     let reason = format!("{reason:#}");
     let cause = reason.rsplit_once(" (").map_or(reason.as_str(), |(cause, _)| cause);
     // All variants give the same bytes: the CPU's too.
-    let loss = if variants.is_default() { "" } else { ", which has no kernel variants" };
+    let loss = if has_variants { ", which has no kernel variants" } else { "" };
     format!("{cause}: equalizing on the CPU{loss}")
 }
 
@@ -160,7 +159,7 @@ fn cpu_until_open(thread: Thread, asked: BackendArg, notices: &Notices) -> Box<d
         BackendArg::Cuda => OnUnavailable::Fail,
         BackendArg::Cpu | BackendArg::Auto => {
             let notices = notices.clone();
-            OnUnavailable::Tell(Box::new(move |reason| notices.note(&remark(&reason, &Variants::default()))))
+            OnUnavailable::Tell(Box::new(move |reason| notices.note(&remark(&reason, false))))
         }
     };
     let opening = Box::new(OpeningGpu(thread));

@@ -1,7 +1,6 @@
 //! The thread on which a GPU is opened: most of it is the driver's work, and takes as long as many frames.
 
-use crate::cuda::variants::Variants;
-use crate::cuda::{Error, Gpu, find_driver};
+use crate::cuda::{Error, Gpu, KernelChoice, find_driver};
 use crossbeam_channel::{Receiver, bounded};
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -18,13 +17,13 @@ pub(super) struct Thread {
 
 impl Thread {
     /// Begins to open the GPU; `None` without a thread to do so.
-    pub(super) fn start(gpu: usize, variants: Variants) -> Option<Self> {
+    pub(super) fn start(gpu: usize, kernels: Option<Arc<dyn KernelChoice>>) -> Option<Self> {
         let (found, driver) = bounded(1);
         let open = move || {
             find_driver()?;
             // Whoever asks may have gone.
             let _ = found.send(());
-            Gpu::with_variants(gpu, &variants)
+            Gpu::open_with(gpu, kernels.as_deref())
         };
         let handle = Builder::new().name("gpu".to_owned()).spawn(open).ok()?;
         Some(Thread { handle: Some(handle), driver: Some(driver), has_driver: false })

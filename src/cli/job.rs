@@ -58,7 +58,7 @@ impl Job {
         let (save_curves, load_curves) =
             (curves_name(args.equalize.save_curves.clone())?, args.equalize.load_curves.clone());
         let requested = RequestedSettings::from_args(args.equalize)?.looking_ahead(args.look_ahead, &input)?;
-        let variants = args.place.kernels.resolve(args.place.backend, &requested, load_curves.is_some())?;
+        let kernels = args.place.kernel_choice(&requested, load_curves.is_some())?;
         let from_stdin = input == "-";
         let overwrite = args.written.overwrite(from_stdin);
         let stats = stats(args.stats, &output)?;
@@ -68,7 +68,7 @@ impl Job {
             return Err(usage(ErrorKind::ArgumentConflict, message));
         }
         // A decoder on the GPU has waited for it, and those who verify or choose kernels want them to work.
-        let hand_over = args.decoder != DecoderArg::Nvdec && variants.is_default() && !args.verify;
+        let hand_over = args.decoder != DecoderArg::Nvdec && kernels.is_none() && !args.verify;
         Ok(Job {
             input: InputOptions {
                 url: input,
@@ -90,12 +90,7 @@ impl Job {
             save_curves,
             load_curves,
             requested,
-            backend: BackendChoice {
-                backend: args.place.backend,
-                gpu: args.place.gpu,
-                variants,
-                hand_over,
-            },
+            backend: BackendChoice { backend: args.place.backend, gpu: args.place.gpu, kernels, hand_over },
             verify: args.verify,
             talk: args.talk.into(),
         })

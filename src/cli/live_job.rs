@@ -52,7 +52,7 @@ impl LiveJob {
         let load_curves = args.equalize.load_curves.clone();
         let save_curves = curves_name(args.equalize.save_curves.clone())?;
         let requested = RequestedSettings::from_args(args.equalize)?;
-        let variants = args.place.kernels.resolve(args.place.backend, &requested, load_curves.is_some())?;
+        let kernels = args.place.kernel_choice(&requested, load_curves.is_some())?;
         let is_heard = args.record.is_some() || output.as_ref().is_some_and(|(url, _)| url != "-");
         let microphone = args.audio.clone().filter(|name| name != "none" && is_heard);
         Ok(LiveJob {
@@ -82,12 +82,7 @@ impl LiveJob {
             save_curves,
             load_curves,
             requested,
-            backend: BackendChoice {
-                backend: args.place.backend,
-                gpu: args.place.gpu,
-                variants,
-                hand_over: false,
-            },
+            backend: BackendChoice { backend: args.place.backend, gpu: args.place.gpu, kernels, hand_over: false },
             talk: args.talk.into(),
         })
     }

@@ -1,12 +1,14 @@
 //! What was typed of kernel variants, and what it means: the same for files and cameras.
 
+use super::args::Kernels;
 use super::values::usage;
 use super::{BackendArg, RequestedSettings};
-use crate::cuda::variants::{HistogramVariant, ScanVariant, Variants};
+use crate::publications::{HistogramVariant, ScanVariant, Variants};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// Which CUDA kernels equalize.
 #[derive(Args, Debug)]
@@ -52,7 +54,7 @@ impl VariantArgs {
         }
     }
 
-    /// The kernels of a run.
+    /// The kernels of a run; `None` is the product's.
     ///
     /// # Errors
     /// When they do not go with how it is to be equalized, or where: a usage error for clap to print.
@@ -61,9 +63,8 @@ impl VariantArgs {
         backend: BackendArg,
         requested: &RequestedSettings,
         curves_given: bool,
-    ) -> Result<Variants, clap::Error> {
-        let variants = self.chosen();
-        let Some(option) = self.first_given() else { return Ok(variants) };
+    ) -> Result<Kernels, clap::Error> {
+        let Some(option) = self.first_given() else { return Ok(None) };
         let conflict = |why: &str| Err(usage(ErrorKind::ArgumentConflict, &format!("{option} {why}")));
         if backend == BackendArg::Cpu {
             return conflict("is about CUDA kernels, and does not go with --backend cpu");
@@ -79,7 +80,7 @@ impl VariantArgs {
                            that applies those also does the scan";
             return Err(usage(ErrorKind::ArgumentConflict, message));
         }
-        Ok(variants)
+        Ok(Some(Arc::new(self.chosen())))
     }
 
     fn first_given(&self) -> Option<&'static str> {

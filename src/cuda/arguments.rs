@@ -80,7 +80,7 @@ pub const STRUCTURES: [Structure; 11] = [
 
 by_value! {
     /// How samples lie in a plane.
-    pub(super) struct Samples {
+    pub(crate) struct Samples {
         pub pixels: u32,
         pub row: u32,
         pub offset: u32,
@@ -116,7 +116,7 @@ impl Samples {
 
 by_value! {
     /// Which codes are levels, and how far the picture goes.
-    pub(super) struct Levels {
+    pub(crate) struct Levels {
         lo: u32,
         hi: u32,
         strength: u32,
@@ -129,6 +129,7 @@ impl Levels {
     }
 
     /// Those of `bins` bins, all of them levels.
+    #[cfg(feature = "laboratory")]
     pub fn of_bins(bins: u32) -> Self {
         Levels { lo: 0, hi: bins - 1, strength: spec::Strength::FULL.of_256() }
     }
@@ -326,7 +327,7 @@ impl Colours {
 
 by_value! {
     /// The weights of components, in memory order.
-    pub(super) struct Weights {
+    pub(crate) struct Weights {
         pub of: [u32; 4],
     }
 }

@@ -74,7 +74,7 @@ impl Part {
 }
 
 /// A file of kernels, compiled: an archive that `kernels/build` made.
-pub(super) struct Compiled {
+pub(crate) struct Compiled {
     name: &'static str,
     archive: &'static [u8],
 }
@@ -111,6 +111,12 @@ impl Compiled {
     /// The archive of the file `name`.
     pub const fn new(name: &'static str, archive: &'static [u8]) -> Self {
         Compiled { name, archive }
+    }
+
+    /// What they are called.
+    #[cfg(feature = "laboratory")]
+    pub fn name(&self) -> &'static str {
+        self.name
     }
 
     /// What is in the archive. Its first line says what there is of which size; all of it lies behind that line.
@@ -168,7 +174,7 @@ impl Compiled {
 }
 
 /// A file of kernels that the driver has taken.
-pub(super) struct Module {
+pub(crate) struct Module {
     module: Arc<CudaModule>,
     code: Code,
 }

@@ -5,7 +5,7 @@
 use super::compiled::{self, Taken};
 use super::error::{Doing, Error};
 use super::kernels::Kernels;
-use super::variants::{Study, Variants};
+use super::stage_kernels::{KernelChoice, StageKernels};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, result};
 use std::sync::Arc;
@@ -22,10 +22,10 @@ const SLEEP: u32 = sys::CUctx_flags::CU_CTX_SCHED_BLOCKING_SYNC as u32;
 
 /// One GPU, ready to work.
 pub struct Gpu {
-    pub(super) context: Arc<CudaContext>,
+    pub(crate) context: Arc<CudaContext>,
     pub(super) kernels: Kernels,
-    /// Other kernels, if they were asked for.
-    pub(super) study: Option<Study>,
+    /// What does some stages in place of `kernels`, if that was asked for.
+    pub(super) stages: Option<Box<dyn StageKernels>>,
     multiprocessors: u32,
     most_pitch: usize,
     name: String,
@@ -37,14 +37,14 @@ impl Gpu {
     /// # Errors
     /// When there is no driver, it or the GPU is too old, there is no such GPU, or it cannot be used.
     pub fn open(index: usize) -> Result<Arc<Self>, Error> {
-        Gpu::with_variants(index, &Variants::default())
+        Gpu::open_with(index, None)
     }
 
-    /// The same, on which pictures go through these kernels.
+    /// The same, with other kernels for some stages if `choice` names any.
     ///
     /// # Errors
-    /// As for [`open`](Gpu::open), and when there are no such variants.
-    pub fn with_variants(index: usize, variants: &Variants) -> Result<Arc<Self>, Error> {
+    /// As for [`open`](Gpu::open), and when these kernels cannot be launched as `choice` says.
+    pub fn open_with(index: usize, choice: Option<&dyn KernelChoice>) -> Result<Arc<Self>, Error> {
         let count = count()?;
         if index >= count {
             return Err(Error::NoSuchDevice { index, count });
@@ -65,8 +65,8 @@ impl Gpu {
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, "asking for the multiprocessors")?;
         let most_pitch = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_PITCH, "asking for the largest pitch")? as usize;
         let kernels = Kernels::load(&context)?;
-        let study = Study::of(variants, &context, multiprocessors)?;
-        Ok(Arc::new(Gpu { context, kernels, study, multiprocessors, most_pitch, name }))
+        let stages = choice.map_or(Ok(None), |choice| choice.load(&context, multiprocessors))?;
+        Ok(Arc::new(Gpu { context, kernels, stages, multiprocessors, most_pitch, name }))
     }
 
     /// Its product name.

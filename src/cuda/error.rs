@@ -60,7 +60,7 @@ pub enum Error {
 }
 
 /// Says what was being done when a driver call failed.
-pub(super) trait Doing<T> {
+pub(crate) trait Doing<T> {
     fn doing(self, doing: &'static str) -> Result<T, Error>;
 }
 

@@ -37,7 +37,7 @@ pub(super) fn leave(stream: &Arc<CudaStream>) {
 }
 
 /// A kernel, ready to be launched.
-pub(super) struct Kernel {
+pub(crate) struct Kernel {
     function: CudaFunction,
     /// Whether it waits for the kernel before it by itself, and the driver may know.
     overlaps: bool,
@@ -67,19 +67,19 @@ impl Deref for Kernel {
 }
 
 /// What a kernel takes by value: it has the bytes that the kernel's type has, as [`DeviceRepr`] promises.
-pub(super) trait Value: DeviceRepr {}
+pub(crate) trait Value: DeviceRepr {}
 
 impl Value for u32 {}
 impl Value for u64 {}
 
 /// What can be an argument of a kernel: a [`Value`] or a buffer.
-pub(super) trait Argument<'a> {
+pub(crate) trait Argument<'a> {
     /// How the driver finds it.
     fn place(self, stream: &CudaStream) -> Place;
 }
 
 /// Where the driver finds an argument.
-pub(super) enum Place {
+pub(crate) enum Place {
     /// There.
     At(*const c_void),
     /// It is this address on the device.
@@ -111,7 +111,7 @@ impl<'a, T> Argument<'a> for &'a CudaView<'_, T> {
 }
 
 /// A launch that is being put together.
-pub(super) struct Launch<'a> {
+pub(crate) struct Launch<'a> {
     kernel: &'a Kernel,
     stream: &'a Arc<CudaStream>,
     arguments: Vec<Place>,
@@ -148,7 +148,7 @@ impl<'a> Launch<'a> {
     /// waits for those of any other stream.
     ///
     /// # Errors
-    /// When the driver refuses it, or the GPU has no room for so many blocks.
+    /// When the driver refuses it, or the GPU has no room for all blocks at once.
     ///
     /// # Safety
     /// As for [`launch`](Launch::launch).

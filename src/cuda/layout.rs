@@ -32,7 +32,7 @@ impl Span {
 
 /// How the luminance lies among the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Arrangement {
+pub(crate) enum Arrangement {
     /// A plane of nothing else.
     Luma,
     /// Every other sample, beginning at this one.
@@ -154,7 +154,7 @@ impl Layout {
     }
 
     /// How a sample is stored.
-    pub(super) fn sample(&self) -> Sample {
+    pub(crate) fn sample(&self) -> Sample {
         self.sample
     }
 
@@ -164,7 +164,7 @@ impl Layout {
     }
 
     /// How the luminance lies among the samples.
-    pub(super) fn arrangement(&self) -> Arrangement {
+    pub(crate) fn arrangement(&self) -> Arrangement {
         self.arrangement
     }
 
@@ -184,12 +184,12 @@ impl Layout {
     }
 
     /// Pixels from one row to the next.
-    pub(super) fn row_pixels(&self) -> u32 {
+    pub(crate) fn row_pixels(&self) -> u32 {
         self.pixels / self.size.1 as u32
     }
 
     /// How many codes a sample can have.
-    pub(super) fn codes(&self) -> usize {
+    pub(crate) fn codes(&self) -> usize {
         1 << self.sample.depth
     }
 

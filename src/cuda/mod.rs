@@ -21,31 +21,32 @@
 //! | `ring` | the order of frames |
 //! | `timeline` | when each stage of a frame ran |
 //! | `arguments` | the structures that kernels take, as in `kernels/arguments.cuh` |
+//! | `error` | what can go wrong with a GPU |
 //! | `compiled` | the files in `kernels/`, compiled, and what of that a device gets |
 //! | `launch` | launches that overlap, where the GPU can |
 //! | `kernels` | a launcher for each file in `kernels/` |
 //! | `tuning` | launch shapes, with what they were measured at |
-//! | `variants` | other kernels for the same steps, from five documents, for study |
+//! | `stage_kernels` | the hook for kernels from outside, in place of some of these |
 
-mod arguments;
-mod compiled;
+pub(crate) mod arguments;
+pub(crate) mod compiled;
 mod context;
-mod error;
+pub(crate) mod error;
 mod history;
 mod kernels;
-mod launch;
-mod layout;
+pub(crate) mod launch;
+pub(crate) mod layout;
 mod picture;
 mod pinned;
 mod readback;
 mod ring;
 mod rows;
 mod slot;
+mod stage_kernels;
 mod surface;
 mod task;
 mod timeline;
 mod tuning;
-pub mod variants;
 
 #[doc(hidden)]
 pub use arguments::{Field, STRUCTURES, Structure};
@@ -58,5 +59,8 @@ pub use picture::Picture;
 pub use pinned::{InputPool, PinnedBuffer, PinnedPool};
 pub use ring::Ring;
 pub use slot::Collected;
+pub use stage_kernels::KernelChoice;
+#[cfg(feature = "laboratory")]
+pub(crate) use stage_kernels::{Stage, StageKernels};
 pub use task::{Readback, Task};
 pub use timeline::Timeline;

@@ -8,12 +8,12 @@ use super::kernels::{Fused, Scan, TileHistogram};
 use super::layout::{Arrangement, Layout};
 use super::readback::ReadbackLayout;
 use super::rows::{Place, copy_of_rows};
+use super::stage_kernels::Stage;
 use super::task::{Readback, Task};
-use super::variants::ScanRoom;
 use crate::spec::clahe::Tiles;
 use crate::spec::{Counts, Curve, Method, Remembered};
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result};
-use cudarc::driver::sys;
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result, sys};
+use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -43,8 +43,8 @@ pub struct Picture {
     given: Option<Arc<Curve>>,
     /// What local equalization needs, once it has been asked for.
     pub(super) local: Option<Local>,
-    /// What a scan variant needs, once it has been asked for.
-    pub(super) scan_room: Option<ScanRoom>,
+    /// What kernels in place of a stage's own keep here.
+    pub(super) kept: Option<Box<dyn Any + Send>>,
 }
 
 /// The buffers of local equalization.
@@ -103,7 +103,7 @@ impl Picture {
             mapped: false,
             given: None,
             local: None,
-            scan_room: None,
+            kept: None,
         })
     }
 
@@ -157,7 +157,7 @@ impl Picture {
         }
         let gpu = self.gpu.clone();
         // The fused kernel keeps its curve to itself, and in a window of one frame its counts too.
-        if !everything && gpu.study.is_none() && Fused::suits(&self.layout, task) && gpu.kernels.fused()?.is_there() {
+        if !everything && gpu.stages.is_none() && Fused::suits(&self.layout, task) && gpu.kernels.fused()?.is_there() {
             self.keep_luma()?;
             gpu.kernels.fused()?.launch(self, history, task)?;
             self.mapped = true;
@@ -311,12 +311,7 @@ impl Picture {
 
     /// Enqueues a copy of what is remembered of this frame, which was the last one in `history`, to where it is read back
     /// from; nothing if it is not.
-    fn copy_window_counts(
-        &mut self,
-        history: &History,
-        task: &Task,
-        readback: &ReadbackLayout,
-    ) -> Result<(), Error> {
+    fn copy_window_counts(&mut self, history: &History, task: &Task, readback: &ReadbackLayout) -> Result<(), Error> {
         if readback.counts.is_empty() || History::slots_for(&task.settings) == 0 {
             return Ok(());
         }
@@ -438,6 +433,22 @@ impl Picture {
         gpu.kernels.luminance()?.launch(self, task.weights)
     }
 
+    /// What kernels in place of a stage's own work on.
+    pub(crate) fn stage(&mut self, task: &Task) -> Stage<'_> {
+        Stage {
+            stream: self.stream.clone(),
+            layout: self.layout.clone(),
+            is_made: self.luma.is_some(),
+            plane: self.luma.as_mut().unwrap_or(&mut self.pixels),
+            counted: task.counted,
+            levels: task.levels,
+            strength: task.settings.strength,
+            counts: &mut self.counts,
+            curve: &mut self.curve,
+            kept: &mut self.kept,
+        }
+    }
+
     /// Enqueues the histogram.
     ///
     /// # Errors
@@ -445,8 +456,10 @@ impl Picture {
     pub fn count(&mut self, task: &Task) -> Result<(), Error> {
         task.assert_suits(&self.layout);
         let gpu = self.gpu.clone();
-        if let Some(study) = gpu.study.as_ref().filter(|study| study.counts()) {
-            return study.count(self, task);
+        if let Some(stages) = &gpu.stages
+            && stages.count(self.stage(task))?
+        {
+            return Ok(());
         }
         gpu.kernels.histogram()?.launch(self, task, gpu.multiprocessors())
     }
@@ -460,8 +473,10 @@ impl Picture {
         self.local = None;
         let gpu = self.gpu.clone();
         self.given = None;
-        if let Some(study) = gpu.study.as_ref().filter(|study| study.scans() && task.is_plain()) {
-            return study.make_curve(self, task);
+        if let Some(stages) = gpu.stages.as_ref().filter(|_| task.is_plain())
+            && stages.make_curve(self.stage(task))?
+        {
+            return Ok(());
         }
         if task.is_plain() {
             return gpu.kernels.scan()?.launch(self, task.levels, task.settings.strength);

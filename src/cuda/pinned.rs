@@ -66,7 +66,7 @@ pub struct PinnedPool {
 }
 
 impl PinnedPool {
-    pub(super) fn new(context: &Arc<CudaContext>) -> Self {
+    pub(crate) fn new(context: &Arc<CudaContext>) -> Self {
         PinnedPool { context: context.clone(), idle: Arc::default(), in_all: Arc::default() }
     }
 

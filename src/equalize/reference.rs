@@ -55,9 +55,7 @@ impl Reference {
 fn counts(work: &Work) -> Counts {
     let (frame, settings) = (work.frame(), work.settings());
     match tiles(frame, settings.method) {
-        None => {
-            Counts::Frame { size: (frame.width(), frame.height()), histogram: histogram(frame, work.counted()) }
-        }
+        None => Counts::Frame { size: (frame.width(), frame.height()), histogram: histogram(frame, work.counted()) },
         Some(tiles) => Counts::Tiles {
             frame: work.counts_frame_with_tiles().then(|| histogram(frame, whole(frame))),
             tiles: tile_histograms(frame, tiles, TileBins::new(levels(frame), settings.bins)),
@@ -69,9 +67,7 @@ fn counts(work: &Work) -> Counts {
 fn apply(work: &Work, counts: Arc<Counts>, decision: Decision, pool: &HostPool) -> Equalized {
     let (frame, chroma) = (work.frame(), work.settings().chroma);
     let (frame, curves) = match decision.mapping {
-        Mapping::Curve(curve) => {
-            (map(frame, chroma, pool, |_, _, code| curve.apply(code)), curve.codes().into())
-        }
+        Mapping::Curve(curve) => (map(frame, chroma, pool, |_, _, code| curve.apply(code)), curve.codes().into()),
         Mapping::Tiles(window) => {
             let curves = TileCurves::equalizing(&window, work.settings());
             (map(frame, chroma, pool, |x, y, code| curves.value(x, y, code)), curves.luts().into())

@@ -216,7 +216,9 @@ fn describe(picture: &mut Picture, surface: &Picture) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ffmpeg::{Encoder, Media, Properties, Rational, Scaler, StreamSideData, VideoEncoder, VideoOptions};
+    use crate::ffmpeg::{
+        Converter, Encoder, Media, Properties, Rational, StreamSideData, VideoEncoder, VideoFormat, VideoOptions,
+    };
     use crate::frame::{Buffer, HostBuffer, HostPool, Memory, OnDevice, Plane, Pool};
     use std::ops::Range;
     use std::sync::Arc;
@@ -456,8 +458,9 @@ mod tests {
         };
         let mut encoder = VideoEncoder::open(Encoder::find("mpeg4").unwrap(), &options).unwrap();
         for picture in [&on_gpu, &described] {
-            let mut scaler = Scaler::to(RawFormat::from_name("rgb24").unwrap(), size, picture.colour());
-            assert!(scaler.run(picture).is_err());
+            let format = RawFormat::from_name("rgb24").unwrap();
+            let to = VideoFormat { format, size, colour: picture.colour() };
+            assert!(Converter::default().picture(picture, to).is_err());
             assert!(encoder.send(Some(picture)).is_err());
         }
         let smaller = picture("yuv420p", (32, 24));

@@ -19,7 +19,6 @@ use std::time::Duration;
 /// A new backend, or why this machine has none.
 type Made = Result<Box<dyn Equalizer>, String>;
 
-
 /// A backend, by name, and how to make one with so many threads (or whatever it has several of).
 pub struct Backend {
     pub name: String,
@@ -209,8 +208,6 @@ impl Sequence {
 
 /// The backends that this machine has; the others are skipped.
 pub fn available() -> Vec<Backend> {
-    let is_here = |backend: &Backend| {
-        (backend.make)(1).map_err(|reason| skip(&backend.name, &reason)).is_ok()
-    };
+    let is_here = |backend: &Backend| (backend.make)(1).map_err(|reason| skip(&backend.name, &reason)).is_ok();
     all().into_iter().filter(is_here).collect()
 }

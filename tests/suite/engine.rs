@@ -1,6 +1,6 @@
 //! The streaming engine with sources and sinks that are easy to watch: order, back-pressure, and every way to stop.
 
-use crate::backends::{by_reference};
+use crate::backends::by_reference;
 use crate::failing::{Call, Failing};
 use crate::pictures::Picture;
 use anyhow::{Result, bail};

@@ -11,9 +11,7 @@ use anyhow::{Result, anyhow, bail};
 use histeq_video::equalize::cpu::Cpu;
 use histeq_video::equalize::cuda::Cuda;
 use histeq_video::equalize::reference::Reference;
-use histeq_video::equalize::{
-    EqualizeStage, Equalized, Equalizer, Failover, OnUnavailable, OpeningBackend, Work,
-};
+use histeq_video::equalize::{EqualizeStage, Equalized, Equalizer, Failover, OnUnavailable, OpeningBackend, Work};
 use histeq_video::ffmpeg::DecodeOn;
 use histeq_video::frame::{Buffer, Frame, HostPool, LatePool, PixelFormat, Pool};
 use histeq_video::pipeline::{Cancel, Notices, Progress, Source, run};
@@ -290,8 +288,7 @@ fn a_backend_that_was_insisted_on_fails_the_run_if_it_does_not_come() {
     let insisting = |after| {
         let said = Said::default();
         let opening = Due::new(after, || bail!("no such GPU"));
-        let failover =
-            Failover::opening(first(), opening, OnUnavailable::Fail, Box::new(the_reference), saying(&said));
+        let failover = Failover::opening(first(), opening, OnUnavailable::Fail, Box::new(the_reference), saying(&said));
         (Sequence::new(Box::new(failover), settings), said)
     };
     let (mut relay, said) = insisting(3);
@@ -307,8 +304,7 @@ fn a_backend_that_was_insisted_on_fails_the_run_if_it_does_not_come() {
     assert!(said.lock().unwrap().is_empty(), "an error says it");
     // One that comes, but too late to be of use, is as good.
     let late = Due::new(NEVER, || Ok(first()));
-    let late =
-        Failover::opening(first(), late, OnUnavailable::Fail, Box::new(the_reference), saying(&Said::default()));
+    let late = Failover::opening(first(), late, OnUnavailable::Fail, Box::new(the_reference), saying(&Said::default()));
     let mut relay = Sequence::new(Box::new(late), settings);
     assert_same(&expected(settings, &frames), &through(&mut relay, &frames), "too late");
     assert!(relay.name().ends_with(" while the GPU was opening"), "{}", relay.name());

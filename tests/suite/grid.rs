@@ -137,7 +137,7 @@ fn frames_of_7680x4320_do_not_overflow() {
         for content in [Content::Flat, Content::TwoLevel] {
             let picture = Picture { range: Range::Full, content, ..Picture::new(format, (7680, 4320)) };
             let frame = picture.make();
-            let expected = Reference::new(settings).equalize(&frame);
+            let expected = by_reference(settings).equalize(&frame);
             for backend in &backends {
                 let mut equalizer = backend.make(settings, 2);
                 equalizer.submit(frame.clone()).unwrap();

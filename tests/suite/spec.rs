@@ -1,7 +1,7 @@
 //! The specification against a second computation of it, with exact fractions and from the definition: one count at a
 //! time, no shared code.
 
-use crate::backends::{by_reference};
+use crate::backends::by_reference;
 use crate::pictures::{Bytes, Random, seed};
 use histeq_video::frame::{Frame, Matrix, PixelFormat, Plane, Range};
 use histeq_video::spec::{Curve, Histogram, Levels, Settings, Strength, Weights, moved};

@@ -3,7 +3,7 @@
 //! what another thread may not have written yet, or writes beyond shared memory or a plane, fails here.
 
 use crate::host_program::{Numbers, Program};
-use histeq_video::cuda::variants::Formula;
+use histeq_video::publications::Formula;
 use histeq_video::spec::{self, Curve, Levels, Strength};
 use std::sync::OnceLock;
 
@@ -129,7 +129,7 @@ impl Area {
     }
 }
 
-/// Samples of so many bytes that mostly belong to a bin, some of them in runs, as in pictures.
+/// Samples of this number of bytes that mostly belong to a bin, some of them in runs, as in pictures.
 fn samples(count: u32, bytes: u32, bound: u32, numbers: &mut Numbers) -> Vec<u32> {
     let highest = if bytes == 4 { u32::MAX } else { (1 << (8 * bytes)) - 1 };
     let mut last = 0;

@@ -5,13 +5,13 @@ use crate::backends::{Sequence, by_reference, gpu};
 use crate::host_program::Numbers;
 use crate::pictures::{Content, Picture, difference};
 use crate::program::Dir;
-use histeq_video::cuda::variants::{
-    CdfMin, Elements, Experiment, Formula, HistogramVariant, KernelBench, MapVariant, Memory, PixelOrder, Repeats,
-    SETUPS, ScanVariant, Setup, Shape, Variants, Walk,
-};
 use histeq_video::cuda::{Error, Gpu};
 use histeq_video::equalize::cuda::Cuda;
 use histeq_video::frame::PixelFormat;
+use histeq_video::publications::{
+    CdfMin, Elements, Experiment, Formula, HistogramVariant, KernelBench, MapVariant, Memory, PixelOrder, Repeats,
+    SETUPS, ScanVariant, Setup, Shape, Variants, Walk,
+};
 use histeq_video::spec::{Gain, Plateau, Rect, Region, Settings, Smoothing, Strength};
 
 /// Figure 2 of cuda-three-scans.
@@ -153,7 +153,7 @@ fn elements(count: usize, bins: u32, highest: u32, numbers: &mut Numbers) -> Vec
     (0..count).map(|_| next()).collect()
 }
 
-/// The same elements, so many bytes each, for `work`.
+/// The same elements, each of the given number of bytes, for `work`.
 fn stored<T>(elements: &[u32], bytes: u8, work: impl FnOnce(Elements) -> T) -> T {
     match bytes {
         1 => work(Elements::U8(&elements.iter().map(|&element| element as u8).collect::<Vec<_>>())),
@@ -344,7 +344,7 @@ fn luminance_is_counted_right_by_either_formula() {
 }
 
 /// The elements of a setup, as bins.
-fn put(lab: &KernelBench, setup: &Setup, numbers: &mut Numbers) -> (histeq_video::cuda::variants::Plane, Vec<u32>) {
+fn put(lab: &KernelBench, setup: &Setup, numbers: &mut Numbers) -> (histeq_video::publications::Plane, Vec<u32>) {
     let size = (1280, 1024);
     if setup.is_luminance {
         let formula = setup.formula.unwrap_or(Formula::EquationFloor);
@@ -460,7 +460,7 @@ fn frames_through_variants_are_those_of_the_reference() {
         let block_size = [None, Some(64), Some(256), Some(1024)][turn % 4];
         let pixels_per_thread = [None, Some(256), Some(5)][turn % 3];
         let variants = Variants { histogram, scan, block_size, pixels_per_thread, ..Variants::default() };
-        let gpu = Gpu::with_variants(0, &variants).unwrap();
+        let gpu = Gpu::open_with(0, Some(&variants)).unwrap();
         for settings in ways() {
             let mut cuda = Sequence::new(Box::new(Cuda::on(&gpu, 2).unwrap()), settings);
             for format in formats {

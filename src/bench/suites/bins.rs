@@ -3,7 +3,7 @@
 use super::on_gpu::{document_setup, experiment, repeats, with_choice};
 use crate::bench::expected::check_values;
 use crate::bench::{Row, Setup, Table, Unit, Value, sequential};
-use crate::cuda::variants::{Elements, Experiment, HistogramVariant, KernelBench, Memory, Plane, Variants};
+use crate::publications::{Elements, Experiment, HistogramVariant, KernelBench, Memory, Plane, Variants};
 use anyhow::Result;
 use std::hint::black_box;
 

@@ -4,7 +4,7 @@ use super::on_cpu::{Image, area};
 use super::on_gpu::{OnGpu, document_setup, experiment, note, with_choice};
 use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit};
-use crate::cuda::variants::{KernelBench, Step};
+use crate::publications::{KernelBench, Step};
 use anyhow::Result;
 
 const SIZES: [(usize, usize); 10] = [

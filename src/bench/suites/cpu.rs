@@ -107,7 +107,7 @@ fn whole_frames(
     Ok(value.times(1.0 / count as f64))
 }
 
-/// Sends so many frames through, and gives the last one.
+/// Sends this number of frames through, and gives the last one.
 fn through(equalizer: &mut dyn Equalizer, frames: &[Frame], settings: Settings, count: usize) -> Result<Frame> {
     let mut last = None;
     for frame in frames.iter().cycle().take(count) {

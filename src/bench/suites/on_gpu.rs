@@ -5,7 +5,7 @@ use super::on_cpu::Image;
 use crate::bench::arithmetic::{self, Arithmetic};
 use crate::bench::expected::check_values;
 use crate::bench::{Setup, Value};
-use crate::cuda::variants::{
+use crate::publications::{
     self, Elements, Experiment, Formula, KernelBench, Memory, Plane, Repeats, Run, SETUPS, Step, Transfer, Variants,
 };
 use anyhow::Result;
@@ -14,12 +14,12 @@ use anyhow::Result;
 ///
 /// # Panics
 /// When there is none: a bug of a suite.
-pub fn document_setup(name: &str) -> variants::Setup {
+pub fn document_setup(name: &str) -> publications::Setup {
     *SETUPS.iter().find(|setup| setup.name == name).unwrap_or_else(|| panic!("no setup {name}"))
 }
 
 /// What to run of a publication, with the arithmetic that was asked for.
-pub fn experiment(setup: &Setup, publication: &variants::Setup) -> Experiment {
+pub fn experiment(setup: &Setup, publication: &publications::Setup) -> Experiment {
     Experiment {
         variants: publication.variants,
         shape: publication.shape,

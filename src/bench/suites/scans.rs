@@ -5,7 +5,7 @@ use super::on_gpu::{OnGpu, Timed, document_setup, experiment, note, repeats, wit
 use crate::bench::expected::check_values;
 use crate::bench::setup::size_name;
 use crate::bench::{Arithmetic, Row, Setup, Table, Unit, Value};
-use crate::cuda::variants::{self, Experiment, Formula, KernelBench, SETUPS, ScanVariant, Step, Variants};
+use crate::publications::{self, Experiment, Formula, KernelBench, SETUPS, ScanVariant, Step, Variants};
 use anyhow::Result;
 
 const SIZES: [(usize, usize); 4] = [(1024, 1024), (2048, 2048), (4096, 4096), (8192, 8192)];
@@ -59,9 +59,9 @@ fn ways(setup: &Setup) -> Vec<(ScanVariant, u32, Experiment)> {
 }
 
 /// What the publication runs, or with scans and blocks that it does not have, what it would.
-fn document_of(scan: ScanVariant, threads: u32) -> variants::Setup {
+fn document_of(scan: ScanVariant, threads: u32) -> publications::Setup {
     let other = document_setup("Kogge-Stone 256");
-    let is_it = |setup: &&variants::Setup| {
+    let is_it = |setup: &&publications::Setup| {
         let Variants { scan: its, block_size, .. } = setup.variants;
         setup.publication == other.publication && (its, block_size) == (Some(scan), Some(threads))
     };

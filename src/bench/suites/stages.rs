@@ -6,7 +6,7 @@ use super::on_gpu::{OnGpu, Timed, document_setup, experiment, note, repeats, wit
 use crate::bench::expected::check_values;
 use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value};
-use crate::cuda::variants::{Experiment, Formula, HistogramVariant, KernelBench, MapVariant, Step, Variants};
+use crate::publications::{Experiment, Formula, HistogramVariant, KernelBench, MapVariant, Step, Variants};
 use anyhow::Result;
 
 const SIZES: [(usize, usize); 5] = [(512, 384), (910, 682), (1000, 667), (1920, 1080), (5120, 2880)];

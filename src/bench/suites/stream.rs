@@ -105,7 +105,7 @@ fn through(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame, depth: usize, way: Way)
     Ok(value.times(1.0 / frames as f64))
 }
 
-/// Sends so many frames through and gives the last one.
+/// Sends this number of frames through and gives the last one.
 fn send(ring: &mut Ring, sources: &[Frame], task: Task, frames: usize) -> Result<Frame> {
     let mut last = None;
     for frame in sources.iter().cycle().take(frames) {

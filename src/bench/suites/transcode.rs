@@ -1,41 +1,16 @@
 //! `bench transcode FILE`: the whole program on a file, beside the `ffmpeg` program, in turns.
 //!
 //! Both encode the same picture: `--strength 0.004` does all the work of equalizing and moves nothing by more than a
-//! level. Equalized for good, a picture takes an encoder longer, and nobody could tell what took the time.
+//! level. Equalized for good, a picture takes an encoder longer, and the time of both would be mixed.
 
 use crate::bench::child::{self, ResourceUsage};
-use crate::bench::{Row, Setup, Table, Unit, Value};
+use crate::bench::{Row, Setup, Table, TranscodeBackend, Unit, Value};
 use crate::ffmpeg::Demuxer;
 use anyhow::{Context, Result, anyhow, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-/// How this program does it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TranscodeBackend {
-    /// All of it on the CPU.
-    Cpu,
-    /// Equalizing on the GPU.
-    Cuda,
-    /// Decoding as well.
-    Nvdec,
-}
-
-impl TranscodeBackend {
-    /// All of them, their names, and what they are.
-    pub const ALL: [(TranscodeBackend, &'static str, &'static str); 3] = [
-        (TranscodeBackend::Cpu, "cpu", "All of it on the CPU"),
-        (TranscodeBackend::Cuda, "cuda", "Equalizing on the GPU"),
-        (TranscodeBackend::Nvdec, "nvdec", "Decoding on the GPU as well"),
-    ];
-
-    /// The one of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        TranscodeBackend::ALL.iter().find(|way| way.1 == name).map(|way| way.0)
-    }
-}
 
 /// The constant quality at which both encode.
 const CRF: &str = "18";

@@ -142,7 +142,8 @@ impl Cpu {
 impl Equalizer for Cpu {
     fn submit(&mut self, work: Work) -> Result<()> {
         self.check()?;
-        let most_waiting = if let Role::Equalize = work.role() { work.settings().smoothing.ahead() as usize } else { 0 };
+        let most_waiting =
+            if let Role::Equalize = work.role() { work.settings().smoothing.ahead() as usize } else { 0 };
         self.send(Task::Next(self.frames, Box::new(work)))?;
         self.frames += 1;
         self.under_way.push_back(None);

@@ -131,9 +131,7 @@ impl Worker {
     fn apply(&mut self, (number, work, counts): Waiting, Decision { scene, mapping }: Decision) -> Done {
         let (frame, settings) = (work.frame(), work.settings());
         let (frame, curves) = match mapping {
-            Mapping::Curve(curve) => {
-                (self.engine.map(frame, &curve, settings.chroma), told(&work, curve.codes()))
-            }
+            Mapping::Curve(curve) => (self.engine.map(frame, &curve, settings.chroma), told(&work, curve.codes())),
             Mapping::Tiles(window) => {
                 let curves = TileCurves::equalizing(&window, settings);
                 (self.engine.map_tiles(frame, &curves, settings.chroma), told(&work, curves.luts()))

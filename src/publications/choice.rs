@@ -153,8 +153,7 @@ impl Variants {
         *self == Variants::default()
     }
 
-    /// The histogram of a normal run. A block size or a number of pixels for kernels that nobody named is meant for this
-    /// one.
+    /// The histogram of a normal run. A block size or a number of pixels alone chooses coarsened.
     pub(super) fn counting(&self) -> Option<HistogramVariant> {
         let shaped = self.block_size.is_some() && self.scan.is_none() || self.pixels_per_thread.is_some();
         self.histogram.or(shaped.then_some(HistogramVariant::Coarsened))

@@ -1,19 +1,15 @@
 //! Launches `kernels/variants/histogram_*.cu`: how often each code occurs.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{Variety, suffix};
+use super::files;
+use super::loaded::{LoadedKernels, suffix};
 use crate::cuda::arguments::Levels;
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::variants::arguments::{Area, Counting};
-use crate::cuda::variants::shape::{self, Usual, refused};
-use crate::cuda::variants::{HistogramVariant, Shape, Variants, Walk};
-use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
+use crate::publications::arguments::{Area, Counting};
+use crate::publications::shape::{self, DefaultShape, refused};
+use crate::publications::{HistogramVariant, Shape, Variants, Walk};
+use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
-
-const GLOBAL: &[u8] = include_bytes!("../../../../kernels/built/variants/histogram_global.kernels");
-const PRIVATIZED: &[u8] = include_bytes!("../../../../kernels/built/variants/histogram_privatized.kernels");
-const AGGREGATED: &[u8] = include_bytes!("../../../../kernels/built/variants/histogram_aggregated.kernels");
-const REPLICATED: &[u8] = include_bytes!("../../../../kernels/built/variants/histogram_replicated.kernels");
 
 /// Bytes of shared memory that copies of counters may take.
 const COPIES: u32 = 32 << 10;
@@ -22,7 +18,7 @@ const COPIES: u32 = 32 << 10;
 const MOST_COPIES: u32 = 5;
 
 /// What is counted, and where to.
-pub(in crate::cuda::variants) struct CountedRegion<'a> {
+pub(in crate::publications) struct CountedRegion<'a> {
     pub plane: &'a CudaSlice<u8>,
     /// 1, 2 or 4.
     pub element_bytes: u8,
@@ -37,8 +33,8 @@ pub(in crate::cuda::variants) struct CountedRegion<'a> {
 ///
 /// # Errors
 /// When there is no such launch, or it fails.
-pub(in crate::cuda::variants) fn launch(
-    variety: &Variety,
+pub(in crate::publications) fn launch(
+    loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,
     counted: &CountedRegion,
     variants: &Variants,
@@ -52,26 +48,28 @@ pub(in crate::cuda::variants) fn launch(
         return Err(refused("loads of 16 bytes go over rows, not over tiles"));
     }
     let at_once = if is_wide && area.is_plain() { 16 / u32::from(*element_bytes) } else { 1 };
-    let usual = Usual::of_histogram(variant, variety.multiprocessors());
+    let usual = DefaultShape::of_histogram(variant, loaded.multiprocessors());
     let launch = shape::over(area.size(), variants, shape, usual, at_once)?;
 
-    let window = if variant == HistogramVariant::Global { *codes } else { shape::window(*codes, variety.shared()) };
+    let window = if variant == HistogramVariant::Global { *codes } else { shape::window(*codes, loaded.shared()) };
     let log2_copies = if is_wide { (COPIES / (4 * window)).checked_ilog2().unwrap_or(0).min(MOST_COPIES) } else { 0 };
     let shared = if variant == HistogramVariant::Global { 0 } else { (4 * window) << log2_copies };
     let (ptx, kernel) = match variant {
-        HistogramVariant::Global => (GLOBAL, "histogram_global"),
-        HistogramVariant::Privatized | HistogramVariant::Coarsened => (PRIVATIZED, "histogram_privatized"),
-        HistogramVariant::Aggregated => (AGGREGATED, "histogram_aggregated"),
-        HistogramVariant::Replicated => (REPLICATED, "histogram_replicated"),
+        HistogramVariant::Global => (&files::HISTOGRAM_GLOBAL, "histogram_global"),
+        HistogramVariant::Privatized | HistogramVariant::Coarsened => {
+            (&files::HISTOGRAM_PRIVATIZED, "histogram_privatized")
+        }
+        HistogramVariant::Aggregated => (&files::HISTOGRAM_AGGREGATED, "histogram_aggregated"),
+        HistogramVariant::Replicated => (&files::HISTOGRAM_REPLICATED, "histogram_replicated"),
     };
-    let function = variety.kernel(ptx, &format!("{kernel}_{}", suffix(*element_bytes)), shared)?;
+    let function = loaded.kernel(ptx, &format!("{kernel}_{}", suffix(*element_bytes)), shared)?;
     let config = LaunchConfig {
         grid_dim: (launch.grid.0, launch.grid.1, codes.div_ceil(window)),
         block_dim: launch.block,
         shared_mem_bytes: shared,
     };
     let counting = Counting { codes: *codes, window, log2_copies, run: launch.run };
-    let mut builder = stream.launch_builder(&function);
+    let mut builder = function.on(stream);
     builder.arg(*plane).arg(&area).arg(levels).arg(*counts).arg(&counting);
     // SAFETY: the arguments are those of the kernel. The area lies in the plane, whose whole vectors are read where it is
     // plain; codes are at most `area.max`, and the levels lie below `codes`, of which there is a count each; shared memory

@@ -1,25 +1,21 @@
 //! Launches `kernels/variants/map_*.cu`: elements through the curve.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{Variety, suffix};
+use super::files;
+use super::loaded::{LoadedKernels, suffix};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::variants::arguments::Area;
-use crate::cuda::variants::shape::{self, Usual, refused};
-use crate::cuda::variants::{Formula, MapVariant, Shape, Variants, Walk};
-use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
+use crate::publications::arguments::Area;
+use crate::publications::shape::{self, DefaultShape, refused};
+use crate::publications::{Formula, MapVariant, Shape, Variants, Walk};
+use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
 
-const BYTES: &[u8] = include_bytes!("../../../../kernels/built/variants/map_bytes.kernels");
-const SHARED_LUT: &[u8] = include_bytes!("../../../../kernels/built/variants/map_shared_lut.kernels");
-const COMPUTED: &[u8] = include_bytes!("../../../../kernels/built/variants/map_computed.kernels");
-const WIDE: &[u8] = include_bytes!("../../../../kernels/built/variants/map_wide.kernels");
-
-/// Enqueues the mapping of elements of so many bytes, which lie tight in `from`, to `to`.
+/// Enqueues the mapping of elements of `element_bytes` bytes, which lie tight in `from`, to `to`.
 ///
 /// # Errors
 /// When there is no such launch, or it fails.
-pub(in crate::cuda::variants) fn launch(
-    variety: &Variety,
+pub(in crate::publications) fn launch(
+    loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,
     (from, to): (&CudaSlice<u8>, &CudaSlice<u8>),
     (element_bytes, area): (u8, Area),
@@ -35,18 +31,18 @@ pub(in crate::cuda::variants) fn launch(
         return Err(refused("loads of 16 bytes go over rows, not over tiles"));
     }
     let at_once = if is_wide { 16 / u32::from(element_bytes) } else { 1 };
-    let usual = Usual::of_map(variant, variety.multiprocessors());
+    let usual = DefaultShape::of_map(variant, loaded.multiprocessors());
     let launch = shape::over(area.size(), variants, shape, usual, at_once)?;
     let lut = 2 * (area.max + 1);
     let (ptx, kernel, shared) = match variant {
         MapVariant::Computed => return Err(refused("a computed map has no curve: it takes cumulative counts")),
-        MapVariant::Bytes | MapVariant::Coarsened => (BYTES, "map_bytes", 0),
-        MapVariant::SharedLut => (SHARED_LUT, "map_shared_lut", lut),
-        MapVariant::Wide => (WIDE, "map_wide", lut),
+        MapVariant::Bytes | MapVariant::Coarsened => (&files::MAP_BYTES, "map_bytes", 0),
+        MapVariant::SharedLut => (&files::MAP_SHARED_LUT, "map_shared_lut", lut),
+        MapVariant::Wide => (&files::MAP_WIDE, "map_wide", lut),
     };
-    let function = variety.kernel(ptx, &format!("{kernel}_{}", suffix(element_bytes)), shared)?;
+    let function = loaded.kernel(ptx, &format!("{kernel}_{}", suffix(element_bytes)), shared)?;
     let config = LaunchConfig { grid_dim: launch.grid, block_dim: launch.block, shared_mem_bytes: shared };
-    let mut builder = stream.launch_builder(&function);
+    let mut builder = function.on(stream);
     builder.arg(from).arg(to).arg(&area).arg(curve).arg(&launch.run);
     // SAFETY: the arguments are those of the kernel. Both planes have the area's elements, beginning at whole vectors; the
     // curve has an entry for each code up to `area.max`, and shared memory holds it if it goes there. All buffers belong
@@ -59,8 +55,8 @@ pub(in crate::cuda::variants) fn launch(
 ///
 /// # Errors
 /// When there is no such launch, or it fails.
-pub(in crate::cuda::variants) fn launch_computed(
-    variety: &Variety,
+pub(in crate::publications) fn launch_computed(
+    loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,
     (from, to): (&CudaSlice<u8>, &CudaSlice<u8>),
     (element_bytes, area): (u8, Area),
@@ -71,7 +67,7 @@ pub(in crate::cuda::variants) fn launch_computed(
     let area = if shape.walk == Walk::Tiles { area } else { area.in_one_row() };
     let bytes = area.width as usize * area.height as usize * usize::from(element_bytes);
     assert!(from.len() >= bytes && to.len() >= bytes && cdf.len() > area.max as usize);
-    let usual = Usual::of_map(MapVariant::Computed, variety.multiprocessors());
+    let usual = DefaultShape::of_map(MapVariant::Computed, loaded.multiprocessors());
     let launch = shape::over(area.size(), variants, shape, usual, 1)?;
     let kernel = match formula {
         Some(Formula::FloorNoMin) => "floor_no_min",
@@ -80,9 +76,10 @@ pub(in crate::cuda::variants) fn launch_computed(
         Some(Formula::Product32) => "product_32",
         None | Some(Formula::FloatScan | Formula::StaleBuffer | Formula::TruncatedLuminance) => "exact",
     };
-    let function = variety.kernel(COMPUTED, &format!("map_computed_{kernel}_{}", suffix(element_bytes)), 0)?;
+    let function =
+        loaded.kernel(&files::MAP_COMPUTED, &format!("map_computed_{kernel}_{}", suffix(element_bytes)), 0)?;
     let config = LaunchConfig { grid_dim: launch.grid, block_dim: launch.block, shared_mem_bytes: 0 };
-    let mut builder = stream.launch_builder(&function);
+    let mut builder = function.on(stream);
     builder.arg(from).arg(to).arg(&area).arg(cdf).arg(least).arg(&total).arg(&launch.run);
     // SAFETY: the arguments are those of the kernel. Both planes have the area's elements; there is a sum for each code up
     // to `area.max`, and one `least`. All buffers belong to this stream.

@@ -1,7 +1,7 @@
 //! Times by the device's own clock.
 
 use super::Repeats;
-use super::kernels::{self, Variety};
+use super::kernels::{self, LoadedKernels};
 use crate::cuda::error::{Doing, Error};
 use cudarc::driver::CudaStream;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
@@ -22,12 +22,12 @@ pub(super) fn once(stream: &Arc<CudaStream>, work: impl FnOnce() -> Result<(), E
 /// What each repetition of kernels took, in µs a launch. `work` is told the number of the launch. The device pauses until
 /// all of a repetition is enqueued: small kernels do not wait for the CPU.
 pub(super) fn measured(
-    variety: &Variety,
+    loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,
     repeats: Repeats,
     work: impl FnMut(usize) -> Result<(), Error>,
 ) -> Result<Vec<f64>, Error> {
-    times(stream, repeats, |length| kernels::pause(variety, stream, length + SPARE), work)
+    times(stream, repeats, |length| kernels::pause(loaded, stream, length + SPARE), work)
 }
 
 /// What each repetition of copies took, which the CPU may have a part in.

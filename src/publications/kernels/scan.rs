@@ -1,33 +1,27 @@
 //! Launches `kernels/variants/scan_*.cu`: inclusive prefix sums, in one block where they fit, else in segments.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{NOTHING, Variety, each};
+use super::files;
+use super::loaded::{LoadedKernels, NOTHING, each};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::variants::shape::{self, refused};
-use crate::cuda::variants::{Formula, ScanVariant, Shape, Variants};
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
+use crate::cuda::launch::Kernel;
+use crate::publications::shape::{self, refused};
+use crate::publications::{Formula, ScanVariant, Shape, Variants};
+use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
-
-const HILLIS_STEELE: &[u8] = include_bytes!("../../../../kernels/built/variants/scan_hillis_steele.kernels");
-const KOGGE_STONE: &[u8] = include_bytes!("../../../../kernels/built/variants/scan_kogge_stone.kernels");
-const KOGGE_STONE_DOUBLE: &[u8] = include_bytes!("../../../../kernels/built/variants/scan_kogge_stone_double.kernels");
-const BRENT_KUNG: &[u8] = include_bytes!("../../../../kernels/built/variants/scan_brent_kung.kernels");
-const BLELLOCH: &[u8] = include_bytes!("../../../../kernels/built/variants/scan_blelloch.kernels");
-const WARP_SHUFFLE: &[u8] = include_bytes!("../../../../kernels/built/variants/scan_warp_shuffle.kernels");
-const ADD_SUMS: &[u8] = include_bytes!("../../../../kernels/built/variants/scan_add_sums.kernels");
 
 const ALLOCATING: &str = "allocating memory on the device";
 const LAUNCHING: &str = "launching a scan variant";
 
-/// A scan of so many entries, and what it needs besides.
-pub(in crate::cuda::variants) struct Scan {
+/// A scan of `count` entries, and what it needs besides.
+pub(in crate::publications) struct Scan {
     variant: ScanVariant,
     threads: u32,
     /// Entries that a block scans.
     width: u32,
     count: u32,
-    function: CudaFunction,
-    add_sums: CudaFunction,
+    function: Arc<Kernel>,
+    add_sums: Arc<Kernel>,
     shared: u32,
     /// The other buffer of Hillis and Steele; one entry elsewhere.
     other: CudaSlice<u32>,
@@ -41,7 +35,7 @@ impl Scan {
     /// # Errors
     /// When there is no such scan, or the GPU has no memory left.
     pub fn new(
-        variety: &Variety,
+        loaded: &LoadedKernels,
         stream: &Arc<CudaStream>,
         count: u32,
         variants: &Variants,
@@ -58,18 +52,18 @@ impl Scan {
         };
         // One entry for each thread or element, but for the shuffles, which have one a warp.
         let (ptx, kernel, shared) = match variant {
-            ScanVariant::HillisSteele => (HILLIS_STEELE, "scan_hillis_steele", 0),
-            ScanVariant::KoggeStone => (KOGGE_STONE, "scan_kogge_stone", width),
+            ScanVariant::HillisSteele => (&files::SCAN_HILLIS_STEELE, "scan_hillis_steele", 0),
+            ScanVariant::KoggeStone => (&files::SCAN_KOGGE_STONE, "scan_kogge_stone", width),
             ScanVariant::KoggeStoneDouble if formula == Some(Formula::StaleBuffer) => {
-                (KOGGE_STONE_DOUBLE, "scan_kogge_stone_stale", 2 * width)
+                (&files::SCAN_KOGGE_STONE_DOUBLE, "scan_kogge_stone_stale", 2 * width)
             }
-            ScanVariant::KoggeStoneDouble => (KOGGE_STONE_DOUBLE, "scan_kogge_stone_double", 2 * width),
-            ScanVariant::BrentKung => (BRENT_KUNG, "scan_brent_kung", width),
+            ScanVariant::KoggeStoneDouble => (&files::SCAN_KOGGE_STONE_DOUBLE, "scan_kogge_stone_double", 2 * width),
+            ScanVariant::BrentKung => (&files::SCAN_BRENT_KUNG, "scan_brent_kung", width),
             ScanVariant::Blelloch if formula == Some(Formula::FloatScan) => {
-                (BLELLOCH, "scan_blelloch_float", width + 1)
+                (&files::SCAN_BLELLOCH, "scan_blelloch_float", width + 1)
             }
-            ScanVariant::Blelloch => (BLELLOCH, "scan_blelloch", width + 1),
-            ScanVariant::WarpShuffle => (WARP_SHUFFLE, "scan_warp_shuffle", 32),
+            ScanVariant::Blelloch => (&files::SCAN_BLELLOCH, "scan_blelloch", width + 1),
+            ScanVariant::WarpShuffle => (&files::SCAN_WARP_SHUFFLE, "scan_warp_shuffle", 32),
         };
         let by_steps = variant == ScanVariant::HillisSteele;
         let mut sums = Vec::new();
@@ -83,8 +77,8 @@ impl Scan {
             threads,
             width,
             count,
-            function: variety.kernel(ptx, kernel, 4 * shared)?,
-            add_sums: variety.kernel(ADD_SUMS, "scan_add_sums", 0)?,
+            function: loaded.kernel(ptx, kernel, 4 * shared)?,
+            add_sums: loaded.kernel(&files::SCAN_ADD_SUMS, "scan_add_sums", 0)?,
             shared: 4 * shared,
             other: stream.alloc_zeros(if by_steps { count as usize } else { 1 }).doing(ALLOCATING)?,
             sums,
@@ -109,7 +103,7 @@ fn whole(variant: ScanVariant, count: u32, each: u32) -> Result<(ScanVariant, u3
 ///
 /// # Panics
 /// When a buffer is too short.
-pub(in crate::cuda::variants) fn launch(
+pub(in crate::publications) fn launch(
     stream: &Arc<CudaStream>,
     scan: &Scan,
     from: &CudaSlice<u32>,
@@ -129,7 +123,7 @@ fn by_steps(stream: &Arc<CudaStream>, scan: &Scan, from: &CudaSlice<u32>, to: &C
     for step in 0..steps {
         let write = if (steps - step) % 2 == 1 { to } else { &scan.other };
         let distance = 1u32 << step;
-        let mut builder = stream.launch_builder(&scan.function);
+        let mut builder = scan.function.on(stream);
         builder.arg(read).arg(write).arg(&distance).arg(&scan.count);
         // SAFETY: the arguments are those of the kernel. All three buffers have `count` entries and belong to this
         // stream, and what is read is not what is written.
@@ -152,7 +146,7 @@ fn in_segments(
         block_dim: (scan.threads, 1, 1),
         shared_mem_bytes: scan.shared,
     };
-    let mut builder = stream.launch_builder(&scan.function);
+    let mut builder = scan.function.on(stream);
     builder.arg(from).arg(to);
     match sums.first() {
         Some(sums) => builder.arg(sums),
@@ -166,7 +160,7 @@ fn in_segments(
     let Some((own, others)) = sums.split_first() else { return Ok(()) };
     in_segments(stream, scan, (own, own), count.div_ceil(scan.width), others)?;
 
-    let mut builder = stream.launch_builder(&scan.add_sums);
+    let mut builder = scan.add_sums.on(stream);
     builder.arg(to).arg(own).arg(&scan.width).arg(&count);
     // SAFETY: the arguments are those of the kernel. `to` has `count` entries and there is a sum for each segment of
     // `width` of them; both belong to this stream.

@@ -9,28 +9,30 @@
 //! | `setups` | the five publications, as choices |
 //! | `arguments` | the structures that the kernels take, as in `kernels/variants/elements.cuh` |
 //! | `kernels` | a launcher for each family of files in `kernels/variants/` |
-//! | `study` | the hook of normal runs |
+//! | `chosen` | the same kernels in normal runs |
 //! | `timing` | times by the device's own clock |
 //! | `experiment` | what a measurement is asked for, and what it gives |
-//! | `lab` | elements on the device, and steps on them, timed one by one |
+//! | `plane` | a picture on the device |
+//! | `kernel_bench` | the steps on it, timed one by one |
 //! | `tuned` | the same of our own kernels |
 
 mod arguments;
 mod choice;
+mod chosen;
 mod experiment;
 mod formula;
 mod kernel_bench;
 mod kernels;
+mod plane;
 mod setups;
 mod shape;
-mod study;
 mod timing;
 mod tuned;
 
 pub use choice::{CdfMin, HistogramVariant, MapVariant, ScanVariant, UnknownName, Variants};
 pub use experiment::{Elements, Experiment, Measured, Memory, PixelOrder, Repeats, Run, Step, StepTimes, Transfer};
 pub use formula::Formula;
-pub use kernel_bench::{KernelBench, Plane};
+pub use kernel_bench::KernelBench;
+pub use plane::Plane;
 pub use setups::{SETUPS, Setup};
 pub use shape::{Shape, Walk};
-pub(super) use study::{ScanRoom, Study};

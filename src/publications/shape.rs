@@ -8,7 +8,7 @@ use std::str::FromStr;
 named! {
     /// Which elements a thread gets.
     Walk {
-        /// Every so many-th, so that neighbours in a warp read neighbours in memory (a grid-stride loop).
+        /// Elements one grid apart, so that neighbours in a warp read neighbours in memory (a grid-stride loop).
         Interleaved = "interleaved",
         /// A run of neighbours, so that each thread reads on where it has read.
         Consecutive = "consecutive",
@@ -51,21 +51,21 @@ const MOST_BLOCKS: u32 = 65535;
 pub(super) struct Launch {
     pub grid: (u32, u32, u32),
     pub block: (u32, u32, u32),
-    /// Neighbours that a thread gets; 0 if it gets every so many-th element.
+    /// Neighbours that a thread gets; 0 if its elements lie one grid apart.
     pub run: u32,
 }
 
 /// What is left to the kernel that is launched.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Usual {
+pub(super) struct DefaultShape {
     pub block_size: u32,
     pub pixels_per_thread: u32,
     /// Blocks, if they do not follow from the elements.
     pub blocks: Option<u32>,
 }
 
-impl Usual {
-    /// What suits a histogram on a GPU of so many multiprocessors.
+impl DefaultShape {
+    /// The shape for a histogram on a GPU with `multiprocessors` multiprocessors.
     pub fn of_histogram(variant: HistogramVariant, multiprocessors: u32) -> Self {
         let (block_size, pixels_per_thread) = match variant {
             HistogramVariant::Global | HistogramVariant::Privatized => (1024, 1),
@@ -74,10 +74,10 @@ impl Usual {
             HistogramVariant::Replicated => (1024, 1),
         };
         let blocks = (variant == HistogramVariant::Replicated).then_some(multiprocessors);
-        Usual { block_size, pixels_per_thread, blocks }
+        DefaultShape { block_size, pixels_per_thread, blocks }
     }
 
-    /// What suits a map on a GPU of so many multiprocessors.
+    /// The shape for a map on a GPU with `multiprocessors` multiprocessors.
     pub fn of_map(variant: MapVariant, multiprocessors: u32) -> Self {
         let (block_size, pixels_per_thread) = match variant {
             MapVariant::Computed | MapVariant::Bytes => (1024, 1),
@@ -86,7 +86,7 @@ impl Usual {
             MapVariant::Wide => (256, 1),
         };
         let blocks = (variant == MapVariant::Wide).then_some(multiprocessors * 16);
-        Usual { block_size, pixels_per_thread, blocks }
+        DefaultShape { block_size, pixels_per_thread, blocks }
     }
 }
 
@@ -115,7 +115,7 @@ pub(super) fn over(
     (width, height): (u32, u32),
     variants: &Variants,
     shape: &Shape,
-    usual: Usual,
+    usual: DefaultShape,
     at_once: u32,
 ) -> Result<Launch, Error> {
     check(variants)?;
@@ -166,7 +166,7 @@ pub(super) fn scan_block(variant: ScanVariant, variants: &Variants, bins: u32) -
     Ok((threads, threads * each))
 }
 
-/// Bins that a block counts at a time, in so many bytes of shared memory: as few windows as possible, all as wide as the
+/// Bins that a block counts at a time, in `bytes` bytes of shared memory: as few windows as possible, all as wide as the
 /// others.
 pub(super) fn window(bins: u32, bytes: u32) -> u32 {
     let most = (bytes / 4).max(1);
@@ -177,7 +177,7 @@ pub(super) fn window(bins: u32, bytes: u32) -> u32 {
 mod tests {
     use super::*;
 
-    const USUAL: Usual = Usual { block_size: 256, pixels_per_thread: 4, blocks: None };
+    const USUAL: DefaultShape = DefaultShape { block_size: 256, pixels_per_thread: 4, blocks: None };
 
     fn launch(size: (u32, u32), variants: Variants, shape: Shape) -> Result<Launch, Error> {
         over(size, &variants, &shape, USUAL, 1)

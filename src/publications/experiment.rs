@@ -55,7 +55,7 @@ impl PixelOrder {
 pub struct Repeats {
     /// Before anything is timed.
     pub warm_up: u32,
-    /// Timed: so many times come back.
+    /// Timed; as many times come back.
     pub measured: u32,
     /// Launches between the events of one time, which is divided by them; at least 1. With 1 the time has the way from
     /// event to kernel to event in it, a µs or two; with many it is what a launch takes that follows another one. Either

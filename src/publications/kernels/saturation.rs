@@ -1,12 +1,11 @@
 //! Launches `kernels/variants/saturation.cu`: counts cut off at a value.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::Variety;
+use super::files;
+use super::loaded::LoadedKernels;
 use crate::cuda::error::{Doing, Error};
-use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
-
-const SATURATION: &[u8] = include_bytes!("../../../../kernels/built/variants/saturation.kernels");
 
 /// The launch of the publication.
 const CONFIG: LaunchConfig = LaunchConfig { grid_dim: (8, 1, 1), block_dim: (512, 1, 1), shared_mem_bytes: 0 };
@@ -15,15 +14,15 @@ const CONFIG: LaunchConfig = LaunchConfig { grid_dim: (8, 1, 1), block_dim: (512
 ///
 /// # Errors
 /// When the launch fails.
-pub(in crate::cuda::variants) fn launch(
-    variety: &Variety,
+pub(in crate::publications) fn launch(
+    loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,
     counts: &CudaSlice<u32>,
     most: u32,
 ) -> Result<(), Error> {
-    let function = variety.kernel(SATURATION, "saturation", 0)?;
+    let function = loaded.kernel(&files::SATURATION, "saturation", 0)?;
     let bins = counts.len() as u32;
-    let mut builder = stream.launch_builder(&function);
+    let mut builder = function.on(stream);
     builder.arg(counts).arg(&bins).arg(&most);
     // SAFETY: the arguments are those of the kernel; it touches `bins` counts, which belong to this stream.
     unsafe { builder.launch(CONFIG) }.doing("launching saturation")?;

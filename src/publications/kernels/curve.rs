@@ -1,14 +1,13 @@
 //! Launches `kernels/variants/curve.cu`: from cumulative counts to what each code becomes.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{Variety, each};
+use super::files;
+use super::loaded::{LoadedKernels, each};
 use crate::cuda::arguments::Levels;
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::variants::Formula;
-use cudarc::driver::{CudaSlice, CudaStream, PushKernelArg};
+use crate::publications::Formula;
+use cudarc::driver::{CudaSlice, CudaStream};
 use std::sync::Arc;
-
-const CURVE: &[u8] = include_bytes!("../../../../kernels/built/variants/curve.kernels");
 
 const THREADS: u32 = 256;
 
@@ -16,8 +15,8 @@ const THREADS: u32 = 256;
 ///
 /// # Errors
 /// When the launch fails.
-pub(in crate::cuda::variants) fn launch(
-    variety: &Variety,
+pub(in crate::publications) fn launch(
+    loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,
     (cdf, least, total): (&CudaSlice<u32>, &CudaSlice<u32>, u32),
     levels: &Levels,
@@ -34,8 +33,8 @@ pub(in crate::cuda::variants) fn launch(
         Some(Formula::Product32) => "curve_product_32",
         Some(Formula::FloatScan | Formula::StaleBuffer) => "curve_exact_of_sums",
     };
-    let function = variety.kernel(CURVE, kernel, 0)?;
-    let mut builder = stream.launch_builder(&function);
+    let function = loaded.kernel(&files::CURVE, kernel, 0)?;
+    let mut builder = function.on(stream);
     builder.arg(cdf).arg(least);
     if kernel == "curve_exact" {
         builder.arg(&codes).arg(levels);

@@ -1,24 +1,23 @@
 //! Launches `kernels/variants/luminance_histogram.cu`: the histogram of the luminance of colour pixels.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::Variety;
+use super::files;
+use super::loaded::LoadedKernels;
 use crate::cuda::arguments::Weights;
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::variants::arguments::Area;
-use crate::cuda::variants::shape::{self, Usual, refused};
-use crate::cuda::variants::{Formula, HistogramVariant, PixelOrder, Shape, Variants, Walk};
+use crate::publications::arguments::Area;
+use crate::publications::shape::{self, DefaultShape, refused};
+use crate::publications::{Formula, HistogramVariant, PixelOrder, Shape, Variants, Walk};
 use crate::spec;
-use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
-
-const LUMINANCE_HISTOGRAM: &[u8] = include_bytes!("../../../../kernels/built/variants/luminance_histogram.kernels");
 
 /// Enqueues the counting of a picture's luminance in 256 bins, which are zero before.
 ///
 /// # Errors
 /// When there is no such launch, or it fails.
-pub(in crate::cuda::variants) fn launch(
-    variety: &Variety,
+pub(in crate::publications) fn launch(
+    loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,
     (pixels, order, area): (&CudaSlice<u8>, PixelOrder, Area),
     counts: &CudaSlice<u32>,
@@ -32,7 +31,7 @@ pub(in crate::cuda::variants) fn launch(
     let bytes = area.width as usize * area.height as usize * order.bytes();
     assert!(pixels.len() >= bytes && counts.len() >= 256);
     let variant = variants.histogram.unwrap_or(HistogramVariant::Coarsened);
-    let usual = Usual::of_histogram(variant, variety.multiprocessors());
+    let usual = DefaultShape::of_histogram(variant, loaded.multiprocessors());
     let launch = shape::over(area.size(), variants, shape, usual, 1)?;
     let kernel = match (order, formula) {
         (PixelOrder::Bgra, Some(Formula::TruncatedLuminance)) => "luminance_histogram_bgra_truncated",
@@ -40,11 +39,11 @@ pub(in crate::cuda::variants) fn launch(
         (PixelOrder::Bgra, _) => "luminance_histogram_bgra",
         (PixelOrder::Rgb, _) => "luminance_histogram_rgb",
     };
-    let function = variety.kernel(LUMINANCE_HISTOGRAM, kernel, 0)?;
+    let function = loaded.kernel(&files::LUMINANCE_HISTOGRAM, kernel, 0)?;
     let spec::Weights { r, g, b } = spec::Weights::BT601;
     let weights = Weights { of: [r, g, b, 0] };
     let config = LaunchConfig { grid_dim: launch.grid, block_dim: launch.block, shared_mem_bytes: 0 };
-    let mut builder = stream.launch_builder(&function);
+    let mut builder = function.on(stream);
     builder.arg(pixels).arg(&area).arg(&weights).arg(counts).arg(&launch.run);
     // SAFETY: the arguments are those of the kernel. The plane has the area's pixels, words of them beginning at multiples
     // of their size; weights add up to 65536, so that the luminance is below 256, and there is a count for each. Both

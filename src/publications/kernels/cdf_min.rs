@@ -1,14 +1,13 @@
 //! Launches `kernels/variants/cdf_min.cu`: the cumulative count of the first occupied bin.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{Variety, each};
+use super::files;
+use super::loaded::{LoadedKernels, each};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::variants::shape;
-use crate::cuda::variants::{CdfMin, Formula, Variants};
-use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
+use crate::publications::shape;
+use crate::publications::{CdfMin, Formula, Variants};
+use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
-
-const CDF_MIN: &[u8] = include_bytes!("../../../../kernels/built/variants/cdf_min.kernels");
 
 /// Threads of a block unless the caller says otherwise.
 const THREADS: u32 = 256;
@@ -17,8 +16,8 @@ const THREADS: u32 = 256;
 ///
 /// # Errors
 /// When the launch fails.
-pub(in crate::cuda::variants) fn launch(
-    variety: &Variety,
+pub(in crate::publications) fn launch(
+    loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,
     cdf: &CudaSlice<u32>,
     least: &CudaSlice<u32>,
@@ -32,8 +31,8 @@ pub(in crate::cuda::variants) fn launch(
     let from = u32::from(is_wrong);
     let by_reduction = variants.cdf_min == Some(CdfMin::Reduction) && !is_wrong;
     let kernel = if by_reduction { "cdf_min_reduction" } else { "cdf_min_first_nonzero" };
-    let function = variety.kernel(CDF_MIN, kernel, 0)?;
-    let mut builder = stream.launch_builder(&function);
+    let function = loaded.kernel(&files::CDF_MIN, kernel, 0)?;
+    let mut builder = function.on(stream);
     builder.arg(cdf).arg(&count);
     let config = if by_reduction {
         LaunchConfig { grid_dim: (1, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }

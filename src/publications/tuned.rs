@@ -1,15 +1,15 @@
 //! The kernels of normal runs, measured as the variants are.
 
-use super::kernel_bench::{Kind, Plane};
-use super::kernels::Variety;
+use super::kernels::LoadedKernels;
+use super::plane::{Kind, Plane};
 use super::shape::refused;
 use super::timing::{measured, once};
 use super::{Repeats, Run, Step, StepTimes};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::{Gpu, History, Layout, Picture, Task};
+use crate::cuda::{Gpu, History, Layout, Picture, Stage, Task};
 use crate::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
-use crate::spec::{Levels, Settings, Strength};
-use cudarc::driver::{CudaSlice, DeviceRepr};
+use crate::spec::{Rect, Settings, Strength};
+use cudarc::driver::{CudaSlice, CudaStream, DeviceRepr};
 use std::sync::Arc;
 
 const COPYING: &str = "copying on the device";
@@ -28,56 +28,59 @@ fn format(plane: &Plane) -> Result<PixelFormat, Error> {
     }
 }
 
-/// A picture for each copy of the plane, as it is there.
-fn pictures(gpu: &Arc<Gpu>, plane: &Plane) -> Result<Vec<Picture>, Error> {
+/// A frame like the plane, with samples of no meaning.
+fn frame_like(plane: &Plane) -> Result<Frame, Error> {
     let format = format(plane)?;
     let size = (plane.size.0 as usize, plane.size.1 as usize);
     let host = HostPool::default().plane(format.row_bytes(0, size.0), format.rows(0, size.1)).freeze();
-    let frame = Frame::new(format, size, Range::Full, Matrix::Bt601, vec![host]).expect("a plane of this format");
-    let mut pictures = Picture::several(gpu, &Layout::of(&frame, false)?, plane.copies.len())?;
-    refill(&mut pictures, plane)?;
+    Ok(Frame::new(format, size, Range::Full, Matrix::Bt601, vec![host]).expect("a plane of this format"))
+}
+
+/// A picture for each copy of the plane, as it is there.
+fn pictures(gpu: &Arc<Gpu>, plane: &Plane, frame: &Frame, task: &Task) -> Result<Vec<Picture>, Error> {
+    let mut pictures = Picture::several(gpu, &Layout::of(frame, false)?, plane.copies.len())?;
+    refill(&mut pictures, plane, task)?;
     Ok(pictures)
 }
 
-fn refill(pictures: &mut [Picture], plane: &Plane) -> Result<(), Error> {
+fn refill(pictures: &mut [Picture], plane: &Plane, task: &Task) -> Result<(), Error> {
     for (picture, copy) in pictures.iter_mut().zip(&plane.copies) {
-        let stream = picture.stream().clone();
-        stream.memcpy_dtod(copy, &mut picture.pixels.slice_mut(..copy.len())).doing(COPYING)?;
+        let Stage { stream, plane: pixels, .. } = picture.stage(task);
+        stream.memcpy_dtod(copy, &mut pixels.slice_mut(..copy.len())).doing(COPYING)?;
     }
     Ok(())
 }
 
-fn down<T: DeviceRepr>(picture: &Picture, device: &CudaSlice<T>, len: usize) -> Result<Vec<T>, Error> {
-    let values = picture.stream().clone_dtoh(&device.slice(..len)).doing(DOWNLOADING)?;
-    picture.stream().synchronize().doing(DOWNLOADING)?;
+fn down<T: DeviceRepr>(stream: &Arc<CudaStream>, device: &CudaSlice<T>, len: usize) -> Result<Vec<T>, Error> {
+    let values = stream.clone_dtoh(&device.slice(..len)).doing(DOWNLOADING)?;
+    stream.synchronize().doing(DOWNLOADING)?;
     Ok(values)
 }
 
 /// Measures histogram, curve and map, and all three together.
-pub(super) fn run(gpu: &Arc<Gpu>, variety: &Variety, plane: &Plane, repeats: Repeats) -> Result<Run, Error> {
-    let mut pictures = pictures(gpu, plane)?;
+pub(super) fn run(gpu: &Arc<Gpu>, loaded: &LoadedKernels, plane: &Plane, repeats: Repeats) -> Result<Run, Error> {
+    let frame = frame_like(plane)?;
+    let full = Task::new(&frame, Settings::default(), Rect::whole((frame.width(), frame.height())));
+    let mut pictures = pictures(gpu, plane, &frame, &full)?;
     let stream = pictures[0].stream().clone();
     let history = &mut History::on(&stream)?;
-    let levels = Levels::full(plane.bins.ilog2() as u8);
-    let size = (plane.size.0 as usize, plane.size.1 as usize);
-    let full = Task::for_counts(levels, size, Settings::default(), (size.0 * size.1) as u64);
 
     let first = &mut pictures[0];
     once(&stream, || first.count(&full))?;
-    let counts = down(first, &first.counts, plane.bins as usize)?;
+    let counts = down(&stream, first.stage(&full).counts, plane.bins as usize)?;
     once(&stream, || first.make_curve(history, &full))?;
-    let curve = down(first, &first.curve, plane.bins as usize)?;
+    let curve = down(&stream, first.stage(&full).curve, plane.bins as usize)?;
     once(&stream, || first.map(&full))?;
-    let picture = down(first, &first.pixels, plane.bytes())?;
-    refill(&mut pictures, plane)?;
+    let picture = down(&stream, first.stage(&full).plane, plane.bytes())?;
+    refill(&mut pictures, plane, &full)?;
 
     // Strength 0 does all the work and leaves the picture as it is, so that it can be worked on again and again.
     let strength = Strength::from_share(0.0).unwrap_or_default();
-    let task = &full.with(Settings { strength, ..full.settings });
+    let task = &full.with(Settings { strength, ..Settings::default() });
     let copies = pictures.len();
-    let total = measured(variety, &stream, repeats, |launch| pictures[launch % copies].equalize(history, task))?;
+    let total = measured(loaded, &stream, repeats, |launch| pictures[launch % copies].equalize(history, task))?;
     let mut time = |step: Step| {
-        let times = measured(variety, &stream, repeats, |launch| {
+        let times = measured(loaded, &stream, repeats, |launch| {
             let picture = &mut pictures[launch % copies];
             match step {
                 Step::Histogram => picture.count(task),

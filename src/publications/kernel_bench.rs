@@ -1,8 +1,8 @@
 //! Measurements: elements on the device, and the steps of equalization on them, each with the kernel that was chosen and
-//! timed by events on the device. What a step gives comes back too, so that nobody measures what is wrong.
+//! timed by events on the device. The result of a step comes back too, so that it can be checked.
 
-use super::arguments::Area;
-use super::kernels::{self, CountedRegion, Scan, Variety};
+use super::kernels::{self, CountedRegion, LoadedKernels, Scan};
+use super::plane::{Kind, Plane};
 use super::shape::refused;
 use super::timing::{copied, measured, once};
 use super::{
@@ -14,54 +14,11 @@ use crate::cuda::{Gpu, PinnedPool};
 use cudarc::driver::{CudaSlice, CudaStream};
 use std::sync::Arc;
 
-/// What the units of a plane are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// So many bytes each.
-    Elements(u8),
-    Pixels(PixelOrder),
-}
-
-/// Elements on the device, maybe more than once: repetitions go from copy to copy, so that caches which are smaller than
-/// all of them together do not help.
-pub struct Plane {
-    pub(super) kind: Kind,
-    pub(super) size: (u32, u32),
-    pub(super) bins: u32,
-    pub(super) copies: Vec<CudaSlice<u8>>,
-}
-
-impl Plane {
-    /// How many bins its elements belong to.
-    pub fn bins(&self) -> u32 {
-        self.bins
-    }
-
-    /// How many elements it has.
-    pub fn elements(&self) -> u32 {
-        self.size.0 * self.size.1
-    }
-
-    /// Bytes of one copy.
-    pub fn bytes(&self) -> usize {
-        self.copies[0].len()
-    }
-
-    fn area(&self) -> Area {
-        Area::tight(self.size, self.bins - 1)
-    }
-
-    /// The copy for this launch.
-    fn copy(&self, launch: usize) -> &CudaSlice<u8> {
-        &self.copies[launch % self.copies.len()]
-    }
-}
-
 /// A GPU and the kernels of the publications.
 pub struct KernelBench {
     gpu: Arc<Gpu>,
     stream: Arc<CudaStream>,
-    variety: Variety,
+    loaded: LoadedKernels,
 }
 
 /// The most elements of a plane.
@@ -79,7 +36,7 @@ impl KernelBench {
     /// When a stream cannot be made.
     pub fn new(gpu: &Arc<Gpu>) -> Result<Self, Error> {
         let stream = gpu.context.new_stream().doing("making a stream")?;
-        Ok(KernelBench { gpu: gpu.clone(), stream, variety: Variety::of(gpu)? })
+        Ok(KernelBench { gpu: gpu.clone(), stream, loaded: LoadedKernels::new(&gpu.context, gpu.multiprocessors())? })
     }
 
     /// The GPU.
@@ -188,7 +145,7 @@ impl KernelBench {
     /// As for [`histogram`](KernelBench::histogram).
     pub fn saturation(&self, counts: &[u32], most: u32, repeats: Repeats) -> Result<Measured<Vec<u32>>, Error> {
         let counts = self.up(counts)?;
-        let saturate = |_| kernels::saturation(&self.variety, &self.stream, &counts, most);
+        let saturate = |_| kernels::saturation(&self.loaded, &self.stream, &counts, most);
         self.measure(repeats, saturate, || self.down(&counts))
     }
 
@@ -274,7 +231,7 @@ impl KernelBench {
             Step::Histogram => self.count(plane, launch, counts, experiment),
             Step::Saturation => {
                 let most = experiment.saturated_at.unwrap_or(u32::MAX);
-                kernels::saturation(&self.variety, &self.stream, counts, most)
+                kernels::saturation(&self.loaded, &self.stream, counts, most)
             }
             Step::Scan => kernels::scan(&self.stream, &scan, counts, &cdf),
             Step::CdfMin => self.find_least(&cdf, &least, experiment),
@@ -293,12 +250,12 @@ impl KernelBench {
         let picture = if is_mapped { self.down(&mapped)? } else { Vec::new() };
 
         let steps: Vec<Step> = steps.into_iter().filter(|&step| step != Step::Curve || !is_computed).collect();
-        let total = measured(&self.variety, &self.stream, repeats, |launch| {
+        let total = measured(&self.loaded, &self.stream, repeats, |launch| {
             self.stream.memset_zeros(&mut counts).doing(CLEARING)?;
             steps.iter().try_for_each(|&one| step(one, launch, &counts))
         })?;
         let time = |one: Step| {
-            let times = measured(&self.variety, &self.stream, repeats, |launch| step(one, launch, &counts))?;
+            let times = measured(&self.loaded, &self.stream, repeats, |launch| step(one, launch, &counts))?;
             Ok(StepTimes { step: one, times })
         };
         let steps = steps.iter().map(|&one| time(one)).collect::<Result<_, Error>>()?;
@@ -310,7 +267,7 @@ impl KernelBench {
     /// # Errors
     /// [`Error::Refused`] unless elements have 1 byte and 256 bins, or 2 bytes and 512, 1,024, 4,096, 16,384 or 65,536.
     pub fn tuned(&self, plane: &Plane, repeats: Repeats) -> Result<Run, Error> {
-        tuned::run(&self.gpu, &self.variety, plane, repeats)
+        tuned::run(&self.gpu, &self.loaded, plane, repeats)
     }
 
     fn count(
@@ -326,23 +283,23 @@ impl KernelBench {
             Kind::Elements(element_bytes) => {
                 let (levels, codes) = (Levels::of_bins(plane.bins), plane.bins);
                 let counted = CountedRegion { plane: copy, element_bytes, area, levels, counts, codes };
-                kernels::histogram(&self.variety, &self.stream, &counted, variants, shape)
+                kernels::histogram(&self.loaded, &self.stream, &counted, variants, shape)
             }
             Kind::Pixels(order) => {
                 let pixels = (copy, order, area);
-                kernels::luminance_histogram(&self.variety, &self.stream, pixels, counts, (variants, shape), *formula)
+                kernels::luminance_histogram(&self.loaded, &self.stream, pixels, counts, (variants, shape), *formula)
             }
         }
     }
 
     fn scan_of(&self, bins: u32, experiment: &Experiment) -> Result<Scan, Error> {
         let Experiment { variants, shape, formula, .. } = experiment;
-        Scan::new(&self.variety, &self.stream, bins, variants, shape, *formula)
+        Scan::new(&self.loaded, &self.stream, bins, variants, shape, *formula)
     }
 
     fn find_least(&self, cdf: &CudaSlice<u32>, least: &CudaSlice<u32>, experiment: &Experiment) -> Result<(), Error> {
         let Experiment { variants, formula, .. } = experiment;
-        kernels::cdf_min(&self.variety, &self.stream, cdf, least, variants, *formula)
+        kernels::cdf_min(&self.loaded, &self.stream, cdf, least, variants, *formula)
     }
 
     fn make_curve(
@@ -352,7 +309,7 @@ impl KernelBench {
         curve: &CudaSlice<u16>,
     ) -> Result<(), Error> {
         let levels = Levels::of_bins(sums.0.len() as u32);
-        kernels::curve(&self.variety, &self.stream, sums, &levels, experiment.formula, curve)
+        kernels::curve(&self.loaded, &self.stream, sums, &levels, experiment.formula, curve)
     }
 
     fn send(
@@ -368,7 +325,7 @@ impl KernelBench {
         };
         let Experiment { variants, shape, .. } = experiment;
         let (planes, lies) = ((plane.copy(launch), mapped), (element_bytes, plane.area()));
-        kernels::map(&self.variety, &self.stream, planes, lies, curve, (variants, shape))
+        kernels::map(&self.loaded, &self.stream, planes, lies, curve, (variants, shape))
     }
 
     /// Maps a plane by its cumulative counts alone.
@@ -389,7 +346,7 @@ impl KernelBench {
         let Experiment { variants, shape, formula, .. } = experiment;
         let (planes, lies) = ((plane.copy(launch), mapped), (element_bytes, plane.area()));
         let sums = (cdf, least, plane.elements());
-        kernels::map_computed(&self.variety, &self.stream, planes, lies, sums, (variants, shape), *formula)
+        kernels::map_computed(&self.loaded, &self.stream, planes, lies, sums, (variants, shape), *formula)
     }
 
     /// Does a step once for its result, then as often as it is to be timed. A step that adds to what is there goes on
@@ -402,7 +359,7 @@ impl KernelBench {
     ) -> Result<Measured<T>, Error> {
         once(&self.stream, || step(0))?;
         let result = result()?;
-        Ok(Measured { result, times: measured(&self.variety, &self.stream, repeats, step)? })
+        Ok(Measured { result, times: measured(&self.loaded, &self.stream, repeats, step)? })
     }
 
     fn zeros(&self, entries: u32) -> Result<CudaSlice<u32>, Error> {

@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "promises the bindings that these structures are plain bytes")]
 
 use crate::cuda::arguments::Samples;
+use crate::cuda::launch::Value;
 use crate::cuda::layout::{Arrangement, Layout};
 use crate::spec::Rect;
 use cudarc::driver::DeviceRepr;
@@ -80,6 +81,9 @@ pub(super) struct Counting {
 unsafe impl DeviceRepr for Area {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for Counting {}
+
+impl Value for Area {}
+impl Value for Counting {}
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,41 @@
+//! Runs a suite: each by itself, on what this machine has.
+
+use super::machine::Machine;
+use super::{Report, Setup, Suite, Table, suites};
+use anyhow::Result;
+
+/// Runs a suite.
+///
+/// # Errors
+/// When something that is here fails, or a result is not what the reference says. What is not here is left out, with a
+/// note.
+pub fn run(suite: Suite, setup: &Setup) -> Result<Report> {
+    let mut notes = Vec::new();
+    let tables = match suite {
+        Suite::Cpu => suites::cpu::run(setup)?,
+        Suite::Transcode => suites::transcode::run(setup, &mut notes)?,
+        other => {
+            if let Err(reason) = setup.gpu() {
+                notes.push(format!("No GPU is measured: {reason}."));
+            }
+            on_gpu(other, setup)?
+        }
+    };
+    let gpu = setup.opened.get().and_then(|gpu| gpu.as_deref().ok());
+    let report = Report { suite, machine: Machine::here(gpu), repeats: setup.repeats, notes, tables };
+    setup.steps.finish();
+    Ok(report)
+}
+
+fn on_gpu(suite: Suite, setup: &Setup) -> Result<Vec<Table>> {
+    match suite {
+        Suite::Stages => suites::stages::run(setup),
+        Suite::CdfMin => suites::cdf_min::run(setup),
+        Suite::Scans => suites::scans::run(setup),
+        Suite::Bins => suites::bins::run(setup),
+        Suite::Luminance => suites::luminance::run(setup),
+        Suite::Kernels => suites::kernels::run(setup),
+        Suite::Stream => suites::stream::run(setup),
+        Suite::Transcode | Suite::Cpu => unreachable!("{} is run by itself", suite.name()),
+    }
+}

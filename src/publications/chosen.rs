@@ -1,0 +1,82 @@
+//! Publications' kernels in normal runs: [`Variants`] as the product's hook takes them.
+
+use super::arguments::Area;
+use super::kernels::{self, CountedRegion, LoadedKernels, Scan};
+use super::shape::{self, Shape};
+use super::{HistogramVariant, Variants};
+use crate::cuda::arguments::Levels;
+use crate::cuda::error::{Doing, Error};
+use crate::cuda::{KernelChoice, Stage, StageKernels};
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
+use std::sync::Arc;
+
+impl KernelChoice for Variants {
+    fn load(&self, context: &Arc<CudaContext>, multiprocessors: u32) -> Result<Option<Box<dyn StageKernels>>, Error> {
+        if self.is_default() {
+            return Ok(None);
+        }
+        shape::check(self)?;
+        let loaded = LoadedKernels::new(context, multiprocessors)?;
+        Ok(Some(Box::new(ChosenKernels { loaded, variants: *self, counting: self.counting() })))
+    }
+}
+
+/// The variants of a run, on its GPU.
+struct ChosenKernels {
+    loaded: LoadedKernels,
+    variants: Variants,
+    counting: Option<HistogramVariant>,
+}
+
+/// What the scan needs beside the buffers of a picture.
+struct ScanRoom {
+    scan: Scan,
+    cdf: CudaSlice<u32>,
+    least: CudaSlice<u32>,
+}
+
+impl StageKernels for ChosenKernels {
+    fn count(&self, picture: Stage<'_>) -> Result<bool, Error> {
+        if self.counting.is_none() {
+            return Ok(false);
+        }
+        let counted = CountedRegion {
+            plane: picture.plane,
+            element_bytes: picture.layout.sample().bytes,
+            area: Area::counted(&picture.layout, picture.counted, picture.is_made),
+            levels: Levels::new(picture.levels, picture.strength),
+            counts: picture.counts,
+            codes: picture.layout.codes() as u32,
+        };
+        let variants = Variants { histogram: self.counting, ..self.variants };
+        kernels::histogram(&self.loaded, &picture.stream, &counted, &variants, &Shape::USUAL)?;
+        Ok(true)
+    }
+
+    fn make_curve(&self, picture: Stage<'_>) -> Result<bool, Error> {
+        if self.variants.scan.is_none() {
+            return Ok(false);
+        }
+        let Stage { stream, layout, counted, levels, strength, counts, curve, kept, .. } = picture;
+        let kept = match kept {
+            Some(kept) => kept,
+            None => kept.insert(Box::new(self.room(&stream, layout.codes())?)),
+        };
+        let room: &ScanRoom = kept.downcast_ref().expect("nothing else is kept there");
+        kernels::scan(&stream, &room.scan, counts, &room.cdf)?;
+        kernels::cdf_min(&self.loaded, &stream, &room.cdf, &room.least, &self.variants, None)?;
+        let levels = Levels::new(levels, strength);
+        let total = (counted.width * counted.height) as u32;
+        kernels::curve(&self.loaded, &stream, (&room.cdf, &room.least, total), &levels, None, curve)?;
+        stream.memset_zeros(counts).doing("clearing memory on the device")?;
+        Ok(true)
+    }
+}
+
+impl ChosenKernels {
+    fn room(&self, stream: &Arc<CudaStream>, codes: usize) -> Result<ScanRoom, Error> {
+        let zeros = |entries| stream.alloc_zeros(entries).doing("allocating memory on the device");
+        let scan = Scan::new(&self.loaded, stream, codes as u32, &self.variants, &Shape::USUAL, None)?;
+        Ok(ScanRoom { scan, cdf: zeros(codes)?, least: zeros(1)? })
+    }
+}
