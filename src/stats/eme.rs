@@ -1,36 +1,87 @@
 //! EME, the measure of enhancement (Agaian, Panetta, Grigoryan 2001): local contrast.
 
 use crate::equalize::{levels, luminance_row};
-use crate::frame::Frame;
+use crate::frame::{Component, Frame, Luminance};
+use crate::spec::Levels;
 
 /// Width and height of a block, in pixels; those at the right and the lower edge hold what is left.
 const BLOCK: usize = 8;
 
-/// The mean over blocks of 8 x 8 pixels of `20 * ln((max + 1) / (min + 1))`, where `max` and `min` are the highest and
-/// the lowest luminance of a block in levels above black. The ones guard against division by zero: a flat block has
-/// no contrast, and one from black to white at 8 bits in full range has 20 * ln 256, about 111.
-pub fn eme(frame: &Frame) -> f64 {
-    let levels = levels(frame);
-    let mut codes = vec![0; frame.width()];
-    let mut ranges = vec![(u16::MAX, 0); frame.width().div_ceil(BLOCK)];
-    let (mut sum, mut blocks) = (0.0, 0);
-    for y in 0..frame.height() {
-        luminance_row(frame, y, &mut codes);
-        for (range, block) in ranges.iter_mut().zip(codes.chunks(BLOCK)) {
-            for &code in block {
-                *range = (range.0.min(code), range.1.max(code));
+/// Up to this number of levels, the contrast of each pair of levels is computed once and kept.
+const MOST_KEPT: usize = 256;
+
+/// Measures frames.
+#[derive(Default)]
+pub struct Eme {
+    /// The levels at hand, and the contrast of a block by its highest and lowest level; NaN where it has not occurred yet.
+    kept: Option<(Levels, Vec<f64>)>,
+}
+
+impl Eme {
+    /// The mean over blocks of 8 x 8 pixels of `20 * ln((max + 1) / (min + 1))`, where `max` and `min` are the highest and
+    /// the lowest luminance of a block in levels above black. The ones guard against division by zero: a flat block has
+    /// no contrast, and one from black to white at 8 bits in full range has 20 * ln 256, about 111.
+    pub fn of(&mut self, frame: &Frame) -> f64 {
+        let descriptor = frame.format().descriptor();
+        match descriptor.luminance {
+            Luminance::Stored(Component { plane, offset: 0, step: 1 }) if descriptor.sample.bytes == 1 => {
+                let plane = &frame.planes()[plane];
+                self.of_rows(frame, u8::MAX, |y, codes| codes.copy_from_slice(&plane.row(y)[..frame.width()]))
             }
-        }
-        if (y + 1) % BLOCK == 0 || y + 1 == frame.height() {
-            for range in &mut ranges {
-                let (min, max) = std::mem::replace(range, (u16::MAX, 0));
-                let above_black = |code: u16| levels.level_of(code) as f64 + 1.0;
-                sum += 20.0 * (above_black(max) / above_black(min)).ln();
-            }
-            blocks += ranges.len();
+            _ => self.of_rows(frame, u16::MAX, |y, codes| luminance_row(frame, y, codes)),
         }
     }
-    sum / blocks as f64
+
+    /// The same of a frame whose rows of codes `read` reads; no code is above `most`.
+    fn of_rows<T: Copy + Ord + Default + Into<u16>>(
+        &mut self,
+        frame: &Frame,
+        most: T,
+        mut read: impl FnMut(usize, &mut [T]),
+    ) -> f64 {
+        let levels = levels(frame);
+        let width = frame.width();
+        let mut codes = vec![T::default(); width];
+        // The extremes of each column of a row of blocks.
+        let (mut lowest, mut highest) = (vec![most; width], vec![T::default(); width]);
+        let (mut sum, mut blocks) = (0.0, 0);
+        for y in 0..frame.height() {
+            read(y, &mut codes);
+            for ((lowest, highest), &code) in lowest.iter_mut().zip(&mut highest).zip(&codes) {
+                *lowest = code.min(*lowest);
+                *highest = code.max(*highest);
+            }
+            if (y + 1) % BLOCK == 0 || y + 1 == frame.height() {
+                for (lowest, highest) in lowest.chunks(BLOCK).zip(highest.chunks(BLOCK)) {
+                    let min = lowest.iter().copied().fold(most, T::min);
+                    let max = highest.iter().copied().fold(T::default(), T::max);
+                    sum += self.contrast(levels, min.into(), max.into());
+                    blocks += 1;
+                }
+                lowest.fill(most);
+                highest.fill(T::default());
+            }
+        }
+        sum / f64::from(blocks)
+    }
+
+    /// The contrast of a block whose lowest and highest codes are these.
+    fn contrast(&mut self, levels: Levels, min: u16, max: u16) -> f64 {
+        let [min, max] = [min, max].map(|code| levels.level_of(code));
+        let compute = || 20.0 * ((max as f64 + 1.0) / (min as f64 + 1.0)).ln();
+        if levels.count() > MOST_KEPT {
+            return compute();
+        }
+        if self.kept.as_ref().is_none_or(|(of, _)| *of != levels) {
+            self.kept = Some((levels, vec![f64::NAN; MOST_KEPT * MOST_KEPT]));
+        }
+        let Some((_, kept)) = &mut self.kept else { return compute() };
+        let place = &mut kept[max * MOST_KEPT + min];
+        if place.is_nan() {
+            *place = compute();
+        }
+        *place
+    }
 }
 
 #[cfg(test)]
@@ -47,21 +98,21 @@ mod tests {
 
     #[test]
     fn a_flat_picture_has_no_local_contrast() {
-        assert_eq!(eme(&gray((20, 9), Range::Full, |_, _| 0)), 0.0);
-        assert_eq!(eme(&gray((1, 1), Range::Full, |_, _| 255)), 0.0);
+        assert_eq!(Eme::default().of(&gray((20, 9), Range::Full, |_, _| 0)), 0.0);
+        assert_eq!(Eme::default().of(&gray((1, 1), Range::Full, |_, _| 255)), 0.0);
     }
 
     #[test]
     fn each_block_counts_the_same_the_narrow_ones_at_the_edge_too() {
         // Two blocks across: eight columns of 9 and 99, then four flat ones.
         let frame = gray((12, 8), Range::Full, |x, _| if x == 3 { 99 } else { 9 });
-        assert!((eme(&frame) - 20.0 * 10f64.ln() / 2.0).abs() < 1e-12);
+        assert!((Eme::default().of(&frame) - 20.0 * 10f64.ln() / 2.0).abs() < 1e-12);
     }
 
     #[test]
     fn levels_count_from_black() {
         // 16 is black in limited range, and what is below it is black too.
         let frame = gray((8, 8), Range::Limited, |x, y| if (x, y) == (7, 7) { 16 + 9 } else { 3 });
-        assert!((eme(&frame) - 20.0 * 10f64.ln()).abs() < 1e-12);
+        assert!((Eme::default().of(&frame) - 20.0 * 10f64.ln()).abs() < 1e-12);
     }
 }

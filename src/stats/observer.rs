@@ -2,7 +2,7 @@
 //! (`--save-curves`).
 
 use super::measures::{curve_change, deviation, entropy, largest_slope, mean};
-use super::{Record, Recording, eme::eme};
+use super::{Record, Recording, eme::Eme};
 use crate::curves::{CurveWriter, Kind};
 use crate::equalize::cpu::{Engine, Isa};
 use crate::equalize::{Observation, Observer, Role, Work, whole};
@@ -42,6 +42,7 @@ pub struct Recorder {
     /// Seconds in a unit of the frames' times.
     time_unit: f64,
     engine: Engine,
+    eme: Eme,
     /// The scenes of frames that are sent through given curves, for which the backend looks for none.
     scenes: Option<(Settings, Scenes)>,
     /// The number of the scene of the first frame: the frames that warmed up may have had others.
@@ -62,6 +63,7 @@ impl Recorder {
             progress,
             time_unit: f64::from(input.video_stream().time_base),
             engine,
+            eme: Eme::default(),
             scenes: None,
             first_scene: None,
             last: None,
@@ -114,8 +116,8 @@ impl Recorder {
             deviation_after: rounded(deviation(&equalized)),
             entropy_before: rounded(entropy(&all)),
             entropy_after: rounded(entropy(&equalized)),
-            eme_before: rounded(eme(before)),
-            eme_after: rounded(eme(after)),
+            eme_before: rounded(self.eme.of(before)),
+            eme_after: rounded(self.eme.of(after)),
             ambe: rounded((mean(&all) - mean(&equalized)).abs()),
             slope,
             curve_change: rounded(change),

@@ -8,7 +8,8 @@ use histeq_video::cuda::{Code, Error, Gpu, History, Layout, Picture as DevicePic
 use histeq_video::equalize::cuda::Cuda;
 use histeq_video::equalize::whole;
 use histeq_video::frame::{Buffer, Frame, PixelFormat, Plane, Pool};
-use histeq_video::spec::{Gain, Settings};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use histeq_video::spec::{Gain, Rect, Settings};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -193,6 +194,32 @@ fn a_ring_goes_on_after_a_refused_launch() {
         let found = ring.collect().unwrap().unwrap().frame;
         assert_eq!(difference(&by_reference(Settings::default()).equalize(&frame), &found), None);
     }
+}
+
+#[test]
+fn a_task_for_another_kind_of_picture_never_reaches_the_kernels() {
+    let Some(gpu) = gpu() else { return };
+    let make = |format, size| Picture::new(format, size).make();
+    let (narrow, wide) = (make(PixelFormat::Gray, (64, 48)), make(PixelFormat::Gray16le, (64, 48)));
+    let larger = make(PixelFormat::Gray, (640, 480));
+    // More levels than there are counters, and a region that reaches beyond the plane.
+    for (frame, of_another) in [(&narrow, &wide), (&narrow, &larger), (&wide, &narrow)] {
+        let mut ring = Ring::new(gpu, 1).unwrap();
+        let submitted = catch_unwind(AssertUnwindSafe(|| ring.submit(frame.clone(), task(of_another))));
+        assert!(submitted.is_err());
+        let mut pictures = DevicePicture::several(gpu, &Layout::of(frame, false).unwrap(), 1).unwrap();
+        let mut history = History::on(pictures[0].stream()).unwrap();
+        let equalized = catch_unwind(AssertUnwindSafe(|| pictures[0].equalize(&mut history, &task(of_another))));
+        assert!(equalized.is_err());
+    }
+    let beyond = Rect { x: 60, y: 40, width: 1000, height: usize::MAX };
+    let within = Rect { x: 60, y: 40, width: 4, height: 8 };
+    let found = [beyond, within].map(|counted| {
+        let mut ring = Ring::new(gpu, 1).unwrap();
+        ring.submit(narrow.clone(), Task::new(&narrow, Settings::default(), counted)).unwrap();
+        ring.collect().unwrap().unwrap().frame
+    });
+    assert_eq!(difference(&found[0], &found[1]), None, "a region is cut off where the frame ends");
 }
 
 #[test]
