@@ -4,7 +4,6 @@
 //! the instruction set, by its number from 0, the slowest.
 
 use histeq_video::equalize::cpu::{Engine, Isa};
-use histeq_video::equalize::whole;
 use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use histeq_video::spec::clahe::{TileCurves, Tiles};
 use histeq_video::spec::{Chroma, Equalization, Gain, Settings};
@@ -42,7 +41,7 @@ fn main() {
             let start = Instant::now();
             equalized = Some(match &local {
                 None => {
-                    let histogram = engine.histogram(&frame, whole(&frame));
+                    let histogram = engine.histogram(&frame, frame.whole());
                     let size = (frame.width(), frame.height());
                     engine.map(&frame, &equalization.next(&histogram, size).curve, Chroma::Keep)
                 }

@@ -59,7 +59,7 @@
 //! | module | what it is | may use |
 //! |---|---|---|
 //! | [`spec`] | histogram, curve, strength: pure integers | |
-//! | [`frame`] | a picture: format, planes, pool | |
+//! | [`frame`] | a picture: format, planes, pool | spec |
 //! | [`cuda`] | a GPU: memory, streams, kernels | frame, spec |
 //! | [`equalize`] | the backends: reference, CPU, CUDA | spec, frame, cuda |
 //!

@@ -4,7 +4,6 @@
 //! the same curve. So it is counted once, and mapped once for each curve that comes up.
 
 use crate::equalize::reference::{histogram, map, tile_histograms};
-use crate::equalize::{levels, tiles, whole};
 use crate::frame::{Frame, HostPool};
 use crate::spec::clahe::{TileBins, TileCurves, TileHistograms};
 use crate::spec::{Curve, Equalization, Gain, Histogram, Method, Plateau, Settings, Smoothing, Threshold};
@@ -30,13 +29,13 @@ enum Mapping {
 impl<'a> Expected<'a> {
     /// Before the first frame.
     pub fn of(frame: &'a Frame, settings: Settings) -> Self {
-        let bins = TileBins::new(levels(frame), settings.bins);
+        let bins = TileBins::new(frame.levels(), settings.bins);
         Expected {
             frame,
             settings,
             equalization: Equalization::new(settings),
-            counts: histogram(frame, whole(frame)),
-            tile_counts: tiles(frame, settings.method).map(|tiles| tile_histograms(frame, tiles, bins)),
+            counts: histogram(frame, frame.whole()),
+            tile_counts: frame.tiles(settings.method).map(|tiles| tile_histograms(frame, tiles, bins)),
             mapped: Vec::new(),
         }
     }

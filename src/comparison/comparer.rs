@@ -3,7 +3,7 @@
 use super::layout::{Layout, View};
 use crate::chart::{Canvas, Lettering, bars, curve, divider, label};
 use crate::equalize::cpu::{Engine, Isa};
-use crate::equalize::{relation, whole};
+use crate::equalize::relation;
 use crate::ffmpeg::{Colour, Converter, Picture, RawFormat, VideoFormat};
 use crate::frame::{Frame, HostPool, Model, PixelFormat};
 use anyhow::Result;
@@ -79,7 +79,7 @@ impl Comparer {
         let Some(charts) = layout.charts(lettering) else { return };
         for (frame, chart) in [a, b].into_iter().zip(charts) {
             canvas.shade(chart.offset(lettering.margin() as i32 / 2));
-            bars(canvas, chart, &self.engine.histogram(frame, whole(frame)));
+            bars(canvas, chart, &self.engine.histogram(frame, frame.whole()));
         }
         if let Some(points) = relation(a, b, 1) {
             curve(canvas, charts[0], &points, lettering.scale + 1);

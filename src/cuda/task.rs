@@ -2,7 +2,7 @@
 //! the kernels take its levels and its region on trust.
 
 use super::layout::Layout;
-use crate::frame::{Frame, Matrix, Range};
+use crate::frame::Frame;
 use crate::spec::clahe::{TileBins, Tiles};
 use crate::spec::{Gain, Levels, Method, Plateau, Rect, Settings, Weights};
 
@@ -41,17 +41,8 @@ impl Task {
     /// of it does.
     pub fn new(frame: &Frame, settings: Settings, counted: Rect) -> Self {
         let size = (frame.width(), frame.height());
-        let counted = counted.within(size).unwrap_or(Rect::whole(size));
-        let depth = frame.format().depth();
-        let levels = match frame.range() {
-            Range::Limited => Levels::limited(depth),
-            Range::Full => Levels::full(depth),
-        };
-        let weights = match frame.matrix() {
-            Matrix::Bt601 => Weights::BT601,
-            Matrix::Bt709 => Weights::BT709,
-            Matrix::Bt2020 => Weights::BT2020,
-        };
+        let (levels, weights) = (frame.levels(), frame.weights());
+        let counted = counted.within(size).unwrap_or(frame.whole());
         let samples = counted.width as u64 * counted.height as u64;
         Task { levels, weights, settings, counted, size, samples, readback: Readback::Nothing }
     }

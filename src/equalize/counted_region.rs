@@ -7,7 +7,6 @@
 //! W + F frames alone.
 
 use super::luminance::Rows;
-use super::{levels, whole};
 use crate::frame::Frame;
 use crate::spec::{Levels, Method, Rect, Region, Settings};
 use std::collections::VecDeque;
@@ -26,14 +25,14 @@ impl CountedRegion {
     /// The part of the next frame that is counted.
     pub fn next(&mut self, frame: &Frame, settings: &Settings) -> Rect {
         match (settings.method, settings.region) {
-            (Method::Clahe { .. }, _) | (_, Region::Whole) => whole(frame),
-            (_, Region::Fixed(rect)) => rect.within((frame.width(), frame.height())).unwrap_or(whole(frame)),
+            (Method::Clahe { .. }, _) | (_, Region::Whole) => frame.whole(),
+            (_, Region::Fixed(rect)) => rect.within((frame.width(), frame.height())).unwrap_or(frame.whole()),
             (_, Region::Auto) => self.without_bars(frame, settings.smoothing.memory() as usize),
         }
     }
 
     fn without_bars(&mut self, frame: &Frame, memory: usize) -> Rect {
-        let kind = Some(((frame.width(), frame.height()), levels(frame)));
+        let kind = Some(((frame.width(), frame.height()), frame.levels()));
         if self.kind != kind {
             self.pictures.clear();
             self.kind = kind;
@@ -41,12 +40,12 @@ impl CountedRegion {
         self.pictures.truncate(memory - 1);
         let picture = self.picture(frame);
         self.pictures.push_front(picture);
-        self.pictures.iter().flatten().copied().reduce(around).unwrap_or(whole(frame))
+        self.pictures.iter().flatten().copied().reduce(around).unwrap_or(frame.whole())
     }
 
     /// What of a frame is not bars; `None` of a black one. Looks at bars only, so that a frame without any costs nothing.
     fn picture(&mut self, frame: &Frame) -> Option<Rect> {
-        let levels = levels(frame);
+        let levels = frame.levels();
         let black = levels.lo() + (levels.count() / 32) as u16;
         let rows = &mut self.rows;
         let is_bar = |rows: &mut Rows, y: usize| rows.read(frame, y).iter().all(|&code| code <= black);

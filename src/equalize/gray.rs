@@ -1,7 +1,6 @@
 //! Luminance alone (`--gray`): frames lose their colour before they are equalized, so that what is written is just what
 //! was counted and mapped.
 
-use super::levels;
 use super::luminance::luminance_row;
 use crate::frame::{Endian, Frame, HostPool, Luminance, Model, PixelFormat, Plane, Range};
 use anyhow::{Context, Result};
@@ -30,7 +29,7 @@ impl Gray {
         let range = if descriptor.model == Model::Rgb { Range::Full } else { frame.range() };
         let mut gray = Frame::new(format, (frame.width(), frame.height()), range, frame.matrix(), vec![luma])?;
         (gray.pts, gray.attachment) = (frame.pts, frame.attachment.clone());
-        debug_assert_eq!(levels(&gray), levels(frame));
+        debug_assert_eq!(gray.levels(), frame.levels());
         Ok(gray)
     }
 

@@ -1,6 +1,5 @@
 //! The luminance of a frame, row by row, for whoever measures it.
 
-use super::weights;
 use crate::frame::{Component, Frame, Luminance};
 
 /// Reads the luminance codes of row `y` into `codes`, which has one place a pixel.
@@ -25,7 +24,7 @@ pub fn luminance_row(frame: &Frame, y: usize, codes: &mut [u16]) {
             }
         }
         Luminance::FromRgb { r, g, b } => {
-            let (weights, rows) = (weights(frame), [row(r), row(g), row(b)]);
+            let (weights, rows) = (frame.weights(), [row(r), row(g), row(b)]);
             for (x, code) in codes.iter_mut().enumerate() {
                 *code = weights.luminance([read(rows[0], r, x), read(rows[1], g, x), read(rows[2], b, x)]);
             }

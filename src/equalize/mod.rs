@@ -28,10 +28,8 @@ pub use stage::{CurveSource, EqualizeStage, Observation, Observer};
 pub use verify::{Verifier, first_difference};
 pub use work::{Applied, Equalized, Report, Role, Work};
 
-use crate::frame::{Frame, Matrix, Pool, Range};
-use crate::spec::chroma::Colours;
-use crate::spec::clahe::Tiles;
-use crate::spec::{Chroma, Levels, Method, Rect, Remembered, Weights};
+use crate::frame::Pool;
+use crate::spec::{Chroma, Remembered};
 use anyhow::Result;
 use std::sync::Arc;
 
@@ -81,39 +79,4 @@ pub trait Equalizer: Send {
 
     /// What does the work, for the summary: `cpu (avx512, 2 threads)`.
     fn name(&self) -> String;
-}
-
-/// The levels that the luminance of `frame` has.
-pub fn levels(frame: &Frame) -> Levels {
-    match frame.range() {
-        Range::Limited => Levels::limited(frame.format().depth()),
-        Range::Full => Levels::full(frame.format().depth()),
-    }
-}
-
-/// The weights of red, green and blue in the luminance of `frame`.
-pub fn weights(frame: &Frame) -> Weights {
-    match frame.matrix() {
-        Matrix::Bt601 => Weights::BT601,
-        Matrix::Bt709 => Weights::BT709,
-        Matrix::Bt2020 => Weights::BT2020,
-    }
-}
-
-/// What the chroma samples of a YUV frame mean.
-pub fn colours(frame: &Frame) -> Colours {
-    Colours::new(levels(frame), weights(frame))
-}
-
-/// The tiles of `frame`, if `method` has any.
-pub fn tiles(frame: &Frame, method: Method) -> Option<Tiles> {
-    match method {
-        Method::Global => None,
-        Method::Clahe { columns, rows } => Some(Tiles::new(columns, rows, (frame.width(), frame.height()))),
-    }
-}
-
-/// All of `frame`.
-pub fn whole(frame: &Frame) -> Rect {
-    Rect::whole((frame.width(), frame.height()))
 }

@@ -1,7 +1,7 @@
 //! The specification applied to frames, one sample at a time, by the simplest loops that can be read aloud. Slow; every
 //! backend is tested against it, and `--verify` recomputes a whole run with it.
 
-use super::{Applied, Equalized, Equalizer, Role, Work, colours, levels, tiles, weights, whole};
+use super::{Applied, Equalized, Equalizer, Role, Work};
 use crate::frame::{ChromaSamples, Component, Frame, HostPool, Luminance, PlaneMut};
 use crate::spec::chroma::{Covered, rescaled};
 use crate::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
@@ -54,11 +54,11 @@ impl Reference {
 /// What is counted of the frame of `work`.
 fn counts(work: &Work) -> Counts {
     let (frame, settings) = (work.frame(), work.settings());
-    match tiles(frame, settings.method) {
+    match frame.tiles(settings.method) {
         None => Counts::Frame { size: (frame.width(), frame.height()), histogram: histogram(frame, work.counted()) },
         Some(tiles) => Counts::Tiles {
-            frame: work.counts_frame_with_tiles().then(|| histogram(frame, whole(frame))),
-            tiles: tile_histograms(frame, tiles, TileBins::new(levels(frame), settings.bins)),
+            frame: work.counts_frame_with_tiles().then(|| histogram(frame, frame.whole())),
+            tiles: tile_histograms(frame, tiles, TileBins::new(frame.levels(), settings.bins)),
         },
     }
 }
@@ -114,7 +114,7 @@ impl Equalizer for Reference {
 
 /// The histogram of the luminance in a part of `frame`.
 pub fn histogram(frame: &Frame, counted: Rect) -> Histogram {
-    let mut histogram = Histogram::new(levels(frame));
+    let mut histogram = Histogram::new(frame.levels());
     for y in counted.y..counted.y + counted.height {
         for x in counted.x..counted.x + counted.width {
             histogram.add(luminance(frame, x, y));
@@ -171,7 +171,7 @@ pub fn map(frame: &Frame, chroma: Chroma, pool: &HostPool, value: impl Fn(usize,
 /// Scales the chroma samples of `frame`, if it has any, by the gain of the luma that they cover, into `planes`.
 fn scale_chroma(frame: &Frame, planes: &mut [PlaneMut], value: impl Fn(usize, usize, u16) -> u16) {
     let Some(ChromaSamples { cb, cr, log2_width, log2_height }) = frame.format().descriptor().chroma else { return };
-    let colours = colours(frame);
+    let colours = frame.colours();
     let (width, height) = (1 << log2_width, 1 << log2_height);
     for y in 0..frame.height().div_ceil(height) {
         for x in 0..frame.width().div_ceil(width) {
@@ -196,7 +196,7 @@ fn luminance(frame: &Frame, x: usize, y: usize) -> u16 {
     match frame.format().descriptor().luminance {
         Luminance::Stored(luma) => read(frame, luma, x, y),
         Luminance::FromRgb { r, g, b } => {
-            weights(frame).luminance([r, g, b].map(|component| read(frame, component, x, y)))
+            frame.weights().luminance([r, g, b].map(|component| read(frame, component, x, y)))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The curve between two frames, as far as their pixels tell it: what the levels of A are in B.
 
-use super::{levels, luminance_row};
+use super::luminance_row;
 use crate::frame::Frame;
 
 /// For each level that occurs in `a`, from the lowest to the highest: the level, and the mean of what the same pixels
@@ -11,7 +11,7 @@ pub fn relation(a: &Frame, b: &Frame, step: usize) -> Option<Vec<(f64, f64)>> {
     if size != (b.width(), b.height()) {
         return None;
     }
-    let (of_a, of_b) = (levels(a), levels(b));
+    let (of_a, of_b) = (a.levels(), b.levels());
     let mut sums = vec![(0u64, 0u64); of_a.count()];
     let (mut before, mut after) = (vec![0; size.0], vec![0; size.0]);
     for y in (0..size.1).step_by(step) {

@@ -1,6 +1,5 @@
 //! What goes into a backend and what comes out of it: one [`Work`] a frame, one [`Equalized`] a work.
 
-use super::{levels, whole};
 use crate::frame::Frame;
 use crate::spec::{Counts, Curve, Method, Rect, Region, Scene, Settings};
 use std::sync::Arc;
@@ -44,7 +43,7 @@ impl Work {
     pub fn new(frame: Frame, settings: Settings) -> Self {
         let counted = match settings.region {
             Region::Fixed(rect) => rect,
-            Region::Whole | Region::Auto => whole(&frame),
+            Region::Whole | Region::Auto => frame.whole(),
         };
         Work { frame, settings, counted, role: Role::Equalize, report: Report::Window }.counting(counted)
     }
@@ -52,7 +51,7 @@ impl Work {
     /// The same, with the samples in `region` counted, as far as it lies in the frame; all of them where none of it does.
     #[must_use]
     pub fn counting(self, region: Rect) -> Self {
-        let counted = region.within((self.frame.width(), self.frame.height())).unwrap_or(whole(&self.frame));
+        let counted = region.within((self.frame.width(), self.frame.height())).unwrap_or(self.frame.whole());
         Work { counted, ..self }
     }
 
@@ -62,7 +61,7 @@ impl Work {
     /// When the curve does not have a code for each of the frame's.
     #[must_use]
     pub fn through(self, curve: Arc<Curve>) -> Self {
-        assert_eq!(curve.codes().len(), levels(&self.frame).codes(), "a curve of another depth");
+        assert_eq!(curve.codes().len(), self.frame.levels().codes(), "a curve of another depth");
         Work { role: Role::SendThrough(curve), ..self }
     }
 
@@ -110,7 +109,7 @@ impl Work {
 
     /// Whether the histogram that is counted is that of all samples of the frame.
     pub fn counts_frame(&self) -> bool {
-        self.settings.method != Method::Global || self.counted == whole(&self.frame)
+        self.settings.method != Method::Global || self.counted == self.frame.whole()
     }
 
     /// Whether the histogram of the frame is needed beside those of its tiles.

@@ -15,6 +15,9 @@ pub use memory::{Buffer, Memory, OnDevice};
 pub use plane::{Plane, PlaneMut};
 pub use pool::{HostBuffer, HostPool, LatePool, Pool};
 
+use crate::spec::chroma::Colours;
+use crate::spec::clahe::Tiles;
+use crate::spec::{Levels, Method, Rect, Weights};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -169,6 +172,41 @@ impl Frame {
     /// Which weights make its luminance if it is RGB, and its colours if it is YUV.
     pub fn matrix(&self) -> Matrix {
         self.matrix
+    }
+
+    /// The levels of its luminance: which codes are black, white and what lies between.
+    pub fn levels(&self) -> Levels {
+        match self.range {
+            Range::Limited => Levels::limited(self.format.depth()),
+            Range::Full => Levels::full(self.format.depth()),
+        }
+    }
+
+    /// The weights of red, green and blue in its luminance.
+    pub fn weights(&self) -> Weights {
+        match self.matrix {
+            Matrix::Bt601 => Weights::BT601,
+            Matrix::Bt709 => Weights::BT709,
+            Matrix::Bt2020 => Weights::BT2020,
+        }
+    }
+
+    /// The meaning of its chroma samples; of a YUV picture.
+    pub fn colours(&self) -> Colours {
+        Colours::new(self.levels(), self.weights())
+    }
+
+    /// Its tiles; `None` if `method` has one curve for the whole frame.
+    pub fn tiles(&self, method: Method) -> Option<Tiles> {
+        match method {
+            Method::Global => None,
+            Method::Clahe { columns, rows } => Some(Tiles::new(columns, rows, (self.width, self.height))),
+        }
+    }
+
+    /// The rectangle of all its pixels.
+    pub fn whole(&self) -> Rect {
+        Rect::whole((self.width, self.height))
     }
 
     /// Its planes, in the order of FFmpeg's.

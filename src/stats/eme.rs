@@ -1,6 +1,6 @@
 //! EME, the measure of enhancement (Agaian, Panetta, Grigoryan 2001): local contrast.
 
-use crate::equalize::{levels, luminance_row};
+use crate::equalize::luminance_row;
 use crate::frame::{Component, Frame, Luminance};
 use crate::spec::Levels;
 
@@ -39,7 +39,7 @@ impl Eme {
         most: T,
         mut read: impl FnMut(usize, &mut [T]),
     ) -> f64 {
-        let levels = levels(frame);
+        let levels = frame.levels();
         let width = frame.width();
         let mut codes = vec![T::default(); width];
         // The extremes of each column of a row of blocks.

@@ -5,7 +5,7 @@ use super::measures::{curve_change, deviation, entropy, largest_slope, mean};
 use super::{Record, Recording, eme::Eme};
 use crate::curves::{CurveWriter, Kind};
 use crate::equalize::cpu::{Engine, Isa};
-use crate::equalize::{Observation, Observer, Role, Work, whole};
+use crate::equalize::{Observation, Observer, Role, Work};
 use crate::frame::HostPool;
 use crate::pipeline::{Input, Progress, Stage};
 use crate::spec::{Curve, Histogram, Levels, Scene, Scenes, Settings};
@@ -76,7 +76,7 @@ impl Recorder {
         let counts = seen.after.applied.counts.as_ref().filter(|_| seen.before.counts_frame());
         match counts.and_then(|counts| counts.histogram()) {
             Some(histogram) => histogram.clone(),
-            None => self.engine.histogram(seen.before.frame(), whole(seen.before.frame())),
+            None => self.engine.histogram(seen.before.frame(), seen.before.frame().whole()),
         }
     }
 
@@ -96,7 +96,7 @@ impl Recorder {
         let (before, after) = (seen.before.frame(), &seen.after.frame);
         let scene = seen.after.applied.scene.unwrap_or_else(|| self.scene_of(seen.before));
         let all = self.histogram_before(seen);
-        let equalized = self.engine.histogram(after, whole(after));
+        let equalized = self.engine.histogram(after, after.whole());
         let levels = all.levels();
         let last = self.last.take().filter(|(of, last)| *of == levels && last.len() == curves.len());
         let change = last.map_or(0.0, |(_, last)| curve_change(&last, &curves, levels));

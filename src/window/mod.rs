@@ -12,7 +12,7 @@ mod screen;
 mod screenshot;
 
 use crate::equalize::cpu::{Engine, Isa};
-use crate::equalize::{levels, relation, whole};
+use crate::equalize::relation;
 use crate::ffmpeg::Converter;
 use crate::frame::{Frame, HostPool};
 use crate::pipeline::Notices;
@@ -172,7 +172,7 @@ impl Window {
             }
             captions::names(canvas, controls.view, size, at, columns);
             if controls.chart && !controls.help {
-                let histogram = engine.histogram(&shown.original, whole(&shown.original));
+                let histogram = engine.histogram(&shown.original, shown.original.whole());
                 chart::chart(canvas, &histogram, &curve(shown));
             }
             if controls.help {
@@ -204,7 +204,7 @@ impl Viewer for Window {
 /// The curve that has equalized a frame, at the codes that occur in it; both from 0 for the lowest code to 1 for the
 /// highest. The mean of them all, where tiles have curves of their own.
 fn curve(shown: &Shown) -> Vec<(f64, f64)> {
-    let (from, to) = (levels(&shown.original), levels(&shown.equalized));
+    let (from, to) = (shown.original.levels(), shown.equalized.levels());
     let share = |levels: Levels, level: f64| {
         (f64::from(levels.lo()) + level * (levels.count() - 1) as f64) / (levels.codes() - 1) as f64
     };

@@ -6,7 +6,6 @@ use crate::failover::guarded;
 use crate::pictures::{Content, Picture, difference};
 use histeq_video::cuda::{Code, Error, Gpu, History, Layout, Picture as DevicePicture, Ring, Task, Timeline};
 use histeq_video::equalize::cuda::Cuda;
-use histeq_video::equalize::whole;
 use histeq_video::frame::{Buffer, Frame, PixelFormat, Plane, Pool};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use histeq_video::spec::{Gain, Rect, Settings};
@@ -14,7 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 fn task(frame: &Frame) -> Task {
-    Task::new(frame, Settings::default(), whole(frame))
+    Task::new(frame, Settings::default(), frame.whole())
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::grid::LAYOUTS;
 use crate::pictures::{Picture, Random, difference, seed};
 use crate::program::{Dir, Run};
 use crate::reader::list;
-use histeq_video::equalize::{Failover, levels};
+use histeq_video::equalize::Failover;
 use histeq_video::frame::PixelFormat;
 use histeq_video::spec::{Curve, Gain, Levels, Method, Settings, Smoothing};
 use serde_json::Value;
@@ -57,8 +57,8 @@ fn every_backend_sends_frames_through_the_curve_that_it_is_given() {
                 let mut equalizer = Sequence::new(Box::new(failover), settings).verified();
                 let mut reference = by_reference(settings);
                 let mut expected = Vec::new();
-                let first = any_curve(levels(&picture(0)), &mut random);
-                let second = any_curve(levels(&picture(0)), &mut random);
+                let first = any_curve(picture(0).levels(), &mut random);
+                let second = any_curve(picture(0).levels(), &mut random);
                 // The same one for several frames, changes while frames are under way, and none in between.
                 let curves = [None, Some(&first), Some(&first), Some(&second), Some(&first), None, None, Some(&second)];
                 for (number, curve) in curves.into_iter().enumerate() {
@@ -84,15 +84,15 @@ fn every_backend_sends_frames_through_the_curve_that_it_is_given() {
 #[test]
 fn a_given_curve_is_looked_up_code_by_code() {
     let frame = Picture::new(PixelFormat::Gray, (64, 5)).make();
-    let curve = any_curve(levels(&frame), &mut Random::new(seed()));
+    let curve = any_curve(frame.levels(), &mut Random::new(seed()));
     let mut reference = by_reference(Settings::default());
     reference.set_curve(Some(curve.clone()));
     let found = reference.equalize(&frame);
     let looked_up = |row: &[u8]| row.iter().map(|&code| curve.codes()[usize::from(code)] as u8).collect::<Vec<u8>>();
     assert!((0..5).all(|y| found.planes()[0].row(y) == looked_up(frame.planes()[0].row(y))));
     let frame = Picture::new(PixelFormat::Gray10le, (64, 5)).make();
-    assert!(Curve::from_codes(levels(&frame), vec![0; 256]).is_none(), "too few codes");
-    assert!(Curve::from_codes(levels(&frame), vec![1024; 1024]).is_none(), "a code that is too high");
+    assert!(Curve::from_codes(frame.levels(), vec![0; 256]).is_none(), "too few codes");
+    assert!(Curve::from_codes(frame.levels(), vec![1024; 1024]).is_none(), "a code that is too high");
 }
 
 #[test]

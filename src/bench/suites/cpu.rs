@@ -9,7 +9,7 @@ use crate::bench::value::microseconds;
 use crate::bench::{Row, Setup, Table, Unit, Value};
 use crate::equalize::cpu::{Cpu, Engine, Isa};
 use crate::equalize::reference::{histogram, map, tile_histograms};
-use crate::equalize::{Equalizer, Work, levels, whole};
+use crate::equalize::{Equalizer, Work};
 use crate::frame::{Frame, HostPool, PixelFormat};
 use crate::spec::clahe::{TileBins, TileCurves, Tiles};
 use crate::spec::{Chroma, Curve, Settings};
@@ -158,10 +158,10 @@ fn passes(setup: &Setup) -> Result<Table> {
 fn pass_by_pass(setup: &Setup, frame: &Frame, isa: Isa, mut row: Row) -> Result<Row> {
     let Some(mut engine) = Engine::new(isa, HostPool::default()) else { unreachable!("{isa} is available") };
     let (pool, repeats) = (HostPool::default(), setup.repeats);
-    let counts = histogram(frame, whole(frame));
+    let counts = histogram(frame, frame.whole());
     let curve = Curve::equalizing(&counts);
     let mut found = None;
-    row.set("histogram", repeats.time(|| found = Some(engine.histogram(frame, whole(frame)))));
+    row.set("histogram", repeats.time(|| found = Some(engine.histogram(frame, frame.whole()))));
     ensure!(found.as_ref() == Some(&counts), "{isa}: the histogram is not what the reference says");
     for (name, chroma) in [("map", Chroma::Keep), ("map, saturation too", Chroma::Scale)] {
         let gray = frame.format().descriptor().chroma.is_none() && frame.rewritten_planes(true) == (0..1);
@@ -175,7 +175,7 @@ fn pass_by_pass(setup: &Setup, frame: &Frame, isa: Isa, mut row: Row) -> Result<
     }
     let settings = local();
     let tiles = Tiles::new(8, 8, (frame.width(), frame.height()));
-    let expected = tile_histograms(frame, tiles, TileBins::new(levels(frame), settings.bins));
+    let expected = tile_histograms(frame, tiles, TileBins::new(frame.levels(), settings.bins));
     let mut found = None;
     row.set("tile histograms", repeats.time(|| found = Some(engine.tile_histograms(frame, tiles, settings.bins))));
     ensure!(found.as_ref() == Some(&expected), "{isa}: the tiles' histograms are not what the reference says");

@@ -6,7 +6,6 @@ use crate::bench::expected::{Expected, check, check_values, local, modified};
 use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value};
 use crate::cuda::{Gpu, History, Layout, Picture, Ring, Task};
-use crate::equalize::whole;
 use crate::frame::{Frame, Model, PixelFormat};
 use crate::spec::{Settings, Strength};
 use anyhow::{Result, anyhow};
@@ -118,7 +117,7 @@ fn one_stream(gpu: &Arc<Gpu>) -> Result<Arc<cudarc::driver::CudaStream>> {
 fn task(frame: &Frame, settings: Settings) -> Task {
     let strength = Strength::from_share(0.0).expect("a share");
     let settings = Settings { strength, ..settings };
-    Task::new(frame, settings, whole(frame))
+    Task::new(frame, settings, frame.whole())
 }
 
 /// Pictures of this frame that take more memory than the cache.
@@ -186,7 +185,7 @@ fn frame_row(setup: &Setup, gpu: &Arc<Gpu>, copies: &mut DeviceCopies, case: Cas
 
 /// Microseconds a frame where one launch does many; `None` where there is no such kernel. Verified at full strength first.
 fn batch(setup: &Setup, pictures: &mut [Picture], history: &mut History, frame: &Frame) -> Result<Option<Value>> {
-    let full = Task::new(frame, Settings::default(), whole(frame));
+    let full = Task::new(frame, Settings::default(), frame.whole());
     if !Picture::equalize_batch(pictures, history, &full)? {
         return Ok(None);
     }
@@ -230,7 +229,7 @@ fn verify(gpu: &Arc<Gpu>, frame: &Frame, settings: Settings) -> Result<()> {
     let mut ring = Ring::new(gpu, 1)?;
     let mut expected = Expected::of(frame, settings);
     for _ in 0..2 {
-        let task = Task::new(frame, settings, whole(frame));
+        let task = Task::new(frame, settings, frame.whole());
         ring.submit(frame.clone(), task)?;
         let found = ring.collect()?.ok_or_else(|| anyhow!("no frame came back"))?;
         check(&format!("{} on the GPU", frame.format()), expected.after(1), &found.frame)?;

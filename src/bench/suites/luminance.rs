@@ -8,7 +8,6 @@ use crate::bench::references::{BEST, SEQUENTIAL};
 use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value, sequential};
 use crate::equalize::cpu::{Engine, Isa};
-use crate::equalize::whole;
 use crate::frame::{Frame, HostPool, PixelFormat};
 use crate::publications::{Experiment, Formula, HistogramVariant, KernelBench, Memory, PixelOrder, Variants};
 use crate::spec::Weights;
@@ -101,7 +100,7 @@ impl Image {
         });
         let mut engine = Engine::new(Isa::best(), HostPool::default()).expect("the best is available");
         let mut found = None;
-        let best = setup.repeats.time(|| found = Some(engine.histogram(&self.frame, whole(&self.frame))));
+        let best = setup.repeats.time(|| found = Some(engine.histogram(&self.frame, self.frame.whole())));
         let found = found.map(|found| found.counts().to_vec()).unwrap_or_default();
         check_values("luminance on the CPU", &counts.map(u64::from), &found)?;
         Ok([sequential, best])

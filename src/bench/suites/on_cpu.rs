@@ -7,7 +7,6 @@ use crate::bench::sequential;
 use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value};
 use crate::equalize::cpu::{Engine, Isa};
-use crate::equalize::whole;
 use crate::frame::{Frame, HostPool, PixelFormat};
 use crate::spec::{Chroma, Curve};
 use anyhow::Result;
@@ -58,7 +57,7 @@ impl Image {
         let best = setup.repeats.time(|| {
             // Its memory goes back to the pool first.
             drop(found.take());
-            let histogram = engine.histogram(&self.frame, whole(&self.frame));
+            let histogram = engine.histogram(&self.frame, self.frame.whole());
             found = Some(engine.map(&self.frame, &Curve::equalizing(&histogram), Chroma::Keep));
         });
         let found = found.map(|frame| first_plane(&frame)).unwrap_or_default();

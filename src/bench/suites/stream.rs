@@ -7,7 +7,6 @@ use crate::bench::setup::size_name;
 use crate::bench::value::microseconds;
 use crate::bench::{Row, Setup, Table, Unit, Value};
 use crate::cuda::{Gpu, Ring, Task};
-use crate::equalize::whole;
 use crate::frame::{Frame, PixelFormat, Plane, Pool};
 use crate::spec::Settings;
 use anyhow::{Result, anyhow};
@@ -90,7 +89,7 @@ fn through(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame, depth: usize, way: Way)
         Way::Pinned => (0..FRAMES).map(|_| pinned(&ring, frame)).collect::<Result<_>>()?,
         Way::Copied => several(frame, FRAMES),
     };
-    let task = Task::new(frame, Settings::default(), whole(frame));
+    let task = Task::new(frame, Settings::default(), frame.whole());
     let frames = count(setup, frame.width() * frame.height());
     let mut expected = Expected::of(frame, Settings::default());
     // The first round allocates.

@@ -7,7 +7,7 @@ use super::layout::{Layout, PlanarRgb};
 use super::lookup::Lookup;
 use super::simd::Kernels;
 use super::word_histogram::WordHistogram;
-use crate::equalize::{Work, colours, levels, tiles, weights, whole};
+use crate::equalize::Work;
 use crate::frame::{Component, Endian, Frame, HostPool, Luminance, PlaneMut, Sample};
 use crate::spec::chroma::rescaled;
 use crate::spec::{Chroma, Counts, Curve, Histogram, Rect, moved};
@@ -60,13 +60,13 @@ impl Engine {
     /// What is counted of the frame of `work`.
     pub fn counts(&mut self, work: &Work) -> Counts {
         let (frame, settings) = (work.frame(), work.settings());
-        match tiles(frame, settings.method) {
+        match frame.tiles(settings.method) {
             None => Counts::Frame {
                 size: (frame.width(), frame.height()),
                 histogram: self.histogram(frame, work.counted()),
             },
             Some(tiles) => Counts::Tiles {
-                frame: work.counts_frame_with_tiles().then(|| self.histogram(frame, whole(frame))),
+                frame: work.counts_frame_with_tiles().then(|| self.histogram(frame, frame.whole())),
                 tiles: self.tile_histograms(frame, tiles, settings.bins),
             },
         }
@@ -81,9 +81,9 @@ impl Engine {
         }
         let sample = frame.format().descriptor().sample;
         if sample.bytes == 1 {
-            Histogram::from_codes(levels(frame), &(self.kernels.take_bytes)(&mut self.words))
+            Histogram::from_codes(frame.levels(), &(self.kernels.take_bytes)(&mut self.words))
         } else {
-            Histogram::from_codes(levels(frame), &self.words.take_codes(sample.max()))
+            Histogram::from_codes(frame.levels(), &self.words.take_codes(sample.max()))
         }
     }
 
@@ -104,7 +104,7 @@ impl Engine {
         mut write_row: impl FnMut(&mut Self, usize, &mut [PlaneMut]),
     ) -> Frame {
         let rewritten = frame.rewritten_planes(chroma.is_scaled());
-        let colours = chroma.is_scaled().then(|| colours(frame));
+        let colours = chroma.is_scaled().then(|| frame.colours());
         let mut to: Vec<PlaneMut> = rewritten
             .clone()
             .map(|plane| self.pool.plane(frame.planes()[plane].row_bytes(), frame.planes()[plane].rows()))
@@ -279,7 +279,7 @@ fn read_any_row(frame: &Frame, y: usize, codes: &mut [u16]) {
             }
         }
         Luminance::FromRgb { r, g, b } => {
-            let weights = weights(frame);
+            let weights = frame.weights();
             for (x, code) in codes.iter_mut().enumerate() {
                 *code = weights.luminance([read(r, x), read(g, x), read(b, x)]);
             }

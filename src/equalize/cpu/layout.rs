@@ -1,6 +1,5 @@
 //! How the luminance of a frame lies in memory, as far as it decides which kernels work on it.
 
-use crate::equalize::weights;
 use crate::frame::{Component, Frame, Luminance};
 use crate::spec::Weights;
 
@@ -54,12 +53,12 @@ impl Layout {
             (Luminance::Stored(Component { step: 2, offset, .. }), 1) => Layout::OtherBytes { offset },
             (Luminance::Stored(Component { step: 1, .. }), _) => Layout::WordHistogram,
             (Luminance::FromRgb { r, g, b }, bytes) if r.step == 1 => {
-                let rgb = PlanarRgb { planes: [r.plane, g.plane, b.plane], weights: weights(frame) };
+                let rgb = PlanarRgb { planes: [r.plane, g.plane, b.plane], weights: frame.weights() };
                 if bytes == 1 { Layout::PlanarBytes(rgb) } else { Layout::PlanarWords(rgb) }
             }
             (Luminance::FromRgb { r, g, b }, 1) => {
                 let mut pixel = PackedPixel { bytes: r.step, weights: [0; 4], moves: [0; 4] };
-                let Weights { r: red, g: green, b: blue } = weights(frame);
+                let Weights { r: red, g: green, b: blue } = frame.weights();
                 for (component, weight) in [(r, red), (g, green), (b, blue)] {
                     pixel.weights[component.offset] = weight;
                     pixel.moves[component.offset] = 1;

@@ -4,7 +4,6 @@ use super::blend::Blend;
 use super::engine::{Engine, Luminances, first_row};
 use super::layout::Layout;
 use super::tile_counters::TileCounters;
-use crate::equalize::levels;
 use crate::frame::{Frame, PlaneMut};
 use crate::spec::Chroma;
 use crate::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles, mirrored};
@@ -14,7 +13,7 @@ impl Engine {
     pub fn tile_histograms(&mut self, frame: &Frame, tiles: Tiles, bins: Option<u32>) -> TileHistograms {
         let layout = Layout::of(frame);
         let wide = frame.format().descriptor().sample.bytes == 2;
-        let mut counters = TileCounters::new(tiles, TileBins::new(levels(frame), bins), wide);
+        let mut counters = TileCounters::new(tiles, TileBins::new(frame.levels(), bins), wide);
         self.resize_rows(frame.width());
         for row_of_tiles in 0..tiles.rows {
             for y in row_of_tiles * tiles.height..(row_of_tiles + 1) * tiles.height {
