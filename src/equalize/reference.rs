@@ -93,7 +93,7 @@ impl Equalizer for Reference {
     }
 
     fn finish(&mut self) -> Result<()> {
-        while let Some(((work, counts), decision)) = self.temporal.rest() {
+        while let Some(((work, counts), decision)) = self.temporal.pop_waiting() {
             self.done.push_back(apply(&work, counts, decision, &self.pool));
         }
         Ok(())

@@ -1,21 +1,21 @@
-//! The curve that a histogram asks for, as a lookup table from code to code.
+//! The equalization curve of a histogram: a lookup table from code to code.
 
 use super::{Histogram, Levels, Strength};
 
-/// A code for every code.
+/// A lookup table with one output code for each input code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Curve {
     lut: Vec<u16>,
 }
 
 impl Curve {
-    /// The curve that leaves everything as it is.
+    /// The curve that changes no code.
     pub fn identity(levels: Levels) -> Self {
         Curve { lut: (0..levels.codes()).map(|code| code as u16).collect() }
     }
 
-    /// The curve that makes these of the codes, code 0 first, of samples with these levels; `None` unless there is one
-    /// for each code, and none above the highest.
+    /// The curve with this table, entry 0 for code 0, for samples with these levels. `None` unless the table has one entry
+    /// for each code, and no entry is above the highest code.
     pub fn from_codes(levels: Levels, lut: Vec<u16>) -> Option<Self> {
         let fits = lut.len() == levels.codes() && lut.iter().all(|&code| usize::from(code) < levels.codes());
         fits.then_some(Curve { lut })
@@ -62,19 +62,19 @@ impl Curve {
         self
     }
 
-    /// What `code` becomes; a code above the depth is the highest one.
+    /// The output for `code`; a code above the depth is read as the highest one.
     #[inline]
     pub fn apply(&self, code: u16) -> u16 {
         self.lut[usize::from(code).min(self.lut.len() - 1)]
     }
 
-    /// What each code becomes, code 0 first.
+    /// The table: one output code for each input code, code 0 first.
     pub fn codes(&self) -> &[u16] {
         &self.lut
     }
 }
 
-/// `(part * of + whole / 2) / whole`, in 64 bits where they are enough.
+/// `(part * of + whole / 2) / whole`, computed in 64 bits where they are enough, else in 128.
 fn rounded_share(part: u64, of: u64, whole: u64) -> u64 {
     match part.checked_mul(of).and_then(|product| product.checked_add(whole / 2)) {
         Some(sum) => sum / whole,

@@ -1,100 +1,98 @@
-//! The way from a frame's histogram to its curve, in the order of the specification.
+//! From the histogram of a frame to its curve: scene, window, modifiers, curve.
 
 use super::clahe::{TileHistograms, Tiles};
 use super::modifiers::{cap, in_bins, limited};
-use super::{Curve, Histogram, Method, Scenes, Settings, Window, WindowUpdate};
+use super::{Curve, Histogram, Method, Scenes, Settings, WindowSums, WindowUpdate};
 
-/// Turns the histograms of a video, frame by frame and in order, into curves.
+/// Computes the curve of each frame of a video from their histograms, which come in the order of the frames.
 #[derive(Clone, Debug)]
 pub struct Equalization {
     settings: Settings,
     scenes: Scenes,
-    window: Window,
-    /// The grid of the frames at hand, if they have one.
+    window: WindowSums,
+    /// The grid of tiles of the last frame; `None` with one curve for the frame.
     tiles: Option<Tiles>,
 }
 
-/// What a frame's histogram led to.
+/// The curve of a frame.
 #[derive(Clone, Debug)]
-pub struct Step {
-    /// What to send the frame through.
+pub struct CurveStep {
+    /// The curve.
     pub curve: Curve,
-    /// Where it belongs.
+    /// The scene and window of the frame.
     pub update: WindowUpdate,
 }
 
-/// What the histograms of a frame's tiles led to.
+/// The tile histograms of a frame, summed up over its window.
 #[derive(Clone, Debug)]
 pub struct TileStep {
-    /// The sums over the window, which [`TileCurves`](super::clahe::TileCurves) are made of. That is most of the work,
-    /// and needs no frame before: it can be done out of order.
+    /// The sums, from which [`TileCurves`](super::clahe::TileCurves) are made. Making the curves takes most of the time and
+    /// depends on no other frame: frames can do it out of order.
     pub window: TileHistograms,
-    /// Where the frame belongs.
+    /// The scene and window of the frame.
     pub update: WindowUpdate,
 }
 
 impl Equalization {
-    /// Nothing seen so far.
+    /// The state before the first frame.
     pub fn new(settings: Settings) -> Self {
-        Equalization { settings, scenes: Scenes::new(&settings), window: Window::default(), tiles: None }
+        Equalization { settings, scenes: Scenes::new(&settings), window: WindowSums::default(), tiles: None }
     }
 
-    /// The settings at hand.
+    /// The settings of the next frame.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Other settings from the next frame on. What has been seen still counts, unless the method, the length of the
-    /// window, the scene threshold or the region is another one, or with tiles the number of bins: then everything begins
-    /// anew.
+    /// Changes the settings, from the next frame on. Frames before stay in the window, unless the method, the length of the
+    /// window, the scene threshold or the region changes, or with tiles the number of bins: these reset the window.
     pub fn set(&mut self, settings: Settings) {
         if settings == self.settings {
             return;
         }
-        let remembers = |settings: &Settings| {
+        let window_of = |settings: &Settings| {
             let Settings { method, smoothing, scene_threshold, region, .. } = *settings;
-            // The window of a frame has all levels, that of its tiles has only bins.
+            // A window of frames has a count for each level, a window of tiles has one for each bin.
             let bins = if method == Method::Global { None } else { settings.bins };
             (method, smoothing, scene_threshold, region, bins)
         };
-        if remembers(&settings) == remembers(&self.settings) {
+        if window_of(&settings) == window_of(&self.settings) {
             self.settings = settings;
         } else {
-            self.begin_anew(settings);
+            self.reset(settings);
         }
     }
 
-    /// Forgets everything. Frames that still wait for others must not take the next ones for those of their scene.
-    fn begin_anew(&mut self, settings: Settings) {
+    /// Forgets all frames. The numbers of scenes go on, so that frames in the look-ahead do not share a scene with new ones.
+    fn reset(&mut self, settings: Settings) {
         *self = Equalization { scenes: Scenes::after(&settings, &self.scenes), ..Equalization::new(settings) };
     }
 
-    /// The curve of the next frame, which has this size and this histogram, where the method is [`Method::Global`]. A frame
-    /// of another size or of other levels than the one before begins everything anew.
-    pub fn next(&mut self, histogram: &Histogram, size: (usize, usize)) -> Step {
+    /// The curve of the next frame, with this histogram and this size (columns, rows); for [`Method::Global`]. A frame with
+    /// another size or other levels than the one before resets the window.
+    pub fn next(&mut self, histogram: &Histogram, size: (usize, usize)) -> CurveStep {
         let update = self.scenes.next(histogram, size);
         let sum = self.window.next(&update, histogram.counts());
         let window = Histogram::from_counts(histogram.levels(), sum.to_vec());
-        Step { curve: curve(&self.settings, &window, histogram.total(), update.frames), update }
+        CurveStep { curve: curve(&self.settings, &window, histogram.total(), update.frames), update }
     }
 
-    /// The sums of the next frame, which has these histograms, over its window, where the method is [`Method::Clahe`].
-    /// `frame` is the histogram of all of its visible samples. A frame with another grid than the one before begins
-    /// everything anew.
+    /// The tile histograms of the next frame, summed up over its window; for [`Method::Clahe`]. `frame` is the histogram of
+    /// all its visible samples. A frame with another grid than the one before resets the window.
     pub fn next_tiles(&mut self, frame: &Histogram, tiles: &TileHistograms) -> TileStep {
         if self.tiles != Some(tiles.tiles()) {
-            self.begin_anew(self.settings);
+            self.reset(self.settings);
             self.tiles = Some(tiles.tiles());
         }
         let update = self.scenes.next(frame, tiles.tiles().picture);
-        // One window over the bins of all tiles, as if they were one histogram.
+        // The bins of all tiles are summed up as one long histogram.
         let sums = self.window.next(&update, tiles.counts()).to_vec();
         TileStep { window: TileHistograms::from_counts(tiles.tiles(), tiles.bins(), sums), update }
     }
 
-    /// Gives the scene of the last frame the number that another backend gave it, as of `begun` scenes so far.
-    pub fn name_scene(&mut self, number: u64, begun: u64) {
-        self.scenes.name_current(number, begun);
+    /// Sets the number of the scene of the last frame, and the number of scenes so far, to those of another backend.
+    pub fn set_scene_number(&mut self, number: u64, begun: u64) {
+        self.scenes.set_current_number(number, begun);
     }
 }
 

@@ -1,4 +1,4 @@
-//! How often each level occurs.
+//! The histogram of luminance: a count of samples for each level.
 
 use super::Levels;
 
@@ -15,8 +15,8 @@ impl Histogram {
         Histogram { levels, counts: vec![0; levels.count()] }
     }
 
-    /// The histogram of samples of which `counts[code]` have each code; those outside of the levels count as the
-    /// nearest one.
+    /// The histogram of samples of which `counts[code]` have the code `code`. Codes outside of the levels count as the
+    /// nearest level.
     ///
     /// # Panics
     /// When there are more counts than codes.
@@ -44,7 +44,7 @@ impl Histogram {
         self.counts[self.levels.level_of(code)] += 1;
     }
 
-    /// The levels it counts.
+    /// The levels that are counted.
     pub fn levels(&self) -> Levels {
         self.levels
     }
@@ -54,7 +54,7 @@ impl Histogram {
         &self.counts
     }
 
-    /// Whether no two samples have different levels.
+    /// Whether all samples have the same level.
     pub fn is_flat(&self) -> bool {
         self.counts.iter().filter(|&&count| count > 0).nth(1).is_none()
     }

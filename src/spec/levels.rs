@@ -1,4 +1,4 @@
-//! Which codes are levels of the picture.
+//! The levels of a video: the codes from black to white.
 
 /// The levels `lo..=hi` of a luma sample of 8 to 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Levels {
         1 << self.depth
     }
 
-    /// The level, counted from `lo`, that `code` counts as.
+    /// The level of `code`, counted from `lo`; codes outside of the levels have the nearest one.
     pub fn level_of(self, code: u16) -> usize {
         usize::from(code.clamp(self.lo, self.hi) - self.lo)
     }

@@ -1,18 +1,18 @@
-//! Frames that wait for the ones behind them: with a look-ahead of A, the window of a frame ends up to A frames after it,
-//! at the last frame of its scene. So the first frames of a scene have a window worth the name, and a fade is known
-//! before it has begun.
+//! The look-ahead: a frame waits until the A frames after it are counted. Its temporal window then ends up to A frames after
+//! it, but never after the last frame of its scene. So the first frames of a scene have a window of several frames, and
+//! the curve begins to follow a fade before the fade begins.
 
 use std::collections::VecDeque;
 
-/// Frames, each with its scene and the curve of the window that ends with it. A frame leaves with the curve of the last
-/// frame of its scene that is at most A frames behind it.
+/// The frames that wait, each with its scene and the curve of the window that ends with it. A frame leaves with the curve
+/// of the last frame of its scene among the A frames after it.
 #[derive(Clone, Debug)]
 pub struct LookAhead<F, C> {
-    waiting: VecDeque<Waiting<F, C>>,
+    waiting: VecDeque<WaitingFrame<F, C>>,
 }
 
 #[derive(Clone, Debug)]
-struct Waiting<F, C> {
+struct WaitingFrame<F, C> {
     scene: u64,
     frame: F,
     curve: C,
@@ -25,15 +25,15 @@ impl<F, C> Default for LookAhead<F, C> {
 }
 
 impl<F, C: Clone> LookAhead<F, C> {
-    /// Takes the next frame in, and gives the oldest one if more than `ahead` frames wait then.
+    /// Adds the next frame. Returns the oldest one if more than `ahead` frames wait then.
     pub fn push(&mut self, ahead: u32, scene: u64, frame: F, curve: C) -> Option<(F, C)> {
-        self.waiting.push_back(Waiting { scene, frame, curve });
+        self.waiting.push_back(WaitingFrame { scene, frame, curve });
         if self.waiting.len() > ahead as usize { self.pop() } else { None }
     }
 
-    /// The oldest frame that waits, when there is none to wait for any more.
+    /// Removes the oldest frame: for the end of the video, when no frame follows.
     pub fn pop(&mut self) -> Option<(F, C)> {
-        let Waiting { scene, frame, curve } = self.waiting.pop_front()?;
+        let WaitingFrame { scene, frame, curve } = self.waiting.pop_front()?;
         let last = self.waiting.iter().rev().find(|other| other.scene == scene);
         Some((frame, last.map_or(curve, |last| last.curve.clone())))
     }

@@ -1,4 +1,4 @@
-//! The luminance of RGB, and RGB with another luminance.
+//! The luminance of RGB, and the change of an RGB pixel when its luminance is equalized.
 
 /// The weights of red, green and blue in luminance, in 65536ths; they add up to 65536.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +26,8 @@ impl Weights {
     }
 }
 
-/// The pixel whose luminance has moved from `from` to `to`: each component moves as far, clamped to `0..=max`. That is
-/// what equalizing luma in Y'CbCr does, without leaving RGB.
+/// A component of an RGB pixel after its luminance has moved from `from` to `to`: it moves by the same difference and is
+/// clamped to `0..=max`. Equalizing luma in Y'CbCr, with chroma kept, moves R, G and B in the same way.
 #[inline]
 pub fn moved(component: u16, from: u16, to: u16, max: u16) -> u16 {
     (i32::from(component) + i32::from(to) - i32::from(from)).clamp(0, i32::from(max)) as u16

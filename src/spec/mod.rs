@@ -1,13 +1,16 @@
-//! What a frame becomes, in integers: the one specification that every backend meets byte for byte.
+//! The specification of equalization, in integers: every backend gives the same bytes.
 //!
-//! A histogram of the luminance goes in, a [`Curve`] comes out:
-//! `histogram -> modifiers -> cumulative sum -> lookup table -> strength`. This module knows counts and codes, no frames.
+//! ```text
+//! Counts -> Temporal: Scenes -> WindowSums -> modifiers -> Curve (cumulative sum, strength) -> LookAhead -> Decision
+//! ```
 //!
-//! Rules that the published formula leaves open, settled here:
-//! * *Strength* blends each **code** with what equalization makes of it, codes outside of [lo, hi] too: a weak curve
-//!   then moves nothing by more than its share, and strength 0 is the identity on every code.
-//! * *Colour* follows luma if it is asked to; [`chroma`] has its rules.
-//! * *Local equalization* has a curve a tile instead of one a frame; [`clahe`] has its rules.
+//! The input is counts (a histogram of luminance), the output is a [`Curve`]. This module uses counts and codes, not frames.
+//!
+//! Rules beyond the published formula:
+//! * *Strength* blends each **code** with its output, codes outside of [lo, hi] too. So a strength of k/256 moves each code
+//!   by k/256 of the full distance, and strength 0 is the identity for every code.
+//! * *Chroma* stays as it is, or is scaled with luma; the rules are in [`chroma`].
+//! * *Local equalization* has one curve for each tile instead of one for the frame; the rules are in [`clahe`].
 //! * A sample whose bits exceed its depth (9 bits set in a 16-bit word that should hold 8) is read as the highest code.
 
 pub mod chroma;
@@ -26,7 +29,7 @@ mod temporal;
 mod window;
 
 pub use curve::Curve;
-pub use equalization::{Equalization, Step, TileStep};
+pub use equalization::{CurveStep, Equalization, TileStep};
 pub use histogram::Histogram;
 pub use levels::Levels;
 pub use look_ahead::LookAhead;
@@ -35,4 +38,4 @@ pub use scenes::{COARSE, EvictedFrame, Scenes, WindowUpdate};
 pub use settings::{Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Threshold, bins};
 pub use strength::Strength;
 pub use temporal::{Counts, Decision, Mapping, Remembered, Scene, Temporal};
-pub use window::Window;
+pub use window::WindowSums;

@@ -1,4 +1,4 @@
-//! What is done to a histogram before its cumulative sum becomes a curve: bins, plateau, contrast limit.
+//! The changes to a histogram before its cumulative sum becomes a curve: bins, plateau, contrast limit.
 //!
 //! The plateau is that of infrared imaging (V. E. Vickers, Plateau equalization algorithm for real-time display of
 //! high-quality infrared imagery, Optical Engineering 35(7), 1996). The contrast limit is the clip of CLAHE (K. Zuiderveld,
@@ -6,16 +6,16 @@
 
 use super::{Gain, Histogram, Plateau, bins};
 
-/// Counts in fewer bins, capped, and spread over the levels again.
+/// The histogram with its counts summed up in fewer bins, capped, and spread evenly over the levels again.
 ///
-/// Level `l` of `L` falls into bin `l * B / L`. No bin keeps more than `cap`; what is above it is dropped. Then level
-/// `j` of the `w` levels of a bin that holds `h` gets `h*(j+1)/w - h*j/w`, in integer division. With one bin a level
-/// that is the cap alone.
+/// Level `l` of `L` falls into bin `l * B / L`. Each bin is capped at `cap`, and the excess is dropped. Then level `j` of
+/// the `w` levels of a bin that holds `h` gets `h*(j+1)/w - h*j/w`, in integer division. With one bin for each level, only
+/// the cap has an effect. `requested` is the number of bins; `None` is one for each level.
 #[must_use]
-pub fn in_bins(histogram: &Histogram, asked: Option<u32>, cap: Option<u64>) -> Histogram {
+pub fn in_bins(histogram: &Histogram, requested: Option<u32>, cap: Option<u64>) -> Histogram {
     let levels = histogram.levels();
     let count = levels.count();
-    let bins = bins(levels, asked);
+    let bins = bins(levels, requested);
     let capped = |held: u64| cap.map_or(held, |cap| held.min(cap));
     let mut counts = Vec::with_capacity(count);
     for bin in 0..bins {
@@ -33,13 +33,12 @@ pub fn cap(plateau: Plateau, samples: u64, frames: u32) -> Option<u64> {
     plateau.cap(samples).map(|cap| cap * u64::from(frames))
 }
 
-/// A histogram whose curve has no slope above the limit.
+/// The histogram changed such that its curve has no slope above the limit.
 ///
 /// With `g` the limit in 256ths, `N` samples in `L` levels, and all counts taken times 256: `T = (g - 256) * N / L` is
-/// what a level may keep; what is cut off, `E` in all, is spread over the levels, of which level `b` gets
+/// the most that a level keeps. The excess of all levels, `E`, is spread over them: level `b` gets
 /// `(b+1)*E/L - b*E/L`. Then for levels `a < b` of the curve, `lut[b] - lut[a] <= G*(b-a)*(L-1)/(L-G) + 1`, and a limit
-/// of 1 gives the identity; both hold as far as 256 units a sample can tell levels apart, that is unless there are fewer
-/// samples than levels.
+/// of 1 gives the identity. Both need at least as many samples as levels, since a sample counts as 256 units.
 #[must_use]
 pub fn limited(histogram: &Histogram, max_gain: Gain) -> Histogram {
     let Some(g) = max_gain.of_256() else { return histogram.clone() };

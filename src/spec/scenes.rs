@@ -1,21 +1,20 @@
-//! Which scene a frame belongs to, and so which frames make its histogram.
+//! Scene detection: it decides which frames make up the temporal window of a frame.
 //!
-//! Two frames are as different as their cumulative distributions: over [`COARSE`] equal bins of the levels,
-//! `D = mean over k of |C_a[k]/N_a - C_b[k]/N_b|`, from 0 to 1. That is the earth mover's distance on a line, as
-//! a share of its length: it sees fades and pans as the small shifts that they are, and a cut between scenes as the jump
-//! that it is.
+//! The distance of two frames is that of their cumulative distributions over [`COARSE`] equal bins of the levels:
+//! `D = mean over k of |C_a[k]/N_a - C_b[k]/N_b|`, from 0 to 1. This is the earth mover's distance, as a share of the
+//! largest one: it is small for fades and pans, and large for a cut between scenes.
 //!
-//! There are two windows: the one of the scene at hand, and the one that the last cut put aside. Where a second cut
-//! follows within F frames, and the new frame is close to the frame before the first cut, that was a flash: the windows
-//! change places, and the scene goes on without the frames between. Otherwise the window that was put aside is given up.
+//! There are two windows: that of the current scene, and that of the scene before the last cut. If a second cut follows
+//! within F frames, and the new frame is close to the frame before the first cut, the frames between were a flash: the two
+//! windows change places, and the old scene continues without the flash. Otherwise the older window is discarded.
 //!
-//! A frame is forgotten W + F frames after it, in whichever window it is. So what is known of a frame depends on the
-//! W + F frames that end with it and on nothing else, however scenes and flashes follow each other: the decisions at a
-//! cut compare the new frame with the frame before it and the frame before the last cut only.
+//! A frame is forgotten W + F frames later, in either window. At a cut, the new frame is compared only with the frame before
+//! it and the frame before the last cut. So the result for a frame depends on the W + F frames that end with it, and on no
+//! frame before them.
 
 use super::{Histogram, Levels, Settings, Smoothing, Threshold};
 
-/// Bins in which frames are compared.
+/// Number of bins of the distributions that are compared.
 pub const COARSE: usize = 64;
 
 /// The cumulative distribution of a frame over [`COARSE`] bins of its levels: level `l` of `L` falls into bin
@@ -37,7 +36,7 @@ impl Distribution {
         }))
     }
 
-    /// N.
+    /// N, the number of samples.
     fn total(&self) -> u64 {
         self.0[COARSE - 1]
     }
@@ -49,32 +48,32 @@ impl Distribution {
         if self.total() == other.total() {
             return pairs.map(|(a, b)| a.abs_diff(*b)).sum::<u64>() * 1000 > most * self.total();
         }
-        // Multiplied out, which takes more than 64 bits.
+        // Without division; the products take more than 64 bits.
         let (own, others) = (u128::from(self.total()), u128::from(other.total()));
         let distance: u128 = pairs.map(|(a, b)| (u128::from(*a) * others).abs_diff(u128::from(*b) * own)).sum();
         distance * 1000 > u128::from(most) * own * others
     }
 }
 
-/// What a frame means for the sums of the windows. A frame's histogram is kept in a slot; there are
-/// [`Smoothing::memory`] of them.
+/// How a frame changes the sums of the two windows. The histograms of the last frames are kept in [`Smoothing::memory`]
+/// slots, one for each frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WindowUpdate {
-    /// Nothing from before counts any more: all sums and slots are empty.
-    pub anew: bool,
-    /// Slots to be subtracted from the sum of a window, before anything else.
-    pub leaving: [Option<EvictedFrame>; 2],
+    /// All frames before are forgotten: all sums and slots are empty.
+    pub reset: bool,
+    /// Frames that leave a window: their histograms are subtracted from its sum first.
+    pub evicted: [Option<EvictedFrame>; 2],
     /// The window that the frame belongs to, 0 or 1.
     pub window: usize,
-    /// That window begins with this frame.
-    pub fresh: bool,
-    /// The slot that takes the frame's histogram.
+    /// The frame is the first one of that window.
+    pub starts_window: bool,
+    /// The slot for the histogram of the frame.
     pub slot: usize,
-    /// How many frames the window has, this one included.
+    /// Number of frames in the window, this one included.
     pub frames: u32,
     /// The number of the scene, from 0.
     pub scene: u64,
-    /// How many scenes have begun so far.
+    /// Number of scenes so far.
     pub begun: u64,
     /// The frame is the first after a cut.
     pub cut: bool,
@@ -85,45 +84,47 @@ pub struct WindowUpdate {
 /// A frame that leaves a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvictedFrame {
-    /// Where its histogram is.
+    /// The slot of its histogram.
     pub slot: usize,
-    /// The window.
+    /// The window that it leaves, 0 or 1.
     pub window: usize,
 }
 
 /// One of the two windows.
 #[derive(Clone, Copy, Debug, Default)]
-struct Window {
-    /// What its frames are marked with; 0 for none.
+struct SceneWindow {
+    /// The mark of its frames; 0 before the first one.
     mark: u64,
-    /// Number of the first frame that is in it.
+    /// Number of its oldest frame.
     oldest: u64,
     frames: u32,
     scene: u64,
 }
 
-/// What is known of the frames so far.
+/// Assigns each frame of a video, in order, to a scene and a window.
 #[derive(Clone, Debug)]
 pub struct Scenes {
     smoothing: Smoothing,
     threshold: Threshold,
-    /// Levels and size of the frames at hand; others begin everything anew.
+    /// Levels and size of the last frame; a frame with others resets everything.
     shape: Option<(Levels, (usize, usize))>,
-    /// Of the next frame, since everything began.
+    /// Number of the next frame, counted from the last reset.
     number: u64,
-    /// The mark of the window that each slot's frame is in.
+    /// For each slot, the mark of the window of its frame.
     marks: Vec<u64>,
-    windows: [Window; 2],
+    windows: [SceneWindow; 2],
+    /// Index of the window of the current scene.
     current: usize,
     next_mark: u64,
     next_scene: u64,
+    /// The last frame.
     last: Option<Distribution>,
-    /// The frame before the last cut, and the number of the one after it.
+    /// The frame before the last cut, and the number of the frame after it.
     before_cut: Option<(Distribution, u64)>,
 }
 
 impl Scenes {
-    /// Nothing seen so far.
+    /// The state before the first frame.
     pub fn new(settings: &Settings) -> Self {
         let Settings { smoothing, scene_threshold: threshold, .. } = *settings;
         Scenes {
@@ -132,7 +133,7 @@ impl Scenes {
             shape: None,
             number: 0,
             marks: vec![0; smoothing.memory() as usize],
-            windows: [Window::default(); 2],
+            windows: [SceneWindow::default(); 2],
             current: 0,
             next_mark: 1,
             next_scene: 0,
@@ -141,19 +142,19 @@ impl Scenes {
         }
     }
 
-    /// Nothing seen so far, but scenes have other numbers than those of `before`.
+    /// The state before the first frame, except that the numbers of scenes continue those of `before`.
     #[must_use]
     pub fn after(settings: &Settings, before: &Scenes) -> Self {
         Scenes { next_scene: before.next_scene, ..Scenes::new(settings) }
     }
 
-    /// Where the next frame belongs, which has this size and this histogram. Not all of it has to be counted: the number
-    /// of samples may change from frame to frame.
+    /// Adds the next frame, with this histogram and this size (columns, rows). The histogram may be of a part of the frame:
+    /// its number of samples may change from frame to frame.
     pub fn next(&mut self, histogram: &Histogram, size: (usize, usize)) -> WindowUpdate {
         let shape = (histogram.levels(), size);
-        let anew = self.shape != Some(shape);
-        if anew {
-            self.begin_anew(shape);
+        let reset = self.shape != Some(shape);
+        if reset {
+            self.reset(shape);
         }
         let slot = (self.number % self.marks.len() as u64) as usize;
         let forgotten = self.holder(slot).map(|window| self.drop_oldest(window));
@@ -168,8 +169,8 @@ impl Scenes {
             self.before_cut = Some((last, self.number));
             self.current = 1 - self.current;
         }
-        let fresh = self.windows[self.current].mark == 0 || cut && !after_flash;
-        if fresh {
+        let starts_window = self.windows[self.current].mark == 0 || cut && !after_flash;
+        if starts_window {
             self.open_window();
         }
         let full = self.windows[self.current].frames == self.smoothing.frames();
@@ -184,10 +185,10 @@ impl Scenes {
         self.number += 1;
         self.last = Some(now);
         WindowUpdate {
-            anew,
-            leaving: [forgotten, pushed_out],
+            reset,
+            evicted: [forgotten, pushed_out],
             window: self.current,
-            fresh,
+            starts_window,
             slot,
             frames: window.frames,
             scene: window.scene,
@@ -197,30 +198,30 @@ impl Scenes {
         }
     }
 
-    /// Gives the scene at hand this number, as of `begun` scenes so far.
-    pub fn name_current(&mut self, number: u64, begun: u64) {
+    /// Sets the number of the current scene, and the number of scenes so far.
+    pub fn set_current_number(&mut self, number: u64, begun: u64) {
         self.windows[self.current].scene = number;
         self.next_scene = begun;
     }
 
-    /// The slots of the frames that are in a window.
+    /// The slots of the frames in a window.
     pub fn members(&self, window: usize) -> impl Iterator<Item = usize> {
         let mark = self.windows[window].mark;
         self.marks.iter().enumerate().filter(move |(_, found)| mark != 0 && **found == mark).map(|(slot, _)| slot)
     }
 
-    fn begin_anew(&mut self, shape: (Levels, (usize, usize))) {
+    fn reset(&mut self, shape: (Levels, (usize, usize))) {
         self.shape = Some(shape);
         self.number = 0;
         self.marks.fill(0);
-        self.windows = [Window::default(); 2];
+        self.windows = [SceneWindow::default(); 2];
         self.last = None;
         self.before_cut = None;
     }
 
     fn open_window(&mut self) {
         self.windows[self.current] =
-            Window { mark: self.next_mark, oldest: self.number, frames: 0, scene: self.next_scene };
+            SceneWindow { mark: self.next_mark, oldest: self.number, frames: 0, scene: self.next_scene };
         self.next_mark += 1;
         self.next_scene += 1;
     }
@@ -230,10 +231,10 @@ impl Scenes {
         (0..2).find(|&window| self.marks[slot] != 0 && self.marks[slot] == self.windows[window].mark)
     }
 
-    /// Takes the oldest frame out of a window.
+    /// Removes the oldest frame from a window.
     fn drop_oldest(&mut self, window: usize) -> EvictedFrame {
         let slot_of = |number: u64| (number % self.marks.len() as u64) as usize;
-        let Window { mark, oldest, .. } = self.windows[window];
+        let SceneWindow { mark, oldest, .. } = self.windows[window];
         let slot = slot_of(oldest);
         let next = (oldest + 1..self.number).find(|&number| self.marks[slot_of(number)] == mark);
         self.marks[slot] = 0;

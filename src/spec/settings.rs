@@ -1,49 +1,49 @@
-//! Everything that decides what a frame becomes, apart from the frames themselves.
+//! The settings of equalization.
 
 use super::{Levels, Strength};
 
-/// How frames are equalized. [`Settings::default`] is the textbook: each frame by itself, and nothing else.
+/// How frames are equalized. [`Settings::default`] is textbook equalization: each frame by itself, without modifiers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// One curve for a frame, or one for each tile.
+    /// One curve for the frame, or one for each tile.
     pub method: Method,
-    /// How many frames make a histogram.
+    /// The temporal window, in frames.
     pub smoothing: Smoothing,
-    /// How different two frames must be to belong to two scenes.
+    /// The distance of two frames above which they belong to two scenes.
     pub scene_threshold: Threshold,
-    /// What a bin may hold; without effect on [`Method::Clahe`], whose plateau is `max_gain`.
+    /// The cap of a bin. Without effect on [`Method::Clahe`], which caps bins by `max_gain`.
     pub plateau: Plateau,
-    /// How many bins a histogram has; `None` is one a level. A tile has at most 4,096.
+    /// Number of bins of a histogram; `None` is one for each level. A tile has at most 4,096.
     pub bins: Option<u32>,
-    /// How steep a curve may be.
+    /// The largest slope of a curve.
     pub max_gain: Gain,
-    /// How far the picture goes from the input to the equalized one.
+    /// The share of the equalized picture in the output.
     pub strength: Strength,
-    /// Which part of the frame is counted; without effect on [`Method::Clahe`], which counts each tile.
+    /// The part of the frame that is counted. Without effect on [`Method::Clahe`], which counts each tile.
     pub region: Region,
-    /// What happens to colour.
+    /// The treatment of chroma.
     pub chroma: Chroma,
 }
 
 impl Settings {
-    /// How many frames before a frame decide together with it what becomes of it, at most: a run that begins so many
-    /// frames early gives the bytes of the whole video. 0 where each frame is by itself.
+    /// The largest number of frames before a frame on which its result depends. A run that begins this many frames early
+    /// gives the same bytes as a run over the whole video. 0 where each frame is by itself.
     pub fn warm_up(&self) -> u32 {
         let memory = self.smoothing.memory();
         let window = if self.smoothing.frames() > 1 { memory } else { 0 };
-        // What is counted of each of those depends on the black bars of as many before it.
+        // The counted region of each of those frames depends on the black bars of `memory` frames before it.
         let bars = if self.region == Region::Auto { memory } else { 0 };
         window + bars
     }
 }
 
-/// The way from histograms to what a pixel becomes.
+/// The method of equalization.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
     /// One curve for the whole frame.
     #[default]
     Global,
-    /// Contrast-limited adaptive histogram equalization: a curve a tile, blended between their centres.
+    /// Contrast-limited adaptive histogram equalization: one curve for each tile, blended between the centres of tiles.
     Clahe {
         /// Tiles in a row.
         columns: u32,
@@ -64,47 +64,47 @@ impl Smoothing {
     /// Each frame by itself.
     pub const OFF: Smoothing = Smoothing { frames: 1, flash: 0, ahead: 0 };
 
-    /// The most frames that a window may have: the sums of larger ones would not fit 64 bits everywhere.
-    pub const MOST: u32 = 512;
+    /// The longest window, in frames: the sums of longer ones would not fit 64 bits everywhere.
+    pub const MAX_FRAMES: u32 = 512;
 
-    /// A window of `frames` frames, which a scene that is interrupted by at most `flash` frames takes up again.
-    /// `frames` is brought into 1 to [`MOST`](Smoothing::MOST), and `flash` below that.
+    /// A window of `frames` frames, which continues after a flash of at most `flash` frames. `frames` is clamped to 1 to
+    /// [`MAX_FRAMES`](Smoothing::MAX_FRAMES), `flash` to 0 to that.
     pub fn new(frames: u32, flash: u32) -> Self {
-        Smoothing { frames: frames.clamp(1, Smoothing::MOST), flash: flash.min(Smoothing::MOST), ahead: 0 }
+        Smoothing { frames: frames.clamp(1, Smoothing::MAX_FRAMES), flash: flash.min(Smoothing::MAX_FRAMES), ahead: 0 }
     }
 
-    /// The window of so many seconds at `rate` frames a second: `max(1, round(seconds * rate))` frames, and a quarter
-    /// of a second, at least one frame, for flashes. [`Smoothing::OFF`] for 0 seconds or less.
+    /// A window of `seconds` seconds at `rate` frames a second: `max(1, round(seconds * rate))` frames. Flashes may last a
+    /// quarter of a second, at least one frame. [`Smoothing::OFF`] for 0 seconds or less.
     pub fn of_seconds(seconds: f64, rate: f64) -> Self {
         if seconds <= 0.0 {
             return Smoothing::OFF;
         }
-        let frames = |seconds: f64| (seconds * rate).round().clamp(1.0, f64::from(Smoothing::MOST)) as u32;
+        let frames = |seconds: f64| (seconds * rate).round().clamp(1.0, f64::from(Smoothing::MAX_FRAMES)) as u32;
         Smoothing::new(frames(seconds), frames(0.25))
     }
 
-    /// The same window, of which up to so many frames lie ahead of the one that is equalized; fewer than it has.
+    /// The same window, of which up to `frames` frames lie after the frame that is equalized: less than the whole window.
     #[must_use]
     pub fn looking_ahead(self, frames: u32) -> Self {
         Smoothing { ahead: frames.min(self.frames - 1), ..self }
     }
 
-    /// A: frames that each frame waits for.
+    /// A: number of later frames that each frame waits for.
     pub const fn ahead(self) -> u32 {
         self.ahead
     }
 
-    /// W: frames whose histograms are summed up, this one included.
+    /// W: number of frames whose histograms are summed up, this one included.
     pub const fn frames(self) -> u32 {
         self.frames
     }
 
-    /// F: frames that a flash may last.
+    /// F: the longest flash, in frames.
     pub const fn flash(self) -> u32 {
         self.flash
     }
 
-    /// W + F: how many frames back anything is remembered.
+    /// W + F: number of last frames that are kept, this one included.
     pub const fn memory(self) -> u32 {
         self.frames + self.flash
     }
@@ -116,12 +116,12 @@ impl Default for Smoothing {
     }
 }
 
-/// A distance of two frames, in thousandths of the largest there is.
+/// A distance of two frames, in thousandths of the largest possible distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threshold(u16);
 
 impl Threshold {
-    /// No two frames are as different as this.
+    /// The largest distance, which no two frames exceed: no cuts.
     pub const NEVER: Threshold = Threshold(1000);
 
     /// `round(1000 * share)`; `None` unless `share` is between 0 and 1.
@@ -141,15 +141,15 @@ impl Default for Threshold {
     }
 }
 
-/// The most samples that a bin may hold, for each frame of the window.
+/// The cap of a bin, for each frame of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Plateau {
-    /// As many as there are.
+    /// No cap.
     #[default]
     Off,
-    /// So many, at least 1.
+    /// This many samples; 0 counts as 1.
     Count(u32),
-    /// So many millionths of a frame's samples, but at least one sample.
+    /// This many millionths of the samples of a frame, but at least one sample.
     Millionths(u32),
 }
 
@@ -172,12 +172,12 @@ impl Gain {
     /// No limit.
     pub const OFF: Gain = Gain(0);
 
-    /// The largest limit, which no curve of 16 bits reaches in practice.
-    pub const MOST: f64 = 4096.0;
+    /// The largest limit that can be set.
+    pub const MAX: f64 = 4096.0;
 
-    /// `g = round(256 * gain)`; 0 is no limit. `None` unless `gain` is 0 or between 1 and [`MOST`](Gain::MOST).
+    /// `g = round(256 * gain)`; 0 is no limit. `None` unless `gain` is 0 or between 1 and [`MAX`](Gain::MAX).
     pub fn from_slope(gain: f64) -> Option<Self> {
-        (gain == 0.0 || (1.0..=Gain::MOST).contains(&gain)).then(|| Gain((gain * 256.0).round() as u32))
+        (gain == 0.0 || (1.0..=Gain::MAX).contains(&gain)).then(|| Gain((gain * 256.0).round() as u32))
     }
 
     /// The slope in 256ths; `None` without a limit.
@@ -200,12 +200,12 @@ pub struct Rect {
 }
 
 impl Rect {
-    /// All of a frame of this size.
+    /// The rectangle of all pixels of a frame of this size (columns, rows).
     pub const fn whole((width, height): (usize, usize)) -> Self {
         Rect { x: 0, y: 0, width, height }
     }
 
-    /// What of it lies in a frame of this size; `None` if nothing does.
+    /// Its part inside of a frame of this size (columns, rows); `None` if it lies outside.
     pub fn within(self, (width, height): (usize, usize)) -> Option<Self> {
         let columns = self.width.min(width.saturating_sub(self.x));
         let rows = self.height.min(height.saturating_sub(self.y));
@@ -213,36 +213,36 @@ impl Rect {
     }
 }
 
-/// Which part of a frame makes the histogram; the curve is applied to all of it.
+/// The part of a frame that is counted. The curve is applied to all of the frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Region {
-    /// All of it.
+    /// All of the frame.
     #[default]
     Whole,
-    /// What of this rectangle lies in the frame; all of it, if nothing does.
+    /// This rectangle, as far as it lies in the frame; all of the frame if it lies outside.
     Fixed(Rect),
-    /// All but the black bars around a picture of another shape.
+    /// All but the black bars of letterboxed video.
     Auto,
 }
 
-/// What happens to colour when luma changes.
+/// The treatment of chroma when luma changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Chroma {
-    /// Chroma samples are carried over.
+    /// Chroma samples stay as they are.
     #[default]
     Keep,
-    /// Saturation follows luma, as [`chroma`](super::chroma) says.
+    /// Saturation follows luma, by the rules of [`chroma`](super::chroma).
     Scale,
 }
 
 impl Chroma {
-    /// Is [`Scale`](Chroma::Scale) asked for?
+    /// Whether it is [`Scale`](Chroma::Scale).
     pub fn is_scaled(self) -> bool {
         self == Chroma::Scale
     }
 }
 
-/// How many bins the histogram of these levels has, if `asked` for.
-pub fn bins(levels: Levels, asked: Option<u32>) -> usize {
-    asked.map_or(levels.count(), |bins| (bins.max(1) as usize).min(levels.count()))
+/// Number of bins of a histogram of these levels: `requested`, from 1 to one for each level; `None` is one for each level.
+pub fn bins(levels: Levels, requested: Option<u32>) -> usize {
+    requested.map_or(levels.count(), |bins| (bins.max(1) as usize).min(levels.count()))
 }

@@ -1,4 +1,4 @@
-//! How much of the way to the equalized picture is gone.
+//! The strength of equalization: the share of the equalized picture in the output.
 
 /// A share of 256, 0 (the input) to 256 (fully equalized).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,35 +1,35 @@
-//! The temporal rule, written once and driven by every backend: from what is counted of the frames of a video, in order,
-//! to what each of them is sent through, and when.
+//! The temporal rule, which every backend uses: from the counts of the frames of a video, in order, to the curve of each
+//! frame.
 //!
 //! ```text
-//! counts -> scene (Scenes) -> window (Window) -> curve (Equalization) -> wait for later frames (LookAhead) -> frame
+//! Counts -> Equalization: Scenes -> WindowSums -> Curve -> LookAhead (waits for later frames) -> Decision
 //! ```
 
 use super::clahe::TileHistograms;
 use super::{Curve, Equalization, Histogram, LookAhead, Settings, WindowUpdate};
 use std::sync::Arc;
 
-/// What is counted of a frame: its own curve and those of later frames depend on this and on nothing else of it.
+/// The counts of a frame: all that its curve and the curves of later frames depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Counts {
     /// For [`Method::Global`](super::Method::Global).
     Frame {
-        /// Pixels in a row, and rows.
+        /// Columns and rows of the frame, in pixels.
         size: (usize, usize),
         /// The histogram of the counted region.
         histogram: Histogram,
     },
     /// For [`Method::Clahe`](super::Method::Clahe).
     Tiles {
-        /// The histogram of the whole frame, which tells its scene; a window of one frame does without it.
+        /// The histogram of the whole frame, for scene detection; not needed for a window of one frame.
         frame: Option<Histogram>,
-        /// Those of its tiles.
+        /// The histograms of its tiles.
         tiles: TileHistograms,
     },
 }
 
 impl Counts {
-    /// Pixels in a row of the frame, and rows.
+    /// Columns and rows of the frame, in pixels.
     pub fn size(&self) -> (usize, usize) {
         match self {
             Counts::Frame { size, .. } => *size,
@@ -46,23 +46,23 @@ impl Counts {
     }
 }
 
-/// What a backend has to know of a frame that another backend has equalized: later frames may share a window with it.
+/// The temporal state of a frame that another backend has equalized: later frames can have it in their window.
 #[derive(Clone, Debug)]
 pub struct Remembered {
-    /// What was counted of it.
+    /// Its counts.
     pub counts: Arc<Counts>,
-    /// How it was equalized.
+    /// The settings it was equalized with.
     pub settings: Settings,
-    /// Its scene, where the other backend knew it.
+    /// Its scene, if the other backend reported it.
     pub scene: Option<Scene>,
 }
 
 /// The scene that a frame belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scene {
-    /// Counted from 0.
+    /// Number of the scene, from 0.
     pub number: u64,
-    /// How many scenes have begun so far.
+    /// Number of scenes so far.
     pub begun: u64,
     /// The frame is the first after a cut.
     pub cut: bool,
@@ -76,26 +76,26 @@ impl From<&WindowUpdate> for Scene {
     }
 }
 
-/// What a frame is sent through; frames of a scene may share it.
+/// The curve or curves that are applied to a frame. Frames of a scene can share them.
 #[derive(Clone, Debug)]
 pub enum Mapping {
-    /// One curve for all of its samples.
+    /// One curve for all samples.
     Curve(Arc<Curve>),
-    /// The counts of its tiles over the window. [`TileCurves`](super::clahe::TileCurves) are made of them, which needs no
-    /// other frame and takes most of the time.
+    /// The counts of the tiles over the window. [`TileCurves`](super::clahe::TileCurves) are made from them, which takes most
+    /// of the time and needs no other frame.
     Tiles(Arc<TileHistograms>),
 }
 
-/// What becomes of a frame.
+/// The result for a frame.
 #[derive(Clone, Debug)]
 pub struct Decision {
-    /// Where the frame belongs.
+    /// The scene of the frame.
     pub scene: Scene,
-    /// What it is sent through.
+    /// What is applied to it.
     pub mapping: Mapping,
 }
 
-/// The frames of a video, in order. `F` is what stands for a frame while it waits.
+/// The temporal state of a video. `F` is the type of a frame while it waits for later ones.
 #[derive(Clone, Debug)]
 pub struct Temporal<F> {
     equalization: Equalization,
@@ -109,20 +109,20 @@ impl<F> Default for Temporal<F> {
 }
 
 impl<F> Temporal<F> {
-    /// Takes in the next frame of the video. Gives the frame that has waited long enough for those behind it: this one,
-    /// without a look-ahead.
+    /// Adds the next frame of the video. Returns the frame that has no more frames to wait for: without a look-ahead, this
+    /// one.
     pub fn next(&mut self, settings: &Settings, counts: &Counts, frame: F) -> Option<(F, Decision)> {
         let Decision { scene, mapping } = self.decide(settings, counts);
         let ready = self.look_ahead.push(settings.smoothing.ahead(), scene.number, (frame, scene), mapping);
         ready.map(Decision::of_ready)
     }
 
-    /// The oldest frame that waits, when no more frames will come.
-    pub fn rest(&mut self) -> Option<(F, Decision)> {
+    /// The oldest frame that waits: for the end of the video, when no frame follows.
+    pub fn pop_waiting(&mut self) -> Option<(F, Decision)> {
         self.look_ahead.pop().map(Decision::of_ready)
     }
 
-    /// Takes in a frame that waits for no other and that no other waits for: one from before those that are wanted.
+    /// Adds a frame outside of the look-ahead and returns its result: a frame before the part of the video that is wanted.
     pub fn decide(&mut self, settings: &Settings, counts: &Counts) -> Decision {
         self.equalization.set(*settings);
         match counts {
@@ -134,18 +134,18 @@ impl<F> Temporal<F> {
                 let step = self.equalization.next_tiles(frame, tiles);
                 Decision { scene: (&step.update).into(), mapping: Mapping::Tiles(step.window.into()) }
             }
-            // A window of one frame holds that frame, wherever scenes are cut.
+            // Without the histogram of the frame, the window is one frame.
             Counts::Tiles { frame: None, tiles } => {
                 Decision { scene: Scene::default(), mapping: Mapping::Tiles(Arc::new(tiles.clone())) }
             }
         }
     }
 
-    /// Takes in a frame that another backend has equalized.
+    /// Adds a frame that another backend has equalized.
     pub fn remember(&mut self, seen: &Remembered) {
         self.decide(&seen.settings, &seen.counts);
         if let Some(scene) = seen.scene {
-            self.equalization.name_scene(scene.number, scene.begun);
+            self.equalization.set_scene_number(scene.number, scene.begun);
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::backends::{available, by_reference};
 use crate::grid::{LAYOUTS, check};
 use crate::pictures::{Content, Picture, Placement, Random, difference, placement_and_range, seed};
 use histeq_video::frame::{Component, Frame, Luminance, Matrix, Model, PixelFormat, Range};
-use histeq_video::spec::chroma::{Colours, Covered, Excursion, MOST, ONE, gain, rescaled};
+use histeq_video::spec::chroma::{Colours, Covered, Excursion, MAX_GAIN, UNIT_GAIN, gain, rescaled};
 use histeq_video::spec::{Chroma, Gain, Levels, Method, Settings, Smoothing, Strength, Weights};
 
 fn settings() -> Settings {
@@ -261,18 +261,18 @@ fn what_is_legal_and_in_the_gamut_stays_there() {
 fn the_gain_is_that_of_luma_within_its_bounds() {
     let weak = Excursion { up: 1, down: 1 };
     let of = |before, after, samples| gain(Covered { before, after, samples }, 219, weak);
-    assert_eq!(of(0, 50, 1), ONE, "black has no ratio");
-    assert_eq!(of(100, 100, 4), ONE);
-    assert_eq!(of(100, 50, 4), ONE / 2);
+    assert_eq!(of(0, 50, 1), UNIT_GAIN, "black has no ratio");
+    assert_eq!(of(100, 100, 4), UNIT_GAIN);
+    assert_eq!(of(100, 50, 4), UNIT_GAIN / 2);
     assert_eq!(of(100, 0, 4), 0, "what becomes black loses its colour");
-    assert_eq!(of(100, 150, 4), ONE * 3 / 2);
-    assert_eq!(of(10, 100, 1), MOST);
+    assert_eq!(of(100, 150, 4), UNIT_GAIN * 3 / 2);
+    assert_eq!(of(10, 100, 1), MAX_GAIN);
     let gain = |up, down| gain(Covered { before: 50, after: 150, samples: 1 }, 219, Excursion { up, down });
-    assert_eq!(gain(10, 10), 3 * ONE);
-    assert_eq!(gain(46, 10), ONE * 3 / 2, "69 codes up to white");
-    assert_eq!(gain(80, 10), ONE, "luma alone sends it beyond white");
-    assert_eq!(gain(10, 100), ONE * 3 / 2, "150 codes down to black");
-    assert_eq!(gain(10, 200), ONE, "beyond black already");
+    assert_eq!(gain(10, 10), 3 * UNIT_GAIN);
+    assert_eq!(gain(46, 10), UNIT_GAIN * 3 / 2, "69 codes up to white");
+    assert_eq!(gain(80, 10), UNIT_GAIN, "luma alone sends it beyond white");
+    assert_eq!(gain(10, 100), UNIT_GAIN * 3 / 2, "150 codes down to black");
+    assert_eq!(gain(10, 200), UNIT_GAIN, "beyond black already");
     let pixel = |rgb, to| rescaled(rgb, Weights::BT601.luminance(rgb), to, 255);
     assert_eq!(pixel([40, 20, 10], 50), [80, 40, 20], "twice as bright, twice as colourful");
     assert_eq!(pixel([40, 20, 10], 0), [0, 0, 0]);

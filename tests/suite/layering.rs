@@ -182,7 +182,6 @@ const CIRCLES: &[(&str, &str)] = &[
     ("cli/args.rs", "cli/output_args.rs"),
     ("cli/args.rs", "cli/variant_args.rs"),
     ("cli/look.rs", "cli/job.rs"),
-    ("comparison/comparer.rs", "comparison/layout.rs"),
     ("cuda/arguments.rs", "cuda/picture.rs"),
     ("cuda/history.rs", "cuda/picture.rs"),
     ("cuda/kernels/fused.rs", "cuda/picture.rs"),
@@ -197,9 +196,6 @@ const CIRCLES: &[(&str, &str)] = &[
     ("ffmpeg/log.rs", "ffmpeg/mod.rs"),
     ("ffmpeg/mod.rs", "ffmpeg/rotation.rs"),
     ("ffmpeg/nvdec.rs", "ffmpeg/surface.rs"),
-    ("frame/device.rs", "frame/plane.rs"),
-    ("frame/device.rs", "frame/pool.rs"),
-    ("frame/plane.rs", "frame/pool.rs"),
 ];
 
 #[test]

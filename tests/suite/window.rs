@@ -3,7 +3,7 @@
 
 use crate::pictures::{Random, seed};
 use histeq_video::spec::{
-    Equalization, Histogram, Levels, LookAhead, Scenes, Settings, Smoothing, Threshold, Window, WindowUpdate,
+    Equalization, Histogram, Levels, LookAhead, Scenes, Settings, Smoothing, Threshold, WindowSums, WindowUpdate,
 };
 
 const SAMPLES: u64 = 10_000;
@@ -94,7 +94,7 @@ fn the_sum_is_that_of_the_frames_that_the_rule_names() {
     for (most, flash) in [(1, 0), (1, 3), (2, 1), (7, 2), (12, 5), (30, 0)] {
         let settings = settings(most, flash);
         let frames = video(&mut random, 150);
-        let (mut scenes, mut window) = (Scenes::new(&settings), Window::default());
+        let (mut scenes, mut window) = (Scenes::new(&settings), WindowSums::default());
         for (number, frame) in frames.iter().enumerate() {
             let turn = scenes.next(frame, SIZE);
             let sum = window.next(&turn, frame.counts()).to_vec();

@@ -96,7 +96,7 @@ impl Worker {
                 Ok(None)
             }
             Task::Rest => {
-                let ready = self.in_order.pass(ticket, Temporal::rest)?;
+                let ready = self.in_order.pass(ticket, Temporal::pop_waiting)?;
                 Ok(ready.map(|(waiting, decision)| self.apply(waiting, decision)))
             }
         }

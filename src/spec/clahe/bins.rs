@@ -3,7 +3,7 @@
 use crate::spec::{Levels, bins};
 use std::ops::Range;
 
-/// Which level is counted in which bin.
+/// The assignment of levels to bins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileBins {
     levels: Levels,
@@ -11,15 +11,15 @@ pub struct TileBins {
 }
 
 impl TileBins {
-    /// The most bins that a tile has: a tile of a video has few samples, and there are many tiles.
-    pub const MOST: usize = 4096;
+    /// The largest number of bins of a tile: a tile has few samples, and there are many tiles.
+    pub const MAX: usize = 4096;
 
-    /// The bins for these levels, if so many are `asked` for.
-    pub fn new(levels: Levels, asked: Option<u32>) -> Self {
-        TileBins { levels, count: bins(levels, asked).min(TileBins::MOST) }
+    /// The bins for these levels: `requested`, within the limits; `None` is one for each level.
+    pub fn new(levels: Levels, requested: Option<u32>) -> Self {
+        TileBins { levels, count: bins(levels, requested).min(TileBins::MAX) }
     }
 
-    /// How many there are, 1 to [`MOST`](TileBins::MOST).
+    /// Number of bins, 1 to [`MAX`](TileBins::MAX).
     pub fn count(&self) -> usize {
         self.count
     }

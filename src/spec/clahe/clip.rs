@@ -1,9 +1,9 @@
-//! The contrast limit of a tile.
+//! The contrast limit of a tile, applied to its counts.
 
 use crate::spec::Gain;
 
-/// No count above `max(1, g*N / (256*B))`, and what is above it handed out to all bins: `excess / B` to each, and one
-/// more to every `max(B / R, 1)`-th until the remainder `R` is gone. The sum `N` of the counts stays what it is.
+/// Caps the counts at `max(1, g*N / (256*B))` and spreads the excess over all bins: each gets `excess / B`, and every
+/// `max(B / R, 1)`-th bin gets one more until the remainder `R` is used up. The sum `N` of the counts does not change.
 pub fn clip(counts: &mut [u64], max_gain: Gain) {
     let Some(g) = max_gain.of_256() else { return };
     let bins = counts.len() as u64;

@@ -1,9 +1,9 @@
-//! The curves of all tiles, and what a pixel between them becomes.
+//! The curves of all tiles, and their blend at each pixel.
 
 use super::{TileBins, TileHistograms, Tiles, clip};
 use crate::spec::{Levels, Settings, Strength};
 
-/// A curve for each tile. [`value`](TileCurves::value) is the definition of what a pixel becomes.
+/// A curve for each tile. [`value`](TileCurves::value) defines the output at each pixel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TileCurves {
     tiles: Tiles,
@@ -13,7 +13,7 @@ pub struct TileCurves {
 }
 
 impl TileCurves {
-    /// The curves of a window with these counts. Of the settings the contrast limit and the strength matter.
+    /// The curves of a window with these counts. Of `settings`, only the contrast limit and the strength are used.
     pub fn equalizing(window: &TileHistograms, settings: &Settings) -> Self {
         let (tiles, bins) = (window.tiles(), window.bins());
         let levels = bins.levels();
@@ -27,7 +27,7 @@ impl TileCurves {
         TileCurves { tiles, levels, strength: settings.strength, luts }
     }
 
-    /// What `code` becomes at pixel (x, y) of the picture; a code above the depth is the highest one.
+    /// The output for `code` at pixel (x, y); a code above the depth is read as the highest one.
     pub fn value(&self, x: usize, y: usize, code: u16) -> u16 {
         let code = usize::from(code).min(self.levels.codes() - 1);
         let (across, down) = (self.tiles.across(x), self.tiles.down(y));
@@ -54,12 +54,12 @@ impl TileCurves {
         self.levels
     }
 
-    /// What is left to be done to a blended value.
+    /// The strength, which is applied to the blended values.
     pub fn strength(&self) -> Strength {
         self.strength
     }
 
-    /// What each code becomes at the centre of a tile, before strength.
+    /// The lookup table of a tile, before strength.
     pub fn lut(&self, tile: usize) -> &[u16] {
         &self.luts[tile * self.levels.codes()..][..self.levels.codes()]
     }
@@ -70,19 +70,19 @@ impl TileCurves {
     }
 }
 
-/// Appends the lookup table of a tile whose bins hold so many samples.
+/// Appends the lookup table of a tile whose bins hold the counts `held`.
 fn push_lut(luts: &mut Vec<u16>, held: &[u64], bins: TileBins) {
     let levels = bins.levels();
     let steps = levels.count() as u64 - 1;
     let total: u64 = held.iter().sum();
-    // c*(L-1) / N, carried along: a division a level would take most of the time that a frame of 16 bits takes.
+    // c*(L-1) / N, updated by additions: with a division for each level, divisions take most of the time at 16 bits.
     let mut share = Share::of(0, total);
     let one = Share::of(steps, total);
     let start = luts.len();
     luts.resize(start + usize::from(levels.lo()), 0);
     for (bin, &held) in held.iter().enumerate() {
         let width = bins.levels_of(bin).len() as u64;
-        // h*(j+1)/w, too: each level gets h/w, and one more as often as the rest of that adds up to one.
+        // h*(j+1)/w in the same way: each level gets h/w, and one more when the remainders add up to w.
         let (each, rest) = if width == 1 { (held, 0) } else { (held / width, held % width) };
         let each = Share::of(each * steps, total);
         let mut gathered = 0;
@@ -101,7 +101,7 @@ fn push_lut(luts: &mut Vec<u16>, held: &[u64], bins: TileBins) {
     luts.resize(start + levels.codes(), brightest);
 }
 
-/// A sum divided by `whole`, as quotient and rest.
+/// A fraction with the denominator `whole`, as quotient and remainder.
 #[derive(Clone, Copy)]
 struct Share {
     quotient: u64,
@@ -115,7 +115,7 @@ impl Share {
         Share { quotient: part / whole, rest: part % whole, whole }
     }
 
-    /// Adds another sum that is divided by the same.
+    /// Adds a fraction with the same denominator.
     fn add(&mut self, other: Share) {
         self.quotient += other.quotient;
         self.rest += other.rest;
@@ -125,7 +125,7 @@ impl Share {
         }
     }
 
-    /// The nearest integer, of two the even one.
+    /// The nearest integer; halves go to the even one.
     fn half_even(self) -> u64 {
         self.quotient + u64::from(2 * self.rest + self.quotient % 2 > self.whole)
     }

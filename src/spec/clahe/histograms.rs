@@ -1,8 +1,8 @@
-//! The histograms of all tiles, one after the other.
+//! The histograms of all tiles.
 
 use super::{TileBins, Tiles};
 
-/// What the samples of a frame, or of a window of frames, count in each tile.
+/// A histogram for each tile, of a frame or of the sum over a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TileHistograms {
     tiles: Tiles,
@@ -11,21 +11,21 @@ pub struct TileHistograms {
 }
 
 impl TileHistograms {
-    /// Nothing counted.
+    /// Histograms without samples.
     pub fn new(tiles: Tiles, bins: TileBins) -> Self {
         TileHistograms { tiles, bins, counts: vec![0; tiles.count() * bins.count()] }
     }
 
-    /// These counts: those of all bins of the first tile, then those of the second, row by row.
+    /// Histograms with these counts: all bins of the first tile, then of the second, and so on, row by row.
     ///
     /// # Panics
-    /// When there are more or fewer counts than bins of all tiles.
+    /// When the number of counts is not the number of bins of all tiles.
     pub fn from_counts(tiles: Tiles, bins: TileBins, counts: Vec<u64>) -> Self {
         assert_eq!(counts.len(), tiles.count() * bins.count());
         TileHistograms { tiles, bins, counts }
     }
 
-    /// Counts the sample that is seen at pixel (x, y) of the padded picture.
+    /// Counts the sample at pixel (x, y) of the padded picture.
     pub fn add(&mut self, x: usize, y: usize, code: u16) {
         self.counts[self.tiles.at(x, y) * self.bins.count() + self.bins.of_code(code)] += 1;
     }
@@ -40,7 +40,7 @@ impl TileHistograms {
         self.bins
     }
 
-    /// Tile after tile, row by row.
+    /// The counts: all bins of the first tile, then of the second, and so on, row by row.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }

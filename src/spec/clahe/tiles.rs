@@ -1,4 +1,4 @@
-//! The grid of tiles over a picture, and where a pixel lies in it.
+//! The grid of tiles over a picture, and the position of pixels in it.
 
 /// A grid of equal tiles over a picture and its padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,16 +7,16 @@ pub struct Tiles {
     pub columns: usize,
     /// Rows of tiles, at least 1.
     pub rows: usize,
-    /// Pixels of a tile in a row, at least 1.
+    /// Width of a tile in pixels, at least 1.
     pub width: usize,
-    /// Rows of pixels of a tile, at least 1.
+    /// Height of a tile in pixels, at least 1.
     pub height: usize,
-    /// Columns and rows of pixels of the picture.
+    /// Columns and rows of the picture, in pixels.
     pub picture: (usize, usize),
 }
 
 impl Tiles {
-    /// `columns` x `rows` tiles over a picture of this size; 0 tiles count as 1.
+    /// `columns` x `rows` tiles over a picture of this size (columns, rows); 0 tiles count as 1.
     pub fn new(columns: u32, rows: u32, picture: (usize, usize)) -> Self {
         let (columns, rows) = (columns.max(1) as usize, rows.max(1) as usize);
         let (width, height) = picture;
@@ -28,22 +28,22 @@ impl Tiles {
         Tiles { columns, rows, width: padded_width / columns, height: padded_height / rows, picture }
     }
 
-    /// How many tiles there are.
+    /// Number of tiles.
     pub fn count(&self) -> usize {
         self.columns * self.rows
     }
 
-    /// Columns and rows of pixels of the picture with its padding.
+    /// Columns and rows of the padded picture, in pixels.
     pub fn padded(&self) -> (usize, usize) {
         (self.columns * self.width, self.rows * self.height)
     }
 
-    /// The tile, counted row by row, that a pixel of the padded picture is counted in.
+    /// The index of the tile, row by row, in which a pixel of the padded picture is counted.
     pub fn at(&self, x: usize, y: usize) -> usize {
         y / self.height * self.columns + x / self.width
     }
 
-    /// The pixel of the picture that is seen at a pixel of the padded picture.
+    /// The pixel of the picture that is shown at a pixel of the padded picture.
     pub fn seen_at(&self, x: usize, y: usize) -> (usize, usize) {
         (mirrored(x, self.picture.0), mirrored(y, self.picture.1))
     }
@@ -59,29 +59,29 @@ impl Tiles {
     }
 }
 
-/// Where coordinate `p`, 0 or more, lies in `length` pixels that are mirrored without repeating the edge.
+/// Coordinate `p` of a padded dimension, mapped into `length` pixels by mirroring without repeating the edge.
 pub fn mirrored(p: usize, length: usize) -> usize {
     if length == 1 {
         return 0;
     }
-    // A mirror at each end: the picture repeats every 2 * length - 2 pixels, there and back.
+    // Mirrored at both ends, the picture has the period 2 * length - 2.
     let p = p % (2 * length - 2);
     if p < length { p } else { 2 * length - 2 - p }
 }
 
-/// The tiles on both sides of a pixel, in one direction.
+/// The two tiles that are blended at a pixel, in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbours {
-    /// Counted from 0; both the same beyond the centre of the outermost tile.
+    /// Their indices; both the same beyond the centre of the outermost tile.
     pub tiles: [usize; 2],
-    /// How much the second one counts, in parts of `2 * size` where `size` is that of a tile: less than that.
+    /// The weight of the second one, 0 to `2 * size - 1` of `2 * size`, where `size` is the size of a tile.
     pub weight: usize,
 }
 
 impl Neighbours {
-    /// Those of coordinate `at` in a row of `count` tiles of `size` pixels.
+    /// The neighbours of coordinate `at` in a row of `count` tiles of `size` pixels.
     pub fn of(at: usize, size: usize, count: usize) -> Self {
-        // a = 2 * at - size, and one period more, so that nothing is negative.
+        // a = 2 * at - size, plus one period to keep it positive.
         let a = 2 * at + size;
         let (after, weight) = (a / (2 * size), a % (2 * size));
         Neighbours { tiles: [after.saturating_sub(1).min(count - 1), after.min(count - 1)], weight }

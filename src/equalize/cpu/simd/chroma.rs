@@ -8,7 +8,7 @@
 use super::scalar::{read_words, write_words};
 use crate::equalize::cpu::layout::PackedPixel;
 use crate::frame::{Endian, Sample};
-use crate::spec::chroma::{Colours, MOST, ONE, scaled};
+use crate::spec::chroma::{Colours, MAX_GAIN, UNIT_GAIN, scaled};
 
 /// What is computed side by side: enough for the widest vectors, and for the compiler to know that nothing overlaps.
 const BATCH: usize = 64;
@@ -113,17 +113,17 @@ fn gain([before, after]: [i32; 2], span: i32, [up, down]: [i32; 2], quotient: im
     let divisor = if brighter { before.max(down) } else { before };
     let asked = quotient(after, divisor.max(1));
     let room = quotient((span - after).max(0), up.max(1));
-    let bounded = asked.min(room).max(ONE as i32);
+    let bounded = asked.min(room).max(UNIT_GAIN as i32);
     let gain = if brighter { bounded } else { asked };
-    (if before == 0 { ONE as i32 } else { gain }) as u32
+    (if before == 0 { UNIT_GAIN as i32 } else { gain }) as u32
 }
 
 /// `part / whole` in 4096ths, rounded down, but at most the largest gain; for parts of up to 2^12. Adding 2^23 rounds it
 /// to an integer, which then stands in the low bits: a conversion would look for numbers that are none.
 #[inline(always)]
 fn quotient_f32(part: i32, whole: i32) -> i32 {
-    let quotient = part as f32 * ONE as f32 / whole as f32;
-    let quotient = if quotient < MOST as f32 { quotient } else { MOST as f32 };
+    let quotient = part as f32 * UNIT_GAIN as f32 / whole as f32;
+    let quotient = if quotient < MAX_GAIN as f32 { quotient } else { MAX_GAIN as f32 };
     let nearest = ((quotient + 8_388_608.0).to_bits() & 0x7f_ffff) as i32;
     nearest - i32::from(nearest as f32 > quotient)
 }
@@ -131,8 +131,8 @@ fn quotient_f32(part: i32, whole: i32) -> i32 {
 /// The same for parts of up to 2^20, by adding 2^52.
 #[inline(always)]
 fn quotient_f64(part: i32, whole: i32) -> i32 {
-    let quotient = f64::from(part) * f64::from(ONE) / f64::from(whole);
-    let quotient = if quotient < f64::from(MOST) { quotient } else { f64::from(MOST) };
+    let quotient = f64::from(part) * f64::from(UNIT_GAIN) / f64::from(whole);
+    let quotient = if quotient < f64::from(MAX_GAIN) { quotient } else { f64::from(MAX_GAIN) };
     let nearest = (quotient + 4_503_599_627_370_496.0).to_bits() as i32;
     nearest - i32::from(f64::from(nearest) > quotient)
 }
