@@ -142,7 +142,7 @@ impl Failover {
         match self.take_over(next.as_mut()) {
             Ok(done) => {
                 if let (Some(pool), Some(memory)) = (&self.pool, next.input_pool(chroma)) {
-                    pool.arrive(memory);
+                    pool.replace(memory);
                 }
                 self.began = Some(self.active.name());
                 self.switch_to(next, done);

@@ -1,12 +1,12 @@
-//! The pixel formats that are equalized as they are, with no conversion: where each one keeps the samples that
-//! make up its luminance, and its chroma. The names are FFmpeg's.
+//! The pixel formats that are equalized without conversion, and the positions of their luminance and chroma samples. The
+//! names are FFmpeg's.
 
 use Endian::{Big as BE, Little as LE};
 
-/// What the components of a pixel are.
+/// The color model of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
-    /// One luma sample, perhaps with alpha.
+    /// One luma sample, with or without alpha.
     Gray,
     /// Luma and two chroma samples.
     Yuv,
@@ -42,7 +42,7 @@ impl Sample {
         ((1u32 << self.depth) - 1) as u16
     }
 
-    /// The code of sample `index` of a row; bits above the depth, which no valid stream sets, saturate.
+    /// The code of sample `index` of a row. Values above the depth, which no valid stream has, give the largest code.
     #[inline]
     pub fn read(self, row: &[u8], index: usize) -> u16 {
         if self.bytes == 1 {
@@ -56,7 +56,7 @@ impl Sample {
         (word >> self.shift).min(self.max())
     }
 
-    /// Stores `code` as sample `index` of a row; the unused bits become zero.
+    /// Stores `code` as sample `index` of a row, and zeros in the unused bits.
     #[inline]
     pub fn write(self, row: &mut [u8], index: usize, code: u16) {
         if self.bytes == 1 {
@@ -72,7 +72,7 @@ impl Sample {
     }
 }
 
-/// Where the samples of one component lie: sample `offset + x * step` of row `y` of `plane` belongs to pixel (x, y).
+/// The position of the samples of one component: pixel (x, y) has sample `offset + x * step` of row `y` of `plane`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Component {
     /// Index of the plane.
@@ -83,12 +83,12 @@ pub struct Component {
     pub step: usize,
 }
 
-/// Where the luminance of a pixel comes from.
+/// The source of luminance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Luminance {
-    /// It is stored.
+    /// Stored luma samples.
     Stored(Component),
-    /// It is a weighted sum of these three.
+    /// The weighted sum of three components.
     FromRgb {
         /// Red.
         r: Component,
@@ -99,8 +99,8 @@ pub enum Luminance {
     },
 }
 
-/// Where the chroma samples of YUV lie. A pair of them belongs to `2^log2_width` x `2^log2_height` pixels; of the
-/// components, x and y count such groups.
+/// The position of the chroma samples of YUV. Each group of `2^log2_width` x `2^log2_height` pixels has one pair of them; x
+/// and y of the components count groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChromaSamples {
     /// Blue difference.
@@ -124,16 +124,16 @@ pub struct PlaneShape {
     pub samples: u8,
 }
 
-/// All that a pixel format is.
+/// The layout of a pixel format.
 #[derive(Clone, Copy, Debug)]
 pub struct Descriptor {
-    /// What its components are.
+    /// Its color model.
     pub model: Model,
     /// How a sample is stored, the same for every component.
     pub sample: Sample,
-    /// Where the luminance comes from.
+    /// The source of luminance.
     pub luminance: Luminance,
-    /// Where chroma lies; `None` where there is none.
+    /// The chroma samples, if it has any.
     pub chroma: Option<ChromaSamples>,
     planes: [PlaneShape; 4],
     plane_count: usize,
@@ -225,7 +225,7 @@ const fn packed_422(sample: Sample, luma_offset: usize) -> Descriptor {
     }
 }
 
-/// The same with Cr before Cb.
+/// The same format with Cr before Cb.
 const fn cr_first(mut format: Descriptor) -> Descriptor {
     if let Some(ChromaSamples { cb, cr, log2_width, log2_height }) = format.chroma {
         format.chroma = Some(ChromaSamples { cb: cr, cr: cb, log2_width, log2_height });
@@ -261,21 +261,21 @@ const fn planar_rgb(sample: Sample, plane_count: usize) -> Descriptor {
 
 macro_rules! pixel_formats {
     ($($variant:ident = $name:literal, $descriptor:expr;)*) => {
-        /// A pixel format that every backend equalizes as it is.
+        /// A pixel format that every backend equalizes without conversion.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs, reason = "the variants are FFmpeg's names")]
         pub enum PixelFormat { $($variant),* }
 
         impl PixelFormat {
-            /// Every native pixel format.
+            /// All native pixel formats.
             pub const ALL: &'static [PixelFormat] = &[$(PixelFormat::$variant),*];
 
-            /// FFmpeg's name of it.
+            /// Its name in FFmpeg.
             pub const fn name(self) -> &'static str {
                 match self { $(PixelFormat::$variant => $name),* }
             }
 
-            /// Where its samples lie.
+            /// Its layout.
             pub const fn descriptor(self) -> &'static Descriptor {
                 match self { $(PixelFormat::$variant => const { &$descriptor }),* }
             }
@@ -423,8 +423,8 @@ pixel_formats! {
 }
 
 impl PixelFormat {
-    /// The native format of this FFmpeg name. The full-range `yuvj` names are not here: range is a property of the
-    /// frame, not of the format.
+    /// The native format with this FFmpeg name. The full-range `yuvj` names are not native formats: range is a property of
+    /// the frame.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|format| format.name() == name)
     }
@@ -445,8 +445,7 @@ impl PixelFormat {
         height.div_ceil(1 << self.descriptor().planes()[plane].log2_height)
     }
 
-    /// Which planes equalization rewrites, from the first one on: as
-    /// [`Frame::rewritten_planes`](super::Frame::rewritten_planes).
+    /// The planes that equalization rewrites, as in [`Frame::rewritten_planes`](super::Frame::rewritten_planes).
     pub fn rewritten_planes(self, with_chroma: bool) -> std::ops::Range<usize> {
         let descriptor = self.descriptor();
         let last = match (descriptor.luminance, descriptor.chroma) {

@@ -1,63 +1,62 @@
-//! Memory that planes lie in, and memory that is being filled.
+//! The memory of planes, and buffers that sources fill.
 
 use anyhow::Result;
 use std::ops::DerefMut;
 use std::sync::Arc;
 
-/// Memory that a plane can lie in: the decoder's, ours, pinned for the GPU, or the GPU's. It does not change while it is
-/// shared.
+/// Memory of planes: of a decoder, a pool, pinned for the GPU, or on the GPU. It does not change while it is shared.
 pub trait Memory: Send + Sync {
-    /// All of it. What lies on a GPU is brought down by the first call, and kept.
+    /// All of its bytes. For memory on a GPU, the first call copies them to the host and keeps the copy.
     ///
     /// # Panics
-    /// When it lies on a GPU that no longer answers; [`bring_down`](Memory::bring_down) tells beforehand.
+    /// When that copy fails; call [`bring_down`](Memory::bring_down) first to get an error instead.
     fn bytes(&self) -> &[u8];
 
-    /// How many bytes it has. Brings nothing down.
+    /// Number of bytes. Copies nothing.
     fn size(&self) -> usize {
         self.bytes().len()
     }
 
-    /// Where it lies on a GPU, if it does.
+    /// Its address on a GPU, if it lies there.
     fn on_device(&self) -> Option<OnDevice> {
         None
     }
 
-    /// Does it lie in the host's memory, too? Where it does not, [`bytes`](Memory::bytes) takes the time of a copy.
+    /// Whether its bytes are in host memory. If not, [`bytes`](Memory::bytes) takes the time of a copy.
     fn is_on_host(&self) -> bool {
         true
     }
 
-    /// Sees to it that it lies in the host's memory.
+    /// Copies it to host memory, unless it is there.
     ///
     /// # Errors
-    /// When the GPU that it lies on fails.
+    /// When the GPU fails.
     fn bring_down(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Can a GPU's copy engines read it where it lies?
+    /// Whether it is pinned: a GPU's copy engines can read it directly.
     fn is_pinned(&self) -> bool {
         false
     }
 }
 
-/// Memory that is being filled.
+/// A buffer that a source fills.
 pub trait Buffer: DerefMut<Target = [u8]> + Send {
-    /// The finished memory, to be shared.
+    /// The filled buffer as shared memory.
     fn freeze(self: Box<Self>) -> Arc<dyn Memory>;
 
-    /// Can a GPU's copy engines read it where it lies?
+    /// Whether it is pinned: a GPU's copy engines can read it directly.
     fn is_pinned(&self) -> bool {
         false
     }
 }
 
-/// Where memory lies on a GPU, for those that reach it there.
+/// An address on a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnDevice {
-    /// The context that the address belongs to: its handle, to be compared.
+    /// Handle of the context that the address belongs to; for comparison only.
     pub context: usize,
-    /// Of the first byte.
+    /// Address of the first byte.
     pub address: u64,
 }

@@ -1,7 +1,6 @@
-//! A picture on its way through the program: planes of shared, immutable memory, and what is known of them.
+//! Frames: planes of shared, immutable memory, with their format, size, range and matrix.
 //!
-//! Everything that a backend relies on is checked once, in [`Frame::new`]; behind that door rows can be sliced
-//! without further checks.
+//! [`Frame::new`] checks that the planes match format and size. Backends rely on that and slice rows without further checks.
 
 mod device;
 mod format;
@@ -21,7 +20,7 @@ use crate::spec::{Levels, Method, Rect, Weights};
 use std::any::Any;
 use std::sync::Arc;
 
-/// Which codes of a luma sample are picture: all of them, or those from 16 to 235 (times a power of two).
+/// The range of luma codes from black to white: all codes, or those from 16 to 235 (times a power of two).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Range {
     /// `tv`, `mpeg`: 16 to 235 at 8 bits.
@@ -30,10 +29,10 @@ pub enum Range {
     Full,
 }
 
-/// Which weights turn RGB into luminance, and luma and chroma into RGB.
+/// The matrix between RGB and YUV: the weights of red, green and blue in luminance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Matrix {
-    /// SD video, and whatever says nothing.
+    /// SD video, and video that does not specify a matrix.
     Bt601,
     /// HD video.
     Bt709,
@@ -41,7 +40,7 @@ pub enum Matrix {
     Bt2020,
 }
 
-/// What another module attaches to a frame (side data, say); it is handed through untouched.
+/// Data that a source attaches to a frame for the sink, such as side data; backends pass it on unchanged.
 pub type Attachment = Arc<dyn Any + Send + Sync>;
 
 /// One picture. Its planes are shared and immutable, so a clone costs no copy of pixels.
@@ -55,14 +54,14 @@ pub struct Frame {
     planes: Vec<Plane>,
     /// Presentation time in the units of the stream that the frame comes from.
     pub pts: Option<i64>,
-    /// Whatever its source wants its sink to have.
+    /// Data of its source for its sink.
     pub attachment: Option<Attachment>,
 }
 
 /// A picture whose planes do not fit its format and size.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum FrameError {
-    /// Zero in one direction.
+    /// Width or height is zero.
     #[error("a picture of {width}x{height} pixels")]
     Empty {
         /// Pixels in a row.
@@ -73,23 +72,23 @@ pub enum FrameError {
     /// Too few or too many planes.
     #[error("{format} has {expected} planes, not {found}")]
     PlaneCount {
-        /// The format that was asked for.
+        /// The format.
         format: PixelFormat,
-        /// Its planes.
+        /// Number of planes of the format.
         expected: usize,
-        /// The planes that were given.
+        /// Number of planes given.
         found: usize,
     },
-    /// A plane of the wrong shape.
+    /// A plane of the wrong size.
     #[error("plane {plane} of a {format} picture has {expected:?} (bytes a row, rows), not {found:?}")]
     PlaneSize {
-        /// The format that was asked for.
+        /// The format.
         format: PixelFormat,
-        /// Which plane.
+        /// Index of the plane.
         plane: usize,
-        /// Bytes a row and rows, as the format has them.
+        /// Bytes a row and rows of the format.
         expected: (usize, usize),
-        /// The same of the plane given.
+        /// Bytes a row and rows of the plane given.
         found: (usize, usize),
     },
 }
@@ -126,10 +125,10 @@ impl Frame {
         Ok(Frame { format, width, height, range, matrix, planes, pts: None, attachment: None })
     }
 
-    /// The same frame with the planes that `replace` gives in place of its own (`None` keeps a plane).
+    /// The same frame, with each plane replaced by the result of `replace`; `None` keeps a plane.
     ///
     /// # Panics
-    /// When a new plane has another shape than the one it replaces, which is a bug in a backend.
+    /// When a new plane has another size than the one it replaces, which is a bug in a backend.
     pub fn with_planes(&self, mut replace: impl FnMut(usize) -> Option<Plane>) -> Frame {
         let mut frame = self.clone();
         for (index, plane) in frame.planes.iter_mut().enumerate() {
@@ -141,10 +140,10 @@ impl Frame {
         frame
     }
 
-    /// Sees to it that all of it lies in the host's memory.
+    /// Copies planes that lie on a GPU to host memory.
     ///
     /// # Errors
-    /// When a GPU that a plane lies on fails.
+    /// When the GPU fails.
     pub fn bring_down(&self) -> anyhow::Result<()> {
         self.planes.iter().try_for_each(|plane| plane.memory().bring_down())
     }
@@ -164,12 +163,12 @@ impl Frame {
         self.height
     }
 
-    /// Which codes of its luma are picture.
+    /// The range of its luma.
     pub fn range(&self) -> Range {
         self.range
     }
 
-    /// Which weights make its luminance if it is RGB, and its colours if it is YUV.
+    /// The matrix between RGB and YUV.
     pub fn matrix(&self) -> Matrix {
         self.matrix
     }
@@ -191,7 +190,7 @@ impl Frame {
         }
     }
 
-    /// The meaning of its chroma samples; of a YUV picture.
+    /// The factors from its chroma to RGB; for YUV.
     pub fn colours(&self) -> Colours {
         Colours::new(self.levels(), self.weights())
     }
@@ -209,13 +208,13 @@ impl Frame {
         Rect::whole((self.width, self.height))
     }
 
-    /// Its planes, in the order of FFmpeg's.
+    /// Its planes, in FFmpeg's order.
     pub fn planes(&self) -> &[Plane] {
         &self.planes
     }
 
-    /// Which planes equalization rewrites: the one with the luma, or all three of planar RGB; those with chroma too if
-    /// `with_chroma`. The others are passed on.
+    /// The planes that equalization rewrites: the one with luma, or all three of planar RGB, and with `with_chroma` those
+    /// with chroma. The others are passed on.
     pub fn rewritten_planes(&self, with_chroma: bool) -> std::ops::Range<usize> {
         self.format.rewritten_planes(with_chroma)
     }

@@ -1,10 +1,10 @@
-//! One plane of a frame: rows at a stride in shared memory.
+//! A plane of a frame: rows at a stride in shared memory.
 
 use super::memory::{Memory, OnDevice};
 use super::pool::{HostBuffer, HostPool};
 use std::sync::Arc;
 
-/// Rows of bytes in shared, immutable memory. The stride may be negative (pictures stored bottom up).
+/// Rows of bytes in shared, immutable memory. The stride is negative for pictures stored bottom up.
 #[derive(Clone)]
 pub struct Plane {
     memory: Arc<dyn Memory>,
@@ -15,7 +15,7 @@ pub struct Plane {
 }
 
 impl Plane {
-    /// The plane of `rows` rows whose first begins at byte `start` of `memory`; `None` when a row would lie outside.
+    /// A plane of `rows` rows whose first row begins at byte `start` of `memory`; `None` when a row would lie outside.
     pub fn new(memory: Arc<dyn Memory>, start: usize, stride: isize, row_bytes: usize, rows: usize) -> Option<Self> {
         let len = memory.size();
         let first = isize::try_from(start).ok()?;
@@ -34,17 +34,17 @@ impl Plane {
         &self.memory.bytes()[start..start + self.row_bytes]
     }
 
-    /// The whole plane as one slice, if no padding lies between its rows.
+    /// The whole plane as one slice, if there is no padding between its rows.
     pub fn contiguous(&self) -> Option<&[u8]> {
         self.is_contiguous().then(|| &self.memory.bytes()[self.start..self.start + self.row_bytes * self.rows])
     }
 
-    /// Whether no padding lies between its rows.
+    /// Whether there is no padding between its rows.
     pub fn is_contiguous(&self) -> bool {
         self.rows == 1 || usize::try_from(self.stride) == Ok(self.row_bytes)
     }
 
-    /// Where its first row begins on a GPU, if it lies there.
+    /// The address of its first row on a GPU, if it lies there.
     pub fn on_device(&self) -> Option<OnDevice> {
         let OnDevice { context, address } = self.memory.on_device()?;
         Some(OnDevice { context, address: address + self.start as u64 })
@@ -65,13 +65,13 @@ impl Plane {
         self.rows
     }
 
-    /// The memory it lies in.
+    /// Its memory.
     pub fn memory(&self) -> &Arc<dyn Memory> {
         &self.memory
     }
 }
 
-/// A plane that is being written; [`PlaneMut::freeze`] makes it shareable.
+/// A plane that can be written; [`PlaneMut::freeze`] makes it shareable.
 pub struct PlaneMut {
     buffer: HostBuffer,
     stride: usize,
@@ -80,15 +80,18 @@ pub struct PlaneMut {
 }
 
 impl PlaneMut {
-    /// Rows start at multiples of this, which is what encoders and vector loads like best.
+    /// Rows start at multiples of this number of bytes: fastest for encoders and vector loads.
     pub const ALIGNMENT: usize = 64;
 
-    /// The stride of a plane of ours whose rows have `row_bytes` bytes.
+    /// The stride of a plane whose rows have `row_bytes` bytes.
     pub fn stride_for(row_bytes: usize) -> usize {
         row_bytes.next_multiple_of(Self::ALIGNMENT)
     }
 
-    /// A plane over `buffer`, which holds at least `stride_for(row_bytes) * rows` bytes.
+    /// A plane in `buffer`.
+    ///
+    /// # Panics
+    /// When `buffer` has fewer than `stride_for(row_bytes) * rows` bytes.
     pub fn new(buffer: HostBuffer, row_bytes: usize, rows: usize) -> Self {
         let stride = Self::stride_for(row_bytes);
         assert!(buffer.len() >= stride * rows);
@@ -115,7 +118,7 @@ impl PlaneMut {
 }
 
 impl HostPool {
-    /// A plane to be written, of `rows` rows of `row_bytes` bytes.
+    /// A plane of `rows` rows of `row_bytes` bytes, to be written.
     pub fn plane(&self, row_bytes: usize, rows: usize) -> PlaneMut {
         PlaneMut::new(self.take(PlaneMut::stride_for(row_bytes) * rows), row_bytes, rows)
     }

@@ -1,6 +1,6 @@
-//! Memory for finished planes, used again when the last holder of a plane lets go: after the first few frames
-//! nothing is allocated, and memory does not grow with the length of the video.
-#![allow(unsafe_code, reason = "what is said of a GPU's memory only the caller can promise")]
+//! Pools of memory for planes. A buffer is used again after the last reference to its plane is dropped: after the first few
+//! frames nothing is allocated, and memory does not grow with the length of the video.
+#![allow(unsafe_code, reason = "only the caller knows that the addresses of a surface are valid")]
 
 use super::PixelFormat;
 use super::device::{Adopted, Surface};
@@ -8,27 +8,25 @@ use super::memory::{Buffer, Memory};
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// Where sources get the memory that they fill with frames: a [`HostPool`], or what a backend reads faster.
+/// The memory that sources fill with frames: a [`HostPool`], or memory that a backend reads faster.
 pub trait Pool: Send + Sync {
-    /// A buffer of at least `len` bytes, aligned to 64, its content unspecified.
+    /// A buffer of at least `len` bytes, aligned to 64 bytes, with unspecified content.
     ///
     /// # Errors
-    /// When there is no memory of this kind left.
+    /// When the pool has no memory left.
     fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>>;
 
-    /// Which planes of a picture gain by lying in this memory, from the first one on; the others lie as well anywhere
-    /// else.
+    /// The planes of a picture that the backend reads faster from this memory; the others can lie anywhere.
     fn planes(&self, format: PixelFormat) -> Range<usize> {
         0..format.descriptor().planes().len()
     }
 
-    /// Takes a picture over from a decoder on a GPU: when this returns, luma lies in memory of the pool's on that GPU,
-    /// chroma on the host, and the surface may go back. `None` when the pool is for another GPU or for none, or has
-    /// nothing left there.
+    /// Copies a picture out of the surface of a decoder: luma into memory of the pool on the same GPU, chroma into host
+    /// memory. The surface is free when this returns. `None` when the pool is not for that GPU, or has no memory left there.
     ///
     /// # Safety
-    /// The rows lie in memory of this context, are not written any more once the work that is on this stream is done,
-    /// and stay until the call returns. The stream belongs to the context.
+    /// The rows are valid memory of the surface's context until the call returns. After the work that is enqueued on the
+    /// surface's stream, they are not written. The stream belongs to the context.
     unsafe fn adopt(&self, _surface: &Surface) -> Option<Adopted> {
         None
     }
@@ -37,28 +35,28 @@ pub trait Pool: Send + Sync {
 /// The unit of allocation: a cache line, and the width of the widest vector.
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
-struct Line([u8; 64]);
+struct CacheLine([u8; 64]);
 
-/// How many idle buffers a pool keeps. Encoders hand frames back in bursts no longer than this.
+/// The most idle buffers that a pool keeps: encoders release frames in bursts of at most this many.
 const KEPT: usize = 16;
 
 /// A pool of host memory, shared by its clones.
 #[derive(Clone, Default)]
 pub struct HostPool {
-    idle: Arc<Mutex<Vec<Vec<Line>>>>,
+    idle: Arc<Mutex<Vec<Vec<CacheLine>>>>,
 }
 
 impl HostPool {
-    /// A buffer of at least `len` bytes, aligned to 64, its content unspecified (but initialized).
+    /// A buffer of at least `len` bytes, aligned to 64 bytes, with unspecified (but initialized) content.
     pub fn take(&self, len: usize) -> HostBuffer {
-        // One line more than asked for: libraries read up to a vector past the end of a row.
-        let lines = len.div_ceil(size_of::<Line>()) + 1;
+        // One line more than needed: libraries read up to a vector past the end of a row.
+        let lines = len.div_ceil(size_of::<CacheLine>()) + 1;
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let found = idle.iter().position(|buffer| buffer.len() == lines);
         let lines = match found {
             Some(index) => idle.swap_remove(index),
             None => {
-                // Whatever lies here was made for another size of picture.
+                // The idle buffers are for pictures of another size.
                 idle.clear();
                 vec![bytemuck::Zeroable::zeroed(); lines]
             }
@@ -67,10 +65,10 @@ impl HostPool {
     }
 }
 
-/// Bytes out of a [`HostPool`]; they go back there when dropped.
+/// A buffer of a [`HostPool`], to which it goes back when dropped.
 pub struct HostBuffer {
-    lines: Vec<Line>,
-    idle: Arc<Mutex<Vec<Vec<Line>>>>,
+    lines: Vec<CacheLine>,
+    idle: Arc<Mutex<Vec<Vec<CacheLine>>>>,
 }
 
 impl Deref for HostBuffer {
@@ -113,39 +111,39 @@ impl Drop for HostBuffer {
     }
 }
 
-/// A pool that is handed out before it is there: until then, host memory, of which nothing is kept afterwards.
+/// A pool that can be replaced while sources use it. It begins with a [`HostPool`], and passes calls on to its current pool.
 pub struct LatePool {
-    at_hand: RwLock<Arc<dyn Pool>>,
+    current: RwLock<Arc<dyn Pool>>,
 }
 
 impl Default for LatePool {
     fn default() -> Self {
-        LatePool { at_hand: RwLock::new(Arc::new(HostPool::default())) }
+        LatePool { current: RwLock::new(Arc::new(HostPool::default())) }
     }
 }
 
 impl LatePool {
-    /// Whatever is asked for from now on comes from `pool`.
-    pub fn arrive(&self, pool: Arc<dyn Pool>) {
-        *self.at_hand.write().unwrap_or_else(PoisonError::into_inner) = pool;
+    /// Makes `pool` the current pool.
+    pub fn replace(&self, pool: Arc<dyn Pool>) {
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = pool;
     }
 
-    fn at_hand(&self) -> Arc<dyn Pool> {
-        self.at_hand.read().unwrap_or_else(PoisonError::into_inner).clone()
+    fn current(&self) -> Arc<dyn Pool> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Pool for LatePool {
     fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
-        self.at_hand().buffer(len)
+        self.current().buffer(len)
     }
 
     fn planes(&self, format: PixelFormat) -> Range<usize> {
-        self.at_hand().planes(format)
+        self.current().planes(format)
     }
 
     unsafe fn adopt(&self, surface: &Surface) -> Option<Adopted> {
-        // SAFETY: by the caller's promise, which is the same.
-        unsafe { self.at_hand().adopt(surface) }
+        // SAFETY: the caller guarantees the same of `surface`.
+        unsafe { self.current().adopt(surface) }
     }
 }

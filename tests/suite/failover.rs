@@ -577,7 +577,7 @@ fn of_the_memory_that_was_lent_before_nothing_is_kept() {
     let (address, shared) = (first.as_ptr(), second.freeze());
     drop(first);
     assert_eq!(late.buffer(100).unwrap().as_ptr(), address, "used again until then");
-    late.arrive(Arc::new(Marked));
+    late.replace(Arc::new(Marked));
     assert_eq!(late.buffer(100).unwrap()[99], 7);
     assert_eq!(shared.size(), shared.bytes().len(), "what is still held stays");
 }
