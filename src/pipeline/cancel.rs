@@ -1,35 +1,35 @@
-//! A wish to stop, which any thread can express and every stage looks at.
+//! Cancellation: a flag that any thread can set and every stage checks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Shared by its clones. Once cancelled, it stays so.
+/// A cancellation flag, shared by its clones. It cannot be reset.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel {
-    asked: Arc<AtomicBool>,
-    /// Nobody needs to wait for input any more.
-    waits_no_more: Arc<AtomicBool>,
+    cancelled: Arc<AtomicBool>,
+    /// Waiting for input is to end.
+    abandoned: Arc<AtomicBool>,
 }
 
 impl Cancel {
-    /// Asks for a clean end: what has been read is finished, nothing more is read.
+    /// Requests a clean end: all frames that have been read are finished, and no more are read.
     pub fn cancel(&self) {
-        self.asked.store(true, Ordering::Relaxed);
+        self.cancelled.store(true, Ordering::Relaxed);
         self.abandon();
     }
 
-    /// Ends all waiting for input, because nobody is there any more to take it. The end is not one that was asked for.
+    /// Ends all waiting for input without a request to cancel: for a run that is over, or has failed.
     pub fn abandon(&self) {
-        self.waits_no_more.store(true, Ordering::Relaxed);
+        self.abandoned.store(true, Ordering::Relaxed);
     }
 
-    /// Has somebody asked?
+    /// Whether a clean end was requested.
     pub fn is_cancelled(&self) -> bool {
-        self.asked.load(Ordering::Relaxed)
+        self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// What is set when waiting for input is to end, for whoever waits.
+    /// The flag that is set when waiting for input is to end, for code that waits.
     pub fn flag(&self) -> Arc<AtomicBool> {
-        self.waits_no_more.clone()
+        self.abandoned.clone()
     }
 }

@@ -1,6 +1,7 @@
-//! Runs the three stages. There are three ways to stop, and in each of them every thread ends: the source is at its end
-//! (everything in flight is finished), somebody cancels (the same, only earlier), a stage fails (its channel closes, its
-//! neighbours notice, and the sink is dropped unfinished).
+//! Runs the three stages, each on its thread. A run ends in one of three ways, and all threads end in each of them:
+//! * The source is at its end: all frames in flight are finished.
+//! * The run is cancelled: the source stops, and all frames in flight are finished.
+//! * A stage fails: its channels close, so its neighbours stop, and the sink is dropped unfinished.
 
 use super::threads::start;
 use super::{Cancel, Delivery, Outcome, PartPosition, Progress, Sink, Source, Stage};
@@ -12,34 +13,34 @@ use std::collections::VecDeque;
 use std::thread::{ScopedJoinHandle, scope};
 use std::time::{Duration, Instant};
 
-/// Deliveries that wait between two stages: enough to even out frames that take longer, few enough to stay small.
+/// Capacity of the channel between two stages, in deliveries: it evens out frames that take longer, with little memory.
 const QUEUED: usize = 4;
 
-/// How often the display is brought up to date.
+/// Interval of updates of the progress display.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What a run amounts to.
+/// Result of a run.
 #[derive(Clone, Debug)]
 pub struct Summary {
     /// How it ended.
     pub outcome: Outcome,
-    /// Where the output is, if there was anything to keep.
+    /// Name of the output; `None` if there is none.
     pub output: Option<String>,
-    /// How long it took.
+    /// Duration of the run.
     pub elapsed: Duration,
-    /// What equalized, by its own name.
+    /// Name of the equalizer.
     pub equalizer: String,
 }
 
-/// What travels through a channel. A channel that closes without an `End` belongs to a stage that failed.
+/// A message in a channel between two stages. A channel that closes without an `End` means that its sender has failed.
 pub enum Message {
-    /// Something to be worked on.
+    /// A frame, packets, or both.
     Delivery(Delivery),
-    /// There will be no more.
+    /// The end; no more messages follow.
     End(Outcome),
 }
 
-/// Runs `source -> stage -> sink` to the end, calling `tick` now and then on the calling thread.
+/// Runs `source -> stage -> sink` to the end. Calls `tick` every 100 ms on the calling thread.
 ///
 /// # Errors
 /// The error of the stage that failed.
@@ -54,8 +55,8 @@ pub fn run(
     run_with(source, |before, next| pass(stage, before, next, progress), sink, cancel, progress, tick)
 }
 
-/// As [`run`], with a stage of any kind between source and sink: it takes messages from one channel, sends them on to the
-/// other one, and answers with its name.
+/// As [`run`], with any function as the stage between source and sink: it receives messages from one channel, sends the
+/// results to the other one, and returns its name.
 ///
 /// # Errors
 /// The error of the stage that failed.
@@ -79,14 +80,13 @@ pub fn run_with(
             let _running = running;
             write(sink, &to_write, progress)
         })?;
-        // Nothing is ever sent here: the channel closes when the sink, the last in the row, is through.
+        // This channel only signals: it closes when the sink, the last stage, has ended.
         while over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
             tick(progress);
         }
-        // If the sink has failed, the source may still be waiting for input.
+        // The source may still wait for input, if the sink has failed.
         cancel.abandon();
-        // A stage that only stops because its neighbour did has no error of its own, but a source may take the end of its
-        // waiting for one.
+        // The error of the source comes last: an interrupted wait for input can make one after a failure of another stage.
         let (read, equalizer, written) = (joined(read), joined(equalize), joined(write));
         let (written, equalizer) = (written?, equalizer?);
         read?;
@@ -100,7 +100,7 @@ pub fn run_with(
 fn read(mut source: Box<dyn Source>, next: &Sender<Message>, cancel: &Cancel, progress: &Progress) -> Result<()> {
     while !cancel.is_cancelled() {
         let Some(delivery) = progress.measure(Stage::Source, || source.next())? else {
-            // A source that was interrupted while it waited is at its end, too.
+            // A source also ends when it is cancelled while it waits for input.
             let outcome = if cancel.is_cancelled() { Outcome::Interrupted } else { Outcome::Complete };
             let _ = next.send(Message::End(outcome));
             return Ok(());
@@ -119,32 +119,32 @@ fn pass(
     next: &Sender<Message>,
     progress: &Progress,
 ) -> Result<String> {
-    let mut pass = Pass { stage, packets: VecDeque::new(), next, progress };
-    pass.run(before)?;
-    Ok(pass.stage.name())
+    let mut equalize = EqualizeThread { stage, packets: VecDeque::new(), next, progress };
+    equalize.run(before)?;
+    Ok(equalize.stage.name())
 }
 
-/// The middle stage, between its channels.
-struct Pass<'a> {
+/// The equalizing stage, between its channels.
+struct EqualizeThread<'a> {
     stage: EqualizeStage,
-    /// The packets that go along with each frame that is to come out. Frames from behind the part that was asked for have
-    /// none, and stay where they are.
+    /// The packets of each frame in flight that is sent on. Frames behind the requested part have no entry: they are not
+    /// sent on.
     packets: VecDeque<Vec<Packet>>,
     next: &'a Sender<Message>,
     progress: &'a Progress,
 }
 
-/// The next stage has failed, and takes nothing more.
-struct Closed;
+/// The next stage has failed: its channel is closed.
+struct ChannelClosed;
 
-impl Pass<'_> {
+impl EqualizeThread<'_> {
     fn run(&mut self, before: &Receiver<Message>) -> Result<()> {
         while let Some(message) = self.receive(before)? {
             let sent = match message {
                 Message::Delivery(Delivery { frame: Some(frame), place: PartPosition::Before, .. }) => {
-                    let passed_on = self.flush()?;
+                    let flushed = self.flush()?;
                     self.progress.measure(Stage::Equalize, || self.stage.warm_up(frame))?;
-                    passed_on
+                    flushed
                 }
                 Message::Delivery(Delivery { frame: Some(frame), place: PartPosition::Behind, .. }) => {
                     self.progress.measure(Stage::Equalize, || self.stage.submit(frame))?;
@@ -155,7 +155,7 @@ impl Pass<'_> {
                     self.packets.push_back(packets);
                     Ok(())
                 }
-                Message::Delivery(Delivery { packets, .. }) => self.hand_on(packets)?,
+                Message::Delivery(Delivery { packets, .. }) => self.send_packets(packets)?,
                 Message::End(outcome) => {
                     self.stage.finish()?;
                     self.flush()?.and_then(|()| self.send(Message::End(outcome)))
@@ -168,10 +168,10 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// The next message, or `None` when there will be none. While there is none yet, or no room for another frame, it
-    /// passes on what is under way, so that no frame waits for the next one.
+    /// The next message; `None` at the end. While there is no message, or no room for another frame, finished frames are
+    /// sent on, so that no frame waits for the next one to be read.
     fn receive(&mut self, before: &Receiver<Message>) -> Result<Option<Message>> {
-        while self.comes_out() {
+        while self.has_output() {
             if self.stage.has_room() {
                 match before.try_recv() {
                     Ok(message) => return Ok(Some(message)),
@@ -179,52 +179,52 @@ impl Pass<'_> {
                     Err(TryRecvError::Empty) => {}
                 }
             }
-            if self.pass_on()?.is_err() {
+            if self.send_oldest()?.is_err() {
                 return Ok(None);
             }
         }
         Ok(before.recv().ok())
     }
 
-    /// Passes on packets that come without a frame. They must not overtake those that go along with frames before them.
-    fn hand_on(&mut self, packets: Vec<Packet>) -> Result<Result<(), Closed>> {
+    /// Sends on packets that come without a frame, after those of the frames before them.
+    fn send_packets(&mut self, packets: Vec<Packet>) -> Result<Result<(), ChannelClosed>> {
         if let Err(closed) = self.flush()? {
             return Ok(Err(closed));
         }
         match self.packets.back_mut() {
-            // Those of the newest frame, which is held back.
-            Some(held) => held.extend(packets),
+            // The newest frame waits for later ones: these packets wait with it.
+            Some(waiting) => waiting.extend(packets),
             None => return Ok(self.send(Message::Delivery(Delivery { packets, ..Delivery::default() }))),
         }
         Ok(Ok(()))
     }
 
-    /// Passes on everything that is under way.
-    fn flush(&mut self) -> Result<Result<(), Closed>> {
-        while self.comes_out() {
-            if self.pass_on()?.is_err() {
-                return Ok(Err(Closed));
+    /// Sends on all frames in flight.
+    fn flush(&mut self) -> Result<Result<(), ChannelClosed>> {
+        while self.has_output() {
+            if self.send_oldest()?.is_err() {
+                return Ok(Err(ChannelClosed));
             }
         }
         Ok(Ok(()))
     }
 
-    /// Whether a frame is under way that is to come out.
-    fn comes_out(&self) -> bool {
+    /// Whether a frame that is sent on is in flight.
+    fn has_output(&self) -> bool {
         self.stage.in_flight() > 0 && !self.packets.is_empty()
     }
 
-    /// Passes on the oldest frame under way.
-    fn pass_on(&mut self) -> Result<Result<(), Closed>> {
+    /// Sends on the oldest frame in flight, when it is finished.
+    fn send_oldest(&mut self) -> Result<Result<(), ChannelClosed>> {
         let equalized = self.progress.measure(Stage::Equalize, || self.stage.collect())?;
-        // Only frames that warm up were under way.
+        // All frames in flight were for warm-up.
         let Some(equalized) = equalized else { return Ok(Ok(())) };
         let packets = self.packets.pop_front().unwrap_or_default();
         Ok(self.send(Message::Delivery(Delivery { packets, frame: Some(equalized.frame), ..Delivery::default() })))
     }
 
-    fn send(&self, message: Message) -> Result<(), Closed> {
-        self.next.send(message).map_err(|_| Closed)
+    fn send(&self, message: Message) -> Result<(), ChannelClosed> {
+        self.next.send(message).map_err(|_| ChannelClosed)
     }
 }
 
@@ -251,7 +251,7 @@ fn write(
     Ok(None)
 }
 
-/// The result of a stage; a panic in it is an error like any other.
+/// The result of the thread of a stage; a panic becomes an error.
 pub(super) fn joined<T>(stage: ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
     let name = stage.thread().name().unwrap_or("stage").to_owned();
     stage.join().unwrap_or_else(|panic| {

@@ -1,45 +1,45 @@
-//! What a run has to say while it goes on: notes, and warnings, which `--strict` turns into errors.
+//! Messages of a run: notes, and warnings, which `--strict` turns into errors.
 
 use anyhow::{Result, bail};
 use std::sync::Arc;
 
-/// How much something matters.
+/// The level of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Worth knowing for those who ask (`-v`).
+    /// A detail, shown with `-v`.
     Detail,
-    /// Worth knowing.
+    /// A note.
     Note,
-    /// Something is not as the user would expect it.
+    /// A result that differs from what the user expects.
     Warning,
 }
 
-type Say = dyn Fn(Level, &str) + Send + Sync;
+type Print = dyn Fn(Level, &str) + Send + Sync;
 
-/// Where notes and warnings go; shared by its clones.
+/// The receiver of notes and warnings, shared by its clones.
 #[derive(Clone)]
 pub struct Notices {
-    say: Arc<Say>,
+    print: Arc<Print>,
     strict: bool,
 }
 
 impl Notices {
-    /// Hands everything to `say`; with `strict`, warnings become errors.
-    pub fn new(strict: bool, say: impl Fn(Level, &str) + Send + Sync + 'static) -> Self {
-        Notices { say: Arc::new(say), strict }
+    /// Passes all messages to `print`; with `strict`, warnings become errors.
+    pub fn new(strict: bool, print: impl Fn(Level, &str) + Send + Sync + 'static) -> Self {
+        Notices { print: Arc::new(print), strict }
     }
 
-    /// Says something that only matters to those who look closely.
+    /// Prints a detail.
     pub fn detail(&self, message: &str) {
-        (self.say)(Level::Detail, message);
+        (self.print)(Level::Detail, message);
     }
 
-    /// Says something worth knowing.
+    /// Prints a note.
     pub fn note(&self, message: &str) {
-        (self.say)(Level::Note, message);
+        (self.print)(Level::Note, message);
     }
 
-    /// Warns.
+    /// Prints a warning.
     ///
     /// # Errors
     /// The warning itself, with `--strict`.
@@ -47,7 +47,7 @@ impl Notices {
         if self.strict {
             bail!("{message} (an error because of --strict)");
         }
-        (self.say)(Level::Warning, message);
+        (self.print)(Level::Warning, message);
         Ok(())
     }
 }

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 const SHORTEST: Duration = Duration::from_millis(250);
 const LONGEST: Duration = Duration::from_secs(4);
 
-/// How often a pause checks for cancellation.
-const LOOK: Duration = Duration::from_millis(50);
+/// Interval of checks for cancellation during a pause.
+const CHECK: Duration = Duration::from_millis(50);
 
-/// Pauses, each twice as long as the one before.
+/// Pauses of which each is twice as long as the one before, up to [`Pauses::LONGEST`].
 pub struct Pauses(Duration);
 
 impl Default for Pauses {
@@ -23,21 +23,21 @@ impl Pauses {
     /// The longest pause.
     pub const LONGEST: Duration = LONGEST;
 
-    /// The pause before the next attempt. Each call makes the pause after that twice as long.
+    /// The pause before the next attempt; doubles the one after it.
     pub fn longer(&mut self) -> Duration {
         let pause = self.0;
         self.0 = (pause * 2).min(LONGEST);
         pause
     }
 
-    /// Waits for the next attempt; false when the run is cancelled.
+    /// Waits until the next attempt; false when the run is cancelled.
     pub fn wait(&mut self, cancel: &Cancel) -> bool {
         let (begin, pause) = (Instant::now(), self.longer());
         while begin.elapsed() < pause {
             if cancel.is_cancelled() {
                 return false;
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(CHECK);
         }
         !cancel.is_cancelled()
     }

@@ -1,9 +1,9 @@
-//! How far a run has come: counters that the stages advance and a display reads.
+//! The progress of a run: counters that the stages increase and a display reads.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// A part of the way of a frame.
+/// A stage of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Reading and decoding.
@@ -25,38 +25,38 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Frames that came out of the source.
+    /// Number of frames decoded.
     pub fn decoded(&self) -> u64 {
         self.decoded.load(Ordering::Relaxed)
     }
 
-    /// Frames that the sink has taken.
+    /// Number of frames that the sink has written.
     pub fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
     }
 
-    /// Frames and packets that were damaged.
+    /// Number of damaged frames and packets.
     pub fn damaged(&self) -> u64 {
         self.damaged.load(Ordering::Relaxed)
     }
 
-    /// Time of the last frame decoded since the beginning, in microseconds.
+    /// Time of the last decoded frame, in microseconds from the beginning.
     pub fn position(&self) -> i64 {
         self.position.load(Ordering::Relaxed)
     }
 
-    /// How long a stage has worked, as opposed to waited for its neighbours.
+    /// The time that a stage has worked, without waiting for its neighbours.
     pub fn busy(&self, stage: Stage) -> Duration {
         Duration::from_nanos(self.busy[stage as usize].load(Ordering::Relaxed))
     }
 
-    /// A frame was decoded that lies at `position` microseconds.
+    /// Counts a decoded frame at `position` microseconds.
     pub fn count_decoded(&self, position: i64) {
         self.decoded.fetch_add(1, Ordering::Relaxed);
         self.position.store(position, Ordering::Relaxed);
     }
 
-    /// A frame or a packet was damaged.
+    /// Counts a damaged frame or packet.
     pub fn count_damaged(&self) {
         self.damaged.fetch_add(1, Ordering::Relaxed);
     }
@@ -65,7 +65,7 @@ impl Progress {
         self.written.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Runs `work` on account of `stage`.
+    /// Runs `work` and adds its time to that of `stage`.
     pub(in crate::pipeline) fn measure<T>(&self, stage: Stage, work: impl FnOnce() -> T) -> T {
         let begin = Instant::now();
         let result = work();

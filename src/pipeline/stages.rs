@@ -1,5 +1,5 @@
-//! What the engine joins: a [`Source`] and a [`Sink`] (the stage between them is an
-//! [`EqualizeStage`](crate::equalize::EqualizeStage)), and what passes from one to the next.
+//! The interfaces of the engine: a [`Source`], a [`Sink`], and the [`Delivery`] that passes between stages. The stage between
+//! them is an [`EqualizeStage`](crate::equalize::EqualizeStage).
 
 use crate::ffmpeg::{Media, Packet, RawFormat, Stream};
 use crate::frame::{Frame, Pool};
@@ -7,28 +7,28 @@ use anyhow::Result;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What passes from stage to stage: at most one frame, and the packets of other streams that were read before it.
+/// The unit that passes from stage to stage: at most one frame, and the packets of other streams that were read before it.
 #[derive(Default)]
 pub struct Delivery {
-    /// Packets of streams that are copied; their stream index and times are the input's.
+    /// Packets of copied streams, with the stream index and times of the input.
     pub packets: Vec<Packet>,
     /// The next frame of the video.
     pub frame: Option<Frame>,
-    /// Where the frame lies.
+    /// Position of the frame relative to the requested part.
     pub place: PartPosition,
-    /// When the frame's last byte was read, before it was decoded: of live inputs.
+    /// When the last byte of the frame was read, before decoding; for live inputs.
     pub read_at: Option<Instant>,
 }
 
-/// Where a frame lies, beside the part of the video that was asked for.
+/// Position of a frame relative to the requested part of the video.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PartPosition {
-    /// In it.
+    /// Inside.
     #[default]
     Within,
-    /// Before it: the equalizer is to see the frame, and nobody else. It comes without packets.
+    /// Before it: the frame is for the equalizer alone, and has no packets.
     Before,
-    /// Behind it, for the sake of frames in it: likewise.
+    /// Behind it, for the look-ahead of frames inside: also for the equalizer alone.
     Behind,
 }
 
@@ -39,53 +39,53 @@ impl Delivery {
     }
 }
 
-/// Where frames come from.
+/// A source of frames.
 pub trait Source: Send {
-    /// What comes next, `None` at the end.
+    /// The next delivery; `None` at the end.
     ///
     /// # Errors
-    /// When the input cannot be read further and what has been read is not worth keeping.
+    /// When the input cannot be read further, and the output would be useless without the rest.
     fn next(&mut self) -> Result<Option<Delivery>>;
 
-    /// Delivers so many of the frames before the part that was asked for, too, or more, and so many of those behind it,
-    /// where there are any. To be called before the first [`next`](Source::next).
+    /// Requests at least `before` frames before the requested part, and `behind` frames behind it, as far as they exist.
+    /// Call it before the first [`next`](Source::next).
     fn look_around(&mut self, _before: u32, _behind: u32) {}
 
-    /// Puts frames into this memory from now on, if it is free to choose.
+    /// Stores frames in memory of `pool` from now on, if the source can choose its memory.
     fn use_pool(&mut self, _pool: Arc<dyn Pool>) {}
 }
 
-/// How a run ended.
+/// The way in which a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// At the end of the input.
     Complete,
-    /// Because somebody asked for it.
+    /// By cancellation.
     Interrupted,
 }
 
-/// Where frames go.
+/// A sink for frames.
 pub trait Sink: Send {
-    /// Takes what comes next.
+    /// Writes the next delivery.
     ///
     /// # Errors
     /// When it cannot be encoded or written.
     fn write(&mut self, delivery: Delivery) -> Result<()>;
 
-    /// How many of the frames that it took were lost because there was no connection to the server.
+    /// Number of frames that were lost because there was no connection to the server.
     fn missed(&self) -> u64 {
         0
     }
 
-    /// Finishes the output: everything that was written is in it, and it is whole. Answers with the name that it got,
-    /// `None` when there was nothing to keep. A sink that is dropped without this call leaves nothing behind.
+    /// Completes the output. Returns its name; `None` if there was nothing to keep. A sink that is dropped without this call
+    /// leaves no output.
     ///
     /// # Errors
     /// When the rest cannot be encoded or written.
     fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>>;
 }
 
-/// What kind of pictures an input has, as far as it matters for how they look best.
+/// The kind of pictures of an input, on which the default look depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputKind {
     /// One still image.
@@ -96,24 +96,24 @@ pub enum InputKind {
     Video,
 }
 
-/// What a source says of itself before its first frame.
+/// Properties of an input, known before its first frame.
 #[derive(Clone)]
 pub struct Input {
-    /// How messages name it.
+    /// Its name in messages.
     pub name: String,
-    /// All that the container says.
+    /// The streams and metadata of the container.
     pub media: Media,
-    /// Which of its streams is equalized.
+    /// Index of the stream that is equalized.
     pub video: usize,
-    /// Pixel format and size of its pictures, if that can be told.
+    /// Pixel format and size (columns, rows) of its pictures, if known.
     pub picture: Option<(RawFormat, (usize, usize))>,
-    /// Microseconds to add to every time, so that the part that was asked for begins at zero.
+    /// Microseconds to add to all times, so that the requested part begins at zero.
     pub shift: i64,
-    /// Length of the part that was asked for, in microseconds, if not all.
+    /// Length of the requested part, in microseconds; `None` for all.
     pub length: Option<i64>,
-    /// How many frames there will be, if that can be told.
+    /// Number of frames, if known.
     pub frames: Option<u64>,
-    /// How long the video will be in microseconds, if that can be told.
+    /// Length of the video in microseconds, if known.
     pub duration: Option<i64>,
 }
 
@@ -128,28 +128,28 @@ impl Input {
         self.video_stream().frame_rate.map(f64::from).filter(|rate| rate.is_finite() && *rate > 0.0)
     }
 
-    /// How many frames lie before the part that was asked for.
+    /// Number of frames before the requested part.
     pub fn skipped_frames(&self) -> i32 {
         if self.shift == 0 {
             return 0;
         }
         let before = -self.shift - self.media.start.unwrap_or(0);
-        // A frame that begins a rounding error before it is the first of that part.
+        // A frame that begins earlier by a rounding error belongs to that part.
         (before as f64 / 1e6 * self.rate().unwrap_or(0.0) - 0.01).ceil().max(0.0) as i32
     }
 
-    /// Bytes of a frame, as far as that can be told: of 4:4:4 for every kind of chroma.
+    /// Upper bound of the bytes of a frame, if known: chroma counts as 4:4:4.
     pub fn frame_bytes(&self) -> Option<usize> {
         let (format, (width, height)) = self.picture?;
         let components = if format.is_gray() { 1 } else { 3 };
         Some(width * height * components * usize::from(format.depth().div_ceil(8)))
     }
 
-    /// What kind of pictures it has.
+    /// The kind of its pictures.
     pub fn kind(&self) -> InputKind {
-        // FFmpeg reads one image by its format's `_pipe` demuxer; a sequence, or images on stdin, can be many.
+        // FFmpeg reads a single image by the `_pipe` demuxer of its format, but images on stdin can be several.
         let is_image = self.media.demuxer.ends_with("_pipe") && self.name != "stdin";
-        // All of them count: a part of a sequence is to look as it does in the whole.
+        // The length of the whole sequence decides: a part of it must look the same as in the whole.
         let all = self.media.duration.zip(self.rate()).map(|(duration, rate)| (duration as f64 / 1e6 * rate).round());
         if is_image || self.media.is_images() && all == Some(1.0) {
             return InputKind::Image;
@@ -161,7 +161,7 @@ impl Input {
     }
 }
 
-/// Whoever read the output has gone away, which is no failure: `histeq-video ... - | head` ends like this.
+/// The reader of the output has closed it. This is no failure: `histeq-video ... - | head` ends like this.
 #[derive(Debug, thiserror::Error)]
 #[error("the output was closed by its reader")]
 pub struct ReaderGone;

@@ -3,10 +3,10 @@
 use anyhow::{Result, anyhow};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-/// Starts a thread of this name.
+/// Starts a thread with this name.
 ///
 /// # Errors
-/// When the system gives none. `stop` then ends those that were started before.
+/// When the system starts no thread. `stop` is called first, so that the threads started before end.
 pub fn start<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     name: &str,

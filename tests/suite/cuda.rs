@@ -7,9 +7,9 @@ use crate::pictures::{Content, Picture, difference};
 use histeq_video::cuda::{Code, Error, Gpu, History, Layout, Picture as DevicePicture, Ring, Task, Timeline};
 use histeq_video::equalize::cuda::Cuda;
 use histeq_video::frame::{Buffer, Frame, PixelFormat, Plane, Pool};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use histeq_video::spec::{Gain, Rect, Settings};
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 fn task(frame: &Frame) -> Task {

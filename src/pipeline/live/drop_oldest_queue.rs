@@ -1,4 +1,4 @@
-//! A short queue that never makes its writer wait: when it is full, the oldest entry makes room and is counted.
+//! A bounded queue whose writer never waits: when it is full, the oldest entry is dropped and counted.
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,13 +20,13 @@ impl<T> DropOldestQueue<T> {
         DropOldestQueue { sender: RwLock::new(Some(sender)), receiver, dropped: AtomicU64::new(0) }
     }
 
-    /// Puts an entry in, at the cost of the oldest one if there is no room. What comes after the close is dropped.
+    /// Adds an entry; drops the oldest one if the queue is full. After [`close`](Self::close), does nothing.
     pub fn push(&self, entry: T) {
         let sender = self.sender.read().unwrap_or_else(PoisonError::into_inner);
         let Some(sender) = sender.as_ref() else { return };
         let mut sent = sender.try_send(entry);
         while let Err(TrySendError::Full(entry)) = sent {
-            // A reader may have made room meanwhile.
+            // A reader may have taken an entry in between.
             if self.receiver.try_recv().is_ok() {
                 self.dropped.fetch_add(1, Ordering::Relaxed);
             }
@@ -34,12 +34,12 @@ impl<T> DropOldestQueue<T> {
         }
     }
 
-    /// The oldest entry, waiting for one until the queue is closed and empty.
+    /// The oldest entry; waits for one. `None` when the queue is closed and empty.
     pub fn pop(&self) -> Option<T> {
         self.receiver.recv().ok()
     }
 
-    /// The same, waiting for this long at most.
+    /// The oldest entry; waits for one for at most `time`.
     ///
     /// # Errors
     /// `Timeout` when there is no entry yet, `Disconnected` when there will be none.
@@ -52,25 +52,25 @@ impl<T> DropOldestQueue<T> {
         self.receiver.try_recv().ok()
     }
 
-    /// Takes nothing more; what is in it can still be had.
+    /// Closes the queue to new entries; those in it can still be read.
     pub fn close(&self) {
         *self.sender.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// How many entries had to make room.
+    /// Number of dropped entries.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    /// Closes the queue when the guard goes, whichever way that is.
+    /// Closes the queue when the returned guard is dropped.
     pub fn close_after(&self) -> impl Drop + '_ {
-        Closing(self)
+        CloseGuard(self)
     }
 }
 
-struct Closing<'a, T>(&'a DropOldestQueue<T>);
+struct CloseGuard<'a, T>(&'a DropOldestQueue<T>);
 
-impl<T> Drop for Closing<'_, T> {
+impl<T> Drop for CloseGuard<'_, T> {
     fn drop(&mut self) {
         self.0.close();
     }

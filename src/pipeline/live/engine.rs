@@ -1,5 +1,5 @@
-//! Runs a camera until it is over or somebody asks for the end: then every frame that an output has taken is written,
-//! and every output finished.
+//! The live engine: it runs until the camera ends or the run is cancelled. Then every frame in the queue of an output is
+//! written, and every output is finished.
 
 use super::equalize_stage::LiveEqualizer;
 use super::output_queue::{CloseAfter, OutputQueue};
@@ -13,23 +13,23 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError, bounded};
 use std::thread::scope;
 use std::time::{Duration, Instant};
 
-/// How often the display is brought up to date where no frames do that.
+/// Interval of updates of the display without a viewer.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How long the viewer waits for a frame before it looks at keys again.
+/// The longest wait of the viewer for a frame before it handles keys.
 const KEYS: Duration = Duration::from_millis(10);
 
-/// Frames that wait for the equalizer when somebody wants all of them: enough for the burst with which a camera opens.
-const ALL_WAITING: usize = 8;
+/// Capacity of the queue before the equalizer if there are outputs: it holds the burst with which a camera opens.
+const CAPTURED_WAITING: usize = 8;
 
 /// Frames for the viewer, and when they were captured.
 type ShownQueue = DropOldestQueue<(Shown, Instant)>;
 
-/// Runs camera, equalizer, viewer and outputs to the end, calling `tick` now and then on the calling thread.
+/// Runs camera, equalizer, viewer and outputs to the end. Calls `tick` at least every 100 ms on the calling thread.
 ///
 /// # Errors
-/// The first error of camera, equalizer, outputs, viewer, in this order; outputs that did not fail are finished all
-/// the same.
+/// The first error, in the order camera, microphone, equalizer, outputs, viewer. Outputs that did not fail are finished
+/// nevertheless.
 pub fn run(
     parts: LiveParts<'_>,
     cancel: &Cancel,
@@ -38,7 +38,7 @@ pub fn run(
 ) -> Result<LiveSummary> {
     let LiveParts { source, microphone, stage, shared_settings, outputs, viewer } = parts;
     let begin = Instant::now();
-    let captured = DropOldestQueue::new(if outputs.is_empty() { 1 } else { ALL_WAITING });
+    let captured = DropOldestQueue::new(if outputs.is_empty() { 1 } else { CAPTURED_WAITING });
     let shown: Option<ShownQueue> = viewer.is_some().then(|| DropOldestQueue::new(1));
     let queues: Vec<OutputQueue> = outputs.iter().map(OutputQueue::before).collect();
     let (captured, shown, queues) = (&captured, shown.as_ref(), queues.as_slice());
@@ -95,7 +95,7 @@ pub fn run(
     })
 }
 
-/// Takes frames and sound from the camera until the camera ends or the run is cancelled.
+/// Reads frames and sound from the camera until it ends or the run is cancelled.
 fn capture(
     mut source: Box<dyn Source>,
     captured: &DropOldestQueue<Captured>,
@@ -115,7 +115,7 @@ fn capture(
     Ok(())
 }
 
-/// Takes sound from the microphone until the run is over.
+/// Reads sound from the microphone until it ends.
 fn listen(mut microphone: Box<dyn Source>, queues: &[OutputQueue]) -> Result<()> {
     while let Some(Delivery { packets, .. }) = microphone.next()? {
         packets.iter().for_each(|packet| queues.iter().for_each(|queue| queue.push_sound(packet.clone())));
@@ -123,8 +123,8 @@ fn listen(mut microphone: Box<dyn Source>, queues: &[OutputQueue]) -> Result<()>
     Ok(())
 }
 
-/// Shows frames until all threads are through (`over` is disconnected); `dropped` counts those that were not equalized,
-/// and not written. Answers with what was shown, and the viewer's error, if it failed.
+/// Shows frames until all threads have ended (`over` is disconnected). `dropped` returns the numbers of frames that were not
+/// equalized and not written. Returns the statistics of the viewer, and its error if it failed.
 fn show(
     mut viewer: Option<(&mut dyn Viewer, &ShownQueue)>,
     over: &Receiver<()>,
@@ -148,7 +148,7 @@ fn show(
                         cancel.cancel();
                     }
                 }
-                at.into_iter().for_each(|at| stats.seen(at.elapsed()));
+                at.into_iter().for_each(|at| stats.count_shown(at.elapsed()));
                 if over.try_recv() == Err(TryRecvError::Disconnected) {
                     break;
                 }
@@ -161,7 +161,7 @@ fn show(
     (stats, seen)
 }
 
-/// Writes what comes until nothing more does, and finishes the output.
+/// Writes the entries of the queue until it is closed and empty, and finishes the output.
 fn write(output: &OutputQueue, mut sink: Box<dyn Sink>, progress: &Progress) -> Result<Written> {
     let (mut frames, mut missed) = (0, 0);
     let work = |frames: &mut u64, missed: &mut u64| -> Result<()> {

@@ -1,4 +1,4 @@
-//! The stage between camera and outputs, on a thread of its own.
+//! The equalizing thread between camera and outputs.
 
 use super::output_queue::OutputQueue;
 use super::{Captured, DropOldestQueue, Latency, SharedSettings, Shown};
@@ -8,7 +8,7 @@ use anyhow::Result;
 use std::collections::VecDeque;
 use std::time::Instant;
 
-/// Equalizes what the camera has captured, and hands it to viewer and outputs.
+/// Equalizes captured frames, and puts them into the queues of viewer and outputs.
 pub(super) struct LiveEqualizer<'a> {
     pub(super) stage: EqualizeStage,
     pub(super) shared_settings: &'a SharedSettings,
@@ -16,12 +16,13 @@ pub(super) struct LiveEqualizer<'a> {
     pub(super) shown: Option<&'a DropOldestQueue<(Shown, Instant)>>,
     pub(super) queues: &'a [OutputQueue],
     pub(super) progress: &'a Progress,
-    /// Frames equalized so far.
+    /// Number of frames equalized so far.
     pub(super) equalized: u64,
 }
 
 impl LiveEqualizer<'_> {
-    /// Equalizes until the camera is over. Frames overlap only where they would otherwise wait.
+    /// Equalizes until the queue of captured frames is closed. Another frame is submitted before the oldest is collected only
+    /// if it has been captured already.
     pub(super) fn run(mut self) -> Result<(String, Latency)> {
         let mut settings = self.shared_settings.get();
         let mut under_way: VecDeque<Captured> = VecDeque::new();
@@ -43,17 +44,17 @@ impl LiveEqualizer<'_> {
                 self.progress.measure(Stage::Equalize, || self.stage.submit(captured.frame.clone()))?;
                 under_way.push_back(captured);
             } else {
-                self.pass_on(&mut under_way, &mut latency)?;
+                self.collect(&mut under_way, &mut latency)?;
             }
         }
     }
 
-    /// Hands on the oldest frame under way; false when there is none.
-    fn pass_on(&mut self, under_way: &mut VecDeque<Captured>, latency: &mut Latency) -> Result<bool> {
+    /// Collects the oldest frame in flight and puts it into the queues; does nothing when there is none.
+    fn collect(&mut self, under_way: &mut VecDeque<Captured>, latency: &mut Latency) -> Result<()> {
         let Some(equalized) = self.progress.measure(Stage::Equalize, || self.stage.collect())? else {
-            return Ok(false);
+            return Ok(());
         };
-        let Some(Captured { frame: original, at }) = under_way.pop_front() else { return Ok(false) };
+        let Some(Captured { frame: original, at }) = under_way.pop_front() else { return Ok(()) };
         latency.add(at.elapsed());
         self.progress.count_written();
         for output in self.queues {
@@ -63,6 +64,6 @@ impl LiveEqualizer<'_> {
             slot.push((Shown { original, equalized: equalized.frame, number: self.equalized }, at));
         }
         self.equalized += 1;
-        Ok(true)
+        Ok(())
     }
 }

@@ -1,12 +1,12 @@
-//! How long frames took, in memory that does not grow.
+//! Percentiles of the latency of frames, in constant memory.
 
 use std::time::Duration;
 
-/// Tenths of a millisecond up to two seconds; what took longer counts as that.
+/// Buckets of 0.1 ms up to two seconds; longer durations count in the last one.
 const BUCKETS: usize = 20_000;
 const BUCKET: Duration = Duration::from_micros(100);
 
-/// Counts durations.
+/// A histogram of durations.
 #[derive(Clone)]
 pub struct Latency {
     counts: Vec<u64>,
@@ -20,14 +20,14 @@ impl Default for Latency {
 }
 
 impl Latency {
-    /// Counts one.
+    /// Counts a duration.
     pub fn add(&mut self, time: Duration) {
         let bucket = (time.as_nanos() / BUCKET.as_nanos()) as usize;
         self.counts[bucket.min(BUCKETS - 1)] += 1;
         self.total += 1;
     }
 
-    /// What `share` of all stay below (0.95 for the 95th percentile), to a tenth of a millisecond; `None` of nothing.
+    /// The percentile `share` (0.95 for the 95th), rounded up to 0.1 ms; `None` without durations.
     pub fn percentile(&self, share: f64) -> Option<Duration> {
         let wanted = ((self.total as f64 * share).ceil() as u64).max(1);
         let mut seen = 0;
@@ -38,7 +38,7 @@ impl Latency {
         self.counts.iter().position(reaches).map(|bucket| BUCKET * (bucket as u32 + 1))
     }
 
-    /// Forgets everything.
+    /// Removes all durations.
     pub fn clear(&mut self) {
         *self = Latency::default();
     }

@@ -1,10 +1,10 @@
-//! The live engine: latency before completeness. No stage waits for the one behind it; where that one is too slow,
-//! the newest frame takes the place of an older one, which is counted.
+//! The live engine: it prefers low latency to complete output. No stage waits for the next one; if that one is too slow, a
+//! new frame replaces the oldest one that waits, and the dropped frame is counted.
 //!
 //! ```text
-//! camera -> slot -> equalizer -> slot -> viewer         each but the viewer on a thread of its own
-//!                             -> queue -> output        as many as there are
-//! microphone, camera's sound  -> queue
+//! camera -> DropOldestQueue -> LiveEqualizer -> DropOldestQueue -> Viewer      each but the viewer on its own thread
+//!                                            -> OutputQueue -> Output          one of both for each output
+//! microphone, sound of the camera            -> OutputQueue
 //! ```
 
 mod drop_oldest_queue;

@@ -1,4 +1,4 @@
-//! What waits for an output: frames, of which the oldest makes room when there are too many, and sound, which never has to.
+//! The queue before an output: frames, of which the oldest is dropped when there are too many, and packets of sound.
 
 use super::{Output, QueuePolicy};
 use crate::ffmpeg::Packet;
@@ -7,24 +7,24 @@ use crate::pipeline::Delivery;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Frames that wait for a recording: two seconds of 30 a second.
+/// Most frames that wait for a recording: two seconds at 30 frames a second.
 const RECORDING_WAITING: usize = 60;
 
-/// Frames that wait for a server: half a second.
+/// Most frames that wait for a server: half a second.
 const NETWORK_WAITING: usize = 15;
 
-/// Packets of sound that wait at most. Coders make some 50 a second: this many say that the output has hung.
+/// Most packets of sound that wait. Encoders make about 50 a second: the output hangs when there are this many.
 const SOUND_WAITING: usize = 4096;
 
 /// A queue before an output.
 pub(super) struct OutputQueue {
     pub(super) name: String,
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     changed: Condvar,
 }
 
-struct State {
-    /// In the order in which they came.
+struct QueueState {
+    /// In the order of arrival.
     entries: VecDeque<Entry>,
     frames: usize,
     most_frames: usize,
@@ -45,11 +45,11 @@ impl OutputQueue {
             QueuePolicy::Network => NETWORK_WAITING,
             QueuePolicy::Stream => 1,
         };
-        let state = State { entries: VecDeque::new(), frames: 0, most_frames, dropped: 0, closed: false };
+        let state = QueueState { entries: VecDeque::new(), frames: 0, most_frames, dropped: 0, closed: false };
         OutputQueue { name: output.name.clone(), state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Puts a frame in, at the cost of the oldest one if there is no room. What comes after the close is dropped.
+    /// Adds a frame; drops the oldest one if there are too many. After [`close`](Self::close), does nothing.
     pub(super) fn push(&self, frame: Frame) {
         let mut state = self.lock();
         if state.closed {
@@ -65,7 +65,7 @@ impl OutputQueue {
         self.changed.notify_one();
     }
 
-    /// Puts sound in.
+    /// Adds a packet of sound; drops the oldest one if there are too many.
     pub(super) fn push_sound(&self, packet: Packet) {
         let mut state = self.lock();
         if state.closed {
@@ -78,9 +78,9 @@ impl OutputQueue {
         self.changed.notify_one();
     }
 
-    /// The oldest entry, waiting for one until the queue is closed and empty.
+    /// The oldest entry; waits for one. `None` when the queue is closed and empty.
     pub(super) fn pop(&self) -> Option<Delivery> {
-        let nothing = |state: &mut State| state.entries.is_empty() && !state.closed;
+        let nothing = |state: &mut QueueState| state.entries.is_empty() && !state.closed;
         let mut state = self.changed.wait_while(self.lock(), nothing).unwrap_or_else(PoisonError::into_inner);
         Some(match state.entries.pop_front()? {
             Entry::Frame(frame) => {
@@ -91,31 +91,31 @@ impl OutputQueue {
         })
     }
 
-    /// Takes nothing more; what is in it can still be had.
+    /// Closes the queue to new entries; those in it can still be read.
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_all();
     }
 
-    /// How many frames had to make room.
+    /// Number of dropped frames.
     pub(super) fn dropped(&self) -> u64 {
         self.lock().dropped
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
-    fn drop_oldest(&mut self, is_one: impl Fn(&Entry) -> bool) {
-        if let Some(index) = self.entries.iter().position(is_one) {
+impl QueueState {
+    fn drop_oldest(&mut self, matches: impl Fn(&Entry) -> bool) {
+        if let Some(index) = self.entries.iter().position(matches) {
             self.entries.remove(index);
         }
     }
 }
 
-/// Closes the queue when it goes, whichever way that is.
+/// Closes the queue when it is dropped.
 pub(super) struct CloseAfter<'a>(pub(super) &'a OutputQueue);
 
 impl Drop for CloseAfter<'_> {

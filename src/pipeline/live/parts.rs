@@ -1,4 +1,4 @@
-//! What takes part in a live run: a source, an equalizer, outputs, a viewer; and what the run comes to.
+//! The parts of a live run (source, equalizer, outputs, viewer), and its result.
 
 use super::{Latency, SharedSettings};
 use crate::equalize::EqualizeStage;
@@ -7,7 +7,7 @@ use crate::pipeline::{Sink, Source};
 use anyhow::Result;
 use std::time::{Duration, Instant};
 
-/// A frame and when it was read.
+/// A frame, and when it was read.
 pub struct Captured {
     /// The frame.
     pub frame: Frame,
@@ -17,109 +17,109 @@ pub struct Captured {
 
 /// A frame for the viewer.
 pub struct Shown {
-    /// As the camera filmed it.
+    /// The frame of the camera.
     pub original: Frame,
-    /// What became of it.
+    /// The equalized frame.
     pub equalized: Frame,
-    /// How many frames were equalized before it.
+    /// Number of frames equalized before it.
     pub number: u64,
 }
 
-/// What the viewer wants.
+/// The reply of the viewer to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewerReply {
-    /// The next frame.
+    /// Continue.
     GoOn,
-    /// The end.
+    /// End the run.
     End,
 }
 
-/// How the run is doing, for the viewer's status line.
+/// The status of the run, for the viewer's status line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Status {
     /// Frames shown in the last second.
     pub fps: f64,
-    /// From capture to shown, 95th percentile of the last second.
+    /// Latency from capture to display, 95th percentile of the last second.
     pub latency: Option<Duration>,
-    /// Frames that were dropped before they were equalized.
+    /// Number of frames that were dropped before the equalizer.
     pub dropped: u64,
-    /// Frames that an output had no time for.
+    /// Number of frames that were dropped before an output.
     pub unwritten: u64,
 }
 
-/// Shows frames, on the thread that runs the engine: windows want to be on the main thread.
+/// A viewer of frames, on the thread that runs the engine: windows need the main thread.
 pub trait Viewer {
-    /// Shows the frame, if there is a new one, and looks at the keys.
+    /// Shows the frame, if there is a new one, and handles keys.
     ///
     /// # Errors
     /// When it cannot be shown.
     fn show(&mut self, frame: Option<Shown>, status: &Status) -> Result<ViewerReply>;
 }
 
-/// How many frames may wait for an output.
+/// The capacity of the queue before an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueuePolicy {
-    /// Sixty, so that a recording has every frame.
+    /// Sixty frames: a recording must have every frame.
     Recording,
-    /// Fifteen: viewers want the newest frame, but a network stream opens with a burst of frames.
+    /// Fifteen frames: low latency, but room for the burst of frames with which a network stream opens.
     Network,
-    /// One: viewers want the newest frame.
+    /// One frame: lowest latency.
     Stream,
 }
 
-/// Where frames go beside the viewer.
+/// An output for frames.
 pub struct Output {
-    /// How messages name it.
+    /// Its name in messages.
     pub name: String,
-    /// What writes it.
+    /// Its sink.
     pub sink: Box<dyn Sink>,
-    /// How many frames may wait for it.
+    /// The capacity of its queue.
     pub queue_policy: QueuePolicy,
 }
 
-/// What an output came to.
+/// The result of an output.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// How messages name it.
+    /// Its name in messages.
     pub name: String,
-    /// Frames written.
+    /// Number of frames written.
     pub frames: u64,
-    /// Frames that it had no time for.
+    /// Number of frames dropped from its queue.
     pub dropped: u64,
-    /// Frames that were lost because there was no connection to the server.
+    /// Number of frames that were lost because there was no connection to the server.
     pub missed: u64,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone)]
 pub struct LiveSummary {
-    /// How long it took.
+    /// Duration of the run.
     pub elapsed: Duration,
-    /// What equalized, by its own name.
+    /// Name of the equalizer.
     pub equalizer: String,
-    /// Frames that were dropped before they were equalized.
+    /// Number of frames that were dropped before the equalizer.
     pub dropped: u64,
-    /// From capture to shown, or to equalized where there is no viewer.
+    /// Latency from capture to display, or to the equalized frame if there is no viewer.
     pub latency: Latency,
-    /// Frames shown, if there was a viewer.
+    /// Number of frames shown, if there was a viewer.
     pub shown: Option<u64>,
     /// The outputs, in their order.
     pub outputs: Vec<Written>,
 }
 
-/// What takes part in a run.
+/// The parts of a run.
 pub struct LiveParts<'a> {
-    /// Where frames come from, and the packets of sound that come with them. Streams and times of packets are those of the
+    /// The source of frames, and of the sound of the camera. Streams and times of packets are those of the
     /// [`Input`](crate::pipeline::Input).
     pub source: Box<dyn Source>,
-    /// Where sound comes from beside that: a source without frames.
+    /// A second source for sound, without frames.
     pub microphone: Option<Box<dyn Source>>,
-    /// What equalizes, begun with the settings of `shared_settings`.
+    /// The equalizer, started with the settings of `shared_settings`.
     pub stage: EqualizeStage,
-    /// What the user turns.
+    /// The settings, which the user can change during the run.
     pub shared_settings: &'a SharedSettings,
-    /// Where frames go beside the viewer.
+    /// An output for frames.
     pub outputs: Vec<Output>,
-    /// What shows them.
+    /// The viewer.
     pub viewer: Option<&'a mut dyn Viewer>,
 }

@@ -1,24 +1,24 @@
-//! Settings that can be turned while the camera films.
+//! Settings that can be changed during a live run.
 
 use crate::spec::Settings;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The settings at hand; shared by its clones.
+/// The current settings, shared by its clones.
 #[derive(Clone, Default)]
 pub struct SharedSettings(Arc<Mutex<Settings>>);
 
 impl SharedSettings {
-    /// Begins with these.
+    /// Starts with `settings`.
     pub fn new(settings: Settings) -> Self {
         SharedSettings(Arc::new(Mutex::new(settings)))
     }
 
-    /// What it stands at.
+    /// The current settings.
     pub fn get(&self) -> Settings {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Turns it; the next frame to be equalized shows it.
+    /// Changes the settings, from the next frame that is equalized on.
     pub fn set(&self, settings: Settings) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = settings;
     }

@@ -1,9 +1,9 @@
-//! What the viewer has shown: how many frames, how late.
+//! Statistics of the viewer: number and latency of the frames shown.
 
 use super::{Latency, Status};
 use std::time::{Duration, Instant};
 
-/// What the viewer has shown.
+/// Statistics of the viewer.
 pub(super) struct ViewerStats {
     pub(super) all: Latency,
     pub(super) count: u64,
@@ -19,7 +19,7 @@ impl ViewerStats {
         ViewerStats { all, count: 0, recent, recent_count: 0, since: Instant::now(), status: Status::default() }
     }
 
-    pub(super) fn seen(&mut self, latency: Duration) {
+    pub(super) fn count_shown(&mut self, latency: Duration) {
         self.all.add(latency);
         self.count += 1;
         self.recent.add(latency);
