@@ -1,7 +1,7 @@
 //! What the options do to frames ahead of the backend: kept curves (`--load-curves`), luma alone (`--gray`).
 
 use anyhow::{Context, Result};
-use histeq_video::curves::{CurveFile, KeptCurves};
+use histeq_video::curves::{CurveFile, LoadedCurves};
 use histeq_video::equalize::cpu::Cpu;
 use histeq_video::equalize::{CurveSource, EqualizeStage, Equalizer};
 use histeq_video::frame::Frame;
@@ -31,7 +31,7 @@ impl FrameOptions {
 
     /// Frames through `backend` with these options.
     pub fn stage(&self, backend: Box<dyn Equalizer>, settings: Settings) -> EqualizeStage {
-        let curves = self.kept.clone().map(|file| Box::new(KeptCurves::new(file)) as Box<dyn CurveSource>);
+        let curves = self.kept.clone().map(|file| Box::new(LoadedCurves::new(file)) as Box<dyn CurveSource>);
         EqualizeStage::new(backend, settings).gray(self.gray).with_curves(curves)
     }
 

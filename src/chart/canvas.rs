@@ -1,4 +1,4 @@
-//! Pixels to be shown or encoded, 0RGB in 32 bits each: what pictures are copied to, and charts and overlays drawn on.
+//! The canvas for pictures, charts and overlays: pixels of 32 bits, 0RGB.
 
 use crate::frame::{Frame, FrameError, HostPool, Matrix, PixelFormat, Range as Codes};
 use embedded_graphics::Pixel;
@@ -8,8 +8,8 @@ use embedded_graphics::primitives::Rectangle;
 use std::convert::Infallible;
 use std::ops::Range;
 
-/// A picture in the making. Frames come in pixels of the screen; overlays are drawn in points of `scale` x `scale` of
-/// them, so that text on a high-density display is as large as elsewhere.
+/// A picture that is drawn. Frames are copied in pixels; overlays are drawn in points of `scale` x `scale` pixels, so that
+/// text has the same size on high-density displays.
 pub struct Canvas<'a> {
     pixels: &'a mut [u32],
     width: usize,
@@ -18,18 +18,18 @@ pub struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    /// Black, on `width * height` pixels.
+    /// A black canvas on `width * height` pixels.
     pub fn new(pixels: &'a mut [u32], (width, height): (usize, usize), scale: usize) -> Self {
         pixels.fill(0);
         Canvas { pixels, width, height, scale: scale.max(1) }
     }
 
-    /// Pixels to a point.
+    /// Width and height of a point, in pixels.
     pub fn scale(&self) -> usize {
         self.scale
     }
 
-    /// Copies these columns of a `bgr0` frame whose upper left corner is at `at`, all in pixels.
+    /// Copies these columns of a `bgr0` frame; `at` is the position of its upper left corner. All in pixels.
     pub fn copy(&mut self, frame: &Frame, at: (usize, usize), columns: Range<usize>) {
         let end = columns.end.min(frame.width()).min(self.width.saturating_sub(at.0));
         let columns = columns.start.min(end)..end;
@@ -43,7 +43,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Darkens what lies in `area`, in points, so that text on it can be read.
+    /// Darkens `area`, in points, as a background for text.
     pub fn shade(&mut self, area: Rectangle) {
         let area = area.intersection(&self.bounding_box());
         let all = |range: Range<i32>| range.start as usize * self.scale..range.end as usize * self.scale;
@@ -56,7 +56,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// A `bgr0` frame of these pixels, in memory of `pool`.
+    /// A copy of the canvas as a `bgr0` frame, in memory of `pool`.
     ///
     /// # Errors
     /// When the canvas is empty.
@@ -73,7 +73,7 @@ impl<'a> Canvas<'a> {
 }
 
 impl OriginDimensions for Canvas<'_> {
-    /// In points. A last part of a point is left to the picture.
+    /// The size in points; pixels beyond the last whole point are not drawn on.
     fn size(&self) -> Size {
         Size::new((self.width / self.scale) as u32, (self.height / self.scale) as u32)
     }

@@ -11,35 +11,36 @@ const BARS: Rgb888 = Rgb888::new(190, 190, 190);
 /// The colour of curves.
 pub const CURVE: Rgb888 = Rgb888::new(255, 200, 40);
 
-/// How much higher than the others a few columns may be before they are cut off: black bars around a picture must not
-/// flatten the rest.
+/// Height of the chart, as a multiple of the highest column without outliers. Outliers are cut off there, so that black bars
+/// around a picture do not flatten the rest.
 const HIGHEST: f64 = 1.5;
 
-/// A histogram from black at the left edge of `area` to white at the right one.
+/// Draws a histogram, from black at the left edge of `area` to white at the right edge.
 pub fn bars(canvas: &mut Canvas, area: Rectangle, histogram: &Histogram) {
     let columns = columns(histogram, area.size.width as usize);
     let top = top(&columns);
     for (x, density) in columns.iter().enumerate() {
         let height = (density / top).min(1.0) * f64::from(area.size.height);
-        // What there is at all can be seen.
+        // A column that is not empty has at least one pixel.
         let height = if *density > 0.0 { height.round().max(1.0) as u32 } else { 0 };
         let corner = area.top_left + Point::new(x as i32, (area.size.height - height) as i32);
         let Ok(()) = canvas.fill_solid(&Rectangle::new(corner, Size::new(1, height)), BARS);
     }
 }
 
-/// What is as high as the chart: the highest column, unless a hundredth of them stand out.
+/// The value at the top of the chart: the highest column, unless a hundredth of the columns are outliers.
 fn top(columns: &[f64]) -> f64 {
     let mut sorted = columns.to_vec();
     sorted.sort_by(|a, b| b.total_cmp(a));
     let highest = sorted.first().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
     match sorted.get((columns.len() / 100).max(2)) {
-        Some(&usual) if usual > 0.0 => highest.min(HIGHEST * usual),
+        Some(&regular) if regular > 0.0 => highest.min(HIGHEST * regular),
         _ => highest,
     }
 }
 
-/// A line through `points`, each from 0 at the left and the lower edge of `area` to 1 at the right and the upper one.
+/// Draws a line through `points`, whose coordinates go from 0 at the left and lower edges of `area` to 1 at the right and
+/// upper edges.
 pub fn curve(canvas: &mut Canvas, area: Rectangle, points: &[(f64, f64)], stroke: u32) {
     let (width, height) = (f64::from(area.size.width) - 1.0, f64::from(area.size.height) - 1.0);
     let place = |(x, y): &(f64, f64)| {
@@ -49,13 +50,13 @@ pub fn curve(canvas: &mut Canvas, area: Rectangle, points: &[(f64, f64)], stroke
     let Ok(()) = Polyline::new(&places).into_styled(PrimitiveStyle::with_stroke(CURVE, stroke)).draw(canvas);
 }
 
-/// A line from top to bottom, its middle at `x`.
+/// Draws a vertical line from top to bottom, centred at `x`.
 pub fn divider(canvas: &mut Canvas, x: usize, height: usize, stroke: u32) {
     let corner = Point::new(x as i32 - stroke as i32 / 2, 0);
     let Ok(()) = canvas.fill_solid(&Rectangle::new(corner, Size::new(stroke, height as u32)), Rgb888::WHITE);
 }
 
-/// Samples a level, over the levels that belong to each column: so no column is higher only because it has more levels.
+/// The mean count of the levels of each column, so that columns with more levels are not higher.
 fn columns(histogram: &Histogram, count: usize) -> Vec<f64> {
     let counts = histogram.counts();
     let column = |x: usize| {

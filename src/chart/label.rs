@@ -1,4 +1,4 @@
-//! Words on pictures.
+//! Text labels on pictures.
 
 use super::Canvas;
 use embedded_graphics::mono_font::iso_8859_1::{FONT_6X10, FONT_10X20};
@@ -10,16 +10,16 @@ use embedded_graphics::text::{Baseline, Text};
 use embedded_graphics::{Drawable, Pixel};
 use std::convert::Infallible;
 
-/// How large letters and lines are, by the height of the picture.
+/// The size of letters and lines for a picture.
 #[derive(Clone, Copy)]
 pub struct Lettering {
     font: &'static MonoFont<'static>,
-    /// Pixels for a pixel of the font; the width of lines, too.
+    /// Pixels of the picture for a pixel of the font; also the width of lines.
     pub scale: u32,
 }
 
 impl Lettering {
-    /// Letters that can be read on a picture of `rows` rows.
+    /// A readable size for a picture of `rows` rows.
     pub fn for_height(rows: usize) -> Self {
         let font = if rows < 360 { &FONT_6X10 } else { &FONT_10X20 };
         Lettering { font, scale: (rows as u32 / 540).max(1) }
@@ -29,23 +29,23 @@ impl Lettering {
         self.font.character_size * self.scale
     }
 
-    /// The distance that things keep from each other and from the edge.
+    /// The distance between labels and charts, and from the edge.
     pub fn margin(self) -> u32 {
         self.letter().width / 2 + 1
     }
 }
 
-/// Which edge words begin or end at.
+/// The alignment of a label.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// They begin at the left one.
+    /// At the left edge.
     Left,
-    /// They end at the right one.
+    /// At the right edge.
     Right,
 }
 
-/// Writes `text` on a dark ground at the top of these columns. What does not fit is left out from the beginning, since
-/// file names differ at their end.
+/// Draws `text` on a dark background at the top of these columns. Text that is too long is cut at its beginning, since file
+/// names differ at their end.
 pub fn label(canvas: &mut Canvas, text: &str, columns: std::ops::Range<usize>, side: Side, lettering: Lettering) {
     let (letter, margin) = (lettering.letter(), lettering.margin());
     let room = (columns.len() as u32).saturating_sub(4 * margin) / letter.width;
@@ -74,7 +74,7 @@ fn shortened(text: &str, room: usize) -> String {
     if room < 4 { String::new() } else { "..".chars().chain(text.chars().skip(count - room + 2)).collect() }
 }
 
-/// A canvas whose pixels are squares of several.
+/// A canvas that draws each pixel as a square of `scale` x `scale` pixels.
 struct Enlarged<'a, 'b> {
     canvas: &'a mut Canvas<'b>,
     at: Point,

@@ -1,4 +1,4 @@
-//! What is drawn over pictures: histograms, curves, labels, dividing lines.
+//! Drawing over pictures: histograms, curves, labels, dividing lines.
 
 mod canvas;
 mod graph;

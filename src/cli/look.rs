@@ -169,7 +169,7 @@ impl RequestedSettings {
         let rate = input.rate().unwrap_or(25.0);
         let smoothing = Smoothing::of_seconds(seconds, rate);
         smoothing.looking_ahead(match self.look_ahead {
-            Some(seconds) => (seconds * rate).round().min(f64::from(Smoothing::MAX_FRAMES)) as u32,
+            Some(seconds) => (seconds * rate).round().min(f64::from(Smoothing::MOST)) as u32,
             None if self.may_hold_back => {
                 let frames = HELD_BACK / input.frame_bytes().unwrap_or(HELD_BACK).max(1);
                 (smoothing.frames() / 2).min(frames as u32)

@@ -1,6 +1,6 @@
-//! Draws the one picture of two frames.
+//! Draws two frames as one picture.
 
-use super::layout::{Layout, View};
+use super::layout::{PairLayout, View};
 use crate::chart::{Canvas, Lettering, bars, curve, divider, label};
 use crate::equalize::cpu::{Engine, Isa};
 use crate::equalize::relation;
@@ -12,18 +12,20 @@ use anyhow::Result;
 pub struct Comparer {
     view: View,
     names: [String; 2],
-    /// Whether what comes out is an image, which has red, green and blue.
+    /// Whether the output is RGB, as for images.
     rgb: bool,
-    projections: [Converter; 2],
-    finish: Converter,
-    /// Room for the picture that is drawn.
+    /// From A and B to RGB.
+    to_rgb: [Converter; 2],
+    /// From the drawn picture to the output format.
+    to_output: Converter,
+    /// The pixels of the drawn picture.
     pixels: Vec<u32>,
     pool: HostPool,
     engine: Engine,
 }
 
 impl Comparer {
-    /// Draws A and B, whose labels are `names`; `rgb` asks for pictures in RGB whatever those of A are.
+    /// Draws A and B with the labels `names`. With `rgb`, the output is RGB for every format of A.
     pub fn new(view: View, names: [String; 2], rgb: bool) -> Self {
         let pool = HostPool::default();
         let Some(engine) = Engine::new(Isa::best(), pool.clone()) else {
@@ -33,44 +35,44 @@ impl Comparer {
             view,
             names,
             rgb,
-            projections: Default::default(),
-            finish: Converter::default(),
+            to_rgb: Default::default(),
+            to_output: Converter::default(),
             pixels: Vec::new(),
             pool,
             engine,
         }
     }
 
-    /// One picture of both, with the time and the properties of `a`.
+    /// The picture of both, with the time and the properties of `a`.
     ///
     /// # Errors
     /// When a frame cannot be converted.
     pub fn draw(&mut self, a: &Frame, b: &Frame) -> Result<Frame> {
         let (of_a, of_b) = (Picture::from_frame(a)?, Picture::from_frame(b)?);
-        let layout = Layout::new(self.view, of_a.size(), width_beside(&of_a, &of_b));
-        // Encoders of 4:2:0 take no odd sizes; a black row or column makes them even.
+        let layout = PairLayout::new(self.view, of_a.size(), width_beside(&of_a, &of_b));
+        // 4:2:0 needs even sizes: a black row or column is added.
         let even = |length: usize| if self.rgb { length } else { length.next_multiple_of(2) };
         let size = (even(layout.size.0), even(layout.size.1));
 
-        let [project_a, project_b] = &mut self.projections;
+        let [rgb_of_a, rgb_of_b] = &mut self.to_rgb;
         let mut pixels = std::mem::take(&mut self.pixels);
         pixels.resize(size.0 * size.1, 0);
         let mut canvas = Canvas::new(&mut pixels, size, 1);
-        canvas.copy(&project_a.rgb(a, of_a.size())?, (0, 0), layout.columns[0].clone());
+        canvas.copy(&rgb_of_a.rgb(a, of_a.size())?, (0, 0), layout.columns[0].clone());
         let (columns, x) = layout.of_b.clone();
-        canvas.copy(&project_b.rgb(b, layout.size_of_b)?, (x, 0), columns);
+        canvas.copy(&rgb_of_b.rgb(b, layout.size_of_b)?, (x, 0), columns);
         self.annotate(&mut canvas, [a, b], &layout);
 
         let mut drawn = canvas.to_frame(&self.pool)?;
         self.pixels = pixels;
         drawn.pts = a.pts;
         drawn.attachment.clone_from(&a.attachment);
-        let (format, colour) = self.outcome(a, &of_a);
-        self.finish.frame(&drawn, VideoFormat { format: format.into(), size, colour })
+        let (format, colour) = self.output_format(a, &of_a);
+        self.to_output.frame(&drawn, VideoFormat { format: format.into(), size, colour })
     }
 
-    /// Labels, histograms and the curve.
-    fn annotate(&mut self, canvas: &mut Canvas, [a, b]: [&Frame; 2], layout: &Layout) {
+    /// Draws labels, histograms and the curve.
+    fn annotate(&mut self, canvas: &mut Canvas, [a, b]: [&Frame; 2], layout: &PairLayout) {
         let lettering = Lettering::for_height(layout.size.1);
         divider(canvas, layout.columns[1].start, layout.size.1, lettering.scale);
         for ((name, columns), side) in self.names.iter().zip(layout.columns.clone()).zip(layout.sides) {
@@ -86,8 +88,8 @@ impl Comparer {
         }
     }
 
-    /// The format and the colours of what comes out: 8 bits, with as much chroma as A has.
-    fn outcome(&self, a: &Frame, of_a: &Picture) -> (PixelFormat, Colour) {
+    /// The format and the colours of the output: 8 bits, with the chroma resolution of A.
+    fn output_format(&self, a: &Frame, of_a: &Picture) -> (PixelFormat, Colour) {
         let model = a.format().descriptor().model;
         if self.rgb || model == Model::Rgb {
             let rgb = RawFormat::from(PixelFormat::Rgb24);
@@ -100,7 +102,7 @@ impl Comparer {
         };
         match model {
             Model::Yuv => (format, of_a.colour()),
-            // Curves have colours, even where pictures have none.
+            // The drawn curve has a colour, even on gray pictures.
             _ => {
                 let rgb = RawFormat::from(PixelFormat::Bgr0);
                 (format, of_a.colour().converted(rgb, format.into(), a.height() >= 720))
@@ -109,7 +111,7 @@ impl Comparer {
     }
 }
 
-/// The width that B has when it is as high as A and keeps its shape on a screen.
+/// The width of B at the height of A, with the aspect ratio of its display.
 fn width_beside(a: &Picture, b: &Picture) -> usize {
     if a.size() == b.size() {
         return a.size().0;

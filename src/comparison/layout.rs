@@ -1,51 +1,51 @@
-//! Where the two pictures lie in the one, and where their charts.
+//! The positions of the two pictures and of their charts in the output.
 
 use crate::chart::{Lettering, Side};
 use embedded_graphics::prelude::{Point, Size};
 use embedded_graphics::primitives::Rectangle;
 use std::ops::Range;
 
-/// There are no charts on pictures that are smaller than this, in pixels.
+/// Smallest picture with charts, in pixels.
 const SMALLEST: (usize, usize) = (128, 96);
 
 /// Widest chart, in pixels.
 const WIDEST: usize = 512;
 
-/// How two pictures become one.
+/// The arrangement of the two pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
-    /// B at the right of A.
+    /// B to the right of A.
     SideBySide,
     /// The left half of A, the right half of B.
     Split,
 }
 
-/// The plan of a picture.
-pub struct Layout {
-    /// The size that B is brought to.
+/// The layout of the output picture.
+pub struct PairLayout {
+    /// The size to which B is scaled (columns, rows).
     pub size_of_b: (usize, usize),
-    /// The size of both together.
+    /// The size of the output (columns, rows).
     pub size: (usize, usize),
-    /// The columns of A and of B.
+    /// The columns of the output that show A and B.
     pub columns: [Range<usize>; 2],
-    /// Where label and chart of each stand.
+    /// The side of the label and chart of A and B.
     pub sides: [Side; 2],
-    /// The columns of B's own picture that are shown, and where its first column would lie.
+    /// The columns of B that are shown, and the column of the output for column 0 of B.
     pub of_b: (Range<usize>, usize),
 }
 
-impl Layout {
-    /// The plan for an A of this size; `beside` is the width of a B of the same height.
+impl PairLayout {
+    /// The layout for an A of this size; `beside` is the width of B at the same height.
     pub fn new(view: View, (width, height): (usize, usize), beside: usize) -> Self {
         match view {
-            View::SideBySide => Layout {
+            View::SideBySide => PairLayout {
                 size_of_b: (beside, height),
                 size: (width + beside, height),
                 columns: [0..width, width..width + beside],
                 sides: [Side::Left, Side::Left],
                 of_b: (0..beside, width),
             },
-            View::Split => Layout {
+            View::Split => PairLayout {
                 size_of_b: (width, height),
                 size: (width, height),
                 columns: [0..width / 2, width / 2..width],
@@ -55,7 +55,7 @@ impl Layout {
         }
     }
 
-    /// Where the histograms of A and B go, at the bottom; `None` where there is no room.
+    /// The areas of the histograms of A and B, at the bottom; `None` if the picture is too small.
     pub fn charts(&self, lettering: Lettering) -> Option<[Rectangle; 2]> {
         let narrower = self.columns.iter().map(Range::len).min().unwrap_or(0);
         if narrower < SMALLEST.0 || self.size.1 < SMALLEST.1 {

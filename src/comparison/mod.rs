@@ -1,7 +1,7 @@
-//! Two videos as one (`compare`): side by side or split, with their histograms and the curve between them.
+//! Two videos in one (`compare`): side by side or split, with their histograms and the curve from A to B.
 //!
 //! ```text
-//! source A -> draw_pairs: Partners finds the frame of B (source B), Comparer makes one picture of both -> sink
+//! source A -> draw_pairs: Partners (with source B) -> Comparer: PairLayout, chart -> sink
 //! ```
 
 mod comparer;
@@ -16,7 +16,7 @@ use crate::pipeline::{Delivery, Message, Outcome};
 use anyhow::Result;
 use crossbeam_channel::{Receiver, Sender};
 
-/// The stage between the source of A and the sink: draws every frame of A with its partner until one of them is over.
+/// The stage between the source of A and the sink: draws each frame of A with its partner, until one of the videos ends.
 ///
 /// # Errors
 /// When B cannot be read, or frames cannot be drawn.

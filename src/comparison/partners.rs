@@ -1,42 +1,42 @@
-//! The frames of B that are shown at the same time as those of A.
+//! Finds the frame of B that is shown at the same time as a frame of A.
 
 use crate::ffmpeg::{AutoRotate, Rational, microseconds, rescale};
 use crate::frame::Frame;
 use crate::pipeline::{Input, Source};
 use anyhow::Result;
 
-/// Frames a second of a video that does not say.
-const USUAL_RATE: f64 = 25.0;
+/// Frames a second of a video of unknown rate.
+const DEFAULT_RATE: f64 = 25.0;
 
-/// Finds the partner of each frame of A. Times count from where both begin by `--start`, else from the first frame of
-/// each.
+/// Finds the partner of each frame of A. Times of both videos count from `--start`, else from their first frames.
 pub struct Partners {
     b: Box<dyn Source>,
-    clocks: [Clock; 2],
-    /// Both are held upright before they are put together.
+    clocks: [VideoClock; 2],
+    /// Rotates both upright.
     upright: [AutoRotate; 2],
-    /// The frame of B that is shown, and the one that follows it, with their times in microseconds.
+    /// The current frame of B and the next one, with their times in microseconds.
     shown: Option<(i64, Frame)>,
     following: Option<(i64, Frame)>,
-    b_is_over: bool,
-    /// How long the last frame of B is shown, in microseconds.
+    b_has_ended: bool,
+    /// Duration of the last frame of B, in microseconds.
     interval: i64,
-    /// Times as close as this are the same: containers round them differently. In microseconds.
+    /// Times within this distance count as equal, since containers round them differently; in microseconds.
     tolerance: i64,
 }
 
 impl Partners {
-    /// Those of the frames of A; answers with what the sink has to know of the two together, as long as the shorter one.
+    /// The partners for the frames of A. Also returns the input of the joined video for the sink; it is as long as the
+    /// shorter one.
     pub fn new(of_a: Input, (b, of_b): (Box<dyn Source>, Input)) -> (Self, Input) {
-        let clocks = [Clock::of(&of_a), Clock::of(&of_b)];
-        let rates = [of_a.rate(), of_b.rate()].map(|rate| rate.unwrap_or(USUAL_RATE));
+        let clocks = [VideoClock::of(&of_a), VideoClock::of(&of_b)];
+        let rates = [of_a.rate(), of_b.rate()].map(|rate| rate.unwrap_or(DEFAULT_RATE));
         let partners = Partners {
             b,
             clocks,
             upright: [&of_a, &of_b].map(|input| AutoRotate::new(input.video_stream(), false)),
             shown: None,
             following: None,
-            b_is_over: false,
+            b_has_ended: false,
             interval: (1e6 / rates[1]) as i64,
             tolerance: (0.25e6 / rates[0].max(rates[1])) as i64,
         };
@@ -52,23 +52,22 @@ impl Partners {
         (partners, joined)
     }
 
-    /// `frame` of A, upright, and the frame of B that is shown at the same time, upright too; `None` when B is over by
-    /// then.
+    /// `frame` of A and the frame of B at the same time, both upright; `None` after the end of B.
     ///
     /// # Errors
-    /// When B cannot be read, or a frame cannot be turned.
+    /// When B cannot be read, or a frame cannot be rotated.
     pub fn pair(&mut self, frame: Frame) -> Result<Option<[Frame; 2]>> {
         let frame = self.upright[0].frame(frame)?;
         let time = self.clocks[0].time_of(&frame);
         Ok(self.partner(time)?.map(|partner| [frame, partner]))
     }
 
-    /// The frame of B that is shown `time` microseconds after its first one; `None` when B is over by then.
+    /// The frame of B at `time` microseconds; `None` after the end of B.
     fn partner(&mut self, time: i64) -> Result<Option<Frame>> {
         loop {
-            if self.following.is_none() && !self.b_is_over {
+            if self.following.is_none() && !self.b_has_ended {
                 self.following = self.read_b()?;
-                self.b_is_over = self.following.is_none();
+                self.b_has_ended = self.following.is_none();
             }
             let Some(next) = self.following.take_if(|(at, _)| *at <= time + self.tolerance) else { break };
             if let Some((last, _)) = &self.shown {
@@ -76,13 +75,13 @@ impl Partners {
             }
             self.shown = Some(next);
         }
-        let lasts = |at: i64| !self.b_is_over || time + self.tolerance < at + self.interval;
+        let lasts = |at: i64| !self.b_has_ended || time + self.tolerance < at + self.interval;
         Ok(self.shown.as_ref().filter(|(at, _)| lasts(*at)).map(|(_, frame)| frame.clone()))
     }
 
     fn read_b(&mut self) -> Result<Option<(i64, Frame)>> {
         while let Some(delivery) = self.b.next()? {
-            // Its other streams are left out.
+            // Other streams of B are left out.
             if let Some(frame) = delivery.frame {
                 return Ok(Some((self.clocks[1].time_of(&frame), self.upright[1].frame(frame)?)));
             }
@@ -91,20 +90,20 @@ impl Partners {
     }
 }
 
-/// Times since a video begins.
-struct Clock {
+/// Converts times of frames to times since the beginning of the video.
+struct VideoClock {
     unit: Rational,
     first: Option<i64>,
 }
 
-impl Clock {
+impl VideoClock {
     fn of(input: &Input) -> Self {
-        // A part that was asked for begins at 0, whenever its first frame is shown.
+        // Times of a requested part begin at 0, even if its first frame is later.
         let first = (input.shift != 0).then_some(0);
-        Clock { unit: input.video_stream().time_base, first }
+        VideoClock { unit: input.video_stream().time_base, first }
     }
 
-    /// In microseconds.
+    /// The time of `frame` in microseconds.
     fn time_of(&mut self, frame: &Frame) -> i64 {
         let time = rescale(frame.pts.unwrap_or(0), self.unit, microseconds());
         time - *self.first.get_or_insert(time)

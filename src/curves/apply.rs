@@ -1,32 +1,32 @@
-//! Frames get kept curves in place of their own. Strength works on them as on any curve.
+//! Applies the curves of a file instead of computed ones (`--load-curves`). Strength is blended in as for any curve.
 
-use super::{CurveFile, Kind};
+use super::{CurveFile, CurveFormat};
 use crate::equalize::CurveSource;
 use crate::frame::Frame;
 use crate::spec::{Curve, Settings, Strength};
 use anyhow::{Result, ensure};
 use std::sync::Arc;
 
-/// The curves of a file, one for each frame.
-pub struct KeptCurves {
+/// A source of curves from a file.
+pub struct LoadedCurves {
     file: Arc<CurveFile>,
-    /// The last curve, with its index in the file and the strength that it was blended with.
+    /// The last curve, with its index in the file and its strength.
     last: Option<(usize, Strength, Arc<Curve>)>,
 }
 
-impl KeptCurves {
-    /// Those of `file`.
+impl LoadedCurves {
+    /// The curves of `file`.
     pub fn new(file: Arc<CurveFile>) -> Self {
-        KeptCurves { file, last: None }
+        LoadedCurves { file, last: None }
     }
 }
 
-impl CurveSource for KeptCurves {
+impl CurveSource for LoadedCurves {
     fn curve(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Arc<Curve>> {
-        let (name, wanted, kind) = (self.file.name(), self.file.kind(), Kind::of(frame));
+        let (name, expected, format) = (self.file.name(), self.file.format(), CurveFormat::of(frame));
         ensure!(
-            kind == wanted,
-            "{name}: curves for {wanted}, but frame {number} of the video has {kind} (save curves of such a video)"
+            format == expected,
+            "{name}: curves for {expected}, but frame {number} of the video has {format} (save curves of such a video)"
         );
         let (index, strength) = (self.file.index_at(number), settings.strength);
         if let Some((_, _, curve)) = self.last.as_ref().filter(|(at, with, _)| (*at, *with) == (index, strength)) {

@@ -1,4 +1,4 @@
-//! The lines of a file of curves.
+//! The lines of a curve file.
 
 use crate::frame::{Frame, Range};
 use crate::spec::Levels;
@@ -13,14 +13,14 @@ pub const VERSION: u32 = 1;
 pub struct Header {
     /// The version of the format.
     pub histeq_curves: u32,
-    /// What the curves are for.
+    /// The format of its curves.
     #[serde(flatten)]
-    pub kind: Kind,
+    pub format: CurveFormat,
 }
 
-/// What frames have to have in common for a curve to mean the same to them.
+/// Depth and range of curves, and of the frames that they fit.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
-pub struct Kind {
+pub struct CurveFormat {
     /// Bits of a sample.
     pub depth: u8,
     range: RangeName,
@@ -33,27 +33,27 @@ enum RangeName {
     Full,
 }
 
-/// Every other line.
+/// Every other line: a curve.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Line<L> {
-    /// The first frame that gets the curve.
+pub struct CurveLine<L> {
+    /// Number of the first frame with this curve.
     pub frame: u64,
-    /// What each code becomes.
+    /// The output code for each input code.
     pub lut: L,
 }
 
-impl Kind {
-    /// That of `frame`.
+impl CurveFormat {
+    /// The format of curves for `frame`.
     pub fn of(frame: &Frame) -> Self {
         let range = match frame.range() {
             Range::Limited => RangeName::Limited,
             Range::Full => RangeName::Full,
         };
-        Kind { depth: frame.format().depth(), range }
+        CurveFormat { depth: frame.format().depth(), range }
     }
 
-    /// The levels of such frames.
+    /// The levels of frames with this depth and range.
     pub fn levels(self) -> Levels {
         match self.range {
             RangeName::Limited => Levels::limited(self.depth),
@@ -62,7 +62,7 @@ impl Kind {
     }
 }
 
-impl Display for Kind {
+impl Display for CurveFormat {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let range = match self.range {
             RangeName::Limited => "limited",

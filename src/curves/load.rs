@@ -1,35 +1,35 @@
-//! The curves of a file, read and checked as a whole before anything is done with them.
+//! Reads a curve file, and checks all of it before a run begins.
 
-use super::lines::{Header, Kind, Line, VERSION};
+use super::lines::{CurveFormat, CurveLine, Header, VERSION};
 use crate::spec::Curve;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
-/// What the first line has to look like.
+/// An example of the first line, for messages.
 const EXAMPLE: &str = r#"{"histeq_curves":1,"depth":8,"range":"limited"}"#;
 
-/// Curves, and which frames get them.
+/// The curves of a file.
 #[derive(Clone, Debug)]
 pub struct CurveFile {
     name: String,
-    kind: Kind,
-    /// The first frame of each, in order.
+    format: CurveFormat,
+    /// Each curve with the number of its first frame, in order.
     curves: Vec<(u64, Curve)>,
 }
 
 impl CurveFile {
-    /// Those of the file `name`.
+    /// Reads the file `name`.
     ///
     /// # Errors
-    /// When it cannot be read, or a line of it makes no sense.
+    /// When it cannot be read, or a line is invalid.
     pub fn read(name: &str) -> Result<Self> {
         let text = std::fs::read_to_string(name).with_context(|| format!("{name}: cannot be read"))?;
         CurveFile::parse(name, &text)
     }
 
-    /// Those of `text`; messages call it `name`.
+    /// Parses the content `text` of a file; `name` is its name in messages.
     ///
     /// # Errors
-    /// When a line of it makes no sense.
+    /// When a line is invalid.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
         let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
         let mut lines = lines.map(|(number, line)| (format!("{name}: line {number}"), line));
@@ -37,56 +37,56 @@ impl CurveFile {
         let header: Header = serde_json::from_str(line).map_err(|error| {
             anyhow!("{place}: {}: not the header of a curve file; expected {EXAMPLE}", reason(&error))
         })?;
-        let (version, kind) = (header.histeq_curves, header.kind);
+        let (version, format) = (header.histeq_curves, header.format);
         ensure!(version == VERSION, "{place}: unsupported format version {version} (supported: {VERSION})");
-        ensure!((8..=16).contains(&kind.depth), "{place}: a depth of {} bits, not 8 to 16", kind.depth);
+        ensure!((8..=16).contains(&format.depth), "{place}: a depth of {} bits, not 8 to 16", format.depth);
         let mut curves: Vec<(u64, Curve)> = Vec::new();
         for (place, line) in lines {
-            let Line { frame, lut } = parse_line(line, kind).with_context(|| place.clone())?;
+            let CurveLine { frame, lut } = parse_line(line, format).with_context(|| place.clone())?;
             if let Some((before, _)) = curves.last().filter(|(before, _)| *before >= frame) {
                 bail!("{place}: frame {frame} after frame {before} (frame numbers must increase)");
             }
             curves.push((frame, lut));
         }
         ensure!(!curves.is_empty(), "{name}: no curve in it");
-        Ok(CurveFile { name: name.to_owned(), kind, curves })
+        Ok(CurveFile { name: name.to_owned(), format, curves })
     }
 
-    /// How messages name the file.
+    /// The name of the file.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What the curves are for.
-    pub fn kind(&self) -> Kind {
-        self.kind
+    /// The format of the curves.
+    pub fn format(&self) -> CurveFormat {
+        self.format
     }
 
-    /// Which curve is that of a frame.
+    /// Index of the curve of frame `frame`.
     pub fn index_at(&self, frame: u64) -> usize {
         self.curves.partition_point(|(first, _)| *first <= frame).saturating_sub(1)
     }
 
-    /// The curve of this index.
+    /// The curve with this index.
     pub fn curve(&self, index: usize) -> &Curve {
         &self.curves[index].1
     }
 }
 
-fn parse_line(line: &str, kind: Kind) -> Result<Line<Curve>> {
-    let Line { frame, lut }: Line<Vec<u64>> =
+fn parse_line(line: &str, format: CurveFormat) -> Result<CurveLine<Curve>> {
+    let CurveLine { frame, lut }: CurveLine<Vec<u64>> =
         serde_json::from_str(line).map_err(|error| anyhow!("{}", reason(&error)))?;
-    let codes = kind.levels().codes();
-    ensure!(lut.len() == codes, "{} codes, not the {codes} of {} bits", lut.len(), kind.depth);
+    let codes = format.levels().codes();
+    ensure!(lut.len() == codes, "{} codes, not the {codes} of {} bits", lut.len(), format.depth);
     if let Some((code, to)) = lut.iter().enumerate().find(|(_, to)| **to >= codes as u64) {
         bail!("code {code} becomes {to}, which is above {}", codes - 1);
     }
     let lut = lut.into_iter().map(|to| to as u16).collect();
-    let lut = Curve::from_codes(kind.levels(), lut).context("a curve of another depth")?;
-    Ok(Line { frame, lut })
+    let lut = Curve::from_codes(format.levels(), lut).context("a curve of another depth")?;
+    Ok(CurveLine { frame, lut })
 }
 
-/// What the parser says, without the line, which is always its first.
+/// The message of the parser, without its position, which counts lines from the parsed one.
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line ").next().unwrap_or(&text).to_owned()
@@ -113,11 +113,11 @@ mod tests {
         let curves = CurveFile::parse("c", &text).expect("curves");
         let codes = [0, 2, 3, 6, 7, 8, 1000].map(|frame| curves.curve(curves.index_at(frame)).apply(9));
         assert_eq!(codes, [1, 1, 1, 1, 2, 3, 3]);
-        assert_eq!(curves.kind().levels(), Levels::limited(8));
+        assert_eq!(curves.format().levels(), Levels::limited(8));
     }
 
     #[test]
-    fn what_makes_no_sense_is_named_with_its_line() {
+    fn an_invalid_line_is_reported_with_its_number() {
         assert_eq!(error(" \n"), "c: the file is empty");
         assert_eq!(error(HEADER), "c: no curve in it");
         assert!(error(&line(0, 1)).starts_with("c: line 1: missing field `histeq_curves`: not the header"));

@@ -1,12 +1,13 @@
-//! Curves in files: written as the frames get them (`--save-curves`), and given to frames in place of their own
-//! (`--load-curves`), so that a look can be kept, edited, or applied to another camera of the same scene.
+//! Curve files: curves are saved during a run (`--save-curves`), and loaded instead of computed ones (`--load-curves`). So a
+//! look can be kept, edited, or applied to another camera of the same scene.
 //!
 //! ```text
-//! Observer (beside the backend) -> CurveWriter -> file -> CurveFile -> KeptCurves (ahead of the backend)
+//! stats::CurveSaver (an Observer) -> CurveWriter -> file -> CurveFile -> LoadedCurves (a CurveSource)
 //! ```
 //!
-//! A file is lines of JSON. The first one says what the curves are for; each of the others has a curve, as what each
-//! code becomes, code 0 first, and the number of the first frame that gets it, counted from the first one of the run:
+//! A file has one JSON object on each line. The first line has the format: version, depth and range. Each of the others has
+//! a curve (`lut`: the output code for each input code, code 0 first) and the number of the first frame with this curve,
+//! counted from 0 at the first frame of the run:
 //!
 //! ```json
 //! {"histeq_curves":1,"depth":8,"range":"limited"}
@@ -14,15 +15,15 @@
 //! {"frame":25,"lut":[0,2,4]}
 //! ```
 //!
-//! (with 256 codes each). The first curve is also that of frames before its number, so that a file with one single
-//! curve is for all frames.
+//! (with 256 codes each at 8 bits). The first curve is also used for frames before its number, so a file with a single
+//! curve applies to all frames.
 
 mod apply;
 mod lines;
 mod load;
 mod save;
 
-pub use apply::KeptCurves;
-pub use lines::Kind;
+pub use apply::LoadedCurves;
+pub use lines::CurveFormat;
 pub use load::CurveFile;
 pub use save::CurveWriter;

@@ -1,6 +1,6 @@
-//! The file of `--save-curves`: written while the run goes on, into a temporary file until it is whole.
+//! Writes the file of `--save-curves` during the run, into a temporary file until it is complete.
 
-use super::lines::{Header, Kind, Line, VERSION};
+use super::lines::{CurveFormat, CurveLine, Header, VERSION};
 use crate::pipeline::Outcome;
 use crate::sink::Target;
 use crate::spec::Curve;
@@ -10,66 +10,65 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A file of curves in the making; shared by its clones, one of which finishes it. Dropped unfinished, it leaves nothing
-/// behind.
+/// A writer of a curve file, shared by its clones, one of which finishes it. If it is dropped unfinished, no file is left.
 #[derive(Clone)]
-pub struct CurveWriter(Arc<Mutex<Option<Open>>>);
+pub struct CurveWriter(Arc<Mutex<Option<UnfinishedFile>>>);
 
-struct Open {
+struct UnfinishedFile {
     target: Target,
     /// Open from the first curve on.
     file: Option<BufWriter<File>>,
-    last: Option<(Kind, Curve)>,
+    last: Option<(CurveFormat, Curve)>,
 }
 
 impl CurveWriter {
-    /// Will write `target`, from the first curve on.
+    /// A writer of `target`, which is created with the first curve.
     pub fn new(target: Target) -> Self {
-        CurveWriter(Arc::new(Mutex::new(Some(Open { target, file: None, last: None }))))
+        CurveWriter(Arc::new(Mutex::new(Some(UnfinishedFile { target, file: None, last: None }))))
     }
 
-    /// Takes in the curve of the next frame, which is of this kind.
+    /// Writes the curve of the next frame.
     ///
     /// # Errors
-    /// When it cannot be written, or the frame is of another kind than those before.
-    pub fn write(&self, frame: u64, kind: Kind, curve: &Curve) -> Result<()> {
+    /// When it cannot be written, or its format differs from that of the curves before.
+    pub fn write(&self, frame: u64, format: CurveFormat, curve: &Curve) -> Result<()> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(open) = open.as_mut() else { return Ok(()) };
         let name = open.target.name().to_owned();
-        if let Some((before, _)) = open.last.as_ref().filter(|(before, _)| *before != kind) {
-            bail!("{name}: frame {frame} has {kind}, the ones before {before}; a file has curves of one kind only");
+        if let Some((before, _)) = open.last.as_ref().filter(|(before, _)| *before != format) {
+            bail!("{name}: frame {frame} has {format}, the ones before {before}; a file has curves of one kind only");
         }
-        open.write(frame, kind, curve).with_context(|| format!("{name}: cannot be written"))
+        open.write(frame, format, curve).with_context(|| format!("{name}: cannot be written"))
     }
 
-    /// Writes what is left and gives the file its name, as [`Target::end`] has it.
+    /// Flushes the file and renames it to its final name ([`Target::end`]).
     ///
     /// # Errors
     /// When it cannot be written or renamed.
     pub fn finish(self, outcome: Outcome) -> Result<()> {
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(Open { target, file: Some(mut file), .. }) = open else { return Ok(()) };
+        let Some(UnfinishedFile { target, file: Some(mut file), .. }) = open else { return Ok(()) };
         file.flush().with_context(|| format!("{}: cannot be written", target.name()))?;
         target.end(outcome)?;
         Ok(())
     }
 }
 
-impl Open {
-    fn write(&mut self, frame: u64, kind: Kind, curve: &Curve) -> Result<()> {
+impl UnfinishedFile {
+    fn write(&mut self, frame: u64, format: CurveFormat, curve: &Curve) -> Result<()> {
         if self.file.is_none() {
             self.file = Some(BufWriter::new(self.target.writer()?));
-            self.line(&Header { histeq_curves: VERSION, kind })?;
+            self.line(&Header { histeq_curves: VERSION, format })?;
         }
         if self.last.as_ref().is_none_or(|(_, last)| last != curve) {
-            self.line(&Line { frame, lut: curve.codes() })?;
-            self.last = Some((kind, curve.clone()));
+            self.line(&CurveLine { frame, lut: curve.codes() })?;
+            self.last = Some((format, curve.clone()));
         }
         Ok(())
     }
 
     fn line(&mut self, line: &impl Serialize) -> Result<()> {
-        let file = self.file.as_mut().context("opened by the first curve")?;
+        let file = self.file.as_mut().context("the first curve opens the file")?;
         serde_json::to_writer(&mut *file, line)?;
         file.write_all(b"\n")?;
         Ok(())

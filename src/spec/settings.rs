@@ -65,12 +65,12 @@ impl Smoothing {
     pub const OFF: Smoothing = Smoothing { frames: 1, flash: 0, ahead: 0 };
 
     /// The longest window, in frames: the sums of longer ones would not fit 64 bits everywhere.
-    pub const MAX_FRAMES: u32 = 512;
+    pub const MOST: u32 = 512;
 
     /// A window of `frames` frames, which continues after a flash of at most `flash` frames. `frames` is clamped to 1 to
-    /// [`MAX_FRAMES`](Smoothing::MAX_FRAMES), `flash` to 0 to that.
+    /// [`MOST`](Smoothing::MOST), `flash` to 0 to that.
     pub fn new(frames: u32, flash: u32) -> Self {
-        Smoothing { frames: frames.clamp(1, Smoothing::MAX_FRAMES), flash: flash.min(Smoothing::MAX_FRAMES), ahead: 0 }
+        Smoothing { frames: frames.clamp(1, Smoothing::MOST), flash: flash.min(Smoothing::MOST), ahead: 0 }
     }
 
     /// A window of `seconds` seconds at `rate` frames a second: `max(1, round(seconds * rate))` frames. Flashes may last a
@@ -79,7 +79,7 @@ impl Smoothing {
         if seconds <= 0.0 {
             return Smoothing::OFF;
         }
-        let frames = |seconds: f64| (seconds * rate).round().clamp(1.0, f64::from(Smoothing::MAX_FRAMES)) as u32;
+        let frames = |seconds: f64| (seconds * rate).round().clamp(1.0, f64::from(Smoothing::MOST)) as u32;
         Smoothing::new(frames(seconds), frames(0.25))
     }
 

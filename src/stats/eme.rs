@@ -4,23 +4,23 @@ use crate::equalize::luminance_row;
 use crate::frame::{Component, Frame, Luminance};
 use crate::spec::Levels;
 
-/// Width and height of a block, in pixels; those at the right and the lower edge hold what is left.
+/// Width and height of a block, in pixels; blocks at the right and lower edges can be smaller.
 const BLOCK: usize = 8;
 
-/// Up to this number of levels, the contrast of each pair of levels is computed once and kept.
-const MOST_KEPT: usize = 256;
+/// Up to this number of levels, the contrast of each pair of levels is computed once and cached.
+const MAX_CACHED: usize = 256;
 
-/// Measures frames.
+/// Measures the EME of frames.
 #[derive(Default)]
 pub struct Eme {
-    /// The levels at hand, and the contrast of a block by its highest and lowest level; NaN where it has not occurred yet.
-    kept: Option<(Levels, Vec<f64>)>,
+    /// The current levels, and the contrast of a block by its highest and lowest level; NaN before the first such block.
+    cache: Option<(Levels, Vec<f64>)>,
 }
 
 impl Eme {
     /// The mean over blocks of 8 x 8 pixels of `20 * ln((max + 1) / (min + 1))`, where `max` and `min` are the highest and
-    /// the lowest luminance of a block in levels above black. The ones guard against division by zero: a flat block has
-    /// no contrast, and one from black to white at 8 bits in full range has 20 * ln 256, about 111.
+    /// the lowest luminance of a block in levels above black. The added ones prevent a division by zero. A flat block has
+    /// the contrast 0, and a block from black to white at 8 bits in full range has 20 * ln 256, about 111.
     pub fn of(&mut self, frame: &Frame) -> f64 {
         let descriptor = frame.format().descriptor();
         match descriptor.luminance {
@@ -32,7 +32,7 @@ impl Eme {
         }
     }
 
-    /// The same of a frame whose rows of codes `read` reads; no code is above `most`.
+    /// The same, for a frame whose rows of codes are read by `read`; no code is above `most`.
     fn of_rows<T: Copy + Ord + Default + Into<u16>>(
         &mut self,
         frame: &Frame,
@@ -69,18 +69,18 @@ impl Eme {
     fn contrast(&mut self, levels: Levels, min: u16, max: u16) -> f64 {
         let [min, max] = [min, max].map(|code| levels.level_of(code));
         let compute = || 20.0 * ((max as f64 + 1.0) / (min as f64 + 1.0)).ln();
-        if levels.count() > MOST_KEPT {
+        if levels.count() > MAX_CACHED {
             return compute();
         }
-        if self.kept.as_ref().is_none_or(|(of, _)| *of != levels) {
-            self.kept = Some((levels, vec![f64::NAN; MOST_KEPT * MOST_KEPT]));
+        if self.cache.as_ref().is_none_or(|(of, _)| *of != levels) {
+            self.cache = Some((levels, vec![f64::NAN; MAX_CACHED * MAX_CACHED]));
         }
-        let Some((_, kept)) = &mut self.kept else { return compute() };
-        let place = &mut kept[max * MOST_KEPT + min];
-        if place.is_nan() {
-            *place = compute();
+        let Some((_, cache)) = &mut self.cache else { return compute() };
+        let cached = &mut cache[max * MAX_CACHED + min];
+        if cached.is_nan() {
+            *cached = compute();
         }
-        *place
+        *cached
     }
 }
 

@@ -1,5 +1,5 @@
-//! The usual measures of contrast enhancement, of histograms and of curves. Lengths are in levels of the video's own
-//! depth: 0 to 255 at 8 bits, 0 to 1023 at 10.
+//! The usual measures of contrast enhancement, computed from histograms and curves, in levels of the video's own depth: 0 to
+//! 255 at 8 bits, 0 to 1023 at 10 bits.
 
 use crate::spec::{Histogram, Levels};
 
@@ -17,29 +17,29 @@ pub fn deviation(histogram: &Histogram) -> f64 {
     (squares / total as f64).sqrt()
 }
 
-/// Shannon's entropy of luminance, in bits: 0 for one single level, 8 where all 256 are equally frequent.
+/// Shannon's entropy of luminance, in bits: 0 for a single level, 8 for 256 equally frequent levels.
 pub fn entropy(histogram: &Histogram) -> f64 {
     let total = histogram.total().max(1) as f64;
     let share = |count: u64| count as f64 / total;
-    // The sum of nothing but certainty is -0.
+    // The sum is -0 for a single level.
     occupied(histogram).map(|(_, count)| -share(count) * share(count).log2()).sum::<f64>().abs()
 }
 
-/// The largest slope of one or several curves between black and white, in output levels an input level: how much
-/// stronger noise can have become. 1 for the identity. `luts` has an entry for each code of each curve.
+/// The largest slope of one or several curves between black and white, in output levels an input level: the largest
+/// amplification of noise. 1 for the identity. `luts` has an entry for each code of each curve.
 pub fn largest_slope(luts: &[u16], levels: Levels) -> u16 {
     let slopes = curves(luts, levels).flat_map(|curve| curve.windows(2).map(|pair| pair[1].saturating_sub(pair[0])));
     slopes.max().unwrap_or(0)
 }
 
-/// How far curves are apart: the mean over the levels of the absolute difference, in levels.
+/// The distance of two sets of curves: the mean over their levels of the absolute difference, in levels.
 pub fn curve_change(before: &[u16], after: &[u16], levels: Levels) -> f64 {
     let pairs = curves(before, levels).flatten().zip(curves(after, levels).flatten());
     let apart: u64 = pairs.map(|(a, b)| u64::from(a.abs_diff(*b))).sum();
     apart as f64 / curves(after, levels).flatten().count().max(1) as f64
 }
 
-/// What the codes from black to white become, curve by curve.
+/// The entries from black to white of each curve.
 fn curves(luts: &[u16], levels: Levels) -> impl Iterator<Item = &[u16]> {
     luts.chunks_exact(levels.codes()).map(move |lut| &lut[usize::from(levels.lo())..=usize::from(levels.hi())])
 }

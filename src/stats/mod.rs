@@ -1,8 +1,8 @@
-//! What equalization did to each frame (`--stats`): measured beside the backend, written as a table, as lines of JSON,
-//! or as a page with plots.
+//! Statistics of each frame before and after equalization (`--stats`), written as a table, as lines of JSON, or as a page with
+//! plots.
 //!
 //! ```text
-//! Recorder (beside the backend) -> Record -> Recording -> csv | jsonl | Series -> page
+//! Recorder (an Observer): Eme, measures -> FrameRecord -> Recording -> csv | jsonl | Series -> page
 //! ```
 
 mod eme;
@@ -15,5 +15,5 @@ mod recording;
 mod series;
 
 pub use observer::{CurveSaver, Recorder};
-pub use record::Record;
+pub use record::FrameRecord;
 pub use recording::{Recording, StatsFormat};

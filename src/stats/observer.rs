@@ -1,9 +1,8 @@
-//! Measures each frame before and after equalization and writes a record of it (`--stats`); keeps its curve
-//! (`--save-curves`).
+//! The observers that measure each frame before and after equalization (`--stats`) and save its curve (`--save-curves`).
 
 use super::measures::{curve_change, deviation, entropy, largest_slope, mean};
-use super::{Record, Recording, eme::Eme};
-use crate::curves::{CurveWriter, Kind};
+use super::{FrameRecord, Recording, eme::Eme};
+use crate::curves::{CurveFormat, CurveWriter};
 use crate::equalize::cpu::{Engine, Isa};
 use crate::equalize::{Observation, Observer, Role, Work};
 use crate::frame::HostPool;
@@ -18,14 +17,14 @@ pub struct CurveSaver(pub CurveWriter);
 
 impl Observer for CurveSaver {
     fn equalized(&mut self, seen: Observation<'_>) -> Result<()> {
-        let kind = Kind::of(seen.before.frame());
-        let codes = seen.after.applied.curves.as_ref().filter(|codes| codes.len() == kind.levels().codes());
+        let format = CurveFormat::of(seen.before.frame());
+        let codes = seen.after.applied.curves.as_ref().filter(|codes| codes.len() == format.levels().codes());
         match codes.filter(|_| !matches!(seen.before.role(), Role::WarmUp)) {
             Some(codes) => {
-                let curve = Curve::from_codes(kind.levels(), codes.to_vec()).context("a curve of these levels")?;
-                self.0.write(seen.number, kind, &curve)
+                let curve = Curve::from_codes(format.levels(), codes.to_vec()).context("a curve of these levels")?;
+                self.0.write(seen.number, format, &curve)
             }
-            // The frame has a curve a tile.
+            // A frame of the warm-up, or one with a curve for each tile.
             None => Ok(()),
         }
     }
@@ -35,7 +34,7 @@ impl Observer for CurveSaver {
     }
 }
 
-/// Records what is done to each frame.
+/// Measures each frame and writes a record of it.
 pub struct Recorder {
     recording: Recording,
     progress: Arc<Progress>,
@@ -43,17 +42,18 @@ pub struct Recorder {
     time_unit: f64,
     engine: Engine,
     eme: Eme,
-    /// The scenes of frames that are sent through given curves, for which the backend looks for none.
+    /// Scene detection for frames with loaded curves, for which the backend does none.
     scenes: Option<(Settings, Scenes)>,
-    /// The number of the scene of the first frame: the frames that warmed up may have had others.
+    /// The scene number of the first recorded frame: frames of the warm-up can have lower ones.
     first_scene: Option<u64>,
+    /// Levels and curves of the last frame.
     last: Option<(Levels, Arc<[u16]>)>,
-    /// Decoding, equalizing and encoding, as of the last record.
+    /// Total times of decoding, equalizing and encoding at the last record.
     recorded: [Duration; 3],
 }
 
 impl Recorder {
-    /// Writes a record of each frame of `input` to `recording`; `progress` tells how long decoding and encoding take.
+    /// Writes a record of each frame of `input` to `recording`. `progress` has the times of decoding and encoding.
     pub fn new(recording: Recording, input: &Input, progress: Arc<Progress>) -> Self {
         let Some(engine) = Engine::new(Isa::best(), HostPool::default()) else {
             unreachable!("the best of the available instruction sets is available")
@@ -71,7 +71,7 @@ impl Recorder {
         }
     }
 
-    /// The histogram of all samples that went in.
+    /// The histogram of the whole frame before equalization.
     fn histogram_before(&mut self, seen: &Observation<'_>) -> Histogram {
         let counts = seen.after.applied.counts.as_ref().filter(|_| seen.before.counts_frame());
         match counts.and_then(|counts| counts.histogram()) {
@@ -80,7 +80,7 @@ impl Recorder {
         }
     }
 
-    /// Where a frame belongs that was sent through a given curve.
+    /// The scene of a frame with a loaded curve.
     fn scene_of(&mut self, before: &Work) -> Scene {
         let (frame, settings) = (before.frame(), *before.settings());
         let histogram = self.engine.histogram(frame, before.counted());
@@ -92,7 +92,7 @@ impl Recorder {
         (&scenes.next(&histogram, (frame.width(), frame.height()))).into()
     }
 
-    fn record(&mut self, seen: &Observation<'_>, curves: Arc<[u16]>) -> Record {
+    fn record(&mut self, seen: &Observation<'_>, curves: Arc<[u16]>) -> FrameRecord {
         let (before, after) = (seen.before.frame(), &seen.after.frame);
         let scene = seen.after.applied.scene.unwrap_or_else(|| self.scene_of(seen.before));
         let all = self.histogram_before(seen);
@@ -104,7 +104,7 @@ impl Recorder {
         self.last = Some((levels, curves));
         let [decode, equalize, encode] = self.times(seen.equalizing);
 
-        Record {
+        FrameRecord {
             frame: seen.number,
             time: before.pts.map(|pts| rounded(pts as f64 * self.time_unit)),
             scene: scene.number.saturating_sub(*self.first_scene.get_or_insert(scene.number)),
@@ -127,7 +127,7 @@ impl Recorder {
         }
     }
 
-    /// What each stage has taken since the last record, in milliseconds.
+    /// The times of decoding, equalizing and encoding since the last record, in milliseconds.
     fn times(&mut self, equalizing: Duration) -> [f64; 3] {
         let now = [self.progress.busy(Stage::Source), equalizing, self.progress.busy(Stage::Sink)];
         let last = std::mem::replace(&mut self.recorded, now);
@@ -153,7 +153,7 @@ impl Observer for Recorder {
     }
 }
 
-/// To six decimals: no digits that mean nothing.
+/// Rounded to six decimals, to leave out digits without meaning.
 fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }

@@ -1,46 +1,46 @@
-//! The report of a run: one page that needs nothing else.
+//! The report of a run as a self-contained HTML page.
 
-use super::plot::{Panel, svg};
-use super::series::{Figure, Series};
+use super::plot::{MetricPanel, svg};
+use super::series::{Metric, Series};
 use crate::svg::escaped;
 
-const PANELS: &[Panel] = &[
-    Panel {
+const PANELS: &[MetricPanel] = &[
+    MetricPanel {
         title: "Brightness: mean luminance (levels)",
-        lines: &[(Figure::MeanBefore, "before", "before"), (Figure::MeanAfter, "after", "after")],
+        lines: &[(Metric::MeanBefore, "before", "before"), (Metric::MeanAfter, "after", "after")],
         from_zero: false,
     },
-    Panel {
+    MetricPanel {
         title: "Contrast: standard deviation of luminance (levels)",
-        lines: &[(Figure::DeviationBefore, "before", "before"), (Figure::DeviationAfter, "after", "after")],
+        lines: &[(Metric::DeviationBefore, "before", "before"), (Metric::DeviationAfter, "after", "after")],
         from_zero: false,
     },
-    Panel {
+    MetricPanel {
         title: "Local contrast: EME, 8 x 8 blocks",
-        lines: &[(Figure::EmeBefore, "before", "before"), (Figure::EmeAfter, "after", "after")],
+        lines: &[(Metric::EmeBefore, "before", "before"), (Metric::EmeAfter, "after", "after")],
         from_zero: false,
     },
-    Panel {
+    MetricPanel {
         title: "Entropy of luminance (bits)",
-        lines: &[(Figure::EntropyBefore, "before", "before"), (Figure::EntropyAfter, "after", "after")],
+        lines: &[(Metric::EntropyBefore, "before", "before"), (Metric::EntropyAfter, "after", "after")],
         from_zero: false,
     },
-    Panel {
+    MetricPanel {
         title: "Largest slope of the curve (output levels an input level)",
-        lines: &[(Figure::Slope, "slope", "after")],
+        lines: &[(Metric::Slope, "slope", "after")],
         from_zero: true,
     },
-    Panel {
+    MetricPanel {
         title: "Change of the curve from frame to frame (mean, levels)",
-        lines: &[(Figure::CurveChange, "change", "after")],
+        lines: &[(Metric::CurveChange, "change", "after")],
         from_zero: true,
     },
-    Panel {
+    MetricPanel {
         title: "Time a frame (milliseconds)",
         lines: &[
-            (Figure::Decode, "decode", "third"),
-            (Figure::Equalize, "equalize", "after"),
-            (Figure::Encode, "encode", "before"),
+            (Metric::Decode, "decode", "third"),
+            (Metric::Equalize, "equalize", "after"),
+            (Metric::Encode, "encode", "before"),
         ],
         from_zero: true,
     },
@@ -53,7 +53,7 @@ table{border-collapse:collapse;margin:1rem 0}td,th{padding:.15rem 1.5rem .15rem 
 th:first-child,td:first-child{text-align:left}th{color:#777}td{font-variant-numeric:tabular-nums}svg{width:100%}\
 @media(prefers-color-scheme:dark){body{color:#eee;background:#181818}p,th{color:#aaa}}";
 
-/// The page of the video that `title` names.
+/// The page, with the title `title`.
 pub fn page(title: &str, series: &Series) -> String {
     let title = escaped(title);
     format!(
@@ -82,16 +82,16 @@ fn facts(series: &Series) -> String {
     )
 }
 
-/// The means over all frames.
+/// The table of means over all frames.
 fn table(series: &Series) -> String {
     let rows = [
-        ("brightness", Figure::MeanBefore, Figure::MeanAfter, 1),
-        ("contrast", Figure::DeviationBefore, Figure::DeviationAfter, 1),
-        ("local contrast (EME)", Figure::EmeBefore, Figure::EmeAfter, 2),
-        ("entropy", Figure::EntropyBefore, Figure::EntropyAfter, 2),
+        ("brightness", Metric::MeanBefore, Metric::MeanAfter, 1),
+        ("contrast", Metric::DeviationBefore, Metric::DeviationAfter, 1),
+        ("local contrast (EME)", Metric::EmeBefore, Metric::EmeAfter, 2),
+        ("entropy", Metric::EntropyBefore, Metric::EntropyAfter, 2),
     ];
-    let cell = |figure, decimals: usize| {
-        series.mean(figure).map_or(String::new(), |mean| format!("<td>{mean:.decimals$}</td>"))
+    let cell = |metric, decimals: usize| {
+        series.mean(metric).map_or(String::new(), |mean| format!("<td>{mean:.decimals$}</td>"))
     };
     let rows = rows.map(|(name, before, after, decimals)| {
         format!("<tr><td>{name}</td>{}{}</tr>\n", cell(before, decimals), cell(after, decimals))

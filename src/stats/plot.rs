@@ -1,24 +1,24 @@
-//! Plots as SVG: panels one below the other over one axis of time, with cuts and flashes as marks.
+//! Plots as SVG: panels one below the other over a common time axis, with marks for cuts and flashes.
 
-use super::series::{Figure, Point, Series};
+use super::series::{Metric, Point, Series};
 use crate::svg::{Anchor, Axis, Drawing, Spread};
 
-/// Width of the drawing, and of the part of it that holds lines.
+/// Width of the drawing, and the left and right edges of the plots.
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 984.0;
 
-/// Height of a panel's lines, and what its title and the axis below it take.
+/// Heights of the plot of a panel, of its title, and of the time axis.
 const HEIGHT: f64 = 110.0;
 const TITLE: f64 = 40.0;
 const AXIS: f64 = 26.0;
 
-/// One plot.
-pub struct Panel {
-    /// What it shows, and in which unit.
+/// A plot of one or several metrics.
+pub struct MetricPanel {
+    /// Its title, with the unit.
     pub title: &'static str,
-    /// Its lines: what is plotted, the name in the legend, the class that gives the colour.
-    pub lines: &'static [(Figure, &'static str, &'static str)],
+    /// Its lines: metric, name in the legend, CSS class of the colour.
+    pub lines: &'static [(Metric, &'static str, &'static str)],
     /// Whether the axis begins at 0.
     pub from_zero: bool,
 }
@@ -33,8 +33,8 @@ text{font:12px system-ui,sans-serif;fill:#555}\
 .band,.dot{stroke:none}\
 @media(prefers-color-scheme:dark){text{fill:#aaa}.title{fill:#eee}.grid{stroke:#333}.cut{stroke:#888}}";
 
-/// All `panels`; none before there is a record.
-pub fn svg(panels: &[Panel], series: &Series) -> String {
+/// The drawing of all `panels`; empty without records.
+pub fn svg(panels: &[MetricPanel], series: &Series) -> String {
     let shown = if series.points().is_empty() { &[] } else { panels };
     let height = shown.len() as f64 * (TITLE + HEIGHT) + AXIS + 16.0;
     let mut drawing = Drawing::new((WIDTH, height), STYLE);
@@ -52,10 +52,10 @@ pub fn svg(panels: &[Panel], series: &Series) -> String {
     drawing.finish()
 }
 
-fn draw_panel(drawing: &mut Drawing, panel: &Panel, series: &Series, across: &Axis, top: f64) {
+fn draw_panel(drawing: &mut Drawing, panel: &MetricPanel, series: &Series, across: &Axis, top: f64) {
     let up = up(panel, series, top);
     drawing.text((LEFT, top - 12.0), Anchor::Start, "title", panel.title);
-    // The legend, from the right.
+    // The legend, from right to left.
     let mut right = RIGHT;
     for (_, name, class) in panel.lines.iter().rev().filter(|_| panel.lines.len() > 1) {
         drawing.text((right, top - 12.0), Anchor::End, "", name);
@@ -73,9 +73,9 @@ fn draw_panel(drawing: &mut Drawing, panel: &Panel, series: &Series, across: &Ax
             drawing.path("flash", format_args!("M{x:.1} {:.1}l-4 -7h8z", top + 7.0));
         }
     }
-    for &(figure, _, class) in panel.lines {
+    for &(metric, _, class) in panel.lines {
         let spread = |point: &Point| {
-            let values = point.values(figure);
+            let values = point.values(metric);
             let [low, middle, high] = [values.min, values.mean(), values.max].map(|value| up.place(value));
             Spread { x: across.place(point.at), low, middle, high }
         };
@@ -83,7 +83,7 @@ fn draw_panel(drawing: &mut Drawing, panel: &Panel, series: &Series, across: &Ax
     }
 }
 
-/// The means as a line, and a band from the lowest to the highest where a point is more than one frame.
+/// A line through the means, and a band from the lowest to the highest values where points have several frames.
 fn draw_line(drawing: &mut Drawing, spreads: &[Spread], class: &str) {
     if let [Spread { x, middle, .. }] = spreads {
         return drawing.dot((*x, *middle), 3.0, &format!("dot {class}"));
@@ -94,15 +94,15 @@ fn draw_line(drawing: &mut Drawing, spreads: &[Spread], class: &str) {
     drawing.line(&format!("line {class}"), spreads);
 }
 
-/// The axis of time.
+/// The time axis.
 fn across(series: &Series) -> Axis {
     let low = series.points().first().map_or(0.0, |point| point.at);
     Axis::linear((low, if series.end > low { series.end } else { low + 1.0 }), (LEFT, RIGHT))
 }
 
-/// The axis of what a panel shows.
-fn up(panel: &Panel, series: &Series, top: f64) -> Axis {
-    let all = || panel.lines.iter().flat_map(|(figure, ..)| series.points().iter().map(|point| point.values(*figure)));
+/// The value axis of a panel.
+fn up(panel: &MetricPanel, series: &Series, top: f64) -> Axis {
+    let all = || panel.lines.iter().flat_map(|(metric, ..)| series.points().iter().map(|point| point.values(*metric)));
     let lowest = all().map(|values| values.min).fold(f64::INFINITY, f64::min);
     let highest = all().map(|values| values.max).fold(f64::NEG_INFINITY, f64::max);
     let low = if panel.from_zero { 0.0 } else { lowest };

@@ -1,20 +1,20 @@
-//! What is recorded of a frame.
+//! The record of a frame: a row of the table.
 
 use serde::Serialize;
 
-/// One frame: a row of the table. *Before* and *after* are of the input and the equalized frame; luminance is in codes
-/// of the video's own depth, and taken of the whole frame, whichever part of it made the curve.
+/// The measurements of a frame: *before* of the input, *after* of the equalized frame. Luminance is in codes of the video's
+/// own depth, and that of the whole frame, even if only a part of it was counted for the curve.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Record {
+pub struct FrameRecord {
     /// Number of the frame, from 0.
     pub frame: u64,
-    /// When it is shown, in seconds, if known.
+    /// Its presentation time in seconds, if known.
     pub time: Option<f64>,
     /// Number of its scene, from 0.
     pub scene: u64,
-    /// Is it the first after a cut?
+    /// Whether it is the first after a cut.
     pub cut: bool,
-    /// Is it the first after a flash?
+    /// Whether it is the first after a flash.
     pub after_flash: bool,
     /// Mean luminance.
     pub mean_before: f64,
@@ -32,7 +32,7 @@ pub struct Record {
     pub eme_before: f64,
     /// Local contrast: EME over blocks of 8 x 8 pixels.
     pub eme_after: f64,
-    /// How far the mean has moved (absolute mean brightness error), in levels.
+    /// Absolute difference of the means (absolute mean brightness error), in levels.
     pub ambe: f64,
     /// Largest slope of the curve, in output levels an input level; with CLAHE, of the curves of all tiles.
     pub slope: u16,
@@ -41,7 +41,7 @@ pub struct Record {
     pub curve_change: f64,
     /// Milliseconds of decoding since the record before.
     pub decode_ms: f64,
-    /// Milliseconds of equalizing since the record before, without what the record itself takes.
+    /// Milliseconds of equalizing since the record before, without the time of the measurements.
     pub equalize_ms: f64,
     /// Milliseconds of encoding and writing since the record before.
     pub encode_ms: f64,

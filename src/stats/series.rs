@@ -1,26 +1,26 @@
-//! The records of a video, reduced to what a plot can show: at most `MOST` points. When there would be more, each two
-//! neighbours become one point, which keeps the lowest, the highest and the mean of each figure.
+//! The records of a video, reduced to at most `MAX_POINTS` points of a plot. When there would be more, each two neighbours
+//! are merged into one point, which keeps the lowest, the highest and the mean of each metric.
 
-use super::Record;
+use super::FrameRecord;
 
-/// The most points kept; a plot is about half as many pixels wide.
-const MOST: usize = 1600;
+/// The largest number of points; a plot is about half as many pixels wide.
+const MAX_POINTS: usize = 1600;
 
-/// Defines the figures by the fields of a record that they are.
-macro_rules! figures {
+/// Defines the metrics, each by its field of a record.
+macro_rules! metrics {
     ($($name:ident: $field:ident,)*) => {
-        /// The figures that are plotted.
+        /// The metrics that are plotted.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Figure {
+        pub enum Metric {
             $($name,)*
         }
 
-        /// Their values, in the same order.
-        const FIGURES: &[fn(&Record) -> f64] = &[$(|record| f64::from(record.$field),)*];
+        /// The values of a record, in the same order.
+        const METRICS: &[fn(&FrameRecord) -> f64] = &[$(|record| f64::from(record.$field),)*];
     };
 }
 
-figures! {
+metrics! {
     MeanBefore: mean_before,
     MeanAfter: mean_after,
     DeviationBefore: deviation_before,
@@ -36,7 +36,7 @@ figures! {
     Encode: encode_ms,
 }
 
-/// The values of a figure over the frames of a point.
+/// The values of a metric over the frames of a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Values {
     /// The lowest.
@@ -52,7 +52,7 @@ impl Values {
         Values { min: value, max: value, sum: value, count: 1 }
     }
 
-    fn and(self, other: Values) -> Values {
+    fn merged(self, other: Values) -> Values {
         Values {
             min: self.min.min(other.min),
             max: self.max.max(other.max),
@@ -67,73 +67,73 @@ impl Values {
     }
 }
 
-/// One frame, or some that follow each other.
+/// A point of a plot: one frame, or several consecutive frames.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// When the first of them is shown, in seconds; its number where no times are known.
+    /// Presentation time of the first frame in seconds; its number if times are not known.
     pub at: f64,
-    /// How many scenes begin in it, by a cut.
+    /// Number of cuts in it.
     pub cuts: u64,
-    /// How many flashes end in it.
+    /// Number of flashes that end in it.
     pub flashes: u64,
-    figures: [Values; FIGURES.len()],
+    metrics: [Values; METRICS.len()],
 }
 
 impl Point {
-    fn of(record: &Record) -> Self {
+    fn of(record: &FrameRecord) -> Self {
         Point {
             at: record.time.unwrap_or(record.frame as f64),
             cuts: record.cut.into(),
             flashes: record.after_flash.into(),
-            figures: std::array::from_fn(|figure| Values::of(FIGURES[figure](record))),
+            metrics: std::array::from_fn(|metric| Values::of(METRICS[metric](record))),
         }
     }
 
-    fn and(mut self, other: &Point) -> Point {
+    fn merged(mut self, other: &Point) -> Point {
         self.cuts += other.cuts;
         self.flashes += other.flashes;
-        for (values, others) in self.figures.iter_mut().zip(other.figures) {
-            *values = values.and(others);
+        for (values, others) in self.metrics.iter_mut().zip(other.metrics) {
+            *values = values.merged(others);
         }
         self
     }
 
-    /// The values of a figure.
-    pub fn values(&self, figure: Figure) -> Values {
-        self.figures[figure as usize]
+    /// The values of a metric.
+    pub fn values(&self, metric: Metric) -> Values {
+        self.metrics[metric as usize]
     }
 }
 
-/// The records of a run, decimated.
+/// The records of a run, reduced to points.
 #[derive(Default)]
 pub struct Series {
     points: Vec<Point>,
-    /// Frames in a point, the last of which may have fewer.
-    each: u64,
-    /// Frames in all.
+    /// Number of frames in a point; the last point can have fewer.
+    frames_per_point: u64,
+    /// Number of all frames.
     pub frames: u64,
-    /// The last moment of which there is a record.
+    /// Position of the last record, as [`Point::at`].
     pub end: f64,
-    /// Whether all times are known, so that points lie in seconds.
+    /// Whether all times are known: positions are in seconds then.
     pub timed: bool,
 }
 
 impl Series {
-    /// Takes in the next record.
-    pub fn add(&mut self, record: &Record) {
+    /// Adds the next record.
+    pub fn add(&mut self, record: &FrameRecord) {
         let point = Point::of(record);
         self.timed = record.time.is_some() && (self.timed || self.frames == 0);
         self.end = point.at;
-        self.each = self.each.max(1);
-        if !self.frames.is_multiple_of(self.each) {
+        self.frames_per_point = self.frames_per_point.max(1);
+        if !self.frames.is_multiple_of(self.frames_per_point) {
             if let Some(last) = self.points.last_mut() {
-                *last = last.clone().and(&point);
+                *last = last.clone().merged(&point);
             }
         } else {
-            if self.points.len() == MOST {
+            if self.points.len() == MAX_POINTS {
                 self.points =
-                    self.points.chunks(2).map(|pair| pair[1..].iter().fold(pair[0].clone(), Point::and)).collect();
-                self.each *= 2;
+                    self.points.chunks(2).map(|pair| pair[1..].iter().fold(pair[0].clone(), Point::merged)).collect();
+                self.frames_per_point *= 2;
             }
             self.points.push(point);
         }
@@ -145,9 +145,9 @@ impl Series {
         &self.points
     }
 
-    /// The mean of a figure over all frames; `None` if there are none.
-    pub fn mean(&self, figure: Figure) -> Option<f64> {
-        self.points.iter().map(|point| point.values(figure)).reduce(Values::and).map(|all| all.mean())
+    /// The mean of a metric over all frames; `None` without frames.
+    pub fn mean(&self, metric: Metric) -> Option<f64> {
+        self.points.iter().map(|point| point.values(metric)).reduce(Values::merged).map(|all| all.mean())
     }
 }
 
@@ -162,14 +162,25 @@ mod tests {
             let mean_before = if frame == 77_777 { 255.0 } else { 100.0 };
             let slope = 2 + 2 * (frame % 2) as u16;
             let cut = frame % 1000 == 999;
-            series.add(&Record { frame, time: Some(frame as f64), mean_before, slope, cut, ..Record::default() });
+            series.add(&FrameRecord {
+                frame,
+                time: Some(frame as f64),
+                mean_before,
+                slope,
+                cut,
+                ..FrameRecord::default()
+            });
         }
-        assert!(series.points().len() <= MOST && series.points().len() > MOST / 3, "{} points", series.points().len());
+        assert!(
+            series.points().len() <= MAX_POINTS && series.points().len() > MAX_POINTS / 3,
+            "{} points",
+            series.points().len()
+        );
         assert_eq!(series.points().iter().map(|point| point.cuts).sum::<u64>(), 100);
-        let highest = series.points().iter().map(|point| point.values(Figure::MeanBefore).max).fold(0.0, f64::max);
+        let highest = series.points().iter().map(|point| point.values(Metric::MeanBefore).max).fold(0.0, f64::max);
         assert_eq!(highest, 255.0);
-        assert!((series.mean(Figure::MeanBefore).expect("a mean") - 100.00155).abs() < 1e-9);
-        assert_eq!(series.mean(Figure::Slope), Some(3.0));
+        assert!((series.mean(Metric::MeanBefore).expect("a mean") - 100.00155).abs() < 1e-9);
+        assert_eq!(series.mean(Metric::Slope), Some(3.0));
         assert!(series.points().windows(2).all(|pair| pair[0].at < pair[1].at));
         assert_eq!((series.frames, series.end), (100_000, 99_999.0));
     }
@@ -177,9 +188,10 @@ mod tests {
     #[test]
     fn a_short_video_has_a_point_a_frame() {
         let mut series = Series::default();
-        (0..50).for_each(|frame| series.add(&Record { frame, mean_after: frame as f64, ..Record::default() }));
+        (0..50)
+            .for_each(|frame| series.add(&FrameRecord { frame, mean_after: frame as f64, ..FrameRecord::default() }));
         assert_eq!(series.points().len(), 50);
-        assert_eq!(series.points()[7].values(Figure::MeanAfter).mean(), 7.0);
+        assert_eq!(series.points()[7].values(Metric::MeanAfter).mean(), 7.0);
         assert!(!series.timed);
     }
 }

@@ -1,6 +1,6 @@
-//! From values to places, linearly or by their logarithm.
+//! Axes of plots: linear or logarithmic positions of values, ticks and their labels.
 
-/// How far off a quotient may be that should be whole.
+/// Tolerance for quotients that should be integers.
 const ROUNDING: f64 = 1e-9;
 
 /// One axis of a plot.
@@ -8,24 +8,24 @@ const ROUNDING: f64 = 1e-9;
 pub struct Axis {
     low: f64,
     high: f64,
-    /// Where `low` and `high` lie.
+    /// The positions of `low` and `high`.
     from: f64,
     to: f64,
     logarithmic: bool,
 }
 
 impl Axis {
-    /// The axis on which `low` lies at `from` and `high`, which is more, at `to`.
+    /// A linear axis with `low` at position `from` and `high` at `to`; `high` is greater than `low`.
     pub fn linear((low, high): (f64, f64), (from, to): (f64, f64)) -> Self {
         Axis { low, high, from, to, logarithmic: false }
     }
 
-    /// The same where equal distances are equal factors; `low` is more than 0.
+    /// A logarithmic axis; `low` is greater than 0.
     pub fn logarithmic((low, high): (f64, f64), (from, to): (f64, f64)) -> Self {
         Axis { low, high, from, to, logarithmic: true }
     }
 
-    /// Where `value` lies.
+    /// The position of `value`.
     pub fn place(&self, value: f64) -> f64 {
         let share = if self.logarithmic {
             (value / self.low).ln() / (self.high / self.low).ln()
@@ -35,7 +35,7 @@ impl Axis {
         self.from + share * (self.to - self.from)
     }
 
-    /// Round values inside of the axis: about `about` of them, if it is linear.
+    /// Round values inside of the axis; on a linear axis about `about` of them.
     pub fn ticks(&self, about: u32) -> Vec<f64> {
         if self.logarithmic {
             return self.ticks_of_decades();
@@ -54,7 +54,7 @@ impl Axis {
         factor * power
     }
 
-    /// 1, 2 and 5 of every decade; of many decades their beginnings alone.
+    /// 1, 2 and 5 times the powers of ten; only the powers of ten on more than three decades.
     fn ticks_of_decades(&self) -> Vec<f64> {
         let decades = (self.high / self.low).log10();
         let factors: &[f64] = if decades > 3.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
@@ -63,9 +63,9 @@ impl Axis {
         ticks.filter(|tick| (self.low..=self.high).contains(tick)).collect()
     }
 
-    /// What is written at a tick.
+    /// The label of a tick.
     pub fn label(&self, tick: f64) -> String {
-        // Linear ticks are never closer than a tenth of the range.
+        // Linear ticks are at least a tenth of the range apart.
         let digits = if self.logarithmic { -tick.log10().floor() } else { 1.0 - (self.high - self.low).log10() };
         let decimals = digits.ceil().clamp(0.0, 6.0) as usize;
         let text = format!("{tick:.decimals$}");

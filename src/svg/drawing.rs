@@ -1,37 +1,37 @@
-//! A drawing under way: text, paths, and the end of the file.
+//! A writer of SVG drawings: text, paths and shapes.
 
 use super::Axis;
 use std::fmt::{Arguments, Write};
 
-/// Where text begins.
+/// The alignment of text.
 #[derive(Clone, Copy, Debug)]
 pub enum Anchor {
-    /// At its place.
+    /// The text begins at its position.
     Start,
-    /// So that its place is its middle.
+    /// The text is centred at its position.
     Middle,
-    /// So that it ends there.
+    /// The text ends at its position.
     End,
 }
 
-/// Several values at one place of a plot: where their lowest, their highest and the one in the middle lie.
+/// The coordinates of several values at one position of a plot.
 #[derive(Clone, Copy, Debug)]
 pub struct Spread {
-    /// From the left.
+    /// Distance from the left.
     pub x: f64,
-    /// From the top, like the others.
+    /// Of the lowest value, from the top.
     pub low: f64,
-    /// The median, or the mean.
+    /// Of the median or mean, from the top.
     pub middle: f64,
-    /// Above the others.
+    /// Of the highest value, from the top.
     pub high: f64,
 }
 
-/// An SVG that is being written.
+/// An SVG drawing.
 pub struct Drawing(String);
 
 impl Drawing {
-    /// An empty drawing of this width and height, whose classes look like `style` (CSS).
+    /// An empty drawing of this width and height, with the style sheet `style` (CSS).
     pub fn new((width, height): (f64, f64), style: &str) -> Self {
         Drawing(format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" role=\"img\">\n\
@@ -51,12 +51,12 @@ impl Drawing {
         self.put(format_args!("<text{class} x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>\n"));
     }
 
-    /// Draws a path of this shape.
+    /// Draws a path; `shape` is its `d` attribute.
     pub fn path(&mut self, class: &str, shape: Arguments<'_>) {
         self.put(format_args!("<path class=\"{class}\" d=\"{shape}\"/>"));
     }
 
-    /// Draws a line from `left` to `right` at each of about `about` ticks of `up`, with its value at the left.
+    /// Draws a horizontal line from `left` to `right` at each of about `about` ticks of `up`, with its label at the left.
     pub fn grid(&mut self, up: &Axis, about: u32, (left, right): (f64, f64)) {
         for tick in up.ticks(about) {
             let y = up.place(tick);
@@ -65,12 +65,12 @@ impl Drawing {
         }
     }
 
-    /// Draws a line through the middles of `spreads`.
+    /// Draws a line through the middle values of `spreads`.
     pub fn line(&mut self, class: &str, spreads: &[Spread]) {
         self.path(class, format_args!("{}", path(spreads.iter().map(|spread| (spread.x, spread.middle)))));
     }
 
-    /// Fills what lies between the lows and the highs of `spreads`.
+    /// Fills the area between the lowest and the highest values of `spreads`.
     pub fn band(&mut self, class: &str, spreads: &[Spread]) {
         let highs = spreads.iter().map(|spread| (spread.x, spread.high));
         let lows = spreads.iter().rev().map(|spread| (spread.x, spread.low));
@@ -100,7 +100,7 @@ impl Drawing {
     }
 }
 
-/// The shape of a line through these points.
+/// The `d` attribute of a line through these points.
 fn path(points: impl Iterator<Item = (f64, f64)>) -> String {
     points.fold(String::new(), |mut path, (x, y)| {
         let command = if path.is_empty() { 'M' } else { 'L' };
@@ -109,7 +109,7 @@ fn path(points: impl Iterator<Item = (f64, f64)>) -> String {
     })
 }
 
-/// Text that XML and HTML take for text.
+/// `text` with the special characters of XML and HTML escaped.
 pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,5 +1,4 @@
-//! Plots as SVG: a drawing that escapes its text, and axes with round ticks. What is plotted is the business of the modules
-//! that plot.
+//! Plots as SVG: a drawing that escapes its text, and axes with round ticks.
 
 mod axis;
 mod drawing;

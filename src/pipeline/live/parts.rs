@@ -118,7 +118,7 @@ pub struct LiveParts<'a> {
     pub stage: EqualizeStage,
     /// The settings, which the user can change during the run.
     pub shared_settings: &'a SharedSettings,
-    /// An output for frames.
+    /// The outputs.
     pub outputs: Vec<Output>,
     /// The viewer.
     pub viewer: Option<&'a mut dyn Viewer>,
