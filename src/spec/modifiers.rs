@@ -16,14 +16,14 @@ pub fn in_bins(histogram: &Histogram, requested: Option<u32>, cap: Option<u64>) 
     let levels = histogram.levels();
     let count = levels.count();
     let bins = bins(levels, requested);
-    let capped = |held: u64| cap.map_or(held, |cap| held.min(cap));
+    let capped = |count: u64| cap.map_or(count, |cap| count.min(cap));
     let mut counts = Vec::with_capacity(count);
     for bin in 0..bins {
         let first = (bin * count).div_ceil(bins);
         let last = ((bin + 1) * count).div_ceil(bins);
-        let held = capped(histogram.counts()[first..last].iter().sum());
+        let in_bin = capped(histogram.counts()[first..last].iter().sum());
         let width = (last - first) as u64;
-        counts.extend((0..width).map(|level| held * (level + 1) / width - held * level / width));
+        counts.extend((0..width).map(|level| in_bin * (level + 1) / width - in_bin * level / width));
     }
     Histogram::from_counts(levels, counts)
 }
@@ -43,12 +43,12 @@ pub fn cap(plateau: Plateau, samples: u64, frames: u32) -> Option<u64> {
 pub fn limited(histogram: &Histogram, max_gain: Gain) -> Histogram {
     let Some(g) = max_gain.of_256() else { return histogram.clone() };
     let levels = histogram.levels();
-    let count = levels.count() as u64;
-    let most = u64::from(g - 256) * histogram.total() / count;
-    let excess: u64 = histogram.counts().iter().map(|held| (held * 256).saturating_sub(most)).sum();
-    // excess * b / count, for sums too large for that product.
-    let share = |b: u64| excess / count * b + excess % count * b / count;
+    let level_count = levels.count() as u64;
+    let most = u64::from(g - 256) * histogram.total() / level_count;
+    let excess: u64 = histogram.counts().iter().map(|count| (count * 256).saturating_sub(most)).sum();
+    // excess * b / level_count, for sums too large for that product.
+    let share = |b: u64| excess / level_count * b + excess % level_count * b / level_count;
     let counts = histogram.counts().iter().zip(0..);
-    let counts = counts.map(|(held, b)| (held * 256).min(most) + share(b + 1) - share(b)).collect();
+    let counts = counts.map(|(count, b)| (count * 256).min(most) + share(b + 1) - share(b)).collect();
     Histogram::from_counts(levels, counts)
 }

@@ -144,7 +144,7 @@ impl Observer for Recorder {
                 let record = self.record(&seen, curves.clone());
                 self.recording.write(&record)
             }
-            (_, None) => anyhow::bail!("{} does not tell its curves (a bug: please report it)", seen.backend.name()),
+            (_, None) => anyhow::bail!("{} does not report its curves (a bug: please report it)", seen.backend.name()),
         }
     }
 

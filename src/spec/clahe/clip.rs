@@ -8,14 +8,14 @@ pub fn clip(counts: &mut [u64], max_gain: Gain) {
     let Some(g) = max_gain.of_256() else { return };
     let bins = counts.len() as u64;
     let total: u64 = counts.iter().sum();
-    let most = (u64::from(g) * total / (256 * bins)).max(1);
-    let excess: u64 = counts.iter().map(|held| held.saturating_sub(most)).sum();
+    let cap = (u64::from(g) * total / (256 * bins)).max(1);
+    let excess: u64 = counts.iter().map(|count| count.saturating_sub(cap)).sum();
     let (each, remainder) = (excess / bins, excess % bins);
-    for held in counts.iter_mut() {
-        *held = (*held).min(most) + each;
+    for count in counts.iter_mut() {
+        *count = (*count).min(cap) + each;
     }
     let step = bins.checked_div(remainder).unwrap_or(1);
-    for held in counts.iter_mut().step_by(step as usize).take(remainder as usize) {
-        *held += 1;
+    for count in counts.iter_mut().step_by(step as usize).take(remainder as usize) {
+        *count += 1;
     }
 }

@@ -18,11 +18,11 @@ impl TileCurves {
         let (tiles, bins) = (window.tiles(), window.bins());
         let levels = bins.levels();
         let mut luts = Vec::with_capacity(tiles.count() * levels.codes());
-        let mut held = vec![0; bins.count()];
+        let mut clipped = vec![0; bins.count()];
         for counts in window.counts().chunks_exact(bins.count()) {
-            held.copy_from_slice(counts);
-            clip(&mut held, settings.max_gain);
-            push_lut(&mut luts, &held, bins);
+            clipped.copy_from_slice(counts);
+            clip(&mut clipped, settings.max_gain);
+            push_lut(&mut luts, &clipped, bins);
         }
         TileCurves { tiles, levels, strength: settings.strength, luts }
     }
@@ -70,27 +70,27 @@ impl TileCurves {
     }
 }
 
-/// Appends the lookup table of a tile whose bins hold the counts `held`.
-fn push_lut(luts: &mut Vec<u16>, held: &[u64], bins: TileBins) {
+/// Appends the lookup table of a tile with these counts.
+fn push_lut(luts: &mut Vec<u16>, counts: &[u64], bins: TileBins) {
     let levels = bins.levels();
     let steps = levels.count() as u64 - 1;
-    let total: u64 = held.iter().sum();
+    let total: u64 = counts.iter().sum();
     // c*(L-1) / N, updated by additions: with a division for each level, divisions take most of the time at 16 bits.
     let mut share = Share::of(0, total);
     let one = Share::of(steps, total);
     let start = luts.len();
     luts.resize(start + usize::from(levels.lo()), 0);
-    for (bin, &held) in held.iter().enumerate() {
+    for (bin, &count) in counts.iter().enumerate() {
         let width = bins.levels_of(bin).len() as u64;
         // h*(j+1)/w in the same way: each level gets h/w, and one more when the remainders add up to w.
-        let (each, rest) = if width == 1 { (held, 0) } else { (held / width, held % width) };
+        let (each, rest) = if width == 1 { (count, 0) } else { (count / width, count % width) };
         let each = Share::of(each * steps, total);
-        let mut gathered = 0;
+        let mut remainders = 0;
         for _ in 0..width {
             share.add(each);
-            gathered += rest;
-            if gathered >= width {
-                gathered -= width;
+            remainders += rest;
+            if remainders >= width {
+                remainders -= width;
                 share.add(one);
             }
             luts.push(levels.lo() + share.half_even() as u16);
