@@ -141,12 +141,12 @@ impl EqualizeThread<'_> {
     fn run(&mut self, before: &Receiver<Message>) -> Result<()> {
         while let Some(message) = self.receive(before)? {
             let sent = match message {
-                Message::Delivery(Delivery { frame: Some(frame), place: PartPosition::Before, .. }) => {
+                Message::Delivery(Delivery { frame: Some(frame), position: PartPosition::Before, .. }) => {
                     let flushed = self.flush()?;
                     self.progress.measure(Stage::Equalize, || self.stage.warm_up(frame))?;
                     flushed
                 }
-                Message::Delivery(Delivery { frame: Some(frame), place: PartPosition::Behind, .. }) => {
+                Message::Delivery(Delivery { frame: Some(frame), position: PartPosition::Behind, .. }) => {
                     self.progress.measure(Stage::Equalize, || self.stage.submit(frame))?;
                     Ok(())
                 }

@@ -15,7 +15,7 @@ pub struct Delivery {
     /// The next frame of the video.
     pub frame: Option<Frame>,
     /// Position of the frame relative to the requested part.
-    pub place: PartPosition,
+    pub position: PartPosition,
     /// When the last byte of the frame was read, before decoding; for live inputs.
     pub read_at: Option<Instant>,
 }
@@ -34,8 +34,8 @@ pub enum PartPosition {
 
 impl Delivery {
     /// A frame for the equalizer alone.
-    pub fn beside(place: PartPosition, frame: Frame) -> Self {
-        Delivery { frame: Some(frame), place, ..Delivery::default() }
+    pub fn beside(position: PartPosition, frame: Frame) -> Self {
+        Delivery { frame: Some(frame), position, ..Delivery::default() }
     }
 }
 
