@@ -1,6 +1,6 @@
 //! A report for programs: CSV with a line a figure, and JSON.
 
-use super::{Report, Row, Table};
+use super::{Row, SuiteReport, Table};
 use anyhow::Result;
 use serde_json::{Value as Json, json};
 
@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 ///
 /// # Errors
 /// When there is no memory left for it.
-pub fn csv(report: &Report) -> Result<String> {
+pub fn csv(report: &SuiteReport) -> Result<String> {
     let mut keys: Vec<&str> = Vec::new();
     for key in report.tables.iter().flat_map(|table| &table.keys) {
         if !keys.contains(key) {
@@ -44,7 +44,7 @@ fn key_of(table: &Table, row: &Row, key: &str) -> String {
 ///
 /// # Errors
 /// Never, in practice: text and finite numbers can all be written.
-pub fn json(report: &Report) -> Result<String> {
+pub fn json(report: &SuiteReport) -> Result<String> {
     let tables: Vec<Json> = report.tables.iter().map(of_table).collect();
     let whole = json!({
         "suite": report.suite.name(),

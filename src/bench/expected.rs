@@ -17,12 +17,12 @@ pub struct Expected<'a> {
     equalization: Equalization,
     counts: Histogram,
     tile_counts: Option<TileHistograms>,
-    mapped: Vec<(Mapping, Frame)>,
+    mapped: Vec<(ExpectedMapping, Frame)>,
 }
 
 /// What a frame is sent through.
 #[derive(PartialEq)]
-enum Mapping {
+enum ExpectedMapping {
     Curve(Curve),
     Tiles(TileCurves),
 }
@@ -61,8 +61,8 @@ impl<'a> Expected<'a> {
         let place = found.unwrap_or_else(|| {
             let (pool, chroma) = (HostPool::default(), self.settings.chroma);
             let frame = match &mapping {
-                Mapping::Curve(curve) => map(self.frame, chroma, &pool, |_, _, code| curve.apply(code)),
-                Mapping::Tiles(curves) => map(self.frame, chroma, &pool, |x, y, code| curves.value(x, y, code)),
+                ExpectedMapping::Curve(curve) => map(self.frame, chroma, &pool, |_, _, code| curve.apply(code)),
+                ExpectedMapping::Tiles(curves) => map(self.frame, chroma, &pool, |x, y, code| curves.value(x, y, code)),
             };
             self.mapped.push((mapping, frame));
             self.mapped.len() - 1
@@ -70,15 +70,15 @@ impl<'a> Expected<'a> {
         &self.mapped[place].1
     }
 
-    fn next(&mut self) -> Mapping {
+    fn next(&mut self) -> ExpectedMapping {
         match &self.tile_counts {
             None => {
                 let size = (self.frame.width(), self.frame.height());
-                Mapping::Curve(self.equalization.next(&self.counts, size).curve)
+                ExpectedMapping::Curve(self.equalization.next(&self.counts, size).curve)
             }
             Some(tiles) => {
                 let step = self.equalization.next_tiles(&self.counts, tiles);
-                Mapping::Tiles(TileCurves::equalizing(&step.window, &self.settings))
+                ExpectedMapping::Tiles(TileCurves::equalizing(&step.window, &self.settings))
             }
         }
     }

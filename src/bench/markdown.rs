@@ -1,9 +1,9 @@
 //! A report as text: Markdown, with its columns aligned so that a terminal shows it well too.
 
-use super::{Report, Table, Value};
+use super::{SuiteReport, Table, Value};
 
 /// All tables of a report, or several.
-pub fn markdown(report: &Report) -> String {
+pub fn markdown(report: &SuiteReport) -> String {
     let mut parts = vec![
         format!("# histeq-video bench {}", report.suite.name()),
         format!("{}; histeq-video {}", report.machine.line(), env!("CARGO_PKG_VERSION")),

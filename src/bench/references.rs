@@ -58,7 +58,7 @@ pub const LUMINANCE: Publication = Publication {
 
 /// A figure in a publication, and where ours is.
 #[derive(Clone, Debug)]
-pub struct Figure {
+pub struct PublishedFigure {
     /// The publication.
     pub publication: &'static str,
     /// Where in it.
@@ -197,12 +197,12 @@ const SCAN_SPEEDUPS: [ScanTable<(&str, ScanRow)>; 2] = [
 ];
 
 /// Every figure, in the order of the suites. (Table 5 of cuda-three-scans repeats columns of tables 1 and 3.)
-pub fn figures() -> Vec<Figure> {
+pub fn figures() -> Vec<PublishedFigure> {
     [stages(), opencl(), scan_times(), scan_speedups(), bins(), luminance()].concat()
 }
 
-fn stages() -> Vec<Figure> {
-    let figure = |place, case: String, stated, here, tuned| Figure {
+fn stages() -> Vec<PublishedFigure> {
+    let figure = |place, case: String, stated, here, tuned| PublishedFigure {
         publication: NAIVE.name,
         place,
         case,
@@ -249,16 +249,16 @@ fn stages() -> Vec<Figure> {
         ("histogram kernel, improved", "5", counted("optimized"), None),
     ] {
         let in_text = figure("text, config 2", case.to_owned(), stated, here, tuned);
-        found.push(Figure { unit: Unit::Milliseconds, ..in_text });
+        found.push(PublishedFigure { unit: Unit::Milliseconds, ..in_text });
     }
     found
 }
 
-fn opencl() -> Vec<Figure> {
+fn opencl() -> Vec<PublishedFigure> {
     let mut found = Vec::new();
     for (picture, size, [cpu, reduction, min]) in OPENCL_TIMES {
         let here = |alone, with_copies| MeasuredCell::new("cdf-min", &[size], alone, with_copies);
-        let figure = |column: &str, stated, here, tuned| Figure {
+        let figure = |column: &str, stated, here, tuned| PublishedFigure {
             publication: OPENCL.name,
             place: "tables of large and small images",
             case: format!("{column}, {picture} {size}"),
@@ -280,12 +280,18 @@ fn opencl() -> Vec<Figure> {
     found
 }
 
-fn scans_figure(place: &'static str, case: String, stated: &'static str, unit: Unit, keys: [&str; 3]) -> Figure {
+fn scans_figure(
+    place: &'static str,
+    case: String,
+    stated: &'static str,
+    unit: Unit,
+    keys: [&str; 3],
+) -> PublishedFigure {
     let [alone, with_copies, pinned] = match unit {
         Unit::Times => ["speed-up of kernels", "speed-up", "speed-up, pinned"],
         _ => ["kernels", "with copies", "with pinned copies"],
     };
-    Figure {
+    PublishedFigure {
         publication: SCANS.name,
         place,
         case,
@@ -297,11 +303,11 @@ fn scans_figure(place: &'static str, case: String, stated: &'static str, unit: U
     }
 }
 
-fn scan_times() -> Vec<Figure> {
+fn scan_times() -> Vec<PublishedFigure> {
     let mut found = Vec::new();
     for (place, language, rows) in SCAN_TIMES {
         for (size, sequential, stated) in rows {
-            found.push(Figure {
+            found.push(PublishedFigure {
                 here: MeasuredCell::new("cpu", &[size, SEQUENTIAL], "time", None),
                 tuned: Some(MeasuredCell::new("cpu", &[size, BEST], "time", None)),
                 ..scans_figure(
@@ -321,7 +327,7 @@ fn scan_times() -> Vec<Figure> {
     found
 }
 
-fn scan_speedups() -> Vec<Figure> {
+fn scan_speedups() -> Vec<PublishedFigure> {
     let mut found = Vec::new();
     for (place, language, rows) in SCAN_SPEEDUPS {
         for (size, stated) in rows {
@@ -334,8 +340,8 @@ fn scan_speedups() -> Vec<Figure> {
     found
 }
 
-fn bins() -> Vec<Figure> {
-    vec![Figure {
+fn bins() -> Vec<PublishedFigure> {
+    vec![PublishedFigure {
         publication: BINS.name,
         place: "text",
         case: "CPU, 4096 bins, 1920x1080x3 elements (about)".to_owned(),
@@ -347,9 +353,9 @@ fn bins() -> Vec<Figure> {
     }]
 }
 
-fn luminance() -> Vec<Figure> {
+fn luminance() -> Vec<PublishedFigure> {
     let size = "1280x1024";
-    let figure = |case: &str, stated, unit, here, tuned| Figure {
+    let figure = |case: &str, stated, unit, here, tuned| PublishedFigure {
         publication: LUMINANCE.name,
         place: "text",
         case: case.to_owned(),

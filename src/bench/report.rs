@@ -5,7 +5,7 @@ use super::{Repeats, Suite, Table};
 
 /// What a suite has found out.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct SuiteReport {
     /// Which suite.
     pub suite: Suite,
     /// Where it ran.
@@ -18,7 +18,7 @@ pub struct Report {
     pub tables: Vec<Table>,
 }
 
-impl Report {
+impl SuiteReport {
     /// The table of this name.
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|table| table.name == name)

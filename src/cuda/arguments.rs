@@ -2,8 +2,8 @@
 #![allow(unsafe_code, reason = "promises the bindings that these structures are plain bytes")]
 
 use super::history::History;
-use super::launch::Value;
-use super::layout::{self, Arrangement, Layout};
+use super::launch::KernelValue;
+use super::layout::{Arrangement, BufferLayout, ChromaLayout};
 use super::task::Task;
 use crate::spec;
 use bytemuck::{Pod, Zeroable};
@@ -46,7 +46,7 @@ macro_rules! by_value {
         // SAFETY: `repr(C)` and `Pod`: integers without padding, the bytes that the kernel's structure has.
         unsafe impl DeviceRepr for $name {}
 
-        impl Value for $name {}
+        impl KernelValue for $name {}
 
         impl $name {
             const STRUCTURE: Structure = Structure {
@@ -74,7 +74,7 @@ pub const STRUCTURES: [Structure; 11] = [
     ChromaPlaces::STRUCTURE,
     Colours::STRUCTURE,
     Weights::STRUCTURE,
-    Plane::STRUCTURE,
+    PlaneShare::STRUCTURE,
     Planes::STRUCTURE,
 ];
 
@@ -92,7 +92,7 @@ by_value! {
 
 impl Samples {
     /// Those of the picture as it travels.
-    pub fn of(layout: &Layout) -> Self {
+    pub fn of(layout: &BufferLayout) -> Self {
         let sample = layout.sample();
         let offset = match layout.arrangement() {
             Arrangement::Pairs { offset } => offset as u32,
@@ -109,7 +109,7 @@ impl Samples {
     }
 
     /// Those of the luminance that the GPU made of RGB: plain codes in its own byte order.
-    pub fn of_luminance(layout: &Layout) -> Self {
+    pub fn of_luminance(layout: &BufferLayout) -> Self {
         Samples { offset: 0, shift: 0, swapped: 0, ..Samples::of(layout) }
     }
 }
@@ -147,7 +147,7 @@ by_value! {
 }
 
 impl Region {
-    pub fn new(rect: spec::Rect, layout: &Layout) -> Self {
+    pub fn new(rect: spec::Rect, layout: &BufferLayout) -> Self {
         Region {
             x: rect.x as u32,
             y: rect.y as u32,
@@ -173,7 +173,7 @@ by_value! {
 }
 
 impl Tiles {
-    pub fn new(tiles: &spec::clahe::Tiles, bins: usize, layout: &Layout) -> Self {
+    pub fn new(tiles: &spec::clahe::Tiles, bins: usize, layout: &BufferLayout) -> Self {
         Tiles {
             columns: tiles.columns as u32,
             rows: tiles.rows as u32,
@@ -277,7 +277,7 @@ by_value! {
 }
 
 impl ChromaPlaces {
-    pub fn new(places: layout::ChromaPlaces, (width, height): (usize, usize)) -> Self {
+    pub fn new(places: ChromaLayout, (width, height): (usize, usize)) -> Self {
         ChromaPlaces {
             cb: places.cb,
             cr: places.cr,
@@ -334,7 +334,7 @@ by_value! {
 
 by_value! {
     /// A plane and how it is shared out among the blocks of the fused kernel.
-    pub(super) struct Plane {
+    pub(super) struct PlaneShare {
         /// Addresses of the first vectors, which may be the same.
         pub from: u64,
         pub to: u64,

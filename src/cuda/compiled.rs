@@ -54,12 +54,12 @@ impl Code {
 
 /// A part of an archive.
 #[derive(Clone, Copy)]
-struct Part {
+struct ArchivePart {
     code: Code,
     zlib: &'static [u8],
 }
 
-impl Part {
+impl ArchivePart {
     /// As the driver takes it: an ELF file, or text that ends with a zero byte.
     fn decompressed(&self) -> Vec<u8> {
         let mut code = Vec::new();
@@ -120,7 +120,7 @@ impl Compiled {
     }
 
     /// What is in the archive. Its first line says what there is of which size; all of it lies behind that line.
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self) -> Vec<ArchivePart> {
         let end = self.archive.iter().position(|&byte| byte == b'\n').expect("a line made by kernels/build");
         let (line, mut rest) = self.archive.split_at(end);
         rest = &rest[1..];
@@ -128,19 +128,19 @@ impl Compiled {
         let part = |entry: &[&str]| {
             let (zlib, behind) = rest.split_at(entry[1].parse().expect("the bytes of a part"));
             rest = behind;
-            Part { code: Code::named(entry[0]).expect("the name of a part"), zlib }
+            ArchivePart { code: Code::named(entry[0]).expect("the name of a part"), zlib }
         };
         words.chunks_exact(2).map(part).collect()
     }
 
     /// What this device gets; `None` if it is too old for any of it.
-    fn part_for(&self, device: Capability) -> Option<Part> {
+    fn part_for(&self, device: Capability) -> Option<ArchivePart> {
         self.parts().into_iter().filter(|part| part.code.runs_on(device)).max_by_key(|part| part.code)
     }
 
     /// The PTX.
-    fn ptx(&self) -> Part {
-        let is_ptx = |part: &Part| matches!(part.code, Code::Ptx(_));
+    fn ptx(&self) -> ArchivePart {
+        let is_ptx = |part: &ArchivePart| matches!(part.code, Code::Ptx(_));
         self.parts().into_iter().find(is_ptx).expect("PTX, of which every file has some")
     }
 
@@ -154,14 +154,14 @@ impl Compiled {
     }
 
     /// Has the driver take this part. Where there is none, or the driver refuses it (whatever the reason), it takes the PTX.
-    fn load_preferring(&self, part: Option<Part>, context: &Arc<CudaContext>) -> Result<Module, Error> {
+    fn load_preferring(&self, part: Option<ArchivePart>, context: &Arc<CudaContext>) -> Result<Module, Error> {
         let module = part.and_then(|part| part.load(context).ok());
         module.map_or_else(|| self.ptx().load(context).doing("loading the kernels"), Ok)
     }
 
     /// Machine code that this device does not run, for tests.
-    fn foreign_cubin(&self, device: Capability) -> Option<Part> {
-        let is_foreign = |part: &Part| matches!(part.code, Code::Cubin(_)) && !part.code.runs_on(device);
+    fn foreign_cubin(&self, device: Capability) -> Option<ArchivePart> {
+        let is_foreign = |part: &ArchivePart| matches!(part.code, Code::Cubin(_)) && !part.code.runs_on(device);
         self.parts().into_iter().find(is_foreign)
     }
 
@@ -195,7 +195,7 @@ impl Module {
 /// What a device got of a file of kernels, for tests.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Taken {
+pub struct LoadReport {
     /// The file, without extension.
     pub name: &'static str,
     /// What it was to get.
@@ -211,14 +211,14 @@ pub struct Taken {
 }
 
 /// Has the driver take all kernels that are for this device: as in a run, and after machine code that it has to refuse.
-pub(super) fn take_all(context: &Arc<CudaContext>) -> Result<Vec<Taken>, Error> {
+pub(super) fn load_all(context: &Arc<CudaContext>) -> Result<Vec<LoadReport>, Error> {
     let device = context.compute_capability().doing("asking for the compute capability")?;
     let suiting = ALL.iter().filter_map(|file| Some((file, file.part_for(device)?.code)));
     let taken = suiting.map(|(file, offered)| {
         let module = file.load(context)?;
         let other = file.load_preferring(file.foreign_cubin(device), context)?;
         let versions = |module| file.kernels().iter().map(|name| version(module, name)).collect::<Result<_, _>>();
-        Ok(Taken {
+        Ok(LoadReport {
             name: file.name,
             offered,
             loaded: module.code(),

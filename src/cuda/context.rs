@@ -2,9 +2,9 @@
 //! never makes the bindings panic.
 #![allow(unsafe_code, reason = "asks the driver what no safe binding asks, and takes over the ordering of streams")]
 
-use super::compiled::{self, Taken};
+use super::compiled::{self, LoadReport};
 use super::error::{Doing, Error};
-use super::kernels::Kernels;
+use super::kernels::KernelLaunchers;
 use super::stage_kernels::{KernelChoice, StageKernels};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, result};
@@ -23,7 +23,7 @@ const SLEEP: u32 = sys::CUctx_flags::CU_CTX_SCHED_BLOCKING_SYNC as u32;
 /// One GPU, ready to work.
 pub struct Gpu {
     pub(crate) context: Arc<CudaContext>,
-    pub(super) kernels: Kernels,
+    pub(super) kernels: KernelLaunchers,
     /// What does some stages in place of `kernels`, if that was asked for.
     pub(super) stages: Option<Box<dyn StageKernels>>,
     multiprocessors: u32,
@@ -57,14 +57,14 @@ impl Gpu {
             return Err(Error::DeviceTooOld { name, major, minor });
         }
         // SAFETY: from here on the bindings do not order streams among themselves. Buffers are allocated, used by
-        // kernels and freed on one stream (`Picture`), and copies on other streams are ordered against it by events
+        // kernels and freed on one stream (`DevicePicture`), and copies on other streams are ordered against it by events
         // and waited for before a buffer goes (`Slot`).
         unsafe { context.disable_event_tracking() };
         let attribute = |which, doing| Ok(context.attribute(which).doing(doing)?.unsigned_abs());
         let multiprocessors =
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, "asking for the multiprocessors")?;
         let most_pitch = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_PITCH, "asking for the largest pitch")? as usize;
-        let kernels = Kernels::load(&context)?;
+        let kernels = KernelLaunchers::load(&context)?;
         let stages = choice.map_or(Ok(None), |choice| choice.load(&context, multiprocessors))?;
         Ok(Arc::new(Gpu { context, kernels, stages, multiprocessors, most_pitch, name }))
     }
@@ -98,8 +98,8 @@ impl Gpu {
     /// # Errors
     /// When it does not take them in the end.
     #[doc(hidden)]
-    pub fn take_all_kernels(&self) -> Result<Vec<Taken>, Error> {
-        compiled::take_all(&self.context)
+    pub fn load_all_kernels(&self) -> Result<Vec<LoadReport>, Error> {
+        compiled::load_all(&self.context)
     }
 
     /// How many multiprocessors it has.

@@ -3,7 +3,7 @@
 
 use super::error::{Doing, Error};
 use super::launch;
-use super::layout::Layout;
+use super::layout::BufferLayout;
 use super::task::Task;
 use crate::spec::clahe::Tiles;
 use crate::spec::{COARSE, Levels, Region, Settings, Smoothing, Threshold};
@@ -21,7 +21,7 @@ const MOST_BLOCKS: usize = 64;
 
 /// What the frames at hand have in common; others begin everything anew.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Kind {
+struct HistoryKey {
     levels: Levels,
     size: (usize, usize),
     smoothing: Smoothing,
@@ -31,18 +31,18 @@ struct Kind {
     tiles: Option<(Tiles, usize, Option<u32>)>,
 }
 
-impl Kind {
-    fn of(layout: &Layout, task: &Task) -> Self {
+impl HistoryKey {
+    fn of(layout: &BufferLayout, task: &Task) -> Self {
         let Settings { smoothing, scene_threshold: threshold, region, .. } = task.settings;
         let tiles = task.tiles(layout).map(|(tiles, bins)| (tiles, bins, task.settings.bins));
-        Kind { levels: task.levels, size: layout.size(), smoothing, threshold, region, tiles }
+        HistoryKey { levels: task.levels, size: layout.size(), smoothing, threshold, region, tiles }
     }
 }
 
 /// The history of one video. It belongs to the stream that its kernels run on, in the order of the frames.
 pub struct History {
     stream: Arc<CudaStream>,
-    kind: Option<Kind>,
+    key: Option<HistoryKey>,
     asked_bins: Option<u32>,
     number: u64,
     /// A histogram for each frame that is remembered; for one curve a frame one more, so that the frame at hand takes
@@ -131,7 +131,7 @@ const CLEARING: &str = "clearing memory on the device";
 impl Drop for History {
     fn drop(&mut self) {
         // It goes with all kernels that wait for their own blocks: they take what they remember from it.
-        launch::leave(&self.stream);
+        launch::retire(&self.stream);
     }
 }
 
@@ -143,7 +143,7 @@ impl History {
     pub fn on(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         Ok(History {
             stream: stream.clone(),
-            kind: None,
+            key: None,
             asked_bins: None,
             number: 0,
             slots: stream.alloc_zeros(1).doing(ALLOCATING)?,
@@ -162,33 +162,33 @@ impl History {
         if settings.smoothing.frames() > 1 { settings.smoothing.memory() } else { 0 }
     }
 
-    /// Gets ready for the next frame: begins anew if it is of another kind than the one before.
+    /// Gets ready for the next frame: begins anew if it is of another key than the one before.
     ///
     /// # Errors
     /// When the GPU has no memory left.
-    pub(super) fn expect(&mut self, layout: &Layout, task: &Task) -> Result<(), Error> {
+    pub(super) fn expect(&mut self, layout: &BufferLayout, task: &Task) -> Result<(), Error> {
         let bins = task.settings.bins;
-        let kind = Kind::of(layout, task);
-        let tiles = kind.tiles;
+        let key = HistoryKey::of(layout, task);
+        let tiles = key.tiles;
         let codes = layout.codes();
         let entries = tiles.map_or(codes, |(tiles, bins, _)| tiles.count() * bins);
         let stream = self.stream.clone();
-        if self.kind != Some(kind) {
-            // Nothing fits any kind until all is done.
-            self.kind = None;
+        if self.key != Some(key) {
+            // Nothing fits any key until all is done.
+            self.key = None;
             let slots = History::slots_for(&task.settings) as usize;
             let (rows, turns) = if tiles.is_some() { (slots, 1) } else { (slots + 1, 2) };
             // One of each at least: an empty buffer has no address.
             resize(&stream, &mut self.slots, (rows * entries).max(1))?;
             resize(&stream, &mut self.sums, turns * 2 * entries)?;
             let curves = tiles.map_or(1, |(tiles, ..)| tiles.count());
-            let places = if kind.smoothing.ahead() > 0 { places(&kind.smoothing) } else { 0 };
+            let places = if key.smoothing.ahead() > 0 { places(&key.smoothing) } else { 0 };
             resize(&stream, &mut self.kept, (places * curves * codes).max(1))?;
             resize(&stream, &mut self.marks, (2 * slots).max(1))?;
             stream.memset_zeros(&mut self.scenes).doing(CLEARING)?;
             stream.memset_zeros(&mut self.marks).doing(CLEARING)?;
             stream.memset_zeros(&mut self.grid).doing(CLEARING)?;
-            self.kind = Some(kind);
+            self.key = Some(key);
             self.asked_bins = None;
             self.number = 0;
         }
@@ -202,12 +202,12 @@ impl History {
 
     /// Lets go of everything: the next frame that is remembered is the first one.
     pub(super) fn forget(&mut self) {
-        self.kind = None;
+        self.key = None;
     }
 
     /// Whether such a frame would begin everything anew, though there have been others.
-    pub(super) fn ends_with(&self, layout: &Layout, task: &Task) -> bool {
-        self.kind.is_some_and(|kind| kind != Kind::of(layout, task))
+    pub(super) fn ends_with(&self, layout: &BufferLayout, task: &Task) -> bool {
+        self.key.is_some_and(|key| key != HistoryKey::of(layout, task))
     }
 
     /// The half of the marks that was written last.

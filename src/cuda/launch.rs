@@ -18,21 +18,21 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 const OVERLAPS_FROM: (i32, i32) = (9, 0);
 
 /// For each device, the stream that last got a kernel whose blocks wait for each other.
-static TURNS: Mutex<BTreeMap<usize, Arc<CudaStream>>> = Mutex::new(BTreeMap::new());
+static LAST_STREAMS: Mutex<BTreeMap<usize, Arc<CudaStream>>> = Mutex::new(BTreeMap::new());
 
-fn turns() -> MutexGuard<'static, BTreeMap<usize, Arc<CudaStream>>> {
-    TURNS.lock().unwrap_or_else(PoisonError::into_inner)
+fn last_streams() -> MutexGuard<'static, BTreeMap<usize, Arc<CudaStream>>> {
+    LAST_STREAMS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Says that this stream gets no more kernels whose blocks wait for each other, and waits until those it has got are done: as
 /// long as others may have to wait for it, it is kept, and its context with it.
-pub(super) fn leave(stream: &Arc<CudaStream>) {
-    let mut turns = turns();
+pub(super) fn retire(stream: &Arc<CudaStream>) {
+    let mut last_streams = last_streams();
     let device = stream.context().ordinal();
-    if turns.get(&device).is_some_and(|last| Arc::ptr_eq(last, stream)) {
+    if last_streams.get(&device).is_some_and(|last| Arc::ptr_eq(last, stream)) {
         // If waiting fails, the context is broken and nothing runs there any more.
         let _ = stream.synchronize();
-        turns.remove(&device);
+        last_streams.remove(&device);
     }
 }
 
@@ -67,46 +67,46 @@ impl Deref for Kernel {
 }
 
 /// What a kernel takes by value: it has the bytes that the kernel's type has, as [`DeviceRepr`] promises.
-pub(crate) trait Value: DeviceRepr {}
+pub(crate) trait KernelValue: DeviceRepr {}
 
-impl Value for u32 {}
-impl Value for u64 {}
+impl KernelValue for u32 {}
+impl KernelValue for u64 {}
 
-/// What can be an argument of a kernel: a [`Value`] or a buffer.
+/// What can be an argument of a kernel: a [`KernelValue`] or a buffer.
 pub(crate) trait Argument<'a> {
     /// How the driver finds it.
-    fn place(self, stream: &CudaStream) -> Place;
+    fn place(self, stream: &CudaStream) -> ArgumentAddress;
 }
 
 /// Where the driver finds an argument.
-pub(crate) enum Place {
+pub(crate) enum ArgumentAddress {
     /// There.
-    At(*const c_void),
+    Host(*const c_void),
     /// It is this address on the device.
     Device(sys::CUdeviceptr),
 }
 
-impl<'a, T: Value> Argument<'a> for &'a T {
-    fn place(self, _: &CudaStream) -> Place {
-        Place::At(std::ptr::from_ref(self).cast())
+impl<'a, T: KernelValue> Argument<'a> for &'a T {
+    fn place(self, _: &CudaStream) -> ArgumentAddress {
+        ArgumentAddress::Host(std::ptr::from_ref(self).cast())
     }
 }
 
 impl<'a, T> Argument<'a> for &'a CudaSlice<T> {
-    fn place(self, stream: &CudaStream) -> Place {
-        Place::Device(self.device_ptr(stream).0)
+    fn place(self, stream: &CudaStream) -> ArgumentAddress {
+        ArgumentAddress::Device(self.device_ptr(stream).0)
     }
 }
 
 impl<'a, T> Argument<'a> for &'a mut CudaSlice<T> {
-    fn place(self, stream: &CudaStream) -> Place {
-        Place::Device(self.device_ptr(stream).0)
+    fn place(self, stream: &CudaStream) -> ArgumentAddress {
+        ArgumentAddress::Device(self.device_ptr(stream).0)
     }
 }
 
 impl<'a, T> Argument<'a> for &'a CudaView<'_, T> {
-    fn place(self, stream: &CudaStream) -> Place {
-        Place::Device(self.device_ptr(stream).0)
+    fn place(self, stream: &CudaStream) -> ArgumentAddress {
+        ArgumentAddress::Device(self.device_ptr(stream).0)
     }
 }
 
@@ -114,7 +114,7 @@ impl<'a, T> Argument<'a> for &'a CudaView<'_, T> {
 pub(crate) struct Launch<'a> {
     kernel: &'a Kernel,
     stream: &'a Arc<CudaStream>,
-    arguments: Vec<Place>,
+    arguments: Vec<ArgumentAddress>,
     borrowed: PhantomData<&'a ()>,
 }
 
@@ -144,7 +144,7 @@ impl<'a> Launch<'a> {
     ///
     /// A cooperative launch promises that, and cannot overlap with the one before. An overlapping one with no more blocks than
     /// there are multiprocessors keeps it too: every multiprocessor without such a block has room for one sooner or later,
-    /// since all other kernels end by themselves, and those that wait for their own blocks take turns: a stream that has one
+    /// since all other kernels end by themselves, and those that wait for their own blocks take last_streams: a stream that has one
     /// waits for those of any other stream.
     ///
     /// # Errors
@@ -157,11 +157,11 @@ impl<'a> Launch<'a> {
         let multiprocessors = context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.unsigned_abs();
         let overlaps = self.kernel.overlaps && config.grid_dim.0 <= multiprocessors;
         let device = context.ordinal();
-        let mut turns = turns();
-        if let Some(last) = turns.get(&device).filter(|last| !Arc::ptr_eq(last, self.stream)) {
+        let mut last_streams = last_streams();
+        if let Some(last) = last_streams.get(&device).filter(|last| !Arc::ptr_eq(last, self.stream)) {
             self.stream.wait(&last.record_event(None)?)?;
         }
-        turns.insert(device, self.stream.clone());
+        last_streams.insert(device, self.stream.clone());
         if overlaps {
             // SAFETY: by the caller's promise.
             return unsafe { self.launch(config) };
@@ -204,10 +204,10 @@ impl<'a> Launch<'a> {
 }
 
 /// The address of an argument.
-fn pointer(place: &Place) -> *mut c_void {
+fn pointer(place: &ArgumentAddress) -> *mut c_void {
     match place {
-        Place::At(value) => value.cast_mut(),
-        Place::Device(address) => std::ptr::from_ref(address).cast_mut().cast(),
+        ArgumentAddress::Host(value) => value.cast_mut(),
+        ArgumentAddress::Device(address) => std::ptr::from_ref(address).cast_mut().cast(),
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) enum Arrangement {
 
 /// Where the chroma samples that follow luma lie; all counted in samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ChromaPlaces {
+pub(super) struct ChromaLayout {
     /// The first blue difference, from the start of the buffer.
     pub cb: u64,
     /// The first red difference.
@@ -68,10 +68,10 @@ pub(super) struct ChromaPlaces {
 
 /// The layout of frames of one format and size.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct BufferLayout {
     planes: Range<usize>,
     spans: Vec<Span>,
-    chroma: Option<ChromaPlaces>,
+    chroma: Option<ChromaLayout>,
     sample: Sample,
     arrangement: Arrangement,
     size: (usize, usize),
@@ -79,7 +79,7 @@ pub struct Layout {
     padded_row: u32,
 }
 
-impl Layout {
+impl BufferLayout {
     /// The layout of `frame`, whose chroma samples travel only `with_chroma`.
     ///
     /// # Errors
@@ -112,14 +112,14 @@ impl Layout {
         let size = (frame.width(), frame.height());
         let chroma = if with_chroma { chroma_places(descriptor, &spans) } else { None };
         let sample = descriptor.sample;
-        Ok(Layout { planes, spans, chroma, size, sample, arrangement, pixels: pixels as u32, padded_row })
+        Ok(BufferLayout { planes, spans, chroma, size, sample, arrangement, pixels: pixels as u32, padded_row })
     }
 
     /// The layout of a picture without samples, for counts that were made elsewhere: of this size, and with these bits in
     /// a sample.
     pub(super) fn of_counts(size: (usize, usize), depth: u8) -> Self {
         let bytes = if depth > 8 { 2 } else { 1 };
-        Layout {
+        BufferLayout {
             planes: 0..1,
             spans: vec![Span { start: 0, row_bytes: ALIGNMENT, rows: 1 }],
             chroma: None,
@@ -137,7 +137,7 @@ impl Layout {
     }
 
     /// Where the chroma samples lie, if they follow luma.
-    pub(super) fn chroma(&self) -> Option<ChromaPlaces> {
+    pub(super) fn chroma(&self) -> Option<ChromaLayout> {
         self.chroma
     }
 
@@ -148,7 +148,7 @@ impl Layout {
             .map_or(0, |chroma| width.div_ceil(1 << chroma.log2_width) * height.div_ceil(1 << chroma.log2_height))
     }
 
-    /// The planes that travel, in the order of [`planes`](Layout::planes).
+    /// The planes that travel, in the order of [`planes`](BufferLayout::planes).
     pub(super) fn spans(&self) -> &[Span] {
         &self.spans
     }
@@ -226,13 +226,13 @@ impl Layout {
     }
 }
 
-fn chroma_places(descriptor: &Descriptor, spans: &[Span]) -> Option<ChromaPlaces> {
+fn chroma_places(descriptor: &Descriptor, spans: &[Span]) -> Option<ChromaLayout> {
     let (Some(chroma), Luminance::Stored(luma)) = (descriptor.chroma, descriptor.luminance) else { return None };
     let ChromaSamples { cb, cr, log2_width, log2_height } = chroma;
     let bytes = usize::from(descriptor.sample.bytes);
     let first = |component: Component| (spans[component.plane].start / bytes + component.offset) as u64;
     // Cb and Cr lie in one plane, or in two of the same shape.
-    Some(ChromaPlaces {
+    Some(ChromaLayout {
         cb: first(cb),
         cr: first(cr),
         step: cb.step,
@@ -265,17 +265,17 @@ mod tests {
     use super::*;
     use crate::frame::{self, HostPool, Matrix};
 
-    fn layout(format: PixelFormat, width: usize, height: usize) -> Layout {
+    fn layout(format: PixelFormat, width: usize, height: usize) -> BufferLayout {
         layout_of(format, (width, height), false)
     }
 
-    fn layout_of(format: PixelFormat, (width, height): (usize, usize), with_chroma: bool) -> Layout {
+    fn layout_of(format: PixelFormat, (width, height): (usize, usize), with_chroma: bool) -> BufferLayout {
         let pool = HostPool::default();
         let planes = (0..format.descriptor().planes().len())
             .map(|plane| pool.plane(format.row_bytes(plane, width), format.rows(plane, height)).freeze())
             .collect();
         let frame = Frame::new(format, (width, height), frame::Range::Full, Matrix::Bt601, planes).unwrap();
-        Layout::of(&frame, with_chroma).unwrap()
+        BufferLayout::of(&frame, with_chroma).unwrap()
     }
 
     #[test]

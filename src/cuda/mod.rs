@@ -50,17 +50,17 @@ mod tuning;
 
 #[doc(hidden)]
 pub use arguments::{Field, STRUCTURES, Structure};
-pub use compiled::{Code, Taken};
+pub use compiled::{Code, LoadReport};
 pub use context::{Gpu, find_driver};
 pub use error::Error;
 pub use history::History;
-pub use layout::Layout;
-pub use picture::Picture;
+pub use layout::BufferLayout;
+pub use picture::DevicePicture;
 pub use pinned::{InputPool, PinnedBuffer, PinnedPool};
 pub use ring::Ring;
 pub use slot::Collected;
 pub use stage_kernels::KernelChoice;
 #[cfg(feature = "laboratory")]
-pub(crate) use stage_kernels::{Stage, StageKernels};
+pub(crate) use stage_kernels::{StageBuffers, StageKernels};
 pub use task::{Readback, Task};
 pub use timeline::Timeline;

@@ -4,11 +4,11 @@
 use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::history::{History, Totals};
-use super::kernels::{Fused, Scan, TileHistogram};
-use super::layout::{Arrangement, Layout};
+use super::kernels::{FusedLauncher, ScanLauncher, TileHistogramLauncher};
+use super::layout::{Arrangement, BufferLayout};
 use super::readback::ReadbackLayout;
-use super::rows::{Place, copy_of_rows};
-use super::stage_kernels::Stage;
+use super::rows::{RowsAddress, copy_of_rows};
+use super::stage_kernels::StageBuffers;
 use super::task::{Readback, Task};
 use crate::spec::clahe::Tiles;
 use crate::spec::{Counts, Curve, Method, Remembered};
@@ -19,10 +19,10 @@ use std::sync::Arc;
 
 /// One frame on the device. Its buffers belong to one stream: they are allocated, worked on and freed in that stream's
 /// order, so whatever runs there has them to itself.
-pub struct Picture {
+pub struct DevicePicture {
     gpu: Arc<Gpu>,
     stream: Arc<CudaStream>,
-    layout: Layout,
+    layout: BufferLayout,
     /// The planes of the layout, equalized in place, and behind them what is read back with them.
     pub(super) pixels: CudaSlice<u8>,
     /// The luminance, where it has to be made of RGB.
@@ -59,7 +59,7 @@ pub(super) struct Local {
     pub mapped: Option<CudaSlice<u8>>,
 }
 
-impl Picture {
+impl DevicePicture {
     /// Buffers for frames of this layout, whose kernels will run on `stream`; the one of the samples has `buffer_bytes`,
     /// which holds the layout and what is read back.
     ///
@@ -68,7 +68,7 @@ impl Picture {
     pub(super) fn on(
         stream: &Arc<CudaStream>,
         gpu: &Arc<Gpu>,
-        layout: &Layout,
+        layout: &BufferLayout,
         buffer_bytes: usize,
     ) -> Result<Self, Error> {
         let doing = "allocating memory on the device";
@@ -85,11 +85,11 @@ impl Picture {
         };
         let counts = stream.alloc_zeros(layout.codes()).doing(doing)?;
         let emptied = stream.alloc_zeros(layout.codes()).doing(doing)?;
-        let segments = stream.alloc_zeros(Scan::SEGMENTS).doing(doing)?;
+        let segments = stream.alloc_zeros(ScanLauncher::SEGMENTS).doing(doing)?;
         let curve = stream.alloc_zeros(layout.codes()).doing(doing)?;
         // From now on other streams may use them too.
         stream.synchronize().doing(doing)?;
-        Ok(Picture {
+        Ok(DevicePicture {
             gpu: gpu.clone(),
             stream: stream.clone(),
             layout: layout.clone(),
@@ -111,9 +111,9 @@ impl Picture {
     ///
     /// # Errors
     /// When the GPU has no memory left.
-    pub fn several(gpu: &Arc<Gpu>, layout: &Layout, count: usize) -> Result<Vec<Self>, Error> {
+    pub fn several(gpu: &Arc<Gpu>, layout: &BufferLayout, count: usize) -> Result<Vec<Self>, Error> {
         let stream = gpu.context.new_stream().doing("making a stream")?;
-        (0..count).map(|_| Picture::on(&stream, gpu, layout, layout.buffer_bytes())).collect()
+        (0..count).map(|_| DevicePicture::on(&stream, gpu, layout, layout.buffer_bytes())).collect()
     }
 
     /// Enqueues all of equalization, after that of the frames before in `history`.
@@ -134,10 +134,10 @@ impl Picture {
     ///
     /// # Errors
     /// When a launch fails.
-    pub fn equalize_batch(pictures: &mut [Picture], history: &mut History, task: &Task) -> Result<bool, Error> {
+    pub fn equalize_batch(pictures: &mut [DevicePicture], history: &mut History, task: &Task) -> Result<bool, Error> {
         let Some(gpu) = pictures.first().map(|picture| picture.gpu.clone()) else { return Ok(true) };
         pictures.iter().for_each(|picture| task.assert_suits(&picture.layout));
-        if !Fused::suits_in_batches(&pictures[0].layout, task) || !gpu.kernels.fused()?.is_there() {
+        if !FusedLauncher::suits_in_batches(&pictures[0].layout, task) || !gpu.kernels.fused()?.is_there() {
             return Ok(false);
         }
         history.forget();
@@ -157,7 +157,11 @@ impl Picture {
         }
         let gpu = self.gpu.clone();
         // The fused kernel keeps its curve to itself, and in a window of one frame its counts too.
-        if !everything && gpu.stages.is_none() && Fused::suits(&self.layout, task) && gpu.kernels.fused()?.is_there() {
+        if !everything
+            && gpu.stages.is_none()
+            && FusedLauncher::suits(&self.layout, task)
+            && gpu.kernels.fused()?.is_there()
+        {
             self.keep_luma()?;
             gpu.kernels.fused()?.launch(self, history, task)?;
             self.mapped = true;
@@ -283,7 +287,7 @@ impl Picture {
         let gpu = self.gpu.clone();
         // Where each frame is by itself, nobody asks which scene it belongs to.
         let codes = History::slots_for(&task.settings) > 0;
-        let on_the_way = codes && TileHistogram::counts_codes(&self.layout);
+        let on_the_way = codes && TileHistogramLauncher::counts_codes(&self.layout);
         let readback = ReadbackLayout::of(&self.layout, task);
         if codes && !on_the_way {
             self.count(task)?;
@@ -344,9 +348,9 @@ impl Picture {
         }
         let (from, _order) = history.totals.of_last_frame().device_ptr(&stream);
         let (to, _order) = self.pixels.device_ptr_mut(&stream);
-        let to = Place::Device(to + readback.counts.start as u64);
+        let to = RowsAddress::Device(to + readback.counts.start as u64);
         let copy = copy_of_rows(
-            (Place::Device(from), 4 * Totals::SECTOR_PITCH),
+            (RowsAddress::Device(from), 4 * Totals::SECTOR_PITCH),
             (to, 4 * Totals::SECTOR),
             4 * Totals::SECTOR,
             self.layout.codes() / Totals::SECTOR,
@@ -395,7 +399,7 @@ impl Picture {
     }
 
     /// Enqueues what makes `history` know a frame that was counted elsewhere. The picture has the layout
-    /// [`Layout::of_counts`].
+    /// [`BufferLayout::of_counts`].
     pub(super) fn remember(&mut self, history: &mut History, seen: &Remembered) -> Result<(), Error> {
         let (gpu, stream) = (self.gpu.clone(), self.stream.clone());
         let Some(histogram) = seen.counts.histogram() else { return Ok(()) };
@@ -434,8 +438,8 @@ impl Picture {
     }
 
     /// What kernels in place of a stage's own work on.
-    pub(crate) fn stage(&mut self, task: &Task) -> Stage<'_> {
-        Stage {
+    pub(crate) fn stage_buffers(&mut self, task: &Task) -> StageBuffers<'_> {
+        StageBuffers {
             stream: self.stream.clone(),
             layout: self.layout.clone(),
             is_made: self.luma.is_some(),
@@ -457,7 +461,7 @@ impl Picture {
         task.assert_suits(&self.layout);
         let gpu = self.gpu.clone();
         if let Some(stages) = &gpu.stages
-            && stages.count(self.stage(task))?
+            && stages.count(self.stage_buffers(task))?
         {
             return Ok(());
         }
@@ -474,7 +478,7 @@ impl Picture {
         let gpu = self.gpu.clone();
         self.given = None;
         if let Some(stages) = gpu.stages.as_ref().filter(|_| task.is_plain())
-            && stages.make_curve(self.stage(task))?
+            && stages.make_curve(self.stage_buffers(task))?
         {
             return Ok(());
         }
@@ -509,7 +513,7 @@ impl Picture {
     }
 
     /// How its planes lie.
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &BufferLayout {
         &self.layout
     }
 

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 const MOST_FOR_INPUT: usize = 512 << 20;
 
 /// Pinned bytes, all initialized. They hold on to the context, which therefore outlives them.
-struct Pinned {
+struct PinnedMemory {
     start: NonNull<u8>,
     len: usize,
     context: Arc<CudaContext>,
@@ -26,11 +26,11 @@ struct Pinned {
 }
 
 // SAFETY: plain memory that nothing else points to; the driver frees it from any thread that has the context bound.
-unsafe impl Send for Pinned {}
+unsafe impl Send for PinnedMemory {}
 // SAFETY: a shared reference only reads it.
-unsafe impl Sync for Pinned {}
+unsafe impl Sync for PinnedMemory {}
 
-impl Pinned {
+impl PinnedMemory {
     fn new(context: &Arc<CudaContext>, in_all: &Arc<AtomicUsize>, len: usize) -> Result<Self, Error> {
         context.bind_to_thread().doing("binding the context")?;
         // Not write-combined: encoders read it. Portable: every context of the process may copy from it.
@@ -40,11 +40,11 @@ impl Pinned {
         // SAFETY: the allocation is `len` bytes long and nobody else knows of it.
         unsafe { start.write_bytes(0, len) };
         in_all.fetch_add(len, Ordering::Relaxed);
-        Ok(Pinned { start, len, context: context.clone(), in_all: in_all.clone() })
+        Ok(PinnedMemory { start, len, context: context.clone(), in_all: in_all.clone() })
     }
 }
 
-impl Drop for Pinned {
+impl Drop for PinnedMemory {
     fn drop(&mut self) {
         // The thread may be an encoder's, which has never seen the context. A failure cannot be reported from here,
         // and there is nothing to be done about it: at worst the memory stays until the process ends.
@@ -60,7 +60,7 @@ impl Drop for Pinned {
 #[derive(Clone)]
 pub struct PinnedPool {
     context: Arc<CudaContext>,
-    idle: Arc<Mutex<Vec<Pinned>>>,
+    idle: Arc<Mutex<Vec<PinnedMemory>>>,
     /// Bytes that are pinned, idle or not.
     in_all: Arc<AtomicUsize>,
 }
@@ -91,10 +91,10 @@ impl PinnedPool {
 
     /// A new buffer.
     fn pin(&self, len: usize) -> Result<PinnedBuffer, Error> {
-        Ok(self.lend(Pinned::new(&self.context, &self.in_all, len)?))
+        Ok(self.lend(PinnedMemory::new(&self.context, &self.in_all, len)?))
     }
 
-    fn lend(&self, pinned: Pinned) -> PinnedBuffer {
+    fn lend(&self, pinned: PinnedMemory) -> PinnedBuffer {
         PinnedBuffer { pinned: Some(pinned), idle: self.idle.clone() }
     }
 }
@@ -102,8 +102,8 @@ impl PinnedPool {
 /// Bytes out of a [`PinnedPool`]; they go back there when dropped, and are freed if the pool is gone.
 pub struct PinnedBuffer {
     /// `None` only while it is being dropped.
-    pinned: Option<Pinned>,
-    idle: Arc<Mutex<Vec<Pinned>>>,
+    pinned: Option<PinnedMemory>,
+    idle: Arc<Mutex<Vec<PinnedMemory>>>,
 }
 
 impl Deref for PinnedBuffer {

@@ -2,11 +2,11 @@
 //! the same buffer, so that one copy brings both.
 //!
 //! ```text
-//! samples (Layout) | counts of codes, u32 | counts of tiles, u32 | curves, u16
+//! samples (BufferLayout) | counts of codes, u32 | counts of tiles, u32 | curves, u16
 //! ```
 
 use super::history::History;
-use super::layout::Layout;
+use super::layout::BufferLayout;
 use super::task::{Readback, Task};
 use crate::spec::clahe::{TileBins, TileHistograms, Tiles};
 use crate::spec::{Counts, Histogram, Levels};
@@ -26,7 +26,7 @@ pub(super) struct ReadbackLayout {
 
 impl ReadbackLayout {
     /// For a picture of this layout.
-    pub fn of(layout: &Layout, task: &Task) -> Self {
+    pub fn of(layout: &BufferLayout, task: &Task) -> Self {
         let everything = task.readback == Readback::Everything;
         let counted = everything || task.readback == Readback::Window && History::slots_for(&task.settings) > 0;
         let grid = task.tiles(layout).map(|(tiles, _)| (tiles, TileBins::new(task.levels, task.settings.bins)));

@@ -3,11 +3,11 @@
 use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::history::History;
-use super::layout::Layout;
-use super::picture::Picture;
+use super::layout::BufferLayout;
+use super::picture::DevicePicture;
 use super::pinned::{InputPool, PinnedPool};
 use super::readback::ReadbackLayout;
-use super::slot::{Collected, Slot, Streams, Way};
+use super::slot::{Collected, Operation, Slot, Streams};
 use super::task::Task;
 use super::timeline::{self, Timeline};
 use crate::frame::Frame;
@@ -16,14 +16,14 @@ use cudarc::driver::CudaEvent;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Frames under way on a GPU, at most as many as the ring is deep.
+/// Frames under operation on a GPU, at most as many as the ring is deep.
 pub struct Ring {
     gpu: Arc<Gpu>,
     streams: Arc<Streams>,
     pool: PinnedPool,
     history: History,
     /// What the counts of frames that another backend has equalized go through.
-    counted_elsewhere: Option<Picture>,
+    counted_elsewhere: Option<DevicePicture>,
     depth: usize,
     idle: Vec<Slot>,
     /// Frames whose curve depends on frames that have not come yet.
@@ -82,7 +82,7 @@ impl Ring {
     /// # Panics
     /// When the ring is full, or the task was made for a frame of another size or depth.
     pub fn submit(&mut self, frame: Frame, task: Task) -> Result<(), Error> {
-        self.start(frame, task, Way::Equalize)
+        self.start(frame, task, Operation::Equalize)
     }
 
     /// As [`submit`](Ring::submit), but sends the frame through `curve` and remembers nothing of it.
@@ -93,14 +93,14 @@ impl Ring {
     /// # Panics
     /// When the ring is full, or the curve is for samples of another depth.
     pub fn submit_through(&mut self, curve: &Arc<Curve>, frame: Frame, task: Task) -> Result<(), Error> {
-        self.start(frame, task, Way::SendThrough(curve))
+        self.start(frame, task, Operation::ApplyCurve(curve))
     }
 
     /// As [`submit`](Ring::submit), but sends up whatever a used slot's pinned memory still holds: for measurements of
     /// bus and device alone.
     #[doc(hidden)]
     pub fn submit_staged(&mut self, frame: Frame, task: Task) -> Result<(), Error> {
-        self.start(frame, task, Way::EqualizeStaged)
+        self.start(frame, task, Operation::EqualizeStaged)
     }
 
     /// Takes in a frame that is remembered and stays as it is. To be called before any that is to be equalized.
@@ -111,7 +111,7 @@ impl Ring {
     /// # Panics
     /// As for [`submit`](Ring::submit).
     pub fn warm_up(&mut self, frame: Frame, task: Task) -> Result<(), Error> {
-        self.start(frame, task, Way::WarmUp)
+        self.start(frame, task, Operation::WarmUp)
     }
 
     /// Takes in what was counted elsewhere of a frame from before those that are to be equalized.
@@ -125,16 +125,16 @@ impl Ring {
             return Ok(());
         }
         self.gpu.context.bind_to_thread().doing("binding the context")?;
-        let layout = Layout::of_counts(seen.counts.size(), levels.depth());
+        let layout = BufferLayout::of_counts(seen.counts.size(), levels.depth());
         let picture = match self.counted_elsewhere.take().filter(|picture| *picture.layout() == layout) {
             Some(picture) => picture,
-            None => Picture::on(&self.streams.compute, &self.gpu, &layout, layout.buffer_bytes())?,
+            None => DevicePicture::on(&self.streams.compute, &self.gpu, &layout, layout.buffer_bytes())?,
         };
         self.counted_elsewhere.insert(picture).remember(&mut self.history, seen)
     }
 
     /// A slot for frames of this layout with buffers of so many bytes, and whether it has been used before.
-    fn slot(&mut self, layout: &Layout, buffer_bytes: usize) -> Result<(Slot, bool), Error> {
+    fn slot(&mut self, layout: &BufferLayout, buffer_bytes: usize) -> Result<(Slot, bool), Error> {
         self.idle.retain(|slot| slot.fits(layout, buffer_bytes));
         match self.idle.pop() {
             Some(slot) => Ok((slot, true)),
@@ -145,27 +145,28 @@ impl Ring {
         }
     }
 
-    fn start(&mut self, frame: Frame, task: Task, way: Way<'_>) -> Result<(), Error> {
+    fn start(&mut self, frame: Frame, task: Task, operation: Operation<'_>) -> Result<(), Error> {
         assert!(self.under_way.len() < self.depth, "the ring is full");
-        let layout = Layout::of(&frame, task.settings.chroma.is_scaled())?;
+        let layout = BufferLayout::of(&frame, task.settings.chroma.is_scaled())?;
         task.assert_suits(&layout);
         let buffer_bytes = ReadbackLayout::of(&layout, &task).buffer_bytes();
         let (mut slot, used) = self.slot(&layout, buffer_bytes)?;
-        let way = if let (Way::EqualizeStaged, false) = (way, used) { Way::Equalize } else { way };
+        let operation =
+            if let (Operation::EqualizeStaged, false) = (operation, used) { Operation::Equalize } else { operation };
         // Frames that wait for others of their own kind need not wait for this one.
         if self.history.ends_with(&layout, &task) {
             self.finish()?;
         }
-        slot.begin(frame, &mut self.history, task, way, std::mem::take(&mut self.refuse_next))?;
+        slot.begin(frame, &mut self.history, task, operation, std::mem::take(&mut self.refuse_next))?;
         self.waiting.push_back(slot);
-        let ahead = if let Way::WarmUp = way { 0 } else { task.settings.smoothing.ahead() as usize };
+        let ahead = if let Operation::WarmUp = operation { 0 } else { task.settings.smoothing.ahead() as usize };
         while self.waiting.len() > ahead {
             self.complete_next()?;
         }
         Ok(())
     }
 
-    /// Says that no more frames will come: those that wait for others are under way now.
+    /// Says that no more frames will come: those that wait for others are under operation now.
     ///
     /// # Errors
     /// As for [`submit`](Ring::submit).
@@ -184,7 +185,7 @@ impl Ring {
         Ok(())
     }
 
-    /// The oldest frame under way, waiting until it has come down; `None` when there is none.
+    /// The oldest frame under operation, waiting until it has come down; `None` when there is none.
     ///
     /// # Errors
     /// When anything that was enqueued for it has failed.
@@ -196,12 +197,12 @@ impl Ring {
         Ok(Some(collected))
     }
 
-    /// How many frames are under way; those that wait for later ones are not.
+    /// How many frames are under operation; those that wait for later ones are not.
     pub fn in_flight(&self) -> usize {
         self.under_way.len()
     }
 
-    /// How many frames may be under way.
+    /// How many frames may be under operation.
     pub fn depth(&self) -> usize {
         self.depth
     }

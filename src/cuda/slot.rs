@@ -5,11 +5,11 @@
 use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::history::History;
-use super::layout::Layout;
-use super::picture::Picture;
+use super::layout::BufferLayout;
+use super::picture::DevicePicture;
 use super::pinned::{PinnedBuffer, PinnedPool};
 use super::readback::ReadbackLayout;
-use super::rows::{Place, copy_of_rows};
+use super::rows::{RowsAddress, copy_of_rows};
 use super::task::{Readback, Task};
 use super::timeline::{Marks, Timeline};
 use crate::frame::{Frame, Memory, OnDevice, Plane};
@@ -48,13 +48,13 @@ impl Streams {
 
 /// What is done with a frame on its way.
 #[derive(Clone, Copy)]
-pub(super) enum Way<'a> {
+pub(super) enum Operation<'a> {
     /// It is equalized.
     Equalize,
     /// The same, but its samples are those that the slot's pinned memory still holds.
     EqualizeStaged,
     /// It is sent through this curve, and not remembered.
-    SendThrough(&'a Arc<Curve>),
+    ApplyCurve(&'a Arc<Curve>),
     /// It is remembered, and stays as it is.
     WarmUp,
 }
@@ -89,7 +89,7 @@ pub(super) struct Slot {
     pool: PinnedPool,
     /// Where frames are copied to that lie where the copy engines do not reach; `None` until there is one.
     staging: Option<PinnedBuffer>,
-    picture: Picture,
+    picture: DevicePicture,
     /// Bytes of a buffer that its frames come down into.
     buffer_bytes: usize,
     uploaded: CudaEvent,
@@ -106,7 +106,7 @@ impl Slot {
         gpu: &Arc<Gpu>,
         streams: &Arc<Streams>,
         pool: &PinnedPool,
-        (layout, buffer_bytes): (&Layout, usize),
+        (layout, buffer_bytes): (&BufferLayout, usize),
         origin: Option<&Arc<CudaEvent>>,
     ) -> Result<Self, Error> {
         let event = |flags| gpu.context.new_event(flags).doing("making an event");
@@ -115,7 +115,7 @@ impl Slot {
             streams: streams.clone(),
             pool: pool.clone(),
             staging: None,
-            picture: Picture::on(&streams.compute, gpu, layout, buffer_bytes)?,
+            picture: DevicePicture::on(&streams.compute, gpu, layout, buffer_bytes)?,
             buffer_bytes,
             uploaded: event(None)?,
             computed: event(None)?,
@@ -132,7 +132,7 @@ impl Slot {
     }
 
     /// Whether it was made for this layout, and buffers of so many bytes.
-    pub fn fits(&self, layout: &Layout, buffer_bytes: usize) -> bool {
+    pub fn fits(&self, layout: &BufferLayout, buffer_bytes: usize) -> bool {
         self.picture.layout() == layout && self.buffer_bytes == buffer_bytes
     }
 
@@ -143,7 +143,7 @@ impl Slot {
         frame: Frame,
         history: &mut History,
         task: Task,
-        way: Way<'_>,
+        operation: Operation<'_>,
         refused: bool,
     ) -> Result<(), Error> {
         assert!(self.under_way.is_none());
@@ -152,15 +152,15 @@ impl Slot {
         let streams = self.streams.clone();
         let Streams { upload, compute, .. } = &*streams;
         let bytes = self.picture.layout().bytes();
-        let given = if let Way::SendThrough(curve) = way { Some(curve.clone()) } else { None };
+        let given = if let Operation::ApplyCurve(curve) = operation { Some(curve.clone()) } else { None };
         let task = if given.is_some() { task.reading_back(Readback::Nothing) } else { task };
         let readback = ReadbackLayout::of(self.picture.layout(), &task);
-        let warms_up = matches!(way, Way::WarmUp);
+        let warms_up = matches!(operation, Operation::WarmUp);
         // From here on the buffers are the device's, also if something fails: `drop` waits.
         let under_way = UnderWay { frame, task, readback, given: given.clone(), warms_up, number: None, target: None };
         self.under_way = Some(under_way);
 
-        if let Way::EqualizeStaged = way { self.upload(0..bytes) } else { self.gather_and_upload() }?;
+        if let Operation::EqualizeStaged = operation { self.upload(0..bytes) } else { self.gather_and_upload() }?;
         self.mark(|marks| marks.upload.end(upload))?;
         self.uploaded.record(upload).doing("recording an event")?;
 
@@ -272,7 +272,7 @@ impl Slot {
                 // frame under way keeps it until `finish` or `drop` has waited; the device buffer is idle.
                 Some(bytes) => unsafe { result::memcpy_htod_async(device, bytes, stream.cu_stream()) },
                 None => {
-                    let from = address.map_or_else(|| Place::Host(plane.row(0).as_ptr()), Place::Device);
+                    let from = address.map_or_else(|| RowsAddress::Host(plane.row(0).as_ptr()), RowsAddress::Device);
                     let copy = rows_to_device(plane, from, device);
                     // SAFETY: `Plane` has checked that every row lies in its memory, and the span has as many rows of
                     // as many bytes; all else as above. Memory on the GPU was written before anybody saw the plane. The
@@ -351,7 +351,7 @@ impl Slot {
         self.marks.as_ref().map_or(Ok(()), record)
     }
 
-    /// Waits for the frame under way: it, equalized, and when its stages ran if the slot was made to say so.
+    /// Waits for the frame under operation: it, equalized, and when its stages ran if the slot was made to say so.
     pub fn finish(&mut self) -> Result<(Collected, Option<Timeline>), Error> {
         self.wait()?;
         let timeline = self.marks.as_ref().map(Marks::timeline).transpose()?;
@@ -381,7 +381,7 @@ impl Slot {
 }
 
 impl Drop for Slot {
-    /// Waits for copies under way: they must not find their memory in other hands.
+    /// Waits for copies under operation: they must not find their memory in other hands.
     fn drop(&mut self) {
         if self.under_way.is_some() {
             // If waiting fails, the context is broken and its copies have come to an end.
@@ -394,10 +394,10 @@ impl Drop for Slot {
 }
 
 /// The copy of a plane, whose first row is `from`, to `device`, where its rows follow each other without padding.
-fn rows_to_device(plane: &Plane, from: Place, device: sys::CUdeviceptr) -> sys::CUDA_MEMCPY2D {
+fn rows_to_device(plane: &Plane, from: RowsAddress, device: sys::CUdeviceptr) -> sys::CUDA_MEMCPY2D {
     // A single row has no pitch to speak of.
     let pitch = if plane.rows() == 1 { plane.row_bytes() } else { plane.stride().unsigned_abs() };
-    copy_of_rows((from, pitch), (Place::Device(device), plane.row_bytes()), plane.row_bytes(), plane.rows())
+    copy_of_rows((from, pitch), (RowsAddress::Device(device), plane.row_bytes()), plane.row_bytes(), plane.rows())
 }
 
 /// Copies some rows of a plane, one after the other without padding.

@@ -1,9 +1,9 @@
 //! The hook for kernels from outside `cuda`: they may count a frame and make its plain curve in place of the kernels of
-//! `kernels/`. A [`KernelChoice`] is given to `Gpu::open_with`, which loads it; `Picture` then asks [`StageKernels`]
+//! `kernels/`. A [`KernelChoice`] is given to `Gpu::open_with`, which loads it; `DevicePicture` then asks [`StageKernels`]
 //! before each of the two stages.
 
 use super::error::Error;
-use super::layout::Layout;
+use super::layout::BufferLayout;
 use crate::spec::{Levels, Rect, Strength};
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use std::any::Any;
@@ -26,19 +26,19 @@ pub trait StageKernels: Send + Sync {
     ///
     /// # Errors
     /// When there is no such launch, or it fails.
-    fn count(&self, picture: Stage<'_>) -> Result<bool, Error>;
+    fn count(&self, picture: StageBuffers<'_>) -> Result<bool, Error>;
 
     /// Enqueues the plain curve of `picture.counts`, and sets the counts to zero for the next frame.
     ///
     /// # Errors
     /// When there is no such launch, or it fails.
-    fn make_curve(&self, picture: Stage<'_>) -> Result<bool, Error>;
+    fn make_curve(&self, picture: StageBuffers<'_>) -> Result<bool, Error>;
 }
 
 /// What a stage of one picture works on. All buffers belong to `stream`.
-pub struct Stage<'a> {
+pub struct StageBuffers<'a> {
     pub stream: Arc<CudaStream>,
-    pub layout: Layout,
+    pub layout: BufferLayout,
     /// The samples that are counted: the luma of the frame with what lies beside it, or the luminance made of RGB.
     pub plane: &'a mut CudaSlice<u8>,
     /// Whether `plane` is luminance made of RGB.

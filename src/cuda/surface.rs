@@ -5,7 +5,7 @@
 use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::pinned::{PinnedBuffer, PinnedPool};
-use super::rows::{Place, copy_of_rows};
+use super::rows::{RowsAddress, copy_of_rows};
 use crate::frame::{Adopted, DeviceRows, HostBuffer, HostPool, Memory, OnDevice, Surface};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, result, sys};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ const MOST_ON_DEVICE: usize = 512 << 20;
 
 /// Takes pictures over from a decoder.
 pub(super) struct SurfaceImporter {
-    shelf: Arc<LumaPool>,
+    pool: Arc<LumaPool>,
     /// What adopting a picture consists of, after the decoder's work.
     stream: Arc<CudaStream>,
     /// Where chroma comes down; whoever takes it apart gives it back at once.
@@ -30,14 +30,14 @@ impl SurfaceImporter {
     /// When a stream cannot be made.
     pub fn new(gpu: &Arc<Gpu>) -> Result<Self, Error> {
         let stream = || gpu.context.new_stream().doing("making a stream");
-        let shelf = LumaPool {
+        let pool = LumaPool {
             gpu: gpu.clone(),
             down: stream()?,
             idle: Mutex::default(),
             in_all: AtomicUsize::new(0),
             host: HostPool::default(),
         };
-        Ok(SurfaceImporter { shelf: Arc::new(shelf), stream: stream()?, pairs: PinnedPool::new(&gpu.context) })
+        Ok(SurfaceImporter { pool: Arc::new(pool), stream: stream()?, pairs: PinnedPool::new(&gpu.context) })
     }
 
     /// Takes a picture over, waiting until its samples lie where they are to; `None` when it belongs to another context,
@@ -46,10 +46,10 @@ impl SurfaceImporter {
     /// # Safety
     /// As for [`Pool::adopt`](crate::frame::Pool::adopt).
     pub unsafe fn adopt(&self, surface: &Surface) -> Option<Adopted> {
-        if surface.context != self.shelf.context() {
+        if surface.context != self.pool.context() {
             return None;
         }
-        let luma = LumaPool::lend(&self.shelf, &surface.luma, surface.stride)?;
+        let luma = LumaPool::lend(&self.pool, &surface.luma, surface.stride)?;
         let mut pairs = self.pairs.take(surface.pairs.row_bytes * surface.pairs.rows).ok()?;
         // SAFETY: by the caller's promise; luma and pairs are new, and as long as the surface asks for.
         let copied = unsafe { self.enqueue(surface, &luma.rows, &mut pairs) };
@@ -66,7 +66,7 @@ impl SurfaceImporter {
     /// of its pairs, and nothing else touches either until the stream has been waited for.
     unsafe fn enqueue(&self, surface: &Surface, luma: &DeviceRows, pairs: &mut PinnedBuffer) -> Result<(), Error> {
         let doing = "copying a decoded picture";
-        let gpu = &self.shelf.gpu;
+        let gpu = &self.pool.gpu;
         gpu.context.bind_to_thread().doing(doing)?;
         let decoded = gpu.context.new_event(None).doing("making an event")?;
         // SAFETY: the event is of this context, and so is the stream, by the caller's promise.
@@ -78,9 +78,9 @@ impl SurfaceImporter {
             unsafe { gpu.kernels.surface()?.launch(&self.stream, &surface.luma, luma, surface.shift)? };
         } else {
             // SAFETY: by the caller's promise, both sides have these rows.
-            unsafe { self.copy(&surface.luma, (Place::Device(luma.address), luma.pitch)) }?;
+            unsafe { self.copy(&surface.luma, (RowsAddress::Device(luma.address), luma.pitch)) }?;
         }
-        let below = (Place::Host(pairs.as_mut_ptr()), surface.pairs.row_bytes);
+        let below = (RowsAddress::Host(pairs.as_mut_ptr()), surface.pairs.row_bytes);
         // SAFETY: as above; the host's side is as long as the rows without padding.
         unsafe { self.copy(&surface.pairs, below) }
     }
@@ -90,8 +90,8 @@ impl SurfaceImporter {
     /// # Safety
     /// They lie in memory of this context, `to` has room for them, and nothing else touches it until the stream has been
     /// waited for. The context is bound.
-    unsafe fn copy(&self, rows: &DeviceRows, to: (Place, usize)) -> Result<(), Error> {
-        let copy = copy_of_rows((Place::Device(rows.address), rows.pitch), to, rows.row_bytes, rows.rows);
+    unsafe fn copy(&self, rows: &DeviceRows, to: (RowsAddress, usize)) -> Result<(), Error> {
+        let copy = copy_of_rows((RowsAddress::Device(rows.address), rows.pitch), to, rows.row_bytes, rows.rows);
         // SAFETY: by the caller's promise; the driver reads `copy` before it returns.
         unsafe { sys::cuMemcpy2DAsync_v2(&copy, self.stream.cu_stream()) }.result().doing("copying a decoded picture")
     }
@@ -115,11 +115,11 @@ impl LumaPool {
     }
 
     /// Memory for rows like these at another pitch, its content unspecified; `None` when there is none left.
-    fn lend(shelf: &Arc<LumaPool>, rows: &DeviceRows, pitch: usize) -> Option<OnGpu> {
-        let buffer = shelf.take(pitch * rows.rows)?;
-        let address = buffer.device_ptr(&shelf.down).0;
+    fn lend(pool: &Arc<LumaPool>, rows: &DeviceRows, pitch: usize) -> Option<DeviceLuma> {
+        let buffer = pool.take(pitch * rows.rows)?;
+        let address = buffer.device_ptr(&pool.down).0;
         let rows = DeviceRows { address, pitch, ..*rows };
-        Some(OnGpu { rows, buffer: Some(buffer), host: OnceLock::new(), shelf: shelf.clone() })
+        Some(DeviceLuma { rows, buffer: Some(buffer), host: OnceLock::new(), pool: pool.clone() })
     }
 
     fn take(&self, len: usize) -> Option<CudaSlice<u8>> {
@@ -152,27 +152,27 @@ impl Drop for LumaPool {
     }
 }
 
-/// Rows on the GPU; their memory goes back to the shelf when dropped. Whoever enqueues a copy of them holds on to them
+/// Rows on the GPU; their memory goes back to the pool when dropped. Whoever enqueues a copy of them holds on to them
 /// until it is done.
-struct OnGpu {
+struct DeviceLuma {
     rows: DeviceRows,
     /// `None` only while it is being dropped.
     buffer: Option<CudaSlice<u8>>,
     /// The same on the host, from the first request for it on.
     host: OnceLock<HostBuffer>,
-    shelf: Arc<LumaPool>,
+    pool: Arc<LumaPool>,
 }
 
-impl OnGpu {
+impl DeviceLuma {
     /// A copy on the host, at the same pitch.
     fn copy_down(&self) -> Result<HostBuffer, Error> {
         let doing = "bringing a picture down";
-        let mut host = self.shelf.host.take(self.size());
-        self.shelf.gpu.context.bind_to_thread().doing(doing)?;
+        let mut host = self.pool.host.take(self.size());
+        self.pool.gpu.context.bind_to_thread().doing(doing)?;
         let DeviceRows { address, pitch, row_bytes, rows } = self.rows;
-        let below = (Place::Host(host.as_mut_ptr()), pitch);
-        let copy = copy_of_rows((Place::Device(address), pitch), below, row_bytes, rows);
-        let stream = &self.shelf.down;
+        let below = (RowsAddress::Host(host.as_mut_ptr()), pitch);
+        let copy = copy_of_rows((RowsAddress::Device(address), pitch), below, row_bytes, rows);
+        let stream = &self.pool.down;
         // SAFETY: both sides have these rows. They were written before `adopt` returned and are only read since; the
         // host's side is waited for below. The driver reads `copy` before it returns, and the context is bound.
         let copied = unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.cu_stream()) }.result();
@@ -182,7 +182,7 @@ impl OnGpu {
     }
 }
 
-impl Memory for OnGpu {
+impl Memory for DeviceLuma {
     fn bytes(&self) -> &[u8] {
         self.host.get_or_init(|| self.copy_down().unwrap_or_else(|error| panic!("{error}")))
     }
@@ -192,7 +192,7 @@ impl Memory for OnGpu {
     }
 
     fn on_device(&self) -> Option<OnDevice> {
-        Some(OnDevice { context: self.shelf.context(), address: self.rows.address })
+        Some(OnDevice { context: self.pool.context(), address: self.rows.address })
     }
 
     fn is_on_host(&self) -> bool {
@@ -209,9 +209,9 @@ impl Memory for OnGpu {
     }
 }
 
-impl Drop for OnGpu {
+impl Drop for DeviceLuma {
     fn drop(&mut self) {
-        let mut idle = self.shelf.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.extend(self.buffer.take());
     }
 }

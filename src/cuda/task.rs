@@ -1,7 +1,7 @@
 //! What is to be done with a frame on the GPU. A task is made for a frame, and checked against the buffers that it meets:
 //! the kernels take its levels and its region on trust.
 
-use super::layout::Layout;
+use super::layout::BufferLayout;
 use crate::frame::{Frame, Matrix, Range};
 use crate::spec::clahe::{TileBins, Tiles};
 use crate::spec::{Gain, Levels, Method, Plateau, Rect, Settings, Weights};
@@ -78,7 +78,7 @@ impl Task {
     ///
     /// # Panics
     /// When it was made for a frame of another size or depth.
-    pub(super) fn assert_suits(&self, layout: &Layout) {
+    pub(super) fn assert_suits(&self, layout: &BufferLayout) {
         assert!(
             self.size == layout.size() && self.levels.codes() == layout.codes(),
             "a task for another kind of picture"
@@ -86,14 +86,14 @@ impl Task {
     }
 
     /// The grid of local equalization and the bins of a tile; `None` where there is one curve for the frame.
-    pub(super) fn tiles(&self, layout: &Layout) -> Option<(Tiles, usize)> {
+    pub(super) fn tiles(&self, layout: &BufferLayout) -> Option<(Tiles, usize)> {
         let Method::Clahe { columns, rows } = self.settings.method else { return None };
         let bins = TileBins::new(self.levels, self.settings.bins).count();
         Some((Tiles::new(columns, rows, layout.size()), bins))
     }
 
     /// Whether all of a picture is counted.
-    pub(super) fn is_whole(&self, layout: &Layout) -> bool {
+    pub(super) fn is_whole(&self, layout: &BufferLayout) -> bool {
         self.counted == Rect::whole(layout.size())
     }
 

@@ -20,13 +20,13 @@ pub struct Timeline {
 /// The events that a slot's timeline is read from.
 pub(super) struct Marks {
     origin: Arc<CudaEvent>,
-    pub upload: Stage,
-    pub kernels: Stage,
-    pub download: Stage,
+    pub upload: StageEvents,
+    pub kernels: StageEvents,
+    pub download: StageEvents,
 }
 
 /// The beginning and the end of a stage.
-pub(super) struct Stage {
+pub(super) struct StageEvents {
     begin: CudaEvent,
     end: CudaEvent,
 }
@@ -45,19 +45,19 @@ pub(super) fn origin(stream: &CudaStream) -> Result<Arc<CudaEvent>, Error> {
 
 impl Marks {
     pub fn new(context: &Arc<CudaContext>, origin: &Arc<CudaEvent>) -> Result<Self, Error> {
-        let stage = || Ok(Stage { begin: timed(context)?, end: timed(context)? });
+        let stage = || Ok(StageEvents { begin: timed(context)?, end: timed(context)? });
         Ok(Marks { origin: origin.clone(), upload: stage()?, kernels: stage()?, download: stage()? })
     }
 
     /// The timeline, once all stages have run.
     pub fn timeline(&self) -> Result<Timeline, Error> {
         let at = |event: &CudaEvent| self.origin.elapsed_ms(event).doing("reading an event's time");
-        let of = |stage: &Stage| Ok(at(&stage.begin)?..at(&stage.end)?);
+        let of = |stage: &StageEvents| Ok(at(&stage.begin)?..at(&stage.end)?);
         Ok(Timeline { upload: of(&self.upload)?, kernels: of(&self.kernels)?, download: of(&self.download)? })
     }
 }
 
-impl Stage {
+impl StageEvents {
     pub fn begin(&self, stream: &CudaStream) -> Result<(), Error> {
         self.begin.record(stream).doing("recording an event")
     }

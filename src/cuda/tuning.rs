@@ -5,7 +5,7 @@
 
 /// How a plane of samples of up to `depth` bits is counted.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Histogram {
+pub(super) struct HistogramTuning {
     pub depth: u8,
     /// Codes that one block counts, as a power of two, at most; with fewer than all of them the plane is read once per window.
     log2_window: u32,
@@ -19,7 +19,7 @@ pub(super) struct Histogram {
     pub vectors: u32,
 }
 
-impl Histogram {
+impl HistogramTuning {
     /// Codes that one block counts, as a power of two, where it has `shared` bytes of shared memory.
     pub(super) fn log2_window_in(&self, shared: u32) -> u32 {
         self.log2_window.min((shared / 4).ilog2() - self.log2_copies)
@@ -27,23 +27,23 @@ impl Histogram {
 }
 
 /// By depth. Shared memory is `4 << (log2_window + log2_copies)` bytes: up to 14 bits at most 64 KiB, which all GPUs have.
-const HISTOGRAM: [Histogram; 6] = [
+const HISTOGRAM: [HistogramTuning; 6] = [
     // 6.5. Before launches overlapped 7.6, with 4 or 16 copies too; with 32 copies 7.8; on 2 blocks 7.8 to 8.3; with 512
     // threads 8.3 to 8.7.
-    Histogram { depth: 8, log2_window: 8, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
-    Histogram { depth: 9, log2_window: 9, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
+    HistogramTuning { depth: 8, log2_window: 8, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
+    HistogramTuning { depth: 9, log2_window: 9, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
     // 9.4. Before, 10.4; on 2 blocks 11.1, with 512 threads 11.7 to 12.5.
-    Histogram { depth: 10, log2_window: 10, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
+    HistogramTuning { depth: 10, log2_window: 10, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
     // 9.9. Before, 11.1; on 2 blocks 12.2, with 512 threads 13.2 to 14.8.
-    Histogram { depth: 12, log2_window: 12, log2_copies: 1, threads: 1024, blocks: 1, vectors: 1 },
+    HistogramTuning { depth: 12, log2_window: 12, log2_copies: 1, threads: 1024, blocks: 1, vectors: 1 },
     // 11.1. Before, 13.7; on 2 blocks 15.9, with 512 threads 17.5 to 23.8.
-    Histogram { depth: 14, log2_window: 14, log2_copies: 0, threads: 1024, blocks: 1, vectors: 1 },
+    HistogramTuning { depth: 14, log2_window: 14, log2_copies: 0, threads: 1024, blocks: 1, vectors: 1 },
     // 20.7; with half the window 31.7.
-    Histogram { depth: 16, log2_window: 15, log2_copies: 0, threads: 1024, blocks: 1, vectors: 1 },
+    HistogramTuning { depth: 16, log2_window: 15, log2_copies: 0, threads: 1024, blocks: 1, vectors: 1 },
 ];
 
 /// The row for samples of `depth` bits.
-pub(super) fn histogram(depth: u8) -> &'static Histogram {
+pub(super) fn histogram(depth: u8) -> &'static HistogramTuning {
     HISTOGRAM.iter().find(|row| depth <= row.depth).expect("a row up to 16 bits")
 }
 
@@ -53,15 +53,18 @@ pub(super) const FUSED_THREADS: u32 = 1024;
 
 /// How the fused kernel counts and maps samples of up to `depth` bits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fused {
+pub(super) struct FusedTuning {
     pub depth: u8,
     /// Copies of each entry of its table in shared memory, as a power of two; as in the kernel.
     pub log2_copies: u32,
 }
 
 /// By depth; nothing deeper fits shared memory. 4K: 8 bits 8.1 µs, 10 bits 16.1, 12 bits 21.6.
-pub(super) const FUSED: [Fused; 3] =
-    [Fused { depth: 8, log2_copies: 5 }, Fused { depth: 10, log2_copies: 3 }, Fused { depth: 12, log2_copies: 2 }];
+pub(super) const FUSED: [FusedTuning; 3] = [
+    FusedTuning { depth: 8, log2_copies: 5 },
+    FusedTuning { depth: 10, log2_copies: 3 },
+    FusedTuning { depth: 12, log2_copies: 2 },
+];
 
 /// How a batch of planes is shared out among the blocks of the fused kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,21 +81,21 @@ pub(super) struct Batch {
 /// By the bytes of a plane: how it is shared out, and what a block takes of it at most, so that all of it fits shared
 /// memory, beside another block where there is one. 8 bits, a frame: 720p 0.86 µs, 1080p 1.7, 4K 5.7 (shared out as 1080p
 /// is, 6.6).
-const BATCH: [(u32, Shape, u32); 2] = [
-    (4 << 20, Shape { threads: 512, blocks: 2 }, 64 << 10),
-    (u32::MAX, Shape { threads: FUSED_THREADS, blocks: 1 }, 190 << 10),
+const BATCH: [(u32, BlockShape, u32); 2] = [
+    (4 << 20, BlockShape { threads: 512, blocks: 2 }, 64 << 10),
+    (u32::MAX, BlockShape { threads: FUSED_THREADS, blocks: 1 }, 190 << 10),
 ];
 
 /// Blocks of a launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Shape {
+struct BlockShape {
     threads: u32,
     blocks: u32,
 }
 
 /// For planes of `plane_bytes` bytes. Where one does not fit half of the shared memory there is, all blocks take it together.
 pub(super) fn batch(plane_bytes: u32, multiprocessors: u32) -> Batch {
-    let (_, Shape { threads, blocks }, share) =
+    let (_, BlockShape { threads, blocks }, share) =
         BATCH.iter().find(|row| plane_bytes <= row.0).expect("a row for any number");
     let (threads, blocks) = (*threads, *blocks);
     let places = multiprocessors * blocks;
@@ -103,7 +106,7 @@ pub(super) fn batch(plane_bytes: u32, multiprocessors: u32) -> Batch {
 
 /// How the pixels of pictures of up to `depth` bits are mapped.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Map {
+pub(super) struct MapTuning {
     pub depth: u8,
     /// Whether each block copies the curve into shared memory; otherwise it comes through the caches.
     pub shared: bool,
@@ -114,35 +117,35 @@ pub(super) struct Map {
 }
 
 /// Stored luma, by depth.
-const MAP: [Map; 4] = [
+const MAP: [MapTuning; 4] = [
     // 7.45; on 4 blocks 8.1; not shared 8.1 to 8.4.
-    Map { depth: 8, shared: true, threads: 256, blocks: 16 },
+    MapTuning { depth: 8, shared: true, threads: 256, blocks: 16 },
     // 12.0; with 256 threads 12.7 to 14.2; not shared 12.3 to 12.6.
-    Map { depth: 10, shared: true, threads: 1024, blocks: 2 },
+    MapTuning { depth: 10, shared: true, threads: 1024, blocks: 2 },
     // 12 bits 11.8, not shared 12.2 (noise 14.5); 14 bits 12.2, not shared 13.0 (noise 16.4).
-    Map { depth: 14, shared: true, threads: 1024, blocks: 2 },
+    MapTuning { depth: 14, shared: true, threads: 1024, blocks: 2 },
     // 11.5. Before launches overlapped 14.4, not shared 16.5 (noise 18.8).
-    Map { depth: 16, shared: true, threads: 1024, blocks: 1 },
+    MapTuning { depth: 16, shared: true, threads: 1024, blocks: 1 },
 ];
 
 /// For GPUs whose shared memory is too small for the curve.
-pub(super) const MAP_THROUGH_CACHES: Map = Map { depth: 16, shared: false, threads: 256, blocks: 16 };
+pub(super) const MAP_THROUGH_CACHES: MapTuning = MapTuning { depth: 16, shared: false, threads: 256, blocks: 16 };
 
 /// RGB, by depth; at most 256 threads.
-const MAP_RGB: [Map; 2] = [
+const MAP_RGB: [MapTuning; 2] = [
     // bgra 28.8, on 8 blocks 31.2; rgb24 20.2 to 20.7 on any number.
-    Map { depth: 8, shared: true, threads: 256, blocks: 32 },
+    MapTuning { depth: 8, shared: true, threads: 256, blocks: 32 },
     // gbrp10le 35.3, on 32 blocks 35.8.
-    Map { depth: 16, shared: false, threads: 256, blocks: 8 },
+    MapTuning { depth: 16, shared: false, threads: 256, blocks: 8 },
 ];
 
 /// The row for stored luma of `depth` bits.
-pub(super) fn map(depth: u8) -> &'static Map {
+pub(super) fn map(depth: u8) -> &'static MapTuning {
     MAP.iter().find(|row| depth <= row.depth).expect("a row up to 16 bits")
 }
 
 /// The row for RGB of `depth` bits.
-pub(super) fn map_rgb(depth: u8) -> &'static Map {
+pub(super) fn map_rgb(depth: u8) -> &'static MapTuning {
     MAP_RGB.iter().find(|row| depth <= row.depth).expect("a row up to 16 bits")
 }
 
@@ -182,22 +185,22 @@ pub(super) fn equalization(codes: usize) -> (u32, u32) {
 
 /// How the tiles of local equalization are counted, by depth.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TileHistogram {
+pub(super) struct TileHistogramTuning {
     pub depth: u8,
     /// Copies of each counter in shared memory, as a power of two, at most 5.
     pub log2_copies: u32,
 }
 
 /// That of 8 bits is as in the kernel.
-const TILE_HISTOGRAM: [TileHistogram; 4] = [
-    TileHistogram { depth: 8, log2_copies: 5 },
-    TileHistogram { depth: 10, log2_copies: 3 },
-    TileHistogram { depth: 12, log2_copies: 1 },
-    TileHistogram { depth: 16, log2_copies: 0 },
+const TILE_HISTOGRAM: [TileHistogramTuning; 4] = [
+    TileHistogramTuning { depth: 8, log2_copies: 5 },
+    TileHistogramTuning { depth: 10, log2_copies: 3 },
+    TileHistogramTuning { depth: 12, log2_copies: 1 },
+    TileHistogramTuning { depth: 16, log2_copies: 0 },
 ];
 
 /// The row for samples of `depth` bits.
-pub(super) fn tile_histogram(depth: u8) -> &'static TileHistogram {
+pub(super) fn tile_histogram(depth: u8) -> &'static TileHistogramTuning {
     TILE_HISTOGRAM.iter().find(|row| depth <= row.depth).expect("a row up to 16 bits")
 }
 

@@ -2,8 +2,8 @@
 #![allow(unsafe_code, reason = "promises the bindings that these structures are plain bytes")]
 
 use crate::cuda::arguments::Samples;
-use crate::cuda::launch::Value;
-use crate::cuda::layout::{Arrangement, Layout};
+use crate::cuda::launch::KernelValue;
+use crate::cuda::layout::{Arrangement, BufferLayout};
 use crate::spec::Rect;
 use cudarc::driver::DeviceRepr;
 
@@ -28,7 +28,7 @@ impl Area {
     }
 
     /// The part of a picture that is counted: of the luma that it stores, or of the luminance that was made of it.
-    pub fn counted(layout: &Layout, counted: Rect, is_made: bool) -> Self {
+    pub fn counted(layout: &BufferLayout, counted: Rect, is_made: bool) -> Self {
         let samples = if is_made { Samples::of_luminance(layout) } else { Samples::of(layout) };
         let step = match layout.arrangement() {
             Arrangement::Pairs { .. } if !is_made => 2,
@@ -82,8 +82,8 @@ unsafe impl DeviceRepr for Area {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for Counting {}
 
-impl Value for Area {}
-impl Value for Counting {}
+impl KernelValue for Area {}
+impl KernelValue for Counting {}
 
 #[cfg(test)]
 mod tests {

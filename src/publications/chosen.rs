@@ -1,12 +1,12 @@
 //! Publications' kernels in normal runs: [`Variants`] as the product's hook takes them.
 
 use super::arguments::Area;
-use super::kernels::{self, CountedRegion, LoadedKernels, Scan};
-use super::shape::{self, Shape};
+use super::kernels::{self, CountedArea, LoadedKernels, Scan};
+use super::shape::{self, LaunchShape};
 use super::{HistogramVariant, Variants};
 use crate::cuda::arguments::Levels;
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::{KernelChoice, Stage, StageKernels};
+use crate::cuda::{KernelChoice, StageBuffers, StageKernels};
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use std::sync::Arc;
 
@@ -36,11 +36,11 @@ struct ScanRoom {
 }
 
 impl StageKernels for ChosenKernels {
-    fn count(&self, picture: Stage<'_>) -> Result<bool, Error> {
+    fn count(&self, picture: StageBuffers<'_>) -> Result<bool, Error> {
         if self.counting.is_none() {
             return Ok(false);
         }
-        let counted = CountedRegion {
+        let counted = CountedArea {
             plane: picture.plane,
             element_bytes: picture.layout.sample().bytes,
             area: Area::counted(&picture.layout, picture.counted, picture.is_made),
@@ -49,15 +49,15 @@ impl StageKernels for ChosenKernels {
             codes: picture.layout.codes() as u32,
         };
         let variants = Variants { histogram: self.counting, ..self.variants };
-        kernels::histogram(&self.loaded, &picture.stream, &counted, &variants, &Shape::USUAL)?;
+        kernels::histogram(&self.loaded, &picture.stream, &counted, &variants, &LaunchShape::DEFAULT)?;
         Ok(true)
     }
 
-    fn make_curve(&self, picture: Stage<'_>) -> Result<bool, Error> {
+    fn make_curve(&self, picture: StageBuffers<'_>) -> Result<bool, Error> {
         if self.variants.scan.is_none() {
             return Ok(false);
         }
-        let Stage { stream, layout, counted, levels, strength, counts, curve, kept, .. } = picture;
+        let StageBuffers { stream, layout, counted, levels, strength, counts, curve, kept, .. } = picture;
         let kept = match kept {
             Some(kept) => kept,
             None => kept.insert(Box::new(self.room(&stream, layout.codes())?)),
@@ -76,7 +76,7 @@ impl StageKernels for ChosenKernels {
 impl ChosenKernels {
     fn room(&self, stream: &Arc<CudaStream>, codes: usize) -> Result<ScanRoom, Error> {
         let zeros = |entries| stream.alloc_zeros(entries).doing("allocating memory on the device");
-        let scan = Scan::new(&self.loaded, stream, codes as u32, &self.variants, &Shape::USUAL, None)?;
+        let scan = Scan::new(&self.loaded, stream, codes as u32, &self.variants, &LaunchShape::DEFAULT, None)?;
         Ok(ScanRoom { scan, cdf: zeros(codes)?, least: zeros(1)? })
     }
 }

@@ -1,6 +1,6 @@
 //! What a measurement is asked for, and what it gives.
 
-use super::{Formula, Shape, Variants};
+use super::{Formula, LaunchShape, Variants};
 
 /// What is counted and mapped: rows of samples without padding. One above the last bin counts, and maps, as the last bin.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,7 @@ impl PixelOrder {
 
 /// How often a step is done.
 #[derive(Clone, Copy, Debug)]
-pub struct Repeats {
+pub struct KernelRepeats {
     /// Before anything is timed.
     pub warm_up: u32,
     /// Timed; as many times come back.
@@ -63,9 +63,9 @@ pub struct Repeats {
     pub launches: u32,
 }
 
-impl Default for Repeats {
+impl Default for KernelRepeats {
     fn default() -> Self {
-        Repeats { warm_up: 3, measured: 20, launches: 1 }
+        KernelRepeats { warm_up: 3, measured: 20, launches: 1 }
     }
 }
 
@@ -76,7 +76,7 @@ pub struct Experiment {
     /// Which kernels.
     pub variants: Variants,
     /// How many threads, and who gets what.
-    pub shape: Shape,
+    pub shape: LaunchShape,
     /// What bins are cut off at once they are counted, if they are.
     pub saturated_at: Option<u32>,
     /// The arithmetic, if it is not that of the specification.
@@ -94,7 +94,7 @@ pub struct Measured<T> {
 
 /// A step of equalization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum KernelStep {
     /// From elements, or from pixels by way of their luminance, to counts.
     Histogram,
     /// Cutting counts off.
@@ -109,19 +109,26 @@ pub enum Step {
     Map,
 }
 
-impl Step {
+impl KernelStep {
     /// All of them, in their order.
-    pub const ALL: [Step; 6] = [Step::Histogram, Step::Saturation, Step::Scan, Step::CdfMin, Step::Curve, Step::Map];
+    pub const ALL: [KernelStep; 6] = [
+        KernelStep::Histogram,
+        KernelStep::Saturation,
+        KernelStep::Scan,
+        KernelStep::CdfMin,
+        KernelStep::Curve,
+        KernelStep::Map,
+    ];
 
     /// As tables show it.
     pub const fn name(self) -> &'static str {
         match self {
-            Step::Histogram => "histogram",
-            Step::Saturation => "saturation",
-            Step::Scan => "scan",
-            Step::CdfMin => "cdf-min",
-            Step::Curve => "curve",
-            Step::Map => "map",
+            KernelStep::Histogram => "histogram",
+            KernelStep::Saturation => "saturation",
+            KernelStep::Scan => "scan",
+            KernelStep::CdfMin => "cdf-min",
+            KernelStep::Curve => "curve",
+            KernelStep::Map => "map",
         }
     }
 }
@@ -130,7 +137,7 @@ impl Step {
 #[derive(Clone, Debug)]
 pub struct StepTimes {
     /// The step.
-    pub step: Step,
+    pub step: KernelStep,
     /// In µs, one a repetition, in their order.
     pub times: Vec<f64>,
 }
@@ -155,7 +162,7 @@ pub struct Run {
 
 /// Host memory that is copied from and to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memory {
+pub enum HostMemory {
     /// As it comes from the allocator: the driver copies it once more.
     Pageable,
     /// That the copy engines reach by themselves.

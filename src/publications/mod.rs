@@ -30,9 +30,11 @@ mod timing;
 mod tuned;
 
 pub use choice::{CdfMin, HistogramVariant, MapVariant, ScanVariant, UnknownName, Variants};
-pub use experiment::{Elements, Experiment, Measured, Memory, PixelOrder, Repeats, Run, Step, StepTimes, Transfer};
+pub use experiment::{
+    Elements, Experiment, HostMemory, KernelRepeats, KernelStep, Measured, PixelOrder, Run, StepTimes, Transfer,
+};
 pub use formula::Formula;
 pub use kernel_bench::KernelBench;
-pub use plane::Plane;
-pub use setups::{SETUPS, Setup};
-pub use shape::{Shape, Walk};
+pub use plane::DevicePlane;
+pub use setups::{PublishedSetup, SETUPS};
+pub use shape::{LaunchShape, Walk};

@@ -6,7 +6,7 @@ use cudarc::driver::CudaSlice;
 
 /// What the units of a plane are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ElementKind {
     /// Numbers of this many bytes each.
     Elements(u8),
     Pixels(PixelOrder),
@@ -14,14 +14,14 @@ pub(super) enum Kind {
 
 /// Elements on the device, maybe more than once: repetitions go from copy to copy, so that caches which are smaller than
 /// all of them together do not help.
-pub struct Plane {
-    pub(super) kind: Kind,
+pub struct DevicePlane {
+    pub(super) kind: ElementKind,
     pub(super) size: (u32, u32),
     pub(super) bins: u32,
     pub(super) copies: Vec<CudaSlice<u8>>,
 }
 
-impl Plane {
+impl DevicePlane {
     /// How many bins its elements belong to.
     pub fn bins(&self) -> u32 {
         self.bins

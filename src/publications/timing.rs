@@ -1,6 +1,6 @@
 //! Times by the device's own clock.
 
-use super::Repeats;
+use super::KernelRepeats;
 use super::kernels::{self, LoadedKernels};
 use crate::cuda::error::{Doing, Error};
 use cudarc::driver::CudaStream;
@@ -24,7 +24,7 @@ pub(super) fn once(stream: &Arc<CudaStream>, work: impl FnOnce() -> Result<(), E
 pub(super) fn measured(
     loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,
-    repeats: Repeats,
+    repeats: KernelRepeats,
     work: impl FnMut(usize) -> Result<(), Error>,
 ) -> Result<Vec<f64>, Error> {
     times(stream, repeats, |length| kernels::pause(loaded, stream, length + SPARE), work)
@@ -33,7 +33,7 @@ pub(super) fn measured(
 /// What each repetition of copies took, which the CPU may have a part in.
 pub(super) fn copied(
     stream: &Arc<CudaStream>,
-    repeats: Repeats,
+    repeats: KernelRepeats,
     work: impl FnMut(usize) -> Result<(), Error>,
 ) -> Result<Vec<f64>, Error> {
     times(stream, repeats, |_| Ok(()), work)
@@ -42,7 +42,7 @@ pub(super) fn copied(
 /// `before` is told how long the device should have something else to do.
 fn times(
     stream: &Arc<CudaStream>,
-    repeats: Repeats,
+    repeats: KernelRepeats,
     before: impl Fn(Duration) -> Result<(), Error>,
     mut work: impl FnMut(usize) -> Result<(), Error>,
 ) -> Result<Vec<f64>, Error> {

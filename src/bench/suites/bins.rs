@@ -1,9 +1,9 @@
 //! `bench bins`: histograms of many bins over 32-bit elements, saturated, as in cuda-4096-bins-saturated.
 
-use super::on_gpu::{document_setup, experiment, repeats, with_choice};
+use super::on_gpu::{experiment, published_setup, repeats, with_choice};
 use crate::bench::expected::check_values;
 use crate::bench::{Row, Setup, Table, Unit, Value, sequential};
-use crate::publications::{Elements, Experiment, HistogramVariant, KernelBench, Memory, Plane, Variants};
+use crate::publications::{DevicePlane, Elements, Experiment, HistogramVariant, HostMemory, KernelBench, Variants};
 use anyhow::Result;
 use std::hint::black_box;
 
@@ -26,12 +26,12 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         gpu_table(setup, "elements", "Over the number of elements", "elements"),
         gpu_table(setup, "bins", "Over the number of bins", "bins"),
     ];
-    let lab = setup.gpu().ok().map(KernelBench::new).transpose()?;
+    let kernel_bench = setup.gpu().ok().map(KernelBench::new).transpose()?;
     let cases = cases(setup);
     setup.steps.expect(cases.len());
     for (elements, bins, over) in cases {
         setup.steps.next(format!("{elements} elements, {bins} bins"))?;
-        let case = Case::new(setup, elements, bins);
+        let case = RandomElements::new(setup, elements, bins);
         let row = case.row(&[]).with("sequential", case.on_cpu);
         // Both tables have one case in common. Other numbers of bins are no line over elements.
         if over == 0 {
@@ -39,11 +39,11 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         } else if !cpu.rows().iter().any(|known| known.keys == row.keys) {
             cpu.push(row);
         }
-        let Some(lab) = &lab else { continue };
-        let on_gpu = OnGpu::put(setup, lab, &case)?;
+        let Some(kernel_bench) = &kernel_bench else { continue };
+        let on_gpu = DeviceElements::put(setup, kernel_bench, &case)?;
         for (name, experiment) in ways(setup) {
             let place = if over == 0 { elements as f64 } else { f64::from(bins) };
-            tables[over].push(on_gpu.row(setup, lab, name, &experiment)?.at(place));
+            tables[over].push(on_gpu.row(setup, kernel_bench, name, &experiment)?.at(place));
         }
     }
     let [elements, bins] = tables;
@@ -60,7 +60,7 @@ fn cases(setup: &Setup) -> Vec<(usize, u32, usize)> {
 
 /// What is run: the publication's two kernels and ours, or what was chosen.
 fn ways(setup: &Setup) -> Vec<(&'static str, Experiment)> {
-    let publication = experiment(setup, &document_setup("4096 bins, privatized"));
+    let publication = experiment(setup, &published_setup("4096 bins, privatized"));
     let chosen = |histogram| Variants { histogram: Some(histogram), ..setup.chosen };
     let all = [HistogramVariant::Global, HistogramVariant::Privatized, HistogramVariant::Replicated];
     let histograms = setup.chosen.histogram.map_or(all.to_vec(), |histogram| vec![histogram]);
@@ -101,14 +101,14 @@ fn gpu_table(setup: &Setup, name: &'static str, title: &str, axis: &'static str)
 }
 
 /// Random elements, and what the CPU makes of them.
-struct Case {
+struct RandomElements {
     elements: Vec<u32>,
     bins: u32,
     counts: Vec<u32>,
     on_cpu: Value,
 }
 
-impl Case {
+impl RandomElements {
     fn new(setup: &Setup, elements: usize, bins: u32) -> Self {
         let mut random = 0x9e37_79b9_7f4a_7c15_u64;
         let next = || {
@@ -122,7 +122,7 @@ impl Case {
         let on_cpu = setup.repeats.time(|| {
             counts = sequential::saturated(black_box(&elements), bins as usize, setup.saturate);
         });
-        Case { elements, bins, counts, on_cpu }
+        RandomElements { elements, bins, counts, on_cpu }
     }
 
     fn row(&self, more: &[&str]) -> Row {
@@ -132,22 +132,22 @@ impl Case {
 }
 
 /// The elements on the GPU, and what their way there takes.
-struct OnGpu<'a> {
-    case: &'a Case,
-    plane: Plane,
+struct DeviceElements<'a> {
+    case: &'a RandomElements,
+    plane: DevicePlane,
     upload: Vec<f64>,
 }
 
-impl<'a> OnGpu<'a> {
-    fn put(setup: &Setup, lab: &KernelBench, case: &'a Case) -> Result<Self> {
-        let plane = lab.put(Elements::U32(&case.elements), (case.elements.len(), 1), case.bins, 1)?;
-        let upload = lab.transfer(&plane, Memory::Pageable, repeats(setup))?.upload;
-        Ok(OnGpu { case, plane, upload })
+impl<'a> DeviceElements<'a> {
+    fn put(setup: &Setup, kernel_bench: &KernelBench, case: &'a RandomElements) -> Result<Self> {
+        let plane = kernel_bench.put(Elements::U32(&case.elements), (case.elements.len(), 1), case.bins, 1)?;
+        let upload = kernel_bench.transfer(&plane, HostMemory::Pageable, repeats(setup))?.upload;
+        Ok(DeviceElements { case, plane, upload })
     }
 
-    fn row(&self, setup: &Setup, lab: &KernelBench, name: &str, experiment: &Experiment) -> Result<Row> {
-        let counted = lab.histogram(&self.plane, experiment, repeats(setup))?;
-        let cut = lab.saturation(&counted.result, setup.saturate, repeats(setup))?;
+    fn row(&self, setup: &Setup, kernel_bench: &KernelBench, name: &str, experiment: &Experiment) -> Result<Row> {
+        let counted = kernel_bench.histogram(&self.plane, experiment, repeats(setup))?;
+        let cut = kernel_bench.saturation(&counted.result, setup.saturate, repeats(setup))?;
         check_values("the saturated histogram", &self.case.counts, &cut.result)?;
         let sums = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + b).collect::<Vec<f64>>();
         let kernels = sums(&counted.times, &cut.times);

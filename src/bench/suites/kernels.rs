@@ -5,7 +5,7 @@ use crate::bench::copies::{DeviceCopies, on_device, within_device};
 use crate::bench::expected::{Expected, check, check_values, local, modified};
 use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value};
-use crate::cuda::{Gpu, History, Layout, Picture, Ring, Task};
+use crate::cuda::{BufferLayout, DevicePicture, Gpu, History, Ring, Task};
 use crate::equalize::whole;
 use crate::frame::{Frame, Model, PixelFormat};
 use crate::spec::{Settings, Strength};
@@ -24,7 +24,7 @@ const SPREAD: usize = 400 << 20;
 
 /// The columns of a case: a name, and what is done to a frame. Not all of them where the reference takes long: the squares
 /// of the publications, and more than one content at 8K.
-fn ways((size, _, content): Case) -> Vec<(&'static str, Settings)> {
+fn ways((size, _, content): FrameCase) -> Vec<(&'static str, Settings)> {
     let mut ways = vec![("exact", Settings::default()), ("modified", modified()), ("clahe", local())];
     ways.truncate(match size {
         (width, height) if width == height => 1,
@@ -79,10 +79,10 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     Ok(vec![frames, kernels])
 }
 
-type Case = ((usize, usize), u8, Content);
+type FrameCase = ((usize, usize), u8, Content);
 
 /// Every size at 8 bits, those of video with every content; every depth with every content at one size.
-fn cases(setup: &Setup) -> Vec<Case> {
+fn cases(setup: &Setup) -> Vec<FrameCase> {
     let typical = if setup.quick { (96, 64) } else { TYPICAL };
     let contents = |size: (usize, usize)| if size.0 == size.1 { &Content::ALL[..1] } else { &Content::ALL[..] };
     let sizes = setup.sizes(&SIZES).into_iter().flat_map(|size| contents(size).iter().map(move |&all| (size, 8, all)));
@@ -110,7 +110,7 @@ fn spread(setup: &Setup) -> usize {
 /// A stream for copies, which a picture brings with it.
 fn one_stream(gpu: &Arc<Gpu>) -> Result<Arc<cudarc::driver::CudaStream>> {
     let frame = picture(PixelFormat::Gray, (16, 16), Content::Flat);
-    let pictures = Picture::several(gpu, &Layout::of(&frame, false)?, 1)?;
+    let pictures = DevicePicture::several(gpu, &BufferLayout::of(&frame, false)?, 1)?;
     Ok(pictures[0].stream().clone())
 }
 
@@ -122,9 +122,9 @@ fn task(frame: &Frame, settings: Settings) -> Task {
 }
 
 /// Pictures of this frame that take more memory than the cache.
-fn pictures(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame) -> Result<Vec<Picture>> {
-    let layout = Layout::of(frame, false)?;
-    let mut pictures = Picture::several(gpu, &layout, spread(setup).div_ceil(layout.bytes()))?;
+fn pictures(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame) -> Result<Vec<DevicePicture>> {
+    let layout = BufferLayout::of(frame, false)?;
+    let mut pictures = DevicePicture::several(gpu, &layout, spread(setup).div_ceil(layout.bytes()))?;
     // The planes of these formats follow each other without a gap at these sizes, but for planar RGB.
     let bytes: Vec<u8> = frame.planes()[frame.rewritten_planes(false)]
         .iter()
@@ -137,8 +137,8 @@ fn pictures(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame) -> Result<Vec<Picture>
 /// Microseconds that `work` takes on one of the pictures, all of which are gone through before one comes again.
 fn each(
     setup: &Setup,
-    pictures: &mut [Picture],
-    mut work: impl FnMut(&mut Picture) -> Result<(), crate::cuda::Error>,
+    pictures: &mut [DevicePicture],
+    mut work: impl FnMut(&mut DevicePicture) -> Result<(), crate::cuda::Error>,
 ) -> Result<Value> {
     let stream = pictures[0].stream().clone();
     let count = pictures.len() as f64;
@@ -146,7 +146,7 @@ fn each(
     Ok(value.times(1.0 / count))
 }
 
-fn frame_row(setup: &Setup, gpu: &Arc<Gpu>, copies: &mut DeviceCopies, case: Case) -> Result<Row> {
+fn frame_row(setup: &Setup, gpu: &Arc<Gpu>, copies: &mut DeviceCopies, case: FrameCase) -> Result<Row> {
     let (size, depth, content) = case;
     let frame = picture(gray(depth), size, content);
     let mut row = Row::new([size_name(size), depth.to_string(), content.name().to_owned()]);
@@ -185,9 +185,9 @@ fn frame_row(setup: &Setup, gpu: &Arc<Gpu>, copies: &mut DeviceCopies, case: Cas
 }
 
 /// Microseconds a frame where one launch does many; `None` where there is no such kernel. Verified at full strength first.
-fn batch(setup: &Setup, pictures: &mut [Picture], history: &mut History, frame: &Frame) -> Result<Option<Value>> {
+fn batch(setup: &Setup, pictures: &mut [DevicePicture], history: &mut History, frame: &Frame) -> Result<Option<Value>> {
     let full = Task::new(frame, Settings::default(), whole(frame));
-    if !Picture::equalize_batch(pictures, history, &full)? {
+    if !DevicePicture::equalize_batch(pictures, history, &full)? {
         return Ok(None);
     }
     let (before, expected) = (first_plane(frame), first_plane(Expected::of(frame, Settings::default()).after(1)));
@@ -198,7 +198,7 @@ fn batch(setup: &Setup, pictures: &mut [Picture], history: &mut History, frame: 
         picture.fill(&before)?;
     }
     let (stream, count, task) = (pictures[0].stream().clone(), pictures.len() as f64, task(frame, Settings::default()));
-    let mut work = || Ok(Picture::equalize_batch(pictures, history, &task).map(drop)?);
+    let mut work = || Ok(DevicePicture::equalize_batch(pictures, history, &task).map(drop)?);
     Ok(Some(setup.repeats.of(|| on_device(&stream, &mut work))?.times(1.0 / count)))
 }
 

@@ -1,7 +1,7 @@
 //! `bench luminance`: the luminance histogram of BGRA pixels, as in cuda-rgb-luminance-histogram.
 
 use super::on_cpu::area;
-use super::on_gpu::{document_setup, experiment, note, repeats, with_choice};
+use super::on_gpu::{experiment, note, published_setup, repeats, with_choice};
 use crate::bench::content::{Content, first_plane, picture};
 use crate::bench::expected::check_values;
 use crate::bench::references::{BEST, SEQUENTIAL};
@@ -10,7 +10,7 @@ use crate::bench::{Row, Setup, Table, Unit, Value, sequential};
 use crate::equalize::cpu::{Engine, Isa};
 use crate::equalize::whole;
 use crate::frame::{Frame, HostPool, PixelFormat};
-use crate::publications::{Experiment, Formula, HistogramVariant, KernelBench, Memory, PixelOrder, Variants};
+use crate::publications::{Experiment, Formula, HistogramVariant, HostMemory, KernelBench, PixelOrder, Variants};
 use crate::spec::Weights;
 use anyhow::Result;
 use std::hint::black_box;
@@ -21,17 +21,17 @@ const SIZES: [(usize, usize); 3] = [(1280, 1024), (1920, 1080), (3840, 2160)];
 /// Tables of the CPU and of the kernels.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let (mut cpu, mut kernels) = (cpu_table(), kernels_table(setup));
-    let lab = setup.gpu().ok().map(KernelBench::new).transpose()?;
+    let kernel_bench = setup.gpu().ok().map(KernelBench::new).transpose()?;
     for size in setup.each_size(&SIZES) {
         let size = size?;
-        let image = Image::new(size);
+        let image = ColourImage::new(size);
         let times = image.on_cpu(setup)?;
         for (path, time) in [(SEQUENTIAL, times[0]), (BEST, times[1])] {
             cpu.push(Row::new([size_name(size), path.to_owned()]).at(area(size)).with("time", time));
         }
-        let Some(lab) = &lab else { continue };
+        let Some(kernel_bench) = &kernel_bench else { continue };
         for (name, experiment) in ways(setup) {
-            kernels.push(image.on_gpu(setup, lab, (name, &experiment), times[0])?);
+            kernels.push(image.on_gpu(setup, kernel_bench, (name, &experiment), times[0])?);
         }
     }
     Ok(vec![cpu, kernels])
@@ -39,7 +39,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
 
 /// What is run: the publication's kernel, one whose threads read neighbours together, and what was chosen.
 fn ways(setup: &Setup) -> Vec<(&'static str, Experiment)> {
-    let publication = experiment(setup, &document_setup("luminance"));
+    let publication = experiment(setup, &published_setup("luminance"));
     let coarsened = Experiment { formula: publication.formula, ..Experiment::default() };
     let mut ways = vec![("publication's", publication), ("coarsened", coarsened)];
     // Luminance is only ever counted into counters of a block's own.
@@ -78,19 +78,19 @@ fn kernels_table(setup: &Setup) -> Table {
 }
 
 /// BGRA pixels whose components differ.
-struct Image {
+struct ColourImage {
     size: (usize, usize),
     pixels: Vec<u8>,
     frame: Frame,
     counts: [u32; 256],
 }
 
-impl Image {
+impl ColourImage {
     fn new(size: (usize, usize)) -> Self {
         let frame = picture(PixelFormat::Bgra, size, Content::Photo);
         let pixels = first_plane(&frame);
         let counts = sequential::luminance(&pixels, Weights::BT601);
-        Image { size, pixels, frame, counts }
+        ColourImage { size, pixels, frame, counts }
     }
 
     /// The loop, and this program.
@@ -110,14 +110,14 @@ impl Image {
     fn on_gpu(
         &self,
         setup: &Setup,
-        lab: &KernelBench,
+        kernel_bench: &KernelBench,
         (name, experiment): (&str, &Experiment),
         on_cpu: Value,
     ) -> Result<Row> {
-        let plane = lab.put_pixels(&self.pixels, PixelOrder::Bgra, self.size, 1)?;
-        let counted = lab.histogram(&plane, experiment, repeats(setup))?;
+        let plane = kernel_bench.put_pixels(&self.pixels, PixelOrder::Bgra, self.size, 1)?;
+        let counted = kernel_bench.histogram(&plane, experiment, repeats(setup))?;
         check_values("the luminance histogram", &self.expected(experiment.formula), &counted.result)?;
-        let upload = lab.transfer(&plane, Memory::Pageable, repeats(setup))?.upload;
+        let upload = kernel_bench.transfer(&plane, HostMemory::Pageable, repeats(setup))?.upload;
         let with_upload: Vec<f64> = counted.times.iter().zip(&upload).map(|(kernel, upload)| kernel + upload).collect();
         let (kernel, with_upload) = (Value::of(&counted.times), Value::of(&with_upload));
         let speed_up = |time: Value| Value::derived(on_cpu.median / time.median);

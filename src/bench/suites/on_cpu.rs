@@ -14,7 +14,7 @@ use anyhow::Result;
 use std::hint::black_box;
 
 /// An image to equalize, and what becomes of it.
-pub struct Image {
+pub struct GrayImage {
     /// Columns and rows.
     pub size: (usize, usize),
     /// 8-bit gray of full range, rows without padding.
@@ -26,19 +26,19 @@ pub struct Image {
 }
 
 /// What the CPU takes for an image.
-pub struct OnCpu {
+pub struct CpuTimes {
     /// The sequential loop.
     pub sequential: Value,
     /// This program, on one thread.
     pub best: Value,
 }
 
-impl Image {
+impl GrayImage {
     /// A photo-like one.
     pub fn new(size: (usize, usize)) -> Self {
         let frame = picture(PixelFormat::Gray, size, Content::Photo);
         let pixels = first_plane(&frame);
-        Image { size, counts: sequential::histogram(&pixels).to_vec(), pixels, frame }
+        GrayImage { size, counts: sequential::histogram(&pixels).to_vec(), pixels, frame }
     }
 
     /// What a curve makes of it.
@@ -50,7 +50,7 @@ impl Image {
     ///
     /// # Errors
     /// When both ways do not give the same.
-    pub fn on_cpu(&self, setup: &Setup) -> Result<OnCpu> {
+    pub fn on_cpu(&self, setup: &Setup) -> Result<CpuTimes> {
         let mut to = vec![0; self.pixels.len()];
         let sequential = setup.repeats.time(|| sequential::equalize(black_box(&self.pixels), black_box(&mut to)));
         let mut engine = Engine::new(Isa::best(), HostPool::default()).expect("the best is available");
@@ -63,7 +63,7 @@ impl Image {
         });
         let found = found.map(|frame| first_plane(&frame)).unwrap_or_default();
         check_values("equalization on the CPU", &to, &found)?;
-        Ok(OnCpu { sequential, best })
+        Ok(CpuTimes { sequential, best })
     }
 }
 
@@ -79,7 +79,7 @@ pub fn table() -> Table {
 }
 
 /// The rows of an image in that table.
-pub fn rows(size: (usize, usize), times: &OnCpu) -> [Row; 2] {
+pub fn rows(size: (usize, usize), times: &CpuTimes) -> [Row; 2] {
     [(SEQUENTIAL, times.sequential), (BEST, times.best)]
         .map(|(path, time)| Row::new([size_name(size), path.to_owned()]).at(area(size)).with("time", time))
 }

@@ -1,12 +1,13 @@
 //! What the publications' suites have in common on a GPU: kernels of the publications on an image, timed one by one, and every
 //! result held against what it should be.
 
-use super::on_cpu::Image;
+use super::on_cpu::GrayImage;
 use crate::bench::arithmetic::{self, Arithmetic};
 use crate::bench::expected::check_values;
 use crate::bench::{Setup, Value};
 use crate::publications::{
-    self, Elements, Experiment, Formula, KernelBench, Memory, Plane, Repeats, Run, SETUPS, Step, Transfer, Variants,
+    self, DevicePlane, Elements, Experiment, Formula, HostMemory, KernelBench, KernelRepeats, KernelStep, Run, SETUPS,
+    Transfer, Variants,
 };
 use anyhow::Result;
 
@@ -14,12 +15,12 @@ use anyhow::Result;
 ///
 /// # Panics
 /// When there is none: a bug of a suite.
-pub fn document_setup(name: &str) -> publications::Setup {
+pub fn published_setup(name: &str) -> publications::PublishedSetup {
     *SETUPS.iter().find(|setup| setup.name == name).unwrap_or_else(|| panic!("no setup {name}"))
 }
 
 /// What to run of a publication, with the arithmetic that was asked for.
-pub fn experiment(setup: &Setup, publication: &publications::Setup) -> Experiment {
+pub fn experiment(setup: &Setup, publication: &publications::PublishedSetup) -> Experiment {
     Experiment {
         variants: publication.variants,
         shape: publication.shape,
@@ -42,14 +43,14 @@ pub fn with_choice(experiment: Experiment, chosen: &Variants) -> Experiment {
 }
 
 /// How often a step is done.
-pub fn repeats(setup: &Setup) -> Repeats {
-    Repeats { warm_up: setup.repeats.warm_up as u32, measured: setup.repeats.counted as u32, launches: 1 }
+pub fn repeats(setup: &Setup) -> KernelRepeats {
+    KernelRepeats { warm_up: setup.repeats.warm_up as u32, measured: setup.repeats.counted as u32, launches: 1 }
 }
 
 /// An image on the GPU, and what its way there and back takes.
-pub struct OnGpu<'a> {
-    image: &'a Image,
-    plane: Plane,
+pub struct DeviceImage<'a> {
+    image: &'a GrayImage,
+    plane: DevicePlane,
     pageable: Transfer,
     pinned: Transfer,
 }
@@ -65,20 +66,20 @@ pub struct Timed {
     pub differing: Option<Value>,
 }
 
-impl<'a> OnGpu<'a> {
+impl<'a> DeviceImage<'a> {
     /// Puts an image there.
     ///
     /// # Errors
     /// When the GPU fails.
-    pub fn put(setup: &Setup, lab: &KernelBench, image: &'a Image) -> Result<Self> {
-        let plane = lab.put(Elements::U8(&image.pixels), image.size, 256, 1)?;
-        let transfer = |memory| lab.transfer(&plane, memory, repeats(setup));
-        let (pageable, pinned) = (transfer(Memory::Pageable)?, transfer(Memory::Pinned)?);
-        Ok(OnGpu { image, plane, pageable, pinned })
+    pub fn put(setup: &Setup, kernel_bench: &KernelBench, image: &'a GrayImage) -> Result<Self> {
+        let plane = kernel_bench.put(Elements::U8(&image.pixels), image.size, 256, 1)?;
+        let transfer = |memory| kernel_bench.transfer(&plane, memory, repeats(setup));
+        let (pageable, pinned) = (transfer(HostMemory::Pageable)?, transfer(HostMemory::Pinned)?);
+        Ok(DeviceImage { image, plane, pageable, pinned })
     }
 
     /// The image there.
-    pub fn plane(&self) -> &Plane {
+    pub fn plane(&self) -> &DevicePlane {
         &self.plane
     }
 
@@ -86,8 +87,8 @@ impl<'a> OnGpu<'a> {
     ///
     /// # Errors
     /// When the GPU fails, or the result is not what the formula says.
-    pub fn equalize(&self, setup: &Setup, lab: &KernelBench, experiment: &Experiment) -> Result<Timed> {
-        let run = lab.equalize(&self.plane, experiment, repeats(setup))?;
+    pub fn equalize(&self, setup: &Setup, kernel_bench: &KernelBench, experiment: &Experiment) -> Result<Timed> {
+        let run = kernel_bench.equalize(&self.plane, experiment, repeats(setup))?;
         self.check(run, experiment.formula)
     }
 
@@ -95,8 +96,8 @@ impl<'a> OnGpu<'a> {
     ///
     /// # Errors
     /// When the GPU fails, or the result is not what the specification says.
-    pub fn tuned(&self, setup: &Setup, lab: &KernelBench) -> Result<Timed> {
-        self.check(lab.tuned(&self.plane, repeats(setup))?, None)
+    pub fn tuned(&self, setup: &Setup, kernel_bench: &KernelBench) -> Result<Timed> {
+        self.check(kernel_bench.tuned(&self.plane, repeats(setup))?, None)
     }
 
     fn check(&self, run: Run, formula: Option<Formula>) -> Result<Timed> {
@@ -113,7 +114,7 @@ impl<'a> OnGpu<'a> {
 
 impl Timed {
     /// Microseconds of a step, if the run has it.
-    pub fn step(&self, step: Step) -> Option<Value> {
+    pub fn step(&self, step: KernelStep) -> Option<Value> {
         self.run.steps.iter().find(|found| found.step == step).map(|found| Value::of(&found.times))
     }
 

@@ -26,7 +26,7 @@ const LOAD: usize = 1 << 29;
 
 /// How frames come in.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum InputMemory {
     /// They lie in pinned memory, as those of a source that reads into the ring's own.
     Pinned,
     /// They lie in plain memory and are copied first, as those of a decoder.
@@ -63,8 +63,8 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
 
 fn row(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame, depth: usize) -> Result<Row> {
     let bytes = frame.width() * frame.height();
-    let pinned = through(setup, gpu, frame, depth, Way::Pinned)?;
-    let copied = through(setup, gpu, frame, depth, Way::Copied)?;
+    let pinned = through(setup, gpu, frame, depth, InputMemory::Pinned)?;
+    let copied = through(setup, gpu, frame, depth, InputMemory::Copied)?;
     let context = cudarc::driver::CudaContext::new(setup.gpu_index.unwrap_or(0))?;
     let bus = both_ways(&context, bytes, count(setup, bytes), setup.repeats)?;
     let rate = |time: Value| time.into_rate(2.0 * bytes as f64 / 1e3);
@@ -83,12 +83,12 @@ fn count(setup: &Setup, bytes: usize) -> usize {
 }
 
 /// Microseconds a frame.
-fn through(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame, depth: usize, way: Way) -> Result<Value> {
+fn through(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame, depth: usize, memory: InputMemory) -> Result<Value> {
     let mut ring = Ring::new(gpu, depth)?;
     // Several, in turns, so that none waits in a cache.
-    let sources: Vec<Frame> = match way {
-        Way::Pinned => (0..FRAMES).map(|_| pinned(&ring, frame)).collect::<Result<_>>()?,
-        Way::Copied => several(frame, FRAMES),
+    let sources: Vec<Frame> = match memory {
+        InputMemory::Pinned => (0..FRAMES).map(|_| pinned(&ring, frame)).collect::<Result<_>>()?,
+        InputMemory::Copied => several(frame, FRAMES),
     };
     let task = Task::new(frame, Settings::default(), whole(frame));
     let frames = count(setup, frame.width() * frame.height());

@@ -4,26 +4,26 @@
 use super::{NOTHING, RgbVariants, Widths, luma_vectors, module, plane_vectors};
 use crate::cuda::arguments::{ChromaPlaces, Colours, Samples, Weights};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::picture::Picture;
+use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
-pub(in crate::cuda) struct Chroma {
+pub(in crate::cuda) struct ChromaLauncher {
     stored: Widths,
     rgb: RgbVariants,
 }
 
-impl Chroma {
+impl ChromaLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::CHROMA)?;
-        Ok(Chroma { stored: Widths::load(&module, "chroma", "")?, rgb: RgbVariants::load(&module, "chroma")? })
+        Ok(ChromaLauncher { stored: Widths::load(&module, "chroma", "")?, rgb: RgbVariants::load(&module, "chroma")? })
     }
 
     /// Enqueues the scaling of the chroma samples of `picture`, whose luma has been mapped; nothing where they do not
     /// travel.
-    pub fn launch(&self, picture: &mut Picture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
+    pub fn launch(&self, picture: &mut DevicePicture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();
         let Some(places) = layout.chroma() else { return Ok(()) };
@@ -45,7 +45,7 @@ impl Chroma {
     /// When it is not RGB.
     pub fn launch_rgb(
         &self,
-        picture: &mut Picture,
+        picture: &mut DevicePicture,
         task: &Task,
         locally: bool,
         multiprocessors: u32,

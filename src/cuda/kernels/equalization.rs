@@ -7,24 +7,24 @@ use crate::cuda::arguments::{Levels, Modifiers};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::History;
 use crate::cuda::launch::Kernel;
-use crate::cuda::picture::Picture;
+use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
-pub(in crate::cuda) struct Equalization {
+pub(in crate::cuda) struct EqualizationLauncher {
     function: Kernel,
 }
 
-impl Equalization {
+impl EqualizationLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::EQUALIZATION)?;
-        Ok(Equalization { function: function(&module, "equalization")? })
+        Ok(EqualizationLauncher { function: function(&module, "equalization")? })
     }
 
     /// Enqueues the curve of `picture`, whose counts are then those of the next frame, and which `history` remembers.
-    pub fn launch(&self, picture: &mut Picture, history: &mut History, task: &Task) -> Result<(), Error> {
+    pub fn launch(&self, picture: &mut DevicePicture, history: &mut History, task: &Task) -> Result<(), Error> {
         let codes = picture.layout().codes();
         history.expect(picture.layout(), task)?;
         let (blocks, threads) = tuning::equalization(codes);

@@ -2,12 +2,12 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{VECTOR, function, luma_vectors, module};
-use crate::cuda::arguments::{Levels, MOST_PLANES, Modifiers, Plane, Planes, Samples};
+use crate::cuda::arguments::{Levels, MOST_PLANES, Modifiers, PlaneShare, Planes, Samples};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::{History, Totals};
 use crate::cuda::launch::Kernel;
-use crate::cuda::layout::{Arrangement, Layout};
-use crate::cuda::picture::Picture;
+use crate::cuda::layout::{Arrangement, BufferLayout};
+use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
 use crate::spec::{self, Method};
@@ -26,14 +26,14 @@ const RESERVED: u32 = 1 << 10;
 
 /// The variants for samples up to a depth.
 struct Variant {
-    row: tuning::Fused,
+    row: tuning::FusedTuning,
     plain: Kernel,
     /// The same for planes that are too large for shared memory.
     large: Kernel,
     modified: Kernel,
 }
 
-pub(in crate::cuda) struct Fused {
+pub(in crate::cuda) struct FusedLauncher {
     /// None where the GPU is too old, or cannot promise that all blocks of a launch are there at once.
     variants: Vec<Variant>,
     batch: Option<Kernel>,
@@ -45,7 +45,7 @@ pub(in crate::cuda) struct Fused {
     own_shared: u32,
 }
 
-impl Fused {
+impl FusedLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let asked = |attribute| {
             let value = context.attribute(attribute).doing("asking for what the device can do")?;
@@ -53,7 +53,7 @@ impl Fused {
         };
         let capability = context.compute_capability().doing("asking for the compute capability")?;
         if capability < OLDEST_DEVICE || asked(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? == 0 {
-            return Ok(Fused {
+            return Ok(FusedLauncher {
                 variants: Vec::new(),
                 batch: None,
                 multiprocessors: 0,
@@ -84,7 +84,7 @@ impl Fused {
         });
         let variants = variants.collect::<Result<_, Error>>()?;
         let batch = Some(kernel("fused_batch_u8")?);
-        Ok(Fused {
+        Ok(FusedLauncher {
             variants,
             batch,
             multiprocessors: asked(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
@@ -96,7 +96,7 @@ impl Fused {
 
     /// Whether this is for it: one curve, from all of a plane of nothing but luma, that is known once the frame has been
     /// counted.
-    pub fn suits(layout: &Layout, task: &Task) -> bool {
+    pub fn suits(layout: &BufferLayout, task: &Task) -> bool {
         let settings = &task.settings;
         layout.arrangement() == Arrangement::Luma
             && layout.padded_row() == 0
@@ -108,8 +108,8 @@ impl Fused {
     }
 
     /// Whether [`launch_batch`](Fused::launch_batch) is for it too.
-    pub fn suits_in_batches(layout: &Layout, task: &Task) -> bool {
-        Fused::suits(layout, task) && task.is_plain() && layout.sample().depth == 8
+    pub fn suits_in_batches(layout: &BufferLayout, task: &Task) -> bool {
+        FusedLauncher::suits(layout, task) && task.is_plain() && layout.sample().depth == 8
     }
 
     /// Whether this GPU has it.
@@ -117,12 +117,12 @@ impl Fused {
         self.batch.is_some()
     }
 
-    fn variant(&self, layout: &Layout) -> Option<&Variant> {
+    fn variant(&self, layout: &BufferLayout) -> Option<&Variant> {
         self.variants.iter().find(|variant| layout.sample().depth <= variant.row.depth)
     }
 
     /// Enqueues all of equalization of `picture`, in place.
-    pub fn launch(&self, picture: &mut Picture, history: &mut History, task: &Task) -> Result<(), Error> {
+    pub fn launch(&self, picture: &mut DevicePicture, history: &mut History, task: &Task) -> Result<(), Error> {
         let layout = picture.layout().clone();
         let variant = self.variant(&layout).expect("it is there and suits");
         let codes = layout.codes();
@@ -141,7 +141,7 @@ impl Fused {
         };
         let stream = picture.stream().clone();
         let (pixels, _order) = picture.pixels.device_ptr_mut(&stream);
-        let plane = Plane { from: pixels, to: pixels, share, kept };
+        let plane = PlaneShare { from: pixels, to: pixels, share, kept };
         let samples = Samples::of(&layout);
         let levels = Levels::new(task.levels, task.settings.strength);
         if !task.is_plain() {
@@ -182,10 +182,15 @@ impl Fused {
     }
 
     /// Enqueues plain equalization of many pictures, in place, which are alike and belong to one stream.
-    pub fn launch_batch(&self, pictures: &mut [Picture], history: &mut History, task: &Task) -> Result<(), Error> {
+    pub fn launch_batch(
+        &self,
+        pictures: &mut [DevicePicture],
+        history: &mut History,
+        task: &Task,
+    ) -> Result<(), Error> {
         let layout = pictures[0].layout().clone();
         let stream = pictures[0].stream().clone();
-        assert!(Fused::suits_in_batches(&layout, task));
+        assert!(FusedLauncher::suits_in_batches(&layout, task));
         let function = self.batch.as_ref().expect("it is there");
         let vectors = luma_vectors(&layout);
         let shape = tuning::batch(vectors * VECTOR as u32, self.multiprocessors);

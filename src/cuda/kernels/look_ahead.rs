@@ -5,7 +5,7 @@ use super::{function, module};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::{History, places};
 use crate::cuda::launch::Kernel;
-use crate::cuda::picture::Picture;
+use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
@@ -14,20 +14,20 @@ use std::sync::Arc;
 const THREADS: u32 = 256;
 const MOST_BLOCKS: u32 = 128;
 
-pub(in crate::cuda) struct LookAhead {
+pub(in crate::cuda) struct LookAheadLauncher {
     function: Kernel,
 }
 
-impl LookAhead {
+impl LookAheadLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::LOOK_AHEAD)?;
-        Ok(LookAhead { function: function(&module, "look_ahead")? })
+        Ok(LookAheadLauncher { function: function(&module, "look_ahead")? })
     }
 
     /// Enqueues the choice of the curve of `picture`, which was frame `number` of `history` and has waited for `waited` others.
     pub fn launch(
         &self,
-        picture: &mut Picture,
+        picture: &mut DevicePicture,
         history: &History,
         task: &Task,
         (number, waited): (u64, u32),

@@ -14,23 +14,23 @@ mod tile_curves;
 mod tile_histogram;
 mod tile_map;
 
-pub(super) use chroma::Chroma;
-pub(super) use equalization::Equalization;
-pub(super) use fused::Fused;
-pub(super) use histogram::Histogram;
-pub(super) use look_ahead::LookAhead;
-pub(super) use luminance::Luminance;
-pub(super) use map::Map;
-pub(super) use scan::Scan;
-pub(super) use surface::Surface;
-pub(super) use tile_curves::TileCurves;
-pub(super) use tile_histogram::TileHistogram;
-pub(super) use tile_map::TileMap;
+pub(super) use chroma::ChromaLauncher;
+pub(super) use equalization::EqualizationLauncher;
+pub(super) use fused::FusedLauncher;
+pub(super) use histogram::HistogramLauncher;
+pub(super) use look_ahead::LookAheadLauncher;
+pub(super) use luminance::LuminanceLauncher;
+pub(super) use map::MapLauncher;
+pub(super) use scan::ScanLauncher;
+pub(super) use surface::SurfaceLauncher;
+pub(super) use tile_curves::TileCurvesLauncher;
+pub(super) use tile_histogram::TileHistogramLauncher;
+pub(super) use tile_map::TileMapLauncher;
 
 use super::compiled::{self, Compiled, Module};
 use super::error::Error;
 use super::launch::Kernel;
-use super::layout::{Arrangement, Layout};
+use super::layout::{Arrangement, BufferLayout};
 use cudarc::driver::CudaContext;
 use std::sync::{Arc, OnceLock};
 
@@ -40,20 +40,20 @@ const VECTOR: usize = 16;
 /// A null pointer, for what a kernel is to do without.
 const NOTHING: u64 = 0;
 
-/// Declares [`Kernels`]: a field, and a function of the same name, for each kernel.
+/// Declares [`KernelLaunchers`]: a field, and a function of the same name, for each kernel.
 macro_rules! kernels {
     ($($name:ident: $kernel:ident,)*) => {
         /// All kernels. Each is loaded when it is first needed, as few videos need all of them. A GPU that there is no
         /// machine code for has the driver compile it on its first run on a machine, which takes 90 ms (0.3 ms from
         /// then on).
-        pub(super) struct Kernels {
+        pub(super) struct KernelLaunchers {
             context: Arc<CudaContext>,
             $($name: OnceLock<$kernel>,)*
         }
 
-        impl Kernels {
+        impl KernelLaunchers {
             fn none_yet(context: &Arc<CudaContext>) -> Self {
-                Kernels { context: context.clone(), $($name: OnceLock::new(),)* }
+                KernelLaunchers { context: context.clone(), $($name: OnceLock::new(),)* }
             }
 
             $(
@@ -67,24 +67,24 @@ macro_rules! kernels {
 }
 
 kernels! {
-    luminance: Luminance,
-    histogram: Histogram,
-    scan: Scan,
-    equalization: Equalization,
-    fused: Fused,
-    look_ahead: LookAhead,
-    map: Map,
-    chroma: Chroma,
-    tile_histogram: TileHistogram,
-    tile_curves: TileCurves,
-    tile_map: TileMap,
-    surface: Surface,
+    luminance: LuminanceLauncher,
+    histogram: HistogramLauncher,
+    scan: ScanLauncher,
+    equalization: EqualizationLauncher,
+    fused: FusedLauncher,
+    look_ahead: LookAheadLauncher,
+    map: MapLauncher,
+    chroma: ChromaLauncher,
+    tile_histogram: TileHistogramLauncher,
+    tile_curves: TileCurvesLauncher,
+    tile_map: TileMapLauncher,
+    surface: SurfaceLauncher,
 }
 
-impl Kernels {
+impl KernelLaunchers {
     /// Finds out whether the driver takes kernels as ours are, by one that nearly every frame needs.
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let kernels = Kernels::none_yet(context);
+        let kernels = KernelLaunchers::none_yet(context);
         kernels.map()?;
         Ok(kernels)
     }
@@ -123,7 +123,7 @@ impl Widths {
         })
     }
 
-    fn of(&self, layout: &Layout) -> &Kernel {
+    fn of(&self, layout: &BufferLayout) -> &Kernel {
         if layout.sample().bytes == 1 { &self.one } else { &self.two }
     }
 }
@@ -145,7 +145,7 @@ impl RgbVariants {
     }
 
     /// The variant for this layout; `None` where luma is stored.
-    fn of(&self, layout: &Layout) -> Option<&Kernel> {
+    fn of(&self, layout: &BufferLayout) -> Option<&Kernel> {
         match layout.arrangement() {
             Arrangement::Luma | Arrangement::Pairs { .. } => None,
             Arrangement::Packed { components: 3, .. } => Some(self.packed3.of(layout)),
@@ -167,7 +167,7 @@ impl LumaVariants {
     }
 
     /// The variant for this layout. The luminance that was made of RGB is plain.
-    fn of(&self, layout: &Layout) -> &Kernel {
+    fn of(&self, layout: &BufferLayout) -> &Kernel {
         match layout.arrangement() {
             Arrangement::Pairs { .. } => self.pairs.of(layout),
             _ => self.plain.of(layout),
@@ -176,18 +176,18 @@ impl LumaVariants {
 }
 
 /// How many pixels of the luma of `layout`, with what lies beside it, are in a vector.
-fn pixels_of_vector(layout: &Layout) -> u32 {
+fn pixels_of_vector(layout: &BufferLayout) -> u32 {
     let step = if let Arrangement::Pairs { .. } = layout.arrangement() { 2 } else { 1 };
     VECTOR as u32 / (step * u32::from(layout.sample().bytes))
 }
 
 /// How many vectors hold the luma of `layout`, with what lies beside it.
-fn luma_vectors(layout: &Layout) -> u32 {
+fn luma_vectors(layout: &BufferLayout) -> u32 {
     layout.pixels().div_ceil(pixels_of_vector(layout))
 }
 
 /// How many vectors lie between planes.
-fn plane_vectors(layout: &Layout) -> u32 {
+fn plane_vectors(layout: &BufferLayout) -> u32 {
     (layout.plane_distance() / VECTOR) as u32
 }
 

@@ -14,14 +14,14 @@ const THREADS: usize = 256;
 /// The most rows of a grid.
 const MOST_ROWS: usize = 65_535;
 
-pub(in crate::cuda) struct Surface {
+pub(in crate::cuda) struct SurfaceLauncher {
     codes: Kernel,
 }
 
-impl Surface {
+impl SurfaceLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::SURFACE)?;
-        Ok(Surface { codes: function(&module, "surface_u16")? })
+        Ok(SurfaceLauncher { codes: function(&module, "surface_u16")? })
     }
 
     /// Enqueues the codes of `from`, which lie `shift` bits up, into `to`.

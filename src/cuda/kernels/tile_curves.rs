@@ -6,27 +6,27 @@ use crate::cuda::arguments::{Levels, Modifiers, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::History;
 use crate::cuda::launch::Kernel;
-use crate::cuda::picture::Picture;
+use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
-pub(in crate::cuda) struct TileCurves {
+pub(in crate::cuda) struct TileCurvesLauncher {
     function: Kernel,
 }
 
-impl TileCurves {
+impl TileCurvesLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::TILE_CURVES)?;
-        Ok(TileCurves { function: function(&module, "tile_curves")? })
+        Ok(TileCurvesLauncher { function: function(&module, "tile_curves")? })
     }
 
     /// Enqueues the curves of the tiles of `picture`, which `history` remembers. With `in_totals` all
     /// codes have been counted to the totals in there, else to the counts of the picture; the next frame has others.
     pub fn launch(
         &self,
-        picture: &mut Picture,
+        picture: &mut DevicePicture,
         history: &mut History,
         task: &Task,
         in_totals: bool,

@@ -5,8 +5,8 @@ use super::{LumaVariants, NOTHING, module};
 use crate::cuda::arguments::{Levels, Samples, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::History;
-use crate::cuda::layout::Layout;
-use crate::cuda::picture::Picture;
+use crate::cuda::layout::BufferLayout;
+use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
 use cudarc::driver::{CudaContext, LaunchConfig};
@@ -15,18 +15,18 @@ use std::sync::Arc;
 /// The most counters of one copy in shared memory: one for each code up to 12 bits, else one for each bin.
 const MOST_COUNTERS: usize = 4096;
 
-pub(in crate::cuda) struct TileHistogram {
+pub(in crate::cuda) struct TileHistogramLauncher {
     variants: LumaVariants,
 }
 
-impl TileHistogram {
+impl TileHistogramLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::TILE_HISTOGRAM)?;
-        Ok(TileHistogram { variants: LumaVariants::load(&module, "tile_histogram")? })
+        Ok(TileHistogramLauncher { variants: LumaVariants::load(&module, "tile_histogram")? })
     }
 
     /// Whether the codes of the whole frame can be counted on the way: where there is a counter for each.
-    pub fn counts_codes(layout: &Layout) -> bool {
+    pub fn counts_codes(layout: &BufferLayout) -> bool {
         layout.codes() <= MOST_COUNTERS
     }
 
@@ -34,7 +34,7 @@ impl TileHistogram {
     /// all codes, to the totals in there.
     pub fn launch(
         &self,
-        picture: &mut Picture,
+        picture: &mut DevicePicture,
         task: &Task,
         totals: Option<&mut History>,
         multiprocessors: u32,

@@ -4,26 +4,26 @@
 use super::{LumaVariants, module, pixels_of_vector};
 use crate::cuda::arguments::{Inverse, Levels, Samples, Tiles};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::layout::Layout;
-use crate::cuda::picture::Picture;
+use crate::cuda::layout::BufferLayout;
+use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
 use crate::spec;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
-pub(in crate::cuda) struct TileMap {
+pub(in crate::cuda) struct TileMapLauncher {
     variants: LumaVariants,
 }
 
-impl TileMap {
+impl TileMapLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::TILE_MAP)?;
-        Ok(TileMap { variants: LumaVariants::load(&module, "tile_map")? })
+        Ok(TileMapLauncher { variants: LumaVariants::load(&module, "tile_map")? })
     }
 
     /// Enqueues the mapping of the luminance of `picture`: in place where it is stored, else into a plane of its own.
-    pub fn launch(&self, picture: &mut Picture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
+    pub fn launch(&self, picture: &mut DevicePicture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();
         let local = picture.local.as_mut().expect("buffers for tiles");
@@ -67,7 +67,7 @@ impl TileMap {
 }
 
 /// The most vectors that are one block's, where `parts` of them share a cell inside of the picture.
-fn vectors(grid: &spec::clahe::Tiles, layout: &Layout, parts: u32) -> u32 {
+fn vectors(grid: &spec::clahe::Tiles, layout: &BufferLayout, parts: u32) -> u32 {
     let (width, height) = (grid.width as u32, grid.height as u32);
     let pixels = pixels_of_vector(layout);
     let row = if layout.row_pixels().is_multiple_of(pixels) {

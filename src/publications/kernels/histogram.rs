@@ -7,7 +7,7 @@ use crate::cuda::arguments::Levels;
 use crate::cuda::error::{Doing, Error};
 use crate::publications::arguments::{Area, Counting};
 use crate::publications::shape::{self, DefaultShape, refused};
-use crate::publications::{HistogramVariant, Shape, Variants, Walk};
+use crate::publications::{HistogramVariant, LaunchShape, Variants, Walk};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ const COPIES: u32 = 32 << 10;
 const MOST_COPIES: u32 = 5;
 
 /// What is counted, and where to.
-pub(in crate::publications) struct CountedRegion<'a> {
+pub(in crate::publications) struct CountedArea<'a> {
     pub plane: &'a CudaSlice<u8>,
     /// 1, 2 or 4.
     pub element_bytes: u8,
@@ -36,20 +36,20 @@ pub(in crate::publications) struct CountedRegion<'a> {
 pub(in crate::publications) fn launch(
     loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,
-    counted: &CountedRegion,
+    counted: &CountedArea,
     variants: &Variants,
-    shape: &Shape,
+    shape: &LaunchShape,
 ) -> Result<(), Error> {
     let variant = variants.histogram.unwrap_or(HistogramVariant::Replicated);
-    let CountedRegion { plane, element_bytes, area, levels, counts, codes } = counted;
+    let CountedArea { plane, element_bytes, area, levels, counts, codes } = counted;
     let area = if shape.walk == Walk::Tiles { *area } else { area.in_one_row() };
     let is_wide = variant == HistogramVariant::Replicated;
     if is_wide && shape.walk == Walk::Tiles {
         return Err(refused("loads of 16 bytes go over rows, not over tiles"));
     }
     let at_once = if is_wide && area.is_plain() { 16 / u32::from(*element_bytes) } else { 1 };
-    let usual = DefaultShape::of_histogram(variant, loaded.multiprocessors());
-    let launch = shape::over(area.size(), variants, shape, usual, at_once)?;
+    let defaults = DefaultShape::of_histogram(variant, loaded.multiprocessors());
+    let launch = shape::over(area.size(), variants, shape, defaults, at_once)?;
 
     let window = if variant == HistogramVariant::Global { *codes } else { shape::window(*codes, loaded.shared()) };
     let log2_copies = if is_wide { (COPIES / (4 * window)).checked_ilog2().unwrap_or(0).min(MOST_COPIES) } else { 0 };

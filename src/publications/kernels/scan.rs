@@ -6,7 +6,7 @@ use super::loaded::{LoadedKernels, NOTHING, each};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::launch::Kernel;
 use crate::publications::shape::{self, refused};
-use crate::publications::{Formula, ScanVariant, Shape, Variants};
+use crate::publications::{Formula, LaunchShape, ScanVariant, Variants};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ impl Scan {
         stream: &Arc<CudaStream>,
         count: u32,
         variants: &Variants,
-        shape: &Shape,
+        shape: &LaunchShape,
         formula: Option<Formula>,
     ) -> Result<Self, Error> {
         let variant = variants.scan.unwrap_or(ScanVariant::WarpShuffle);
