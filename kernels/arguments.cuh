@@ -104,7 +104,7 @@ struct Weights {
 };
 
 // A plane and how it is shared out.
-struct PlaneShare {
+struct Plane {
     const uint4* from;
     uint4* to;       // may be the same
     unsigned share;  // vectors of a block
@@ -126,5 +126,5 @@ static_assert(sizeof(Modifiers) == 56, "Modifiers is not as in src/cuda/argument
 static_assert(sizeof(ChromaPlaces) == 56, "ChromaPlaces is not as in src/cuda/arguments.rs");
 static_assert(sizeof(Colours) == 32, "Colours is not as in src/cuda/arguments.rs");
 static_assert(sizeof(Weights) == 16, "Weights is not as in src/cuda/arguments.rs");
-static_assert(sizeof(PlaneShare) == 24, "PlaneShare is not as in src/cuda/arguments.rs");
+static_assert(sizeof(Plane) == 24, "Plane is not as in src/cuda/arguments.rs");
 static_assert(sizeof(Planes) == 512, "Planes is not as in src/cuda/arguments.rs");

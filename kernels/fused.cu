@@ -213,7 +213,7 @@ __device__ __forceinline__ void plain_curve(unsigned* totals, unsigned codes, un
 // are held in registers.
 template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew, bool IN_BATCH, unsigned HOLD, typename Prepare,
           typename MakeCurve, typename Judge>
-__device__ __forceinline__ void on_chip(PlaneShare plane, Succession succession, unsigned block, Samples samples,
+__device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsigned block, Samples samples,
                                         Levels levels, unsigned* totals, unsigned* emptied, bool alone, Prepare prepare,
                                         MakeCurve make_curve, Judge judge) {
     unsigned codes = samples.max + 1u;
@@ -297,7 +297,7 @@ __device__ __forceinline__ void on_chip(PlaneShare plane, Succession succession,
 constexpr Succession ALONE = {false, nullptr};
 
 template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew, unsigned HOLD>
-__device__ __forceinline__ void plain(PlaneShare plane, Samples samples, Levels levels, unsigned* totals,
+__device__ __forceinline__ void plain(Plane plane, Samples samples, Levels levels, unsigned* totals,
                                       unsigned* emptied) {
     __shared__ Tally tally;
     on_chip<S, LOG2_COPIES, PER, Crew, false, HOLD>(
@@ -392,7 +392,7 @@ __device__ __forceinline__ void modified_curve(unsigned* totals, unsigned codes,
 }
 
 template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew>
-__device__ __forceinline__ void modified(PlaneShare plane, Samples samples, Levels levels, const Modifiers& m,
+__device__ __forceinline__ void modified(Plane plane, Samples samples, Levels levels, const Modifiers& m,
                                          unsigned* totals, unsigned* emptied, const History& history) {
     __shared__ Tally tally;
     __shared__ Room room;
@@ -444,16 +444,16 @@ __device__ __forceinline__ void modified(PlaneShare plane, Samples samples, Leve
 // where a warp is left to be the judge. Planes that are too large for shared memory have a kernel of their own: registers
 // that are not needed would be in the way of the next launch.
 #define FUSED(NAME, S, LOG2_COPIES, PER, WARPS, MODIFIED_PER, MODIFIED_WARPS)                                       \
-    extern "C" __global__ __launch_bounds__(1024) void fused_##NAME(PlaneShare plane, Samples samples, Levels levels,    \
+    extern "C" __global__ __launch_bounds__(1024) void fused_##NAME(Plane plane, Samples samples, Levels levels,    \
                                                                     unsigned* totals, unsigned* emptied) {          \
         plain<S, LOG2_COPIES, PER, Crew<WARPS>, 0u>(plane, samples, levels, totals, emptied);                       \
     }                                                                                                               \
     extern "C" __global__ __launch_bounds__(1024) void fused_large_##NAME(                                          \
-        PlaneShare plane, Samples samples, Levels levels, unsigned* totals, unsigned* emptied) {                         \
+        Plane plane, Samples samples, Levels levels, unsigned* totals, unsigned* emptied) {                         \
         plain<S, LOG2_COPIES, PER, Crew<WARPS>, HELD>(plane, samples, levels, totals, emptied);                     \
     }                                                                                                               \
     extern "C" __global__ __launch_bounds__(1024) void fused_modified_##NAME(                                       \
-        PlaneShare plane, Samples samples, Levels levels, Modifiers m, unsigned* totals, unsigned* emptied,              \
+        Plane plane, Samples samples, Levels levels, Modifiers m, unsigned* totals, unsigned* emptied,              \
         unsigned* slots, Sum* sums, Scenes* states, unsigned* marks) {                                              \
         History history = {slots, sums, states, marks};                                                             \
         modified<S, LOG2_COPIES, MODIFIED_PER, Crew<MODIFIED_WARPS>>(plane, samples, levels, m, totals, emptied,    \
@@ -478,7 +478,7 @@ extern "C" __global__ __launch_bounds__(1024) void fused_batch_u8(Planes planes,
 #pragma unroll 1
     for (unsigned index = blockIdx.x / team; index < count; index += teams) {
         uint4* pixels = reinterpret_cast<uint4*>(planes.of[index]);
-        PlaneShare plane = {pixels, pixels, share, kept};
+        Plane plane = {pixels, pixels, share, kept};
         bool is_last = count - index <= teams;
         Succession succession = {
             is_fetched, is_last ? nullptr : reinterpret_cast<const uint4*>(planes.of[index + teams])};

@@ -1,5 +1,5 @@
-//! Launches kernels, so that they overlap on GPUs that can: the next one of a stream begins while the one before it ends
-//! (programmatic dependent launches; `kernels/launch.cuh` is the other side of it).
+//! Launches kernels. On GPUs that support programmatic dependent launches, a kernel begins while the kernel before it
+//! in the stream ends (`kernels/launch.cuh` is the device side).
 #![allow(unsafe_code, reason = "launches that the bindings do not have")]
 
 use super::compiled::Module;
@@ -14,23 +14,24 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// The oldest architecture whose code waits for the kernel before it by itself.
+/// The oldest architecture whose code itself waits for the previous kernel of the stream.
 const OVERLAPS_FROM: (i32, i32) = (9, 0);
 
-/// For each device, the stream that last got a kernel whose blocks wait for each other.
+/// The stream of each device that last received a kernel whose blocks wait for each other.
 static LAST_STREAMS: Mutex<BTreeMap<usize, Arc<CudaStream>>> = Mutex::new(BTreeMap::new());
 
 fn last_streams() -> MutexGuard<'static, BTreeMap<usize, Arc<CudaStream>>> {
     LAST_STREAMS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Says that this stream gets no more kernels whose blocks wait for each other, and waits until those it has got are done: as
-/// long as others may have to wait for it, it is kept, and its context with it.
+/// Removes this stream from [`LAST_STREAMS`], after waiting for its kernels: it gets no more kernels whose blocks wait
+/// for each other. Until then the entry keeps the stream and its context alive, because other streams may have to wait
+/// for it.
 pub(super) fn retire(stream: &Arc<CudaStream>) {
     let mut last_streams = last_streams();
     let device = stream.context().ordinal();
     if last_streams.get(&device).is_some_and(|last| Arc::ptr_eq(last, stream)) {
-        // If waiting fails, the context is broken and nothing runs there any more.
+        // If waiting fails, the context is broken and nothing runs in it.
         let _ = stream.synchronize();
         last_streams.remove(&device);
     }
@@ -39,7 +40,7 @@ pub(super) fn retire(stream: &Arc<CudaStream>) {
 /// A kernel, ready to be launched.
 pub(crate) struct Kernel {
     function: CudaFunction,
-    /// Whether it waits for the kernel before it by itself, and the driver may know.
+    /// Whether its code waits for the previous kernel, so that the launch may overlap with it.
     overlaps: bool,
 }
 
@@ -47,13 +48,13 @@ impl Kernel {
     /// The kernel of this name.
     ///
     /// # Errors
-    /// When there is none.
+    /// When the module has no kernel of this name.
     pub fn new(module: &Module, name: &str) -> Result<Self, Error> {
         let overlaps = module.code().architecture() >= OVERLAPS_FROM && !is_shared();
         Ok(Kernel { function: module.function(name)?, overlaps })
     }
 
-    /// A launch on this stream, to which the kernel's arguments are added.
+    /// Starts a launch on this stream; [`Launch::arg`] adds the arguments.
     pub fn on<'a>(&'a self, stream: &'a Arc<CudaStream>) -> Launch<'a> {
         Launch { kernel: self, stream, arguments: Vec::new(), borrowed: PhantomData }
     }
@@ -66,23 +67,23 @@ impl Deref for Kernel {
     }
 }
 
-/// What a kernel takes by value: it has the bytes that the kernel's type has, as [`DeviceRepr`] promises.
+/// An argument that a kernel takes by value. Its bytes are those of the kernel's type, as [`DeviceRepr`] promises.
 pub(crate) trait KernelValue: DeviceRepr {}
 
 impl KernelValue for u32 {}
 impl KernelValue for u64 {}
 
-/// What can be an argument of a kernel: a [`KernelValue`] or a buffer.
+/// An argument of a kernel: a [`KernelValue`] or a buffer.
 pub(crate) trait Argument<'a> {
-    /// How the driver finds it.
+    /// The address or value for the driver.
     fn place(self, stream: &CudaStream) -> ArgumentAddress;
 }
 
-/// Where the driver finds an argument.
+/// What the driver reads an argument from.
 pub(crate) enum ArgumentAddress {
     /// There.
     Host(*const c_void),
-    /// It is this address on the device.
+    /// The argument is this device address.
     Device(sys::CUdeviceptr),
 }
 
@@ -110,7 +111,7 @@ impl<'a, T> Argument<'a> for &'a CudaView<'_, T> {
     }
 }
 
-/// A launch that is being put together.
+/// The builder of a launch.
 pub(crate) struct Launch<'a> {
     kernel: &'a Kernel,
     stream: &'a Arc<CudaStream>,
@@ -131,8 +132,8 @@ impl<'a> Launch<'a> {
     /// When the driver refuses it.
     ///
     /// # Safety
-    /// The arguments are those of the kernel, with buffers as long as it takes them to be, which nothing else uses until the
-    /// stream is past it.
+    /// The arguments are those of the kernel. Buffers have the lengths that it expects, and nothing else uses them
+    /// until the kernel has run.
     pub unsafe fn launch(&mut self, config: LaunchConfig) -> Result<(), DriverError> {
         let overlaps =
             self.kernel.overlaps.then(|| attribute(Attribute::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION));

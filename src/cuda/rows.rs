@@ -1,9 +1,9 @@
-//! Rows with padding between them, as the driver copies them.
+//! The driver's two-dimensional copies: rows with padding between them.
 
 use cudarc::driver::sys::{CUDA_MEMCPY2D, CUmemorytype};
 use std::ptr;
 
-/// Where rows begin.
+/// The address of the first row.
 #[derive(Clone, Copy)]
 pub(super) enum RowsAddress {
     Host(*const u8),
@@ -27,8 +27,8 @@ impl RowsAddress {
     }
 }
 
-/// The copy of `rows` rows of `row_bytes` bytes from one place to another, with the pitch that they have in each. What it
-/// writes on the host has to be memory that may be written.
+/// The copy of `rows` rows of `row_bytes` bytes, with a pitch on each side. If `to` is on the host, its memory must be
+/// writable.
 pub(super) fn copy_of_rows(
     (from, from_pitch): (RowsAddress, usize),
     (to, to_pitch): (RowsAddress, usize),

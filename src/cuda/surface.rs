@@ -1,5 +1,5 @@
-//! Pictures that a decoder on this GPU has made: luma is copied into memory of ours beside it, as the decoder's own may
-//! only be read and is wanted back, and stays on the GPU until it is equalized. Chroma comes down, for the encoder.
+//! Pictures of a decoder on this GPU. Luma is copied within the GPU, because the decoder reuses its own memory, and
+//! stays there until it is equalized. Chroma is downloaded, for the encoder.
 #![allow(unsafe_code, reason = "copies between addresses that a decoder gives")]
 
 use super::context::Gpu;
@@ -11,20 +11,20 @@ use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, result, sys};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The most bytes of the GPU's memory that frames wait in: 258 frames of 8-bit luma at 1080p, 64 at 4K.
+/// The most bytes of GPU memory for waiting frames: 258 frames of 8-bit luma at 1080p, 64 at 4K.
 const MOST_ON_DEVICE: usize = 512 << 20;
 
-/// Takes pictures over from a decoder.
+/// Copies pictures from a decoder.
 pub(super) struct SurfaceImporter {
     pool: Arc<LumaPool>,
-    /// What adopting a picture consists of, after the decoder's work.
+    /// The stream of the copies, after the decoder's work.
     stream: Arc<CudaStream>,
-    /// Where chroma comes down; whoever takes it apart gives it back at once.
+    /// Buffers for downloaded chroma, each in use only until Cb and Cr are separated.
     pairs: PinnedPool,
 }
 
 impl SurfaceImporter {
-    /// Ready to take pictures over.
+    /// An importer for pictures of decoders on this GPU.
     ///
     /// # Errors
     /// When a stream cannot be made.
@@ -32,16 +32,16 @@ impl SurfaceImporter {
         let stream = || gpu.context.new_stream().doing("making a stream");
         let pool = LumaPool {
             gpu: gpu.clone(),
-            down: stream()?,
+            download: stream()?,
             idle: Mutex::default(),
-            in_all: AtomicUsize::new(0),
+            allocated_bytes: AtomicUsize::new(0),
             host: HostPool::default(),
         };
         Ok(SurfaceImporter { pool: Arc::new(pool), stream: stream()?, pairs: PinnedPool::new(&gpu.context) })
     }
 
-    /// Takes a picture over, waiting until its samples lie where they are to; `None` when it belongs to another context,
-    /// as much waits on the GPU as may, or the GPU refuses.
+    /// Copies a picture, and waits until its samples are copied; `None` when it belongs to another context, when the
+    /// memory for waiting frames is used up, or when a call fails.
     ///
     /// # Safety
     /// As for [`Pool::adopt`](crate::frame::Pool::adopt).
@@ -49,11 +49,11 @@ impl SurfaceImporter {
         if surface.context != self.pool.context() {
             return None;
         }
-        let luma = LumaPool::lend(&self.pool, &surface.luma, surface.stride)?;
+        let luma = LumaPool::take_rows(&self.pool, &surface.luma, surface.stride)?;
         let mut pairs = self.pairs.take(surface.pairs.row_bytes * surface.pairs.rows).ok()?;
-        // SAFETY: by the caller's promise; luma and pairs are new, and as long as the surface asks for.
+        // SAFETY: by the caller's promise; luma and pairs are new, and as long as those of the surface.
         let copied = unsafe { self.enqueue(surface, &luma.rows, &mut pairs) };
-        // Also after an error: what has been enqueued before it must not find the memory in other hands.
+        // Also after an error: copies that were enqueued before it still use the memory.
         let done = self.stream.synchronize().doing("copying a decoded picture");
         copied.and(done).ok()?;
         Some(Adopted { luma: Arc::new(luma), pairs: Box::new(pairs) })
@@ -73,8 +73,8 @@ impl SurfaceImporter {
         unsafe { result::event::record(decoded.cu_event(), surface.stream as sys::CUstream) }.doing(doing)?;
         self.stream.wait(&decoded).doing("ordering streams")?;
         if surface.shift > 0 {
-            // SAFETY: by the caller's promise. Rows of both begin at whole vectors, or the launcher refuses; the
-            // decoder's pitch and ours leave room for whole vectors behind each row.
+            // SAFETY: by the caller's promise. Rows of both begin at whole vectors, or the launcher refuses; both
+            // pitches leave room for whole vectors behind each row.
             unsafe { gpu.kernels.surface()?.launch(&self.stream, &surface.luma, luma, surface.shift)? };
         } else {
             // SAFETY: by the caller's promise, both sides have these rows.
@@ -97,14 +97,14 @@ impl SurfaceImporter {
     }
 }
 
-/// Memory on the GPU for frames that wait, used again when the last holder lets go.
+/// A pool of GPU memory for waiting frames. A buffer returns to it when its last reference is dropped.
 struct LumaPool {
     gpu: Arc<Gpu>,
-    /// What is asked for on the host all the same comes down here.
-    down: Arc<CudaStream>,
+    /// The stream of downloads, for planes that are read on the host.
+    download: Arc<CudaStream>,
     idle: Mutex<Vec<CudaSlice<u8>>>,
     /// Bytes that are allocated, idle or not.
-    in_all: AtomicUsize,
+    allocated_bytes: AtomicUsize,
     host: HostPool,
 }
 
@@ -114,51 +114,51 @@ impl LumaPool {
         self.gpu.context.cu_ctx() as usize
     }
 
-    /// Memory for rows like these at another pitch, its content unspecified; `None` when there is none left.
-    fn lend(pool: &Arc<LumaPool>, rows: &DeviceRows, pitch: usize) -> Option<DeviceLuma> {
+    /// Memory for rows like `rows` at another pitch, with unspecified content; `None` when the pool is used up.
+    fn take_rows(pool: &Arc<LumaPool>, rows: &DeviceRows, pitch: usize) -> Option<DeviceLuma> {
         let buffer = pool.take(pitch * rows.rows)?;
-        let address = buffer.device_ptr(&pool.down).0;
+        let address = buffer.device_ptr(&pool.download).0;
         let rows = DeviceRows { address, pitch, ..*rows };
         Some(DeviceLuma { rows, buffer: Some(buffer), host: OnceLock::new(), pool: pool.clone() })
     }
 
     fn take(&self, len: usize) -> Option<CudaSlice<u8>> {
-        // Freeing takes a context that is bound.
+        // Freeing requires a bound context.
         self.gpu.context.bind_to_thread().ok()?;
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whatever is of another size was made for another size of picture.
+        // Buffers of another length are for another size of picture.
         for other in idle.extract_if(.., |buffer| buffer.len() != len) {
-            self.in_all.fetch_sub(other.len(), Ordering::Relaxed);
+            self.allocated_bytes.fetch_sub(other.len(), Ordering::Relaxed);
         }
         if let Some(buffer) = idle.pop() {
             return Some(buffer);
         }
-        if self.in_all.load(Ordering::Relaxed) + len > MOST_ON_DEVICE {
+        if self.allocated_bytes.load(Ordering::Relaxed) + len > MOST_ON_DEVICE {
             return None;
         }
         // SAFETY: only bytes that the copy of a surface has written are read.
-        let buffer = unsafe { self.down.alloc(len) }.ok()?;
-        // From now on other streams may use it too.
-        self.down.synchronize().ok()?;
-        self.in_all.fetch_add(len, Ordering::Relaxed);
+        let buffer = unsafe { self.download.alloc(len) }.ok()?;
+        // Allocation is ordered on `download`; after this other streams may use the buffer too.
+        self.download.synchronize().ok()?;
+        self.allocated_bytes.fetch_add(len, Ordering::Relaxed);
         Some(buffer)
     }
 }
 
 impl Drop for LumaPool {
     fn drop(&mut self) {
-        // The thread may be an encoder's, which has never seen the context; a failure cannot be reported from here.
+        // The thread may be an encoder's, to which the context is not bound; a failure cannot be reported from here.
         let _ = self.gpu.context.bind_to_thread();
     }
 }
 
-/// Rows on the GPU; their memory goes back to the pool when dropped. Whoever enqueues a copy of them holds on to them
-/// until it is done.
+/// Luma on the GPU; its memory returns to the pool when dropped. Code that enqueues a copy of it must keep it until the
+/// copy is done.
 struct DeviceLuma {
     rows: DeviceRows,
     /// `None` only while it is being dropped.
     buffer: Option<CudaSlice<u8>>,
-    /// The same on the host, from the first request for it on.
+    /// The same rows on the host, after the first read there.
     host: OnceLock<HostBuffer>,
     pool: Arc<LumaPool>,
 }
@@ -172,7 +172,7 @@ impl DeviceLuma {
         let DeviceRows { address, pitch, row_bytes, rows } = self.rows;
         let below = (RowsAddress::Host(host.as_mut_ptr()), pitch);
         let copy = copy_of_rows((RowsAddress::Device(address), pitch), below, row_bytes, rows);
-        let stream = &self.pool.down;
+        let stream = &self.pool.download;
         // SAFETY: both sides have these rows. They were written before `adopt` returned and are only read since; the
         // host's side is waited for below. The driver reads `copy` before it returns, and the context is bound.
         let copied = unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.cu_stream()) }.result();
@@ -202,7 +202,7 @@ impl Memory for DeviceLuma {
     fn bring_down(&self) -> anyhow::Result<()> {
         if !self.is_on_host() {
             let host = self.copy_down()?;
-            // Another thread may have been faster, with the same bytes.
+            // Another thread may have set it first, with the same bytes.
             let _ = self.host.set(host);
         }
         Ok(())

@@ -1,12 +1,12 @@
-//! What is to be done with a frame on the GPU. A task is made for a frame, and checked against the buffers that it meets:
-//! the kernels take its levels and its region on trust.
+//! The parameters of one frame on the GPU. A task is made for a frame, and is checked against the buffers that it is
+//! used with, because the kernels do not check levels and region.
 
 use super::layout::BufferLayout;
 use crate::frame::{Frame, Matrix, Range};
 use crate::spec::clahe::{TileBins, Tiles};
 use crate::spec::{Gain, Levels, Method, Plateau, Rect, Settings, Weights};
 
-/// What comes down with a frame beside its samples.
+/// The data that is downloaded with a frame's samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Readback {
     /// Nothing.
@@ -18,27 +18,26 @@ pub enum Readback {
     Everything,
 }
 
-/// What is to be done with a frame.
+/// The parameters of one frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
-    /// Which codes of its luminance are levels.
+    /// The codes of its luminance that are levels.
     pub(super) levels: Levels,
-    /// How RGB makes luminance.
+    /// The weights of R, G and B in the luminance.
     pub(super) weights: Weights,
-    /// How it is equalized.
+    /// The settings of the equalization.
     pub(super) settings: Settings,
-    /// The part that is counted, which lies in a picture of this size.
+    /// The region that is counted, within `size`.
     pub(super) counted: Rect,
     size: (usize, usize),
-    /// How many samples are counted.
+    /// The number of samples that are counted.
     pub(super) samples: u64,
-    /// What comes down with it.
+    /// The data that is downloaded with it.
     pub(super) readback: Readback,
 }
 
 impl Task {
-    /// To equalize `frame`, with the samples in `counted` counted as far as it lies in the frame, or all of them if none
-    /// of it does.
+    /// Equalizes `frame`. Counts the samples of `counted` that lie in the frame, or the whole frame if none of them do.
     pub fn new(frame: &Frame, settings: Settings, counted: Rect) -> Self {
         let size = (frame.width(), frame.height());
         let counted = counted.within(size).unwrap_or(Rect::whole(size));
@@ -56,7 +55,8 @@ impl Task {
         Task { levels, weights, settings, counted, size, samples, readback: Readback::Nothing }
     }
 
-    /// To take in `samples` samples of these levels that were counted elsewhere, of a picture of this size.
+    /// Adds the counts of another backend to the history: of `samples` samples of these levels, from a picture of this
+    /// size.
     pub(super) fn for_counts(levels: Levels, size: (usize, usize), settings: Settings, samples: u64) -> Self {
         let (weights, counted) = (Weights::BT601, Rect::whole(size));
         Task { levels, weights, settings, counted, size, samples, readback: Readback::Nothing }
@@ -74,7 +74,7 @@ impl Task {
         Task { settings, ..self }
     }
 
-    /// Makes sure that it is for pictures of this layout.
+    /// Checks that it is for pictures of this layout.
     ///
     /// # Panics
     /// When it was made for a frame of another size or depth.
@@ -92,12 +92,12 @@ impl Task {
         Some((Tiles::new(columns, rows, layout.size()), bins))
     }
 
-    /// Whether all of a picture is counted.
+    /// Whether the whole picture is counted.
     pub(super) fn is_whole(&self, layout: &BufferLayout) -> bool {
         self.counted == Rect::whole(layout.size())
     }
 
-    /// Whether the curve depends on the plain histogram of the frame and on nothing else.
+    /// Whether the curve depends on the plain histogram of the frame alone.
     pub(super) fn is_plain(&self) -> bool {
         let Settings { smoothing, plateau, bins, max_gain, .. } = self.settings;
         smoothing.frames() == 1 && plateau == Plateau::Off && bins.is_none() && max_gain == Gain::OFF

@@ -57,12 +57,12 @@ impl StageKernels for ChosenKernels {
         if self.variants.scan.is_none() {
             return Ok(false);
         }
-        let StageBuffers { stream, layout, counted, levels, strength, counts, curve, kept, .. } = picture;
-        let kept = match kept {
-            Some(kept) => kept,
-            None => kept.insert(Box::new(self.room(&stream, layout.codes())?)),
+        let StageBuffers { stream, layout, counted, levels, strength, counts, curve, state, .. } = picture;
+        let state = match state {
+            Some(state) => state,
+            None => state.insert(Box::new(self.room(&stream, layout.codes())?)),
         };
-        let room: &ScanRoom = kept.downcast_ref().expect("nothing else is kept there");
+        let room: &ScanRoom = state.downcast_ref().expect("nothing else is kept there");
         kernels::scan(&stream, &room.scan, counts, &room.cdf)?;
         kernels::cdf_min(&self.loaded, &stream, &room.cdf, &room.least, &self.variants, None)?;
         let levels = Levels::new(levels, strength);

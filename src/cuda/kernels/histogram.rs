@@ -1,4 +1,4 @@
-//! Launches `kernels/histogram.cu`: how often each code occurs.
+//! Launches `kernels/histogram.cu`: the count of each code.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{LumaVariants, luma_vectors, module};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(in crate::cuda) struct HistogramLauncher {
     whole: LumaVariants,
     region: LumaVariants,
-    /// Shared memory that a block may have, in bytes.
+    /// The most shared memory of a block, in bytes.
     most_shared: u32,
 }
 
@@ -35,7 +35,7 @@ impl HistogramLauncher {
         Ok(HistogramLauncher { whole, region, most_shared: most_shared.unsigned_abs() })
     }
 
-    /// Enqueues the counting of `picture`, whose counts have to be zero.
+    /// Enqueues the counting of `picture`, whose counts are zero.
     pub fn launch(&self, picture: &mut DevicePicture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout();

@@ -1,4 +1,4 @@
-//! Launches `kernels/look_ahead.cu`: the curve of a frame that has waited for others.
+//! Launches `kernels/look_ahead.cu`: the curve of a frame of the look-ahead.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{function, module};
@@ -10,7 +10,7 @@ use crate::cuda::task::Task;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
-/// Threads of a block, and the most blocks: a copy of a few hundred bytes, or of a few million.
+/// Threads of a block, and the most blocks. The kernel copies a few hundred bytes, or a few million.
 const THREADS: u32 = 256;
 const MOST_BLOCKS: u32 = 128;
 
@@ -24,7 +24,8 @@ impl LookAheadLauncher {
         Ok(LookAheadLauncher { function: function(&module, "look_ahead")? })
     }
 
-    /// Enqueues the choice of the curve of `picture`, which was frame `number` of `history` and has waited for `waited` others.
+    /// Enqueues the choice of the curve of `picture`, which is frame `number` of `history`, after `waited` later
+    /// frames.
     pub fn launch(
         &self,
         picture: &mut DevicePicture,
@@ -45,9 +46,9 @@ impl LookAheadLauncher {
         };
         let marks = history.marks.slice(history.latest_marks(slots));
         let first = history.place(number, smoothing) as u32;
-        assert!(waited <= smoothing.ahead() && history.kept.len() == places as usize * of_picture.len());
+        assert!(waited <= smoothing.ahead() && history.kept_curves.len() == places as usize * of_picture.len());
         let mut launch = self.function.on(&stream);
-        launch.arg(&marks).arg(&slots).arg(&slot).arg(&waited).arg(&history.kept).arg(&places).arg(&first);
+        launch.arg(&marks).arg(&slots).arg(&slot).arg(&waited).arg(&history.kept_curves).arg(&places).arg(&first);
         launch.arg(&entries).arg(of_picture);
         // SAFETY: the arguments are those of the kernel. There is a mark for each slot, a place for this frame and each
         // that it has waited for, and each place has as many entries as the picture's curves; all buffers belong to this

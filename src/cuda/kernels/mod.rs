@@ -1,5 +1,5 @@
-//! A launcher for each file in `kernels/`, by the same name. `kernels/README.md` says what a kernel expects; its
-//! launcher sees to it, and can therefore be called without further care.
+//! A launcher for each file in `kernels/`, with the same name. `kernels/README.md` states the preconditions of the
+//! kernels; the launchers meet them, so calling a launcher is safe.
 
 mod chroma;
 mod equalization;
@@ -37,29 +37,29 @@ use std::sync::{Arc, OnceLock};
 /// Bytes that a thread loads at once.
 const VECTOR: usize = 16;
 
-/// A null pointer, for what a kernel is to do without.
-const NOTHING: u64 = 0;
+/// A null pointer, for an optional buffer that a kernel is launched without.
+const NULL: u64 = 0;
 
-/// Declares [`KernelLaunchers`]: a field, and a function of the same name, for each kernel.
+/// Declares [`KernelLaunchers`]: a field, and a method of the same name, for each launcher.
 macro_rules! kernels {
     ($($name:ident: $kernel:ident,)*) => {
-        /// All kernels. Each is loaded when it is first needed, as few videos need all of them. A GPU that there is no
-        /// machine code for has the driver compile it on its first run on a machine, which takes 90 ms (0.3 ms from
-        /// then on).
+        /// All launchers. Each is loaded on first use, because few videos need all of them. For a GPU without machine
+        /// code in the archive, the driver compiles the PTX on the first run on a machine, which takes 90 ms (0.3 ms
+        /// after that).
         pub(super) struct KernelLaunchers {
             context: Arc<CudaContext>,
             $($name: OnceLock<$kernel>,)*
         }
 
         impl KernelLaunchers {
-            fn none_yet(context: &Arc<CudaContext>) -> Self {
+            fn unloaded(context: &Arc<CudaContext>) -> Self {
                 KernelLaunchers { context: context.clone(), $($name: OnceLock::new(),)* }
             }
 
             $(
-                /// Loads it, unless that has been done.
+                /// The launcher, loaded on first use.
                 pub fn $name(&self) -> Result<&$kernel, Error> {
-                    once(&self.$name, || $kernel::load(&self.context))
+                    get_or_load(&self.$name, || $kernel::load(&self.context))
                 }
             )*
         }
@@ -82,16 +82,16 @@ kernels! {
 }
 
 impl KernelLaunchers {
-    /// Finds out whether the driver takes kernels as ours are, by one that nearly every frame needs.
+    /// Loads the launcher that nearly every frame needs, to check that the driver accepts the kernels.
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let kernels = KernelLaunchers::none_yet(context);
+        let kernels = KernelLaunchers::unloaded(context);
         kernels.map()?;
         Ok(kernels)
     }
 }
 
-/// What is in the cell, made by `make` if there is nothing yet. Threads that come at the same time may make it twice.
-fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T, Error>) -> Result<&T, Error> {
+/// The value of the cell, made by `make` on first use. Threads that come at the same time may make it twice.
+fn get_or_load<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T, Error>) -> Result<&T, Error> {
     match cell.get() {
         Some(made) => Ok(made),
         None => {
@@ -109,7 +109,7 @@ fn function(module: &Module, name: &str) -> Result<Kernel, Error> {
     Kernel::new(module, name)
 }
 
-/// The variants of a kernel for one arrangement of the samples: one byte wide and two.
+/// The variants of a kernel for samples of one byte and of two.
 struct Widths {
     one: Kernel,
     two: Kernel,
@@ -166,7 +166,7 @@ impl LumaVariants {
         Ok(LumaVariants { plain: Widths::load(module, kernel, "")?, pairs: Widths::load(module, kernel, "_pairs")? })
     }
 
-    /// The variant for this layout. The luminance that was made of RGB is plain.
+    /// The variant for this layout. The luminance of RGB is plain.
     fn of(&self, layout: &BufferLayout) -> &Kernel {
         match layout.arrangement() {
             Arrangement::Pairs { .. } => self.pairs.of(layout),
@@ -175,18 +175,18 @@ impl LumaVariants {
     }
 }
 
-/// How many pixels of the luma of `layout`, with what lies beside it, are in a vector.
+/// Pixels of `layout` per vector of the plane with the luma.
 fn pixels_of_vector(layout: &BufferLayout) -> u32 {
     let step = if let Arrangement::Pairs { .. } = layout.arrangement() { 2 } else { 1 };
     VECTOR as u32 / (step * u32::from(layout.sample().bytes))
 }
 
-/// How many vectors hold the luma of `layout`, with what lies beside it.
+/// Vectors of the plane with the luma.
 fn luma_vectors(layout: &BufferLayout) -> u32 {
     layout.pixels().div_ceil(pixels_of_vector(layout))
 }
 
-/// How many vectors lie between planes.
+/// Vectors from one plane to the next.
 fn plane_vectors(layout: &BufferLayout) -> u32 {
     (layout.plane_distance() / VECTOR) as u32
 }

@@ -17,7 +17,7 @@ pub(in crate::cuda) struct ScanLauncher {
 }
 
 impl ScanLauncher {
-    /// Entries of what [`launch`](Scan::launch) takes for the segments of the blocks: two of each.
+    /// Entries of the buffer for the segments of the blocks: two per block.
     pub const SEGMENTS: usize = 2 * tuning::SCAN_BLOCKS as usize;
 
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
@@ -25,7 +25,8 @@ impl ScanLauncher {
         Ok(ScanLauncher { sums: function(&module, "scan_sums")?, scan: function(&module, "scan")? })
     }
 
-    /// Enqueues the curve of `picture`. The counts of the frame before are emptied, and are the next frame's.
+    /// Enqueues the curve of `picture`. Clears the counts of the frame before, and swaps both buffers for the next
+    /// frame.
     pub fn launch(
         &self,
         picture: &mut DevicePicture,
@@ -48,7 +49,7 @@ impl ScanLauncher {
         Ok(())
     }
 
-    /// Launches no block at all, which the driver refuses: a real error for tests, and harmless to the device.
+    /// Launches zero blocks, which the driver refuses: a real error for tests, which leaves the device usable.
     pub fn launch_refused(
         &self,
         picture: &mut DevicePicture,

@@ -1,7 +1,7 @@
-//! Launches `kernels/tile_histogram.cu`: how often each bin of each tile occurs.
+//! Launches `kernels/tile_histogram.cu`: the count of each bin of each tile.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{LumaVariants, NOTHING, module};
+use super::{LumaVariants, NULL, module};
 use crate::cuda::arguments::{Levels, Samples, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::History;
@@ -25,13 +25,13 @@ impl TileHistogramLauncher {
         Ok(TileHistogramLauncher { variants: LumaVariants::load(&module, "tile_histogram")? })
     }
 
-    /// Whether the codes of the whole frame can be counted on the way: where there is a counter for each.
+    /// Whether the kernel can also count the codes of the whole frame: it has a counter for each code.
     pub fn counts_codes(layout: &BufferLayout) -> bool {
         layout.codes() <= MOST_COUNTERS
     }
 
-    /// Enqueues the counting of the tiles of `picture`, whose counts have to be zero, and where `totals` is given that of
-    /// all codes, to the totals in there.
+    /// Enqueues the counting of the tiles of `picture`, whose counts are zero. With `totals`, also counts the codes of
+    /// the whole frame, into the totals of that history.
     pub fn launch(
         &self,
         picture: &mut DevicePicture,
@@ -61,13 +61,13 @@ impl TileHistogramLauncher {
         launch.arg(plane).arg(&samples).arg(&levels).arg(&tiles).arg(&mut local.counts);
         match totals {
             Some(history) => launch.arg(history.totals.next(&stream, layout.codes())?.0),
-            None => launch.arg(&NOTHING),
+            None => launch.arg(&NULL),
         };
         launch.arg(&log2_copies);
-        // SAFETY: the arguments are those of the kernel. The grid is that of this picture, whose plane has room for whole
-        // vectors; there is a count for each bin of each tile, and a total for each code if they are counted; shared
-        // memory holds every copy of the counters, of which there are no more than codes or bins; and all buffers belong
-        // to this stream.
+        // SAFETY: the arguments are those of the kernel. The grid is that of this picture, whose plane has room for
+        // whole vectors; there is a count for each bin of each tile, and a total for each code if they are counted;
+        // shared memory holds every copy of the counters, at most one for each code or bin; and all buffers belong to
+        // this stream.
         unsafe { launch.launch(config) }.doing("launching tile_histogram")?;
         Ok(())
     }

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A null pointer: the kernel leaves out what it would write there.
-pub(super) const NOTHING: u64 = 0;
+pub(super) const NULL: u64 = 0;
 
 /// Dynamic shared memory that the driver grants every kernel, in bytes.
 const GRANTED: u32 = 48 << 10;

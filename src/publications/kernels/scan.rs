@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::files;
-use super::loaded::{LoadedKernels, NOTHING, each};
+use super::loaded::{LoadedKernels, NULL, each};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::launch::Kernel;
 use crate::publications::shape::{self, refused};
@@ -150,7 +150,7 @@ fn in_segments(
     builder.arg(from).arg(to);
     match sums.first() {
         Some(sums) => builder.arg(sums),
-        None => builder.arg(&NOTHING),
+        None => builder.arg(&NULL),
     };
     builder.arg(&count);
     // SAFETY: the arguments are those of the kernel. Both buffers have `count` entries; where they are one, each block
