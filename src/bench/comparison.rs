@@ -1,10 +1,10 @@
-//! The publications' figures beside ours (`--compare references`).
+//! Compares the publications' figures with those of this machine (`--compare references`).
 
 use super::markdown::{grid, significant};
 use super::references::{MeasuredCell, PUBLICATIONS, Publication, PublishedFigure, figures};
 use super::{SuiteReport, Unit};
 
-/// The figures of every publication that has any of what this report is of.
+/// The figures of every publication that has any of this report's suite.
 pub fn compare(report: &SuiteReport) -> String {
     let figures: Vec<PublishedFigure> = figures().into_iter().filter(|figure| figure.suite == report.suite).collect();
     let mut parts = vec![
@@ -26,7 +26,7 @@ pub fn compare(report: &SuiteReport) -> String {
     parts.join("\n\n") + "\n"
 }
 
-/// What the columns of a section are.
+/// The columns of a section.
 const HEADS: [&str; 9] = [
     "where",
     "what",
@@ -59,7 +59,7 @@ fn row(figure: &PublishedFigure, report: &SuiteReport) -> Vec<String> {
     let unit = figure.unit.symbol();
     let shown = |ours: Option<f64>| ours.map_or(String::new(), |ours| format!("{} {unit}", significant(ours)));
     let ratio = |[alone, with_copies]: [Option<f64>; 2]| {
-        // Copies belong to it, unless only computing is measured.
+        // The publication's time includes copies, unless there is a measure for the kernels alone.
         let ours = with_copies.or(alone);
         ours.map_or(String::new(), |ours| format!("{}x", significant(times_better(figure, ours))))
     };
@@ -76,13 +76,13 @@ fn row(figure: &PublishedFigure, report: &SuiteReport) -> Vec<String> {
     ]
 }
 
-/// How many times as fast, or how many times the speed-up.
+/// How many times as fast, or for a speed-up how many times as large.
 fn times_better(figure: &PublishedFigure, ours: f64) -> f64 {
     let stated: f64 = figure.stated.parse().unwrap_or(f64::NAN);
     if figure.unit == Unit::Times { ours / stated } else { stated / ours }
 }
 
-/// Our figure, in the publication's unit.
+/// The figure of this machine, in the publication's unit.
 fn ours(figure: &PublishedFigure, report: &SuiteReport, here: &MeasuredCell, measure: &str) -> Option<f64> {
     let table = report.table(here.table)?;
     let keys: Vec<&str> = here.keys.iter().map(String::as_str).collect();

@@ -1,11 +1,11 @@
-//! A report for programs: CSV with a line a figure, and JSON.
+//! A report for programs: CSV with one line per figure, and JSON.
 
 use super::{Row, SuiteReport, Table};
 use anyhow::Result;
 use serde_json::{Value as Json, json};
 
-/// A line a figure: suite, table, every key of any table (empty where a table has no such key), measure, unit, median,
-/// quartiles, runs.
+/// One line per figure: suite, table, every key of any table (empty where a table has no such key), measure, unit,
+/// median, quartiles, runs.
 ///
 /// # Errors
 /// When there is no memory left for it.
@@ -80,7 +80,7 @@ fn of_row(table: &Table, row: &Row) -> Json {
     json!({ "keys": keys, "figures": figures.collect::<serde_json::Map<String, Json>>() })
 }
 
-/// To seven digits, which is more than any clock here knows.
+/// Rounded to seven digits, more than the resolution of any clock here.
 fn rounded(figure: f64) -> f64 {
     format!("{figure:.6e}").parse().unwrap_or(figure)
 }

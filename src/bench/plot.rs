@@ -1,17 +1,17 @@
-//! A report as one picture: a panel for each table. Tables with an axis become lines over it, both axes logarithmic;
-//! others become bars.
+//! A report as one SVG picture. A table with an axis is drawn as lines over it, with both axes logarithmic; other
+//! tables as bars.
 
 use super::markdown::significant;
 use super::{SuiteReport, Table, Unit, Value};
 use crate::svg::{Anchor, Axis, Drawing, Spread};
 
-/// The drawing, the part of it that holds lines, and where legends begin.
+/// The width of the drawing, the left and right edge of the lines, and the left edge of the legends.
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 700.0;
 const LEGEND: f64 = 724.0;
 
-/// The height of a panel's lines; what its title takes, and what the axis below does.
+/// The heights of a panel's lines, of its title, and of the axis below.
 const HEIGHT: f64 = 280.0;
 const TITLE: f64 = 44.0;
 const AXIS: f64 = 40.0;
@@ -23,7 +23,7 @@ const LINE: f64 = 18.0;
 /// The top of the first panel.
 const TOP: f64 = 52.0;
 
-/// How many colours there are; lines beyond that are dashed.
+/// The number of colours; further lines are dashed.
 const COLOURS: usize = 8;
 
 const STYLE: &str = "\
@@ -39,19 +39,19 @@ const STYLE: &str = "\
 .c3{stroke:#da77f2;fill:#da77f2}.c4{stroke:#ffd43b;fill:#ffd43b}.c5{stroke:#3bc9db;fill:#3bc9db}\
 .c6{stroke:#f783ac;fill:#f783ac}.c7{stroke:#adb5bd;fill:#adb5bd}}";
 
-/// One line: a name, and its figures over the axis.
+/// A line: a name, and its figures over the axis.
 struct PlotLine {
     name: String,
     points: Vec<(f64, Value)>,
 }
 
-/// What is drawn of a table, in one unit.
+/// The drawing of a table's figures of one unit.
 enum TablePanel<'a> {
     Lines { table: &'a Table, unit: Unit, lines: Vec<PlotLine>, ticks: Vec<(f64, String)>, axis: &'static str },
     Bars { table: &'a Table, unit: Unit, bars: Vec<(String, Value)> },
 }
 
-/// The picture; it needs no other file.
+/// The report as SVG, which needs no other file.
 pub fn svg(report: &SuiteReport) -> String {
     let panels: Vec<TablePanel> = report.tables.iter().flat_map(panels).collect();
     let height = TOP + panels.iter().map(TablePanel::height).sum::<f64>() + 8.0;
@@ -67,7 +67,7 @@ pub fn svg(report: &SuiteReport) -> String {
     drawing.finish()
 }
 
-/// A panel for each unit in which something is drawn.
+/// A panel for each unit with drawn figures.
 fn panels(table: &Table) -> Vec<TablePanel<'_>> {
     let mut units: Vec<Unit> = Vec::new();
     for measure in table.measured().filter(|measure| measure.drawn) {
@@ -91,7 +91,7 @@ fn panel(table: &Table, unit: Unit) -> Option<TablePanel<'_>> {
     (!lines.is_empty()).then_some(TablePanel::Lines { table, unit, lines, ticks, axis: table.keys[axis] })
 }
 
-/// What a row is called beside the axis, and one of its measures where there are several.
+/// The name of a line or a bar: the keys, and the measure if several are drawn.
 fn name(table: &Table, unit: Unit, keys: &[&str], measure: &str) -> String {
     let several = table.measured().filter(|measure| measure.drawn && measure.unit == unit).count() > 1;
     let mut words = keys.to_vec();
@@ -103,7 +103,7 @@ fn name(table: &Table, unit: Unit, keys: &[&str], measure: &str) -> String {
 
 fn lines(table: &Table, unit: Unit, axis: usize) -> Vec<PlotLine> {
     let drawn = || table.rows().iter().filter_map(|row| Some((row, row.at?)));
-    // A key that is the same in every row tells no line from another.
+    // Keys with the same value in every row are left out of the names.
     let varies =
         |key: usize| drawn().any(|(row, _)| drawn().next().is_some_and(|(first, _)| first.keys[key] != row.keys[key]));
     let telling: Vec<usize> = (0..table.keys.len()).filter(|&key| key != axis && varies(key)).collect();
@@ -111,7 +111,7 @@ fn lines(table: &Table, unit: Unit, axis: usize) -> Vec<PlotLine> {
     for (row, at) in drawn() {
         let keys: Vec<&str> = telling.iter().map(|&key| row.keys[key].as_str()).collect();
         for measure in table.measures.iter().filter(|measure| measure.drawn && measure.unit == unit) {
-            // What is 0 has no logarithm.
+            // 0 has no logarithm.
             let Some(value) = row.get(&measure.name).filter(|value| value.low > 0.0) else { continue };
             let name = name(table, unit, &keys, &measure.name);
             match lines.iter_mut().find(|line| line.name == name) {
@@ -167,7 +167,7 @@ fn draw_lines(drawing: &mut Drawing, lines: &[PlotLine], ticks: &[(f64, String)]
     for (at, label) in ticks {
         let x = across.place(*at);
         drawing.path("grid", format_args!("M{x:.1} {top:.1}v{HEIGHT}"));
-        // Labels that would run into each other are left out.
+        // Labels that would overlap are left out.
         let half = label.chars().count() as f64 * 3.4;
         if x - half > free {
             drawing.text((x, top + HEIGHT + 18.0), Anchor::Middle, "", label);
@@ -192,7 +192,7 @@ fn draw_lines(drawing: &mut Drawing, lines: &[PlotLine], ticks: &[(f64, String)]
     }
 }
 
-/// The axis of what rows are placed by, with room at both ends.
+/// The horizontal axis, with a margin at both ends.
 fn across(ticks: &[(f64, String)]) -> Axis {
     let low = ticks.first().map_or(1.0, |tick| tick.0);
     let high = ticks.last().map_or(1.0, |tick| tick.0);
@@ -208,7 +208,7 @@ fn up(lines: &[PlotLine], top: f64) -> Axis {
     Axis::logarithmic((low / room, high * room), (top + HEIGHT, top))
 }
 
-/// A bar to the median, and a stroke from quartile to quartile.
+/// Draws a bar to the median, and a stroke from quartile to quartile.
 fn draw_bars(drawing: &mut Drawing, bars: &[(String, Value)], top: f64) {
     let longest = bars.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0) as f64;
     let left = (16.0 + longest * 6.8 + 10.0).min(RIGHT);

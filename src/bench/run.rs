@@ -1,4 +1,4 @@
-//! Runs a suite: each by itself, on what this machine has.
+//! Runs a suite on the CPU and the GPU of this machine.
 
 use super::machine::Machine;
 use super::{Setup, Suite, SuiteReport, Table, suites};
@@ -7,8 +7,8 @@ use anyhow::Result;
 /// Runs a suite.
 ///
 /// # Errors
-/// When something that is here fails, or a result is not what the reference says. What is not here is left out, with a
-/// note.
+/// When a measurement fails, or a result differs from the reference. Measurements without their hardware or program are
+/// left out, with a note.
 pub fn run(suite: Suite, setup: &Setup) -> Result<SuiteReport> {
     let mut notes = Vec::new();
     let tables = match suite {

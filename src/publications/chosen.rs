@@ -1,4 +1,4 @@
-//! Publications' kernels in normal runs: [`Variants`] as the product's hook takes them.
+//! The publications' kernels in normal runs: [`Variants`] implement the product's interface for other kernels.
 
 use super::arguments::Area;
 use super::kernels::{self, CountedArea, LoadedKernels, Scan};
@@ -28,7 +28,7 @@ struct ChosenKernels {
     counting: Option<HistogramVariant>,
 }
 
-/// What the scan needs beside the buffers of a picture.
+/// The buffers of the scan, beside those of a picture.
 struct ScanRoom {
     scan: Scan,
     cdf: CudaSlice<u32>,

@@ -1,5 +1,5 @@
-//! Measurements: elements on the device, and the steps of equalization on them, each with the kernel that was chosen and
-//! timed by events on the device. The result of a step comes back too, so that it can be checked.
+//! Measurements of the steps of equalization on elements on the device, each with the chosen kernel and timed by
+//! events. The result of a step is returned too, so that it can be checked.
 
 use super::kernels::{self, CountedArea, LoadedKernels, Scan};
 use super::plane::{DevicePlane, ElementKind};
@@ -31,7 +31,7 @@ const DOWNLOADING: &str = "copying from the device";
 const CLEARING: &str = "clearing memory on the device";
 
 impl KernelBench {
-    /// A lab on this GPU. The kernels that are asked for are loaded then; the first time takes some tenths of a second.
+    /// A bench on this GPU. Each kernel is loaded on first use, which takes some tenths of a second.
     ///
     /// # Errors
     /// When a stream cannot be made.
@@ -45,12 +45,12 @@ impl KernelBench {
         &self.gpu
     }
 
-    /// Puts a picture of `size` (columns and rows) on the device, `copies` times (at least once). Its elements belong to
+    /// Uploads `copies` copies (at least one) of a picture of `size` (columns and rows), whose elements belong to
     /// `bins` bins, 2 to 65,536.
     ///
     /// # Errors
-    /// [`Error::Refused`] when there are no elements, more than 2^31, or other bins; others when the GPU has no memory
-    /// left.
+    /// [`Error::Refused`] when there are no elements, more than 2^31, or another number of bins; others when the GPU
+    /// has no memory left.
     ///
     /// # Panics
     /// When there are more or fewer elements than pixels.
@@ -70,7 +70,7 @@ impl KernelBench {
         self.put_bytes(elements.bytes(), ElementKind::Elements(elements.element_bytes()), size, bins, copies)
     }
 
-    /// Puts colour pixels of 8 bits on the device. Their luminance belongs to 256 bins; there is no map for them.
+    /// Uploads colour pixels of 8 bits. Their luminance belongs to 256 bins; they can be counted, not mapped.
     ///
     /// # Errors
     /// As for [`put`](KernelBench::put).
@@ -110,7 +110,7 @@ impl KernelBench {
         Ok(DevicePlane { kind, size: (width as u32, height as u32), bins, copies })
     }
 
-    /// Copies as many bytes as the plane has up and down, one after the other.
+    /// Measures the upload, then the download, of as many bytes as the plane has.
     ///
     /// # Errors
     /// When a copy fails, or the system has no more memory to pin.
@@ -132,10 +132,11 @@ impl KernelBench {
         Ok(Transfer { upload, download })
     }
 
-    /// Counts the elements of a plane, or the luminance of its pixels. Making the counts zero before is not in the times.
+    /// Counts the elements of a plane, or the luminance of its pixels. The times do not include the clearing of the
+    /// counts.
     ///
     /// # Errors
-    /// [`Error::Refused`] when no such launch can be made; others when one fails.
+    /// [`Error::Refused`] when the launch is not possible; others when it fails.
     pub fn histogram(
         &self,
         plane: &DevicePlane,
@@ -146,7 +147,7 @@ impl KernelBench {
         self.measure(repeats, |launch| self.count(plane, launch, &counts, experiment), || self.down(&counts))
     }
 
-    /// Cuts counts off at `most`.
+    /// Limits counts to `most`.
     ///
     /// # Errors
     /// As for [`histogram`](KernelBench::histogram).
@@ -156,7 +157,7 @@ impl KernelBench {
         self.measure(repeats, saturate, || self.down(&counts))
     }
 
-    /// Sums counts up.
+    /// Scans counts to cumulative counts.
     ///
     /// # Errors
     /// As for [`histogram`](KernelBench::histogram).
@@ -185,7 +186,7 @@ impl KernelBench {
         self.measure(repeats, |_| self.find_least(&cdf, &least, experiment), || Ok(self.down(&least)?[0]))
     }
 
-    /// Makes the curve of cumulative counts, the last of which is the number of samples, and the first of which above 0 is
+    /// Makes the curve from cumulative counts. The last one is the number of samples, the first one above 0 is
     /// `cdf_min`.
     ///
     /// # Errors
@@ -207,13 +208,13 @@ impl KernelBench {
         self.measure(repeats, make, || self.down(&curve))
     }
 
-    /// Sends the elements of a plane through a curve; what they become has their width and this machine's byte order.
+    /// Maps the elements of a plane through a curve. The output has their width and this machine's byte order.
     ///
     /// # Errors
-    /// As for [`histogram`](KernelBench::histogram). Colour pixels are refused, and so is a computed map, which has no curve.
+    /// As for [`histogram`](KernelBench::histogram). Colour pixels and a computed map, which has no curve, are refused.
     ///
     /// # Panics
-    /// When the curve has not an entry for each bin.
+    /// When the curve does not have an entry for each bin.
     pub fn map(
         &self,
         plane: &DevicePlane,
@@ -227,8 +228,8 @@ impl KernelBench {
         self.measure(repeats, |launch| self.send(plane, launch, &mapped, &curve, experiment), || self.down(&mapped))
     }
 
-    /// Everything from elements to elements: histogram, saturation if asked for, scan, cdf-min, curve, map. Of colour
-    /// pixels, which have no map, all but the map. Where the map is computed, the curve is in no time.
+    /// The whole equalization: histogram, saturation if set, scan, cdf-min, curve, map. Colour pixels are not mapped.
+    /// With a computed map, the times do not include the curve.
     ///
     /// # Errors
     /// As for [`histogram`](KernelBench::histogram).
@@ -280,7 +281,7 @@ impl KernelBench {
         Ok(Run { steps, total, counts: found, cdf: sums, curve: codes, picture })
     }
 
-    /// The same with the tuned kernels, those of normal runs. The elements are mapped in place.
+    /// The whole equalization with the tuned kernels of normal runs, which map in place.
     ///
     /// # Errors
     /// [`Error::Refused`] unless elements have 1 byte and 256 bins, or 2 bytes and 512, 1,024, 4,096, 16,384 or 65,536.
@@ -346,7 +347,7 @@ impl KernelBench {
         kernels::map(&self.loaded, &self.stream, planes, lies, curve, (variants, shape))
     }
 
-    /// Maps a plane by its cumulative counts alone.
+    /// Maps a plane directly from its cumulative counts.
     fn compute(
         &self,
         plane: &DevicePlane,
@@ -367,8 +368,8 @@ impl KernelBench {
         kernels::map_computed(&self.loaded, &self.stream, planes, lies, sums, (variants, shape), *formula)
     }
 
-    /// Does a step once for its result, then as often as it is to be timed. A step that adds to what is there goes on
-    /// adding, which takes no other time.
+    /// Runs a step once for its result, then for the times. A histogram keeps adding to its counts in the timed runs,
+    /// which takes the same time.
     fn measure<T>(
         &self,
         repeats: KernelRepeats,

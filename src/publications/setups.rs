@@ -1,8 +1,8 @@
-//! The five publications, as choices: what each of them launches, so that a benchmark can do the same on another GPU.
+//! The choices of the five publications: the launches of each, so that a benchmark can repeat them on another GPU.
 
 use super::{CdfMin, Formula, HistogramVariant, LaunchShape, MapVariant, ScanVariant, Variants, Walk};
 
-/// What a publication measures.
+/// A measurement of a publication.
 #[derive(Clone, Copy, Debug)]
 pub struct PublishedSetup {
     /// A short name, for tables.
@@ -17,11 +17,11 @@ pub struct PublishedSetup {
     pub element_bytes: u8,
     /// Bins of its histogram.
     pub bins: u32,
-    /// Whether its elements are BGRA pixels, whose luminance is counted in one kernel with the making of it.
+    /// Whether its elements are BGRA pixels, whose luminance is computed and counted by one kernel.
     pub is_luminance: bool,
     /// The value that its bins are saturated at, if they are.
     pub saturated_at: Option<u32>,
-    /// Its arithmetic, where it is not that of the specification.
+    /// Its arithmetic; `None` is that of the specification.
     pub formula: Option<Formula>,
 }
 
@@ -50,7 +50,7 @@ const LUMINANCE: &str = "cuda-rgb-luminance-histogram";
 const SCANS: &str = "cuda-three-scans";
 const OPENCL: &str = "opencl-blelloch-scan";
 
-/// What one scan of cuda-three-scans does: a quarter of the blocks that there would be with a thread an element.
+/// A setup of cuda-three-scans with one scan, with 4 elements per thread.
 const fn scans(name: &'static str, scan: ScanVariant, block_size: u32) -> PublishedSetup {
     let variants = Variants {
         histogram: Some(HistogramVariant::Aggregated),
@@ -70,7 +70,7 @@ const fn scans(name: &'static str, scan: ScanVariant, block_size: u32) -> Publis
     }
 }
 
-/// The privatized kernels of that publication, and those that are not.
+/// A setup of cuda-4096-bins-saturated, with private counters or without.
 const fn saturated(name: &'static str, histogram: HistogramVariant) -> PublishedSetup {
     PublishedSetup {
         name,
@@ -89,7 +89,8 @@ const fn saturated(name: &'static str, histogram: HistogramVariant) -> Published
     }
 }
 
-/// In two dimensions, a pixel a work item, with either way to the first occupied bin.
+/// A setup of opencl-blelloch-scan: two-dimensional blocks with a pixel per thread, and either search for the first
+/// occupied bin.
 const fn opencl(name: &'static str, cdf_min: CdfMin, formula: Formula) -> PublishedSetup {
     let variants = Variants {
         histogram: Some(HistogramVariant::Privatized),
@@ -101,7 +102,8 @@ const fn opencl(name: &'static str, cdf_min: CdfMin, formula: Formula) -> Publis
     PublishedSetup { name, publication: OPENCL, variants, shape, formula: Some(formula), ..PLAIN }
 }
 
-/// All setups, publication by publication. Only cuda-three-scans varies the threads of the scan with the others.
+/// All setups, publication by publication. Only in cuda-three-scans does the scan have the block size of the other
+/// kernels.
 pub const SETUPS: [PublishedSetup; 13] = [
     PublishedSetup { name: "naive", publication: NAIVE, formula: Some(Formula::FloorNoMin), ..PLAIN },
     PublishedSetup {

@@ -1,4 +1,4 @@
-//! The shape of a launch: how many threads there are, and which elements each of them gets.
+//! The shape of a launch: its blocks and threads, and the elements of each thread.
 
 use super::choice::{HistogramVariant, MapVariant, ScanVariant, UnknownName, Variants, named};
 use crate::cuda::error::Error;
@@ -6,31 +6,30 @@ use std::fmt;
 use std::str::FromStr;
 
 named! {
-    /// Which elements a thread gets.
+    /// The distribution of the elements over the threads.
     Walk {
         /// Elements one grid apart, so that neighbours in a warp read neighbours in memory (a grid-stride loop).
         Interleaved = "interleaved",
-        /// A run of neighbours, so that each thread reads on where it has read.
+        /// A run of neighbours for each thread.
         Consecutive = "consecutive",
-        /// One pixel, by rows and columns: a grid of blocks of 32 columns over the picture.
+        /// One pixel per thread, in a grid of blocks of 32 columns over the picture.
         Tiles = "tiles",
     }
 }
 
-/// What a measurement says of the shape of its launches, beside block size and elements a thread.
+/// The shape of the launches of a measurement, beside block size and elements per thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchShape {
-    /// Which elements a thread gets.
+    /// The distribution of the elements over the threads.
     pub walk: Walk,
-    /// How many blocks; `None` is as many as the elements take. With more of them than that, those without elements are
-    /// not launched.
+    /// The number of blocks; `None` is as many as the elements need. Blocks without elements are not launched.
     pub blocks: Option<u32>,
-    /// Threads of a block that scans; `None` is as many as the others have.
+    /// Threads of a block of the scan; `None` is the block size of the other kernels.
     pub scan_block_size: Option<u32>,
 }
 
 impl LaunchShape {
-    /// Interleaved, in as many blocks as the elements take.
+    /// Interleaved, in as many blocks as the elements need.
     pub const DEFAULT: LaunchShape = LaunchShape { walk: Walk::Interleaved, blocks: None, scan_block_size: None };
 }
 
@@ -51,16 +50,16 @@ const MOST_BLOCKS: u32 = 65535;
 pub(super) struct LaunchDimensions {
     pub grid: (u32, u32, u32),
     pub block: (u32, u32, u32),
-    /// Neighbours that a thread gets; 0 if its elements lie one grid apart.
+    /// Neighbouring elements per thread; 0 if its elements lie one grid apart.
     pub run: u32,
 }
 
-/// What is left to the kernel that is launched.
+/// The defaults of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DefaultShape {
     pub block_size: u32,
     pub pixels_per_thread: u32,
-    /// Blocks, if they do not follow from the elements.
+    /// The number of blocks; `None` if it follows from the elements.
     pub blocks: Option<u32>,
 }
 
@@ -90,7 +89,7 @@ impl DefaultShape {
     }
 }
 
-/// Refuses what no launch can be made of.
+/// Refuses a block size or a number of pixels that is out of range.
 pub(super) fn check(variants: &Variants) -> Result<(), Error> {
     if let Some(threads) = variants.block_size.filter(|threads| !Variants::BLOCK_SIZES.contains(threads)) {
         return Err(refused(format!("blocks have 64, 128, 256, 512 or 1024 threads, not {threads}")));
@@ -106,11 +105,10 @@ pub(super) fn refused(reason: impl Into<String>) -> Error {
     Error::Refused { reason: reason.into() }
 }
 
-/// The launch of a kernel that goes over a picture of this size, one row if it is no picture. `at_once` is how many
-/// neighbours a thread takes in one load.
+/// The launch of a kernel over a picture of this size; other elements are one row. A load has `at_once` neighbours.
 ///
 /// # Errors
-/// When there is no such launch.
+/// When the launch is not possible.
 pub(super) fn over(
     (width, height): (u32, u32),
     variants: &Variants,
@@ -159,7 +157,7 @@ fn tiles(
     Ok(LaunchDimensions { grid, block: (TILE_COLUMNS, rows, 1), run: 0 })
 }
 
-/// The threads of a block that scans, and the elements that it takes.
+/// The threads of a block of the scan, and its elements.
 pub(super) fn scan_block(variant: ScanVariant, variants: &Variants, bins: u32) -> Result<(u32, u32), Error> {
     check(variants)?;
     let each = match variant {
@@ -171,8 +169,8 @@ pub(super) fn scan_block(variant: ScanVariant, variants: &Variants, bins: u32) -
     Ok((threads, threads * each))
 }
 
-/// Bins that a block counts at a time, in `bytes` bytes of shared memory: as few windows as possible, all as wide as the
-/// others.
+/// Bins that a block counts at a time, in `bytes` bytes of shared memory: as few windows as possible, of nearly equal
+/// size.
 pub(super) fn window(bins: u32, bytes: u32) -> u32 {
     let most = (bytes / 4).max(1);
     bins.div_ceil(bins.div_ceil(most))

@@ -1,4 +1,4 @@
-//! The kernels of normal runs, measured as the variants are.
+//! Measures the kernels of normal runs as the variants are measured.
 
 use super::kernels::LoadedKernels;
 use super::plane::{DevicePlane, ElementKind};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 const COPYING: &str = "copying on the device";
 const DOWNLOADING: &str = "copying from the device";
 
-/// Gray pictures of these elements.
+/// The gray format of these elements.
 fn format(plane: &DevicePlane) -> Result<PixelFormat, Error> {
     match (plane.kind, plane.bins) {
         (ElementKind::Elements(1), 256) => Ok(PixelFormat::Gray),
@@ -28,7 +28,7 @@ fn format(plane: &DevicePlane) -> Result<PixelFormat, Error> {
     }
 }
 
-/// A frame like the plane, with samples of no meaning.
+/// A frame of the format and size of the plane, with arbitrary samples.
 fn frame_like(plane: &DevicePlane) -> Result<Frame, Error> {
     let format = format(plane)?;
     let size = (plane.size.0 as usize, plane.size.1 as usize);
@@ -36,7 +36,7 @@ fn frame_like(plane: &DevicePlane) -> Result<Frame, Error> {
     Ok(Frame::new(format, size, Range::Full, Matrix::Bt601, vec![host]).expect("a plane of this format"))
 }
 
-/// A picture for each copy of the plane, as it is there.
+/// A picture for each copy of the plane, with its samples.
 fn pictures(gpu: &Arc<Gpu>, plane: &DevicePlane, frame: &Frame, task: &Task) -> Result<Vec<DevicePicture>, Error> {
     let mut pictures = DevicePicture::several(gpu, &BufferLayout::of(frame, false)?, plane.copies.len())?;
     refill(&mut pictures, plane, task)?;
@@ -57,7 +57,7 @@ fn down<T: DeviceRepr>(stream: &Arc<CudaStream>, device: &CudaSlice<T>, len: usi
     Ok(values)
 }
 
-/// Measures histogram, curve and map, and all three together.
+/// Measures histogram, curve and map, each alone and all three together.
 pub(super) fn run(
     gpu: &Arc<Gpu>,
     loaded: &LoadedKernels,
@@ -79,7 +79,7 @@ pub(super) fn run(
     let picture = down(&stream, first.stage_buffers(&full).plane, plane.bytes())?;
     refill(&mut pictures, plane, &full)?;
 
-    // Strength 0 does all the work and leaves the picture as it is, so that it can be worked on again and again.
+    // Strength 0 does all the work and leaves the picture unchanged, so that it can be equalized again.
     let strength = Strength::from_share(0.0).unwrap_or_default();
     let task = &full.with(Settings { strength, ..Settings::default() });
     let copies = pictures.len();

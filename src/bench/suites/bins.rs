@@ -7,19 +7,19 @@ use crate::publications::{DevicePlane, Elements, Experiment, HistogramVariant, H
 use anyhow::Result;
 use std::hint::black_box;
 
-/// Elements, at 4,096 bins; the second is the publication's, three for each pixel of 1920x1080.
+/// Numbers of elements, at 4,096 bins. The second is the publication's, three per pixel of 1920x1080.
 const ELEMENTS: [usize; 5] = [1 << 20, 1920 * 1080 * 3, 1 << 24, 1 << 26, 1 << 27];
 
-/// Bins, at one number of elements. The publication stops at 4,096.
+/// Numbers of bins, at one number of elements. The publication stops at 4,096.
 const BINS: [u32; 9] = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536];
 
-/// What the publication's bins are.
+/// The publication's number of bins.
 const MOST_BINS: u32 = 4096;
 
 /// The elements of the second table.
 const TYPICAL: usize = 1 << 24;
 
-/// Over elements, and over bins; of the CPU both.
+/// A table of the CPU, and tables of the GPU over elements and over bins.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let mut cpu = cpu_table(setup);
     let mut tables = [
@@ -33,7 +33,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         setup.steps.next(format!("{elements} elements, {bins} bins"))?;
         let case = RandomElements::new(setup, elements, bins);
         let row = case.row(&[]).with("sequential", case.on_cpu);
-        // Both tables have one case in common. Other numbers of bins are no line over elements.
+        // Both tables share one case. Other numbers of bins do not belong on the line over elements.
         if over == 0 {
             cpu.push(row.at(elements as f64));
         } else if !cpu.rows().iter().any(|known| known.keys == row.keys) {
@@ -41,7 +41,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         }
         let Some(kernel_bench) = &kernel_bench else { continue };
         let on_gpu = DeviceElements::put(setup, kernel_bench, &case)?;
-        for (name, experiment) in ways(setup) {
+        for (name, experiment) in experiments(setup) {
             let place = if over == 0 { elements as f64 } else { f64::from(bins) };
             tables[over].push(on_gpu.row(setup, kernel_bench, name, &experiment)?.at(place));
         }
@@ -50,7 +50,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     Ok(vec![cpu, elements, bins])
 }
 
-/// Elements, bins, and the table that they belong to.
+/// The cases: elements, bins, and the index of their table.
 fn cases(setup: &Setup) -> Vec<(usize, u32, usize)> {
     let elements = |elements: usize| if setup.quick { elements >> 12 } else { elements };
     let over_elements = ELEMENTS.map(|count| (elements(count), MOST_BINS, 0));
@@ -58,8 +58,8 @@ fn cases(setup: &Setup) -> Vec<(usize, u32, usize)> {
     over_elements.into_iter().chain(over_bins).collect()
 }
 
-/// What is run: the publication's two kernels and ours, or what was chosen.
-fn ways(setup: &Setup) -> Vec<(&'static str, Experiment)> {
+/// The measured kernels: the publication's two and this project's, or the chosen one.
+fn experiments(setup: &Setup) -> Vec<(&'static str, Experiment)> {
     let publication = experiment(setup, &published_setup("4096 bins, privatized"));
     let chosen = |histogram| Variants { histogram: Some(histogram), ..setup.chosen };
     let all = [HistogramVariant::Global, HistogramVariant::Privatized, HistogramVariant::Replicated];
@@ -100,7 +100,7 @@ fn gpu_table(setup: &Setup, name: &'static str, title: &str, axis: &'static str)
         .over(axis)
 }
 
-/// Random elements, and what the CPU makes of them.
+/// Random elements, with the counts and the time of the CPU.
 struct RandomElements {
     elements: Vec<u32>,
     bins: u32,
@@ -131,7 +131,7 @@ impl RandomElements {
     }
 }
 
-/// The elements on the GPU, and what their way there takes.
+/// The elements on the GPU, with the times of their upload.
 struct DeviceElements<'a> {
     case: &'a RandomElements,
     plane: DevicePlane,

@@ -1,4 +1,4 @@
-//! `bench cdf-min`: the images of opencl-blelloch-scan, by its kernels, with either way to the first occupied level.
+//! `bench cdf-min`: the images of opencl-blelloch-scan, by its kernels, with two searches for the first occupied level.
 
 use super::on_cpu::{GrayImage, area};
 use super::on_gpu::{DeviceImage, experiment, note, published_setup, with_choice};
@@ -20,8 +20,8 @@ const SIZES: [(usize, usize); 10] = [
     (600, 338),
 ];
 
-/// The ways: as columns name them, and the publication's setup.
-const WAYS: [(&str, &str); 2] = [("reduction", "OpenCL, reduction"), ("first-nonzero", "OpenCL, min")];
+/// The two searches: their names in columns, and the publication's setups.
+const SEARCHES: [(&str, &str); 2] = [("reduction", "OpenCL, reduction"), ("first-nonzero", "OpenCL, min")];
 
 /// One table over the sizes.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
@@ -37,7 +37,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
             .with("this program, CPU", on_cpu.best);
         if let Some(kernel_bench) = &kernel_bench {
             let on_gpu = DeviceImage::put(setup, kernel_bench, &image)?;
-            for (name, publication) in WAYS {
+            for (name, publication) in SEARCHES {
                 let experiment = with_choice(experiment(setup, &published_setup(publication)), &setup.chosen);
                 let timed = on_gpu.equalize(setup, kernel_bench, &experiment)?;
                 row.set(&format!("{name} alone"), timed.step(KernelStep::CdfMin));
@@ -64,7 +64,7 @@ fn empty(setup: &Setup) -> Table {
         )
         .measure("sequential", Unit::Microseconds)
         .measure("this program, CPU", Unit::Microseconds);
-    for (name, _) in WAYS {
+    for (name, _) in SEARCHES {
         table = table
             .undrawn(format!("{name} alone"), Unit::Microseconds)
             .measure(format!("kernels, {name}"), Unit::Microseconds)

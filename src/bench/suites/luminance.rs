@@ -15,7 +15,7 @@ use crate::spec::Weights;
 use anyhow::Result;
 use std::hint::black_box;
 
-/// The publication's, and video.
+/// The publication's size, and video sizes.
 const SIZES: [(usize, usize); 3] = [(1280, 1024), (1920, 1080), (3840, 2160)];
 
 /// Tables of the CPU and of the kernels.
@@ -30,26 +30,26 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
             cpu.push(Row::new([size_name(size), path.to_owned()]).at(area(size)).with("time", time));
         }
         let Some(kernel_bench) = &kernel_bench else { continue };
-        for (name, experiment) in ways(setup) {
+        for (name, experiment) in experiments(setup) {
             kernels.push(image.on_gpu(setup, kernel_bench, (name, &experiment), times[0])?);
         }
     }
     Ok(vec![cpu, kernels])
 }
 
-/// What is run: the publication's kernel, one whose threads read neighbours together, and what was chosen.
-fn ways(setup: &Setup) -> Vec<(&'static str, Experiment)> {
+/// The measured kernels: the publication's, one whose threads read neighbouring pixels together, and the chosen one.
+fn experiments(setup: &Setup) -> Vec<(&'static str, Experiment)> {
     let publication = experiment(setup, &published_setup("luminance"));
     let coarsened = Experiment { formula: publication.formula, ..Experiment::default() };
-    let mut ways = vec![("publication's", publication), ("coarsened", coarsened)];
-    // Luminance is only ever counted into counters of a block's own.
+    let mut experiments = vec![("publication's", publication), ("coarsened", coarsened)];
+    // The luminance kernels have private counters only.
     let private =
         |histogram: &HistogramVariant| matches!(histogram, HistogramVariant::Privatized | HistogramVariant::Coarsened);
     let chosen = Variants { histogram: setup.chosen.histogram.filter(private), scan: None, ..setup.chosen };
     if !chosen.is_default() {
-        ways.push(("chosen", with_choice(publication, &chosen)));
+        experiments.push(("chosen", with_choice(publication, &chosen)));
     }
-    ways
+    experiments
 }
 
 fn cpu_table() -> Table {
@@ -63,7 +63,7 @@ fn kernels_table(setup: &Setup) -> Table {
     let mut table = Table::new("luminance", "On the GPU", &["size", "kernels"])
         .note(
             "From BGRA to counts in one kernel. The publication's has 128 threads a block, each of which goes through 64 \
-             neighbours; coarsened has 1024, each of which goes through every so many-th pixel, 128 in all. Speed-ups are over the sequential loop, in the same \
+             neighbours; coarsened has 1024, each of which takes 128 pixels, one grid apart. Speed-ups are over the sequential loop, in the same \
              run.",
         )
         .measure("kernel", Unit::Microseconds)
@@ -93,7 +93,7 @@ impl ColourImage {
         ColourImage { size, pixels, frame, counts }
     }
 
-    /// The loop, and this program.
+    /// The times of the plain loop and of this program.
     fn on_cpu(&self, setup: &Setup) -> Result<[Value; 2]> {
         let mut counts = [0; 256];
         let sequential = setup.repeats.time(|| {
@@ -143,7 +143,7 @@ impl ColourImage {
         counts
     }
 
-    /// Hundredths of pixels whose luminance is another one by this formula.
+    /// The percentage of pixels whose luminance by this formula differs from the specification's.
     fn differing(&self, formula: Formula) -> Value {
         let exact = |rgb: [u8; 3]| Weights::BT601.luminance(rgb.map(u16::from));
         let differing = self.colours().filter(|&rgb| u16::from(formula.luminance(rgb)) != exact(rgb)).count();

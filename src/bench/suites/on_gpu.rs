@@ -1,5 +1,5 @@
-//! What the publications' suites have in common on a GPU: kernels of the publications on an image, timed one by one, and every
-//! result held against what it should be.
+//! The GPU's part of the publications' suites: kernels of the publications on an image, timed one by one, with every
+//! result compared with the expected one.
 
 use super::on_cpu::GrayImage;
 use crate::bench::arithmetic::{self, Arithmetic};
@@ -19,7 +19,7 @@ pub fn published_setup(name: &str) -> publications::PublishedSetup {
     *SETUPS.iter().find(|setup| setup.name == name).unwrap_or_else(|| panic!("no setup {name}"))
 }
 
-/// What to run of a publication, with the arithmetic that was asked for.
+/// The experiment of a publication, with the chosen arithmetic.
 pub fn experiment(setup: &Setup, publication: &publications::PublishedSetup) -> Experiment {
     Experiment {
         variants: publication.variants,
@@ -29,7 +29,7 @@ pub fn experiment(setup: &Setup, publication: &publications::PublishedSetup) -> 
     }
 }
 
-/// The same with whatever was chosen on the command line in place of the publication's.
+/// The experiment with the variants of the command line in place of the publication's.
 pub fn with_choice(experiment: Experiment, chosen: &Variants) -> Experiment {
     let own = experiment.variants;
     let variants = Variants {
@@ -42,12 +42,12 @@ pub fn with_choice(experiment: Experiment, chosen: &Variants) -> Experiment {
     Experiment { variants, ..experiment }
 }
 
-/// How often a step is done.
+/// The number of runs of a step.
 pub fn repeats(setup: &Setup) -> KernelRepeats {
     KernelRepeats { warm_up: setup.repeats.warm_up as u32, measured: setup.repeats.counted as u32, launches: 1 }
 }
 
-/// An image on the GPU, and what its way there and back takes.
+/// An image on the GPU, with the times of its copies.
 pub struct DeviceImage<'a> {
     image: &'a GrayImage,
     plane: DevicePlane,
@@ -55,19 +55,19 @@ pub struct DeviceImage<'a> {
     pinned: Transfer,
 }
 
-/// A run that gave what it should, with its ways up and down.
+/// A run with a correct result, with the times of the copies.
 pub struct Timed {
     run: Run,
-    /// Copies from and to memory as it comes from the allocator, as in the publications.
+    /// Copies from and to pageable memory, as in the publications.
     pageable: Transfer,
     /// Copies from and to pinned memory.
     pinned: Transfer,
-    /// Hundredths of samples that come out otherwise than the specification has them, by the formula that was asked for.
+    /// The percentage of samples that differ from the specification by the chosen formula.
     pub differing: Option<Value>,
 }
 
 impl<'a> DeviceImage<'a> {
-    /// Puts an image there.
+    /// Uploads an image.
     ///
     /// # Errors
     /// When the GPU fails.
@@ -78,7 +78,7 @@ impl<'a> DeviceImage<'a> {
         Ok(DeviceImage { image, plane, pageable, pinned })
     }
 
-    /// The image there.
+    /// The image on the GPU.
     pub fn plane(&self) -> &DevicePlane {
         &self.plane
     }
@@ -86,7 +86,7 @@ impl<'a> DeviceImage<'a> {
     /// Equalizes it.
     ///
     /// # Errors
-    /// When the GPU fails, or the result is not what the formula says.
+    /// When the GPU fails, or the result differs from the formula's.
     pub fn equalize(&self, setup: &Setup, kernel_bench: &KernelBench, experiment: &Experiment) -> Result<Timed> {
         let run = kernel_bench.equalize(&self.plane, experiment, repeats(setup))?;
         self.check(run, experiment.formula)
@@ -95,7 +95,7 @@ impl<'a> DeviceImage<'a> {
     /// Equalizes it with the kernels of normal runs.
     ///
     /// # Errors
-    /// When the GPU fails, or the result is not what the specification says.
+    /// When the GPU fails, or the result differs from the specification's.
     pub fn tuned(&self, setup: &Setup, kernel_bench: &KernelBench) -> Result<Timed> {
         self.check(kernel_bench.tuned(&self.plane, repeats(setup))?, None)
     }
@@ -123,22 +123,22 @@ impl Timed {
         Value::of(&self.run.total)
     }
 
-    /// Microseconds up.
+    /// Microseconds of the upload.
     pub fn upload(&self) -> Value {
         Value::of(&self.pageable.upload)
     }
 
-    /// Microseconds down.
+    /// Microseconds of the download.
     pub fn download(&self) -> Value {
         Value::of(&self.pageable.download)
     }
 
-    /// Microseconds up, through the kernels and down.
+    /// Microseconds of upload, kernels and download.
     pub fn with_copies(&self) -> Value {
         self.total(&self.pageable)
     }
 
-    /// The same from and to pinned memory.
+    /// The same with copies from and to pinned memory.
     pub fn with_pinned_copies(&self) -> Value {
         self.total(&self.pinned)
     }
@@ -149,7 +149,7 @@ impl Timed {
     }
 }
 
-/// What tables say of a run by another arithmetic.
+/// The note of tables on another arithmetic.
 pub fn note(arithmetic: Arithmetic) -> Option<String> {
     let which = match arithmetic {
         Arithmetic::Specification => return None,

@@ -12,10 +12,10 @@ const SIZES: [(usize, usize); 4] = [(1024, 1024), (2048, 2048), (4096, 4096), (8
 
 const BLOCKS: [u32; 2] = [256, 512];
 
-/// Bins of scans by themselves: those of 8 bits to 16.
+/// Bins of the scans alone: those of 8 to 16 bits.
 const BINS: [u32; 5] = [256, 1024, 4096, 16384, 65536];
 
-/// Tables of the CPU, of the scans in an equalization, and of the scans by themselves.
+/// Tables of the CPU, of the scans in an equalization, and of the scans alone.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let (mut cpu, mut scans) = (on_cpu::table(), scans_table(setup));
     let kernel_bench = setup.gpu().ok().map(KernelBench::new).transpose()?;
@@ -26,7 +26,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         on_cpu::rows(size, &times).into_iter().for_each(|row| cpu.push(row));
         let Some(kernel_bench) = &kernel_bench else { continue };
         let on_gpu = DeviceImage::put(setup, kernel_bench, &image)?;
-        for (scan, threads, experiment) in ways(setup) {
+        for (scan, threads, experiment) in experiments(setup) {
             let timed = on_gpu.equalize(setup, kernel_bench, &experiment)?;
             scans.push(row(size, [scan.name(), &threads.to_string()], &timed, &times));
         }
@@ -39,10 +39,10 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     Ok(vec![cpu, scans, alone])
 }
 
-/// Every scan in blocks of both sizes, but for what was chosen.
-fn ways(setup: &Setup) -> Vec<(ScanVariant, u32, Experiment)> {
+/// Every scan in blocks of both sizes, unless the command line chooses.
+fn experiments(setup: &Setup) -> Vec<(ScanVariant, u32, Experiment)> {
     let scans = match (setup.arithmetic, setup.chosen.scan) {
-        // What is wrong about these is one scan.
+        // These formulas are errors of one scan.
         (Arithmetic::One(Formula::StaleBuffer), _) => vec![ScanVariant::KoggeStoneDouble],
         (Arithmetic::One(Formula::FloatScan), _) => vec![ScanVariant::Blelloch],
         (_, Some(scan)) => vec![scan],
@@ -50,15 +50,15 @@ fn ways(setup: &Setup) -> Vec<(ScanVariant, u32, Experiment)> {
     };
     let blocks = setup.chosen.block_size.map_or(BLOCKS.to_vec(), |threads| vec![threads]);
     let pairs = scans.into_iter().flat_map(|scan| blocks.iter().map(move |&threads| (scan, threads)));
-    let ways = pairs.map(|(scan, threads)| {
+    let experiments = pairs.map(|(scan, threads)| {
         let publication = experiment(setup, &setup_of_scan(scan, threads));
         let chosen = Variants { scan: Some(scan), block_size: Some(threads), ..setup.chosen };
         (scan, threads, with_choice(publication, &chosen))
     });
-    ways.collect()
+    experiments.collect()
 }
 
-/// What the publication runs, or with scans and blocks that it does not have, what it would.
+/// The publication's setup with this scan and block size; another of its setups where it has none.
 fn setup_of_scan(scan: ScanVariant, threads: u32) -> publications::PublishedSetup {
     let other = published_setup("Kogge-Stone 256");
     let is_it = |setup: &&publications::PublishedSetup| {
@@ -122,7 +122,7 @@ fn scan_alone(setup: &Setup, kernel_bench: &KernelBench, bins: u32, table: &mut 
         sum
     });
     let expected: Vec<u32> = sums.collect();
-    for (scan, threads, experiment) in ways(setup) {
+    for (scan, threads, experiment) in experiments(setup) {
         let experiment = Experiment { formula: None, ..experiment };
         let found = kernel_bench.scan(&counts, &experiment, repeats(setup))?;
         check_values(scan.name(), &expected, &found.result)?;

@@ -1,5 +1,5 @@
-//! `bench stages`: an image up, equalized and down, as cuda-naive-vs-optimized times it, by its naive kernels, by its
-//! optimized ones and by those of normal runs; and how many pixels a thread should have.
+//! `bench stages`: the upload, the equalization and the download of an image, as in cuda-naive-vs-optimized, by its
+//! naive kernels, by its optimized ones and by those of normal runs; and a sweep over pixels per thread.
 
 use super::on_cpu::{self, GrayImage, area};
 use super::on_gpu::{DeviceImage, Timed, experiment, note, published_setup, repeats, with_choice};
@@ -11,7 +11,7 @@ use anyhow::Result;
 
 const SIZES: [(usize, usize); 5] = [(512, 384), (910, 682), (1000, 667), (1920, 1080), (5120, 2880)];
 
-/// Tables of the CPU, of the stages, of pixels a thread, and of every kernel that counts or maps.
+/// Tables of the CPU, of the stages, of pixels per thread, and of every kernel that counts or maps.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let (mut cpu, mut stages) = (on_cpu::table(), stages_table(setup));
     let (mut sweep, mut kernels) = (sweep_table(), kernels_table());
@@ -22,11 +22,11 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         on_cpu::rows(size, &image.on_cpu(setup)?).into_iter().for_each(|row| cpu.push(row));
         let Some(kernel_bench) = &kernel_bench else { continue };
         let on_gpu = DeviceImage::put(setup, kernel_bench, &image)?;
-        for (name, experiment) in ways(setup) {
+        for (name, experiment) in experiments(setup) {
             stages.push(row(size, name, &on_gpu.equalize(setup, kernel_bench, &experiment)?));
         }
         stages.push(row(size, "tuned", &on_gpu.tuned(setup, kernel_bench)?));
-        // The two largest.
+        // The two largest sizes.
         if index + 2 >= SIZES.len() {
             pixels_a_thread(setup, kernel_bench, (&image, &on_gpu), &mut sweep)?;
             kernel_by_kernel(setup, kernel_bench, (&image, &on_gpu), &mut kernels)?;
@@ -35,14 +35,14 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     Ok(vec![cpu, stages, sweep, kernels])
 }
 
-/// What is run: the publication's, and what was chosen.
-fn ways(setup: &Setup) -> Vec<(&'static str, Experiment)> {
+/// The measured kernels: the publication's, and the chosen ones.
+fn experiments(setup: &Setup) -> Vec<(&'static str, Experiment)> {
     let named = |name| experiment(setup, &published_setup(name));
-    let mut ways = vec![("naive", named("naive")), ("optimized", named("optimized"))];
+    let mut experiments = vec![("naive", named("naive")), ("optimized", named("optimized"))];
     if !setup.chosen.is_default() {
-        ways.push(("chosen", with_choice(named("optimized"), &setup.chosen)));
+        experiments.push(("chosen", with_choice(named("optimized"), &setup.chosen)));
     }
-    ways
+    experiments
 }
 
 fn stages_table(setup: &Setup) -> Table {
@@ -100,7 +100,7 @@ fn pixels_a_thread(
     table: &mut Table,
 ) -> Result<()> {
     let publication = experiment(setup, &published_setup("optimized"));
-    // What is swept is the map, whatever it is made of.
+    // The sweep measures the map through a curve.
     let variants = Variants { map: Some(MapVariant::Coarsened), ..publication.variants };
     let optimized = Experiment { variants, formula: None, ..publication };
     let curve = Formula::exact(&image.counts);
@@ -149,7 +149,7 @@ fn kernel_by_kernel(
     }
     let curve = Formula::exact(&image.counts);
     let expected = image.through(&curve);
-    // What is computed has no curve.
+    // A computed map has no curve.
     for map in MapVariant::ALL.into_iter().filter(|map| *map != MapVariant::Computed) {
         let variants = Variants { map: Some(map), ..shape };
         let mapped = kernel_bench.map(

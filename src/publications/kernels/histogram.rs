@@ -1,4 +1,4 @@
-//! Launches `kernels/variants/histogram_*.cu`: how often each code occurs.
+//! Launches `kernels/variants/histogram_*.cu`: the count of each code.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::files;
@@ -11,20 +11,20 @@ use crate::publications::{HistogramVariant, LaunchShape, Variants, Walk};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
 
-/// Bytes of shared memory that copies of counters may take.
+/// Bytes of shared memory for the copies of counters.
 const COPIES: u32 = 32 << 10;
 
-/// The most copies, as a power of two: one a lane.
+/// The most copies, as a power of two: one per lane.
 const MOST_COPIES: u32 = 5;
 
-/// What is counted, and where to.
+/// The elements to count, and their counts.
 pub(in crate::publications) struct CountedArea<'a> {
     pub plane: &'a CudaSlice<u8>,
     /// 1, 2 or 4.
     pub element_bytes: u8,
     pub area: Area,
     pub levels: Levels,
-    /// One for each of `codes`, zero before.
+    /// A count for each of `codes` codes, zero before.
     pub counts: &'a CudaSlice<u32>,
     pub codes: u32,
 }
@@ -32,7 +32,7 @@ pub(in crate::publications) struct CountedArea<'a> {
 /// Enqueues the counting.
 ///
 /// # Errors
-/// When there is no such launch, or it fails.
+/// When the launch is not possible, or fails.
 pub(in crate::publications) fn launch(
     loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,

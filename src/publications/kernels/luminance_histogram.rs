@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Enqueues the counting of a picture's luminance in 256 bins, which are zero before.
 ///
 /// # Errors
-/// When there is no such launch, or it fails.
+/// When the launch is not possible, or fails.
 pub(in crate::publications) fn launch(
     loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,

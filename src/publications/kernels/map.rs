@@ -1,4 +1,4 @@
-//! Launches `kernels/variants/map_*.cu`: elements through the curve.
+//! Launches `kernels/variants/map_*.cu`: maps elements through the curve.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::files;
@@ -10,10 +10,10 @@ use crate::publications::{Formula, LaunchShape, MapVariant, Variants, Walk};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
 
-/// Enqueues the mapping of elements of `element_bytes` bytes, which lie tight in `from`, to `to`.
+/// Enqueues the mapping of elements of `element_bytes` bytes, which lie in `from` without padding, to `to`.
 ///
 /// # Errors
-/// When there is no such launch, or it fails.
+/// When the launch is not possible, or fails.
 pub(in crate::publications) fn launch(
     loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,
@@ -51,10 +51,10 @@ pub(in crate::publications) fn launch(
     Ok(())
 }
 
-/// Enqueues the same straight from cumulative counts of `total` samples, the first of which above 0 is `least`.
+/// Enqueues the same directly from cumulative counts of `total` samples; `least` is the first of them above 0.
 ///
 /// # Errors
-/// When there is no such launch, or it fails.
+/// When the launch is not possible, or fails.
 pub(in crate::publications) fn launch_computed(
     loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,

@@ -1,5 +1,5 @@
-//! A launcher for each family of files in `kernels/variants/`: `scan.rs` launches `scan_*.cu`. `kernels/variants/README.md`
-//! says what a kernel expects; its launcher sees to it.
+//! A launcher for each family of files in `kernels/variants/`: `scan.rs` launches `scan_*.cu`.
+//! `kernels/variants/README.md` states the preconditions of the kernels; the launchers meet them.
 
 mod cdf_min;
 mod curve;
