@@ -11,7 +11,7 @@
 //! | `context` | driver and device |
 //! | `layout` | the planes of a frame that are uploaded, and their places in a buffer |
 //! | `pinned` | pools of pinned host memory |
-//! | `surface` | pictures of a decoder on this GPU |
+//! | `surface` | the memory of decoded frames, and pictures of a decoder on this GPU |
 //! | `rows` | two-dimensional copies |
 //! | `task` | the parameters of one frame |
 //! | `picture` | one frame's buffers on the device, and its way through the kernels |
@@ -56,11 +56,12 @@ pub use error::Error;
 pub use history::History;
 pub use layout::BufferLayout;
 pub use picture::DevicePicture;
-pub use pinned::{InputPool, PinnedBuffer, PinnedPool};
+pub use pinned::{PinnedBuffer, PinnedPool};
 pub use ring::Ring;
 pub use slot::Collected;
 pub use stage_kernels::KernelChoice;
 #[cfg(feature = "laboratory")]
 pub(crate) use stage_kernels::{StageBuffers, StageKernels};
+pub use surface::InputPool;
 pub use task::{Readback, Task};
 pub use timeline::Timeline;

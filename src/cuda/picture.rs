@@ -4,12 +4,12 @@
 use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::history::{History, Totals};
-use super::kernels::{FusedLauncher, ScanLauncher, TileHistogramLauncher};
 use super::layout::{Arrangement, BufferLayout};
 use super::readback::ReadbackLayout;
 use super::rows::{RowsAddress, copy_of_rows};
 use super::stage_kernels::StageBuffers;
 use super::task::{Readback, Task};
+use super::tuning;
 use crate::spec::clahe::Tiles;
 use crate::spec::{Counts, Curve, Method, Remembered};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result, sys};
@@ -85,7 +85,7 @@ impl DevicePicture {
         };
         let counts = stream.alloc_zeros(layout.codes()).doing(doing)?;
         let emptied = stream.alloc_zeros(layout.codes()).doing(doing)?;
-        let segments = stream.alloc_zeros(ScanLauncher::SEGMENTS).doing(doing)?;
+        let segments = stream.alloc_zeros(tuning::SCAN_SEGMENTS).doing(doing)?;
         let curve = stream.alloc_zeros(layout.codes()).doing(doing)?;
         // Allocation is ordered on `stream`; after this other streams may use the buffers too.
         stream.synchronize().doing(doing)?;
@@ -137,7 +137,7 @@ impl DevicePicture {
     pub fn equalize_batch(pictures: &mut [DevicePicture], history: &mut History, task: &Task) -> Result<bool, Error> {
         let Some(gpu) = pictures.first().map(|picture| picture.gpu.clone()) else { return Ok(true) };
         pictures.iter().for_each(|picture| task.assert_suits(&picture.layout));
-        if !FusedLauncher::suits_in_batches(&pictures[0].layout, task) || !gpu.kernels.fused()?.is_available() {
+        if !task.suits_batches(&pictures[0].layout) || !gpu.kernels.fused()?.is_available() {
             return Ok(false);
         }
         history.reset();
@@ -157,10 +157,7 @@ impl DevicePicture {
         }
         let gpu = self.gpu.clone();
         // The fused kernel writes no curve, and in a window of one frame no counts.
-        if !everything
-            && gpu.stages.is_none()
-            && FusedLauncher::suits(&self.layout, task)
-            && gpu.kernels.fused()?.is_available()
+        if !everything && gpu.stages.is_none() && task.suits_fused(&self.layout) && gpu.kernels.fused()?.is_available()
         {
             self.keep_luma()?;
             gpu.kernels.fused()?.launch(self, history, task)?;
@@ -287,7 +284,7 @@ impl DevicePicture {
         let gpu = self.gpu.clone();
         // Without a window there are no scenes, so the codes of the whole frame are not counted for them.
         let is_windowed = History::slots_for(&task.settings) > 0;
-        let counts_codes = is_windowed && TileHistogramLauncher::counts_codes(&self.layout);
+        let counts_codes = is_windowed && self.layout.codes() <= tuning::MOST_TILE_COUNTERS;
         let readback = ReadbackLayout::of(&self.layout, task);
         if is_windowed && !counts_codes {
             self.count(task)?;

@@ -2,19 +2,13 @@
 //! reads them in place. When the last reference is dropped, on any thread, the buffer returns to its pool.
 #![allow(unsafe_code, reason = "pinned memory is allocated and freed by the driver")]
 
-use super::context::Gpu;
 use super::error::{Doing, Error};
-use super::surface::SurfaceImporter;
-use crate::frame::{Adopted, Buffer, HostPool, Memory, PixelFormat, Pool, Surface};
+use crate::frame::{Buffer, Memory};
 use cudarc::driver::{CudaContext, result, sys};
-use std::ops::{Deref, DerefMut, Range};
+use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-
-/// The most bytes that are pinned for uploads: pinned memory is never swapped out, so other programs lack it. A decoder
-/// on 16 threads may hold 40 frames, which are 83 MB of 8-bit luma at 1080p and 332 MB at 4K.
-const MOST_FOR_INPUT: usize = 512 << 20;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Pinned bytes, all initialized. They keep their context alive.
 struct PinnedMemory {
@@ -81,15 +75,20 @@ impl PinnedPool {
     }
 
     /// A buffer that has been used before.
-    fn take_idle(&self, len: usize) -> Option<PinnedBuffer> {
+    pub(super) fn take_idle(&self, len: usize) -> Option<PinnedBuffer> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         // Buffers of another length are for another size of picture.
         idle.retain(|pinned| pinned.len == len);
         idle.pop().map(|pinned| self.wrap(pinned))
     }
 
+    /// Bytes that are pinned, idle or not.
+    pub(super) fn pinned_bytes(&self) -> usize {
+        self.pinned_bytes.load(Ordering::Relaxed)
+    }
+
     /// A new buffer.
-    fn pin(&self, len: usize) -> Result<PinnedBuffer, Error> {
+    pub(super) fn pin(&self, len: usize) -> Result<PinnedBuffer, Error> {
         Ok(self.wrap(PinnedMemory::new(&self.context, &self.pinned_bytes, len)?))
     }
 
@@ -146,53 +145,5 @@ impl Drop for PinnedBuffer {
     fn drop(&mut self) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.extend(self.pinned.take());
-    }
-}
-
-/// Memory for frames that will be uploaded: pinned up to a bound, then pageable, which uploads a little slower. Pinning
-/// takes 0.3 ms per megabyte, once per buffer. Luma that was decoded on the GPU is not uploaded.
-pub struct InputPool {
-    gpu: Arc<Gpu>,
-    pinned: PinnedPool,
-    beyond: HostPool,
-    /// Set on the first picture of a decoder on the GPU; `None` inside if it cannot be made.
-    surfaces: OnceLock<Option<SurfaceImporter>>,
-    with_chroma: bool,
-}
-
-impl InputPool {
-    /// For frames whose chroma is uploaded too if `with_chroma`.
-    pub(super) fn new(gpu: &Arc<Gpu>, with_chroma: bool) -> Self {
-        InputPool {
-            gpu: gpu.clone(),
-            pinned: PinnedPool::new(&gpu.context),
-            beyond: HostPool::default(),
-            surfaces: OnceLock::new(),
-            with_chroma,
-        }
-    }
-}
-
-impl Pool for InputPool {
-    fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
-        let pinned = self.pinned.take_idle(len).or_else(|| {
-            // Threads that allocate at the same time may exceed the bound by a buffer each.
-            let fits = self.pinned.pinned_bytes.load(Ordering::Relaxed) + len <= MOST_FOR_INPUT;
-            if fits { self.pinned.pin(len).ok() } else { None }
-        });
-        Ok(match pinned {
-            Some(pinned) => Box::new(pinned),
-            None => Box::new(self.beyond.take(len)),
-        })
-    }
-
-    fn planes(&self, format: PixelFormat) -> Range<usize> {
-        format.rewritten_planes(self.with_chroma)
-    }
-
-    unsafe fn adopt(&self, surface: &Surface) -> Option<Adopted> {
-        let surfaces = self.surfaces.get_or_init(|| SurfaceImporter::new(&self.gpu).ok()).as_ref()?;
-        // SAFETY: by the caller's promise.
-        unsafe { surfaces.adopt(surface) }
     }
 }

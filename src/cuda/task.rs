@@ -1,10 +1,11 @@
 //! The parameters of one frame on the GPU. A task is made for a frame, and is checked against the buffers that it is
 //! used with, because the kernels do not check levels and region.
 
-use super::layout::BufferLayout;
+use super::layout::{Arrangement, BufferLayout};
+use super::tuning;
 use crate::frame::{Frame, Matrix, Range};
 use crate::spec::clahe::{TileBins, Tiles};
-use crate::spec::{Gain, Levels, Method, Plateau, Rect, Settings, Weights};
+use crate::spec::{self, Gain, Levels, Method, Plateau, Rect, Settings, Weights};
 
 /// The data that is downloaded with a frame's samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,5 +102,21 @@ impl Task {
     pub(super) fn is_plain(&self) -> bool {
         let Settings { smoothing, plateau, bins, max_gain, .. } = self.settings;
         smoothing.frames() == 1 && plateau == Plateau::Off && bins.is_none() && max_gain == Gain::OFF
+    }
+
+    /// Whether the fused kernel can do this task: one curve, from the whole of a plane of luma alone, without look-ahead.
+    pub(super) fn suits_fused(&self, layout: &BufferLayout) -> bool {
+        layout.arrangement() == Arrangement::Luma
+            && layout.padded_row() == 0
+            && tuning::FUSED.iter().any(|row| layout.sample().depth <= row.depth)
+            && self.is_whole(layout)
+            && self.settings.method == Method::Global
+            && self.settings.smoothing.ahead() == 0
+            && spec::bins(self.levels, self.settings.bins) == self.levels.count()
+    }
+
+    /// Whether the fused kernel can do this task for a batch of pictures.
+    pub(super) fn suits_batches(&self, layout: &BufferLayout) -> bool {
+        self.suits_fused(layout) && self.is_plain() && layout.sample().depth == 8
     }
 }

@@ -174,6 +174,9 @@ pub(super) fn scan(codes: usize) -> (u32, u32) {
 /// The most blocks of the scan.
 pub(super) const SCAN_BLOCKS: u32 = (1 << 16) / SCAN_SHARE;
 
+/// Entries of the buffer for the segments of the scan: two per block.
+pub(super) const SCAN_SEGMENTS: usize = 2 * SCAN_BLOCKS as usize;
+
 /// The most codes for which `equalization` runs in one block: several blocks wait for each other, and a few more warps
 /// in one block are quicker.
 const EQUALIZATION_ALONE: usize = 4096;
@@ -211,6 +214,9 @@ pub(super) fn tile_histogram(depth: u8) -> &'static TileHistogramTuning {
 /// many parts 7.4 and 11.4, with four times as many 12.5 and 15.2.
 pub(super) const TILE_HISTOGRAM_THREADS: u32 = 1024;
 pub(super) const TILE_HISTOGRAM_BLOCKS: u32 = 1;
+
+/// The most counters of one copy in shared memory: one for each code up to 12 bits, else one for each bin.
+pub(super) const MOST_TILE_COUNTERS: usize = 4096;
 
 /// The most rounds of blocks into which work is divided.
 const MOST_ROUNDS: u32 = 4;

@@ -6,11 +6,10 @@ use crate::cuda::arguments::{Levels, MOST_PLANES, Modifiers, Plane, Planes, Samp
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::{History, Totals};
 use crate::cuda::launch::Kernel;
-use crate::cuda::layout::{Arrangement, BufferLayout};
+use crate::cuda::layout::BufferLayout;
 use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
-use crate::spec::{self, Method};
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::sys::CUfunction_attribute_enum::{
     CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
@@ -95,23 +94,6 @@ impl FusedLauncher {
         })
     }
 
-    /// Whether the kernel can do this task: one curve, from the whole of a plane of luma alone, without look-ahead.
-    pub fn suits(layout: &BufferLayout, task: &Task) -> bool {
-        let settings = &task.settings;
-        layout.arrangement() == Arrangement::Luma
-            && layout.padded_row() == 0
-            && tuning::FUSED.iter().any(|row| layout.sample().depth <= row.depth)
-            && task.is_whole(layout)
-            && settings.method == Method::Global
-            && settings.smoothing.ahead() == 0
-            && spec::bins(task.levels, settings.bins) == task.levels.count()
-    }
-
-    /// Whether [`launch_batch`](FusedLauncher::launch_batch) can do this task too.
-    pub fn suits_in_batches(layout: &BufferLayout, task: &Task) -> bool {
-        FusedLauncher::suits(layout, task) && task.is_plain() && layout.sample().depth == 8
-    }
-
     /// Whether this GPU can run it.
     pub fn is_available(&self) -> bool {
         self.batch.is_some()
@@ -190,7 +172,7 @@ impl FusedLauncher {
     ) -> Result<(), Error> {
         let layout = pictures[0].layout().clone();
         let stream = pictures[0].stream().clone();
-        assert!(FusedLauncher::suits_in_batches(&layout, task));
+        assert!(task.suits_batches(&layout));
         let function = self.batch.as_ref().expect("it is there");
         let vectors = luma_vectors(&layout);
         let shape = tuning::batch(vectors * VECTOR as u32, self.multiprocessors);

@@ -17,9 +17,6 @@ pub(in crate::cuda) struct ScanLauncher {
 }
 
 impl ScanLauncher {
-    /// Entries of the buffer for the segments of the blocks: two per block.
-    pub const SEGMENTS: usize = 2 * tuning::SCAN_BLOCKS as usize;
-
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::SCAN)?;
         Ok(ScanLauncher { sums: function(&module, "scan_sums")?, scan: function(&module, "scan")? })

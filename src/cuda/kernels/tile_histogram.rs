@@ -5,15 +5,11 @@ use super::{LumaVariants, NULL, module};
 use crate::cuda::arguments::{Levels, Samples, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::History;
-use crate::cuda::layout::BufferLayout;
 use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
-
-/// The most counters of one copy in shared memory: one for each code up to 12 bits, else one for each bin.
-const MOST_COUNTERS: usize = 4096;
 
 pub(in crate::cuda) struct TileHistogramLauncher {
     variants: LumaVariants,
@@ -23,11 +19,6 @@ impl TileHistogramLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::TILE_HISTOGRAM)?;
         Ok(TileHistogramLauncher { variants: LumaVariants::load(&module, "tile_histogram")? })
-    }
-
-    /// Whether the kernel can also count the codes of the whole frame: it has a counter for each code.
-    pub fn counts_codes(layout: &BufferLayout) -> bool {
-        layout.codes() <= MOST_COUNTERS
     }
 
     /// Enqueues the counting of the tiles of `picture`, whose counts are zero. With `totals`, also counts the codes of
@@ -53,7 +44,7 @@ impl TileHistogramLauncher {
         let config = LaunchConfig {
             grid_dim: (count, parts.min(65_535), 1),
             block_dim: (tuning::TILE_HISTOGRAM_THREADS, 1, 1),
-            shared_mem_bytes: (layout.codes().min(MOST_COUNTERS) as u32 * 4) << log2_copies,
+            shared_mem_bytes: (layout.codes().min(tuning::MOST_TILE_COUNTERS) as u32 * 4) << log2_copies,
         };
         let levels = Levels::new(task.levels, task.settings.strength);
         let tiles = Tiles::new(&local.tiles, local.bins, &layout);
