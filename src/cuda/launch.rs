@@ -141,12 +141,12 @@ impl<'a> Launch<'a> {
         unsafe { self.enqueue(config, overlaps) }
     }
 
-    /// Enqueues a kernel whose blocks wait for each other, so that all of them are there at once.
+    /// Enqueues a kernel whose blocks wait for each other, so that all of them are resident at once.
     ///
-    /// A cooperative launch promises that, and cannot overlap with the one before. An overlapping one with no more blocks than
-    /// there are multiprocessors keeps it too: every multiprocessor without such a block has room for one sooner or later,
-    /// since all other kernels end by themselves, and those that wait for their own blocks take last_streams: a stream that has one
-    /// waits for those of any other stream.
+    /// A cooperative launch guarantees that, but cannot overlap with the launch before. An overlapping launch with at
+    /// most as many blocks as multiprocessors has all of its blocks resident in the end, too: all other kernels end
+    /// without waiting, so every multiprocessor gets room for a block; and kernels whose blocks wait for each other run
+    /// one after the other, because each stream waits for the last one of another stream ([`LAST_STREAMS`]).
     ///
     /// # Errors
     /// When the driver refuses it, or the GPU has no room for all blocks at once.
@@ -169,12 +169,12 @@ impl<'a> Launch<'a> {
         }
         // SAFETY: as above.
         unsafe { self.enqueue(config, Some(attribute(Attribute::CU_LAUNCH_ATTRIBUTE_COOPERATIVE))) }?;
-        // Nothing is to overlap with it: a launch behind something else than a kernel does not.
+        // Nothing may overlap with it: a launch behind an event does not.
         self.stream.record_event(None).map(drop)
     }
 
     /// # Safety
-    /// As for [`launch`](Launch::launch), and of the attribute is true what its other side takes for granted.
+    /// As for [`launch`](Launch::launch), and the kernel meets the preconditions of the attribute.
     unsafe fn enqueue(
         &mut self,
         config: LaunchConfig,
@@ -195,8 +195,8 @@ impl<'a> Launch<'a> {
             numAttrs: attribute.is_some().into(),
         };
         self.stream.context().bind_to_thread()?;
-        // SAFETY: the function and the stream are alive, as are the attribute and all that arguments point to; the rest is
-        // promised by the caller.
+        // SAFETY: the function and the stream are alive, as are the attribute and everything that arguments point to;
+        // the caller promises the rest.
         unsafe {
             sys::cuLaunchKernelEx(&launch, self.kernel.cu_function(), arguments.as_mut_ptr(), std::ptr::null_mut())
         }
@@ -222,8 +222,8 @@ fn attribute(id: Attribute) -> sys::CUlaunchAttribute {
     sys::CUlaunchAttribute { id, pad: [0; 4], value }
 }
 
-/// Whether kernels of other processes may run on the GPU at the same time: whether there is a control daemon of MPS, where
-/// the driver looks for it when it starts.
+/// Whether kernels of other processes may run on the GPU at the same time: whether a control daemon of MPS runs at the
+/// path at which the driver looks for it.
 fn is_shared() -> bool {
     static SHARED: OnceLock<bool> = OnceLock::new();
     *SHARED.get_or_init(|| {

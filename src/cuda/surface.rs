@@ -1,7 +1,7 @@
 //! The memory of decoded frames. A decoder on the CPU writes into pinned memory of [`InputPool`].
 //!
-//! Pictures of a decoder on this GPU are copied. Luma is copied within the GPU, because the decoder reuses its own memory, and
-//! stays there until it is equalized. Chroma is downloaded, for the encoder.
+//! Pictures of a decoder on this GPU are copied: luma within the GPU, where it stays until it is equalized, because the
+//! decoder reuses its own memory; chroma to the host, for the encoder.
 #![allow(unsafe_code, reason = "copies between addresses that a decoder gives")]
 
 use super::context::Gpu;
