@@ -17,7 +17,7 @@ struct Samples {
     unsigned max;      // the highest code
 };
 
-// Which codes are levels, and how far the picture goes towards the equalized one.
+// The codes that are levels, and the strength of the equalization.
 struct Levels {
     unsigned lo;        // black
     unsigned hi;        // white
@@ -45,15 +45,15 @@ struct Tiles {
     unsigned bins;            // of each tile
 };
 
-// A multiplication in place of the division by a whole, an even number W: ceil(2^(32 + shift) / W), which lies between
-// 2^31 and 2^32. For parts below 2^31 the error of the multiplier adds less than 1 / W to the quotient, so rounding down
-// gives the right one.
+// A multiplication in place of the division by an even number W: ceil(2^(32 + shift) / W), which lies between 2^31 and
+// 2^32. For dividends below 2^31 the error of the multiplier adds less than 1 / W to the quotient, so rounding down
+// gives the correct quotient.
 struct Inverse {
-    unsigned multiplier;  // 0 where there is none: parts may be larger
+    unsigned multiplier;  // 0 where there is none: dividends may be larger
     unsigned shift;
 };
 
-// What is asked of the histograms of a video, beside its levels.
+// The settings that turn the histograms of a video into curves: temporal window, region, plateau, bins, contrast limit.
 struct Modifiers {
     unsigned number;     // of this frame in the video, from 0 on, modulo 2^32
     unsigned slots;      // frames that are remembered; 0 where each frame is by itself
@@ -86,7 +86,7 @@ struct ChromaPlaces {
     unsigned reserved;      // 0
 };
 
-// What chroma samples mean; src/spec/chroma.rs has the rules.
+// The coefficients of chroma; src/spec/chroma.rs has the rules.
 struct Colours {
     unsigned black;   // the code of luma
     unsigned span;    // codes of luma from black to white
@@ -103,7 +103,7 @@ struct Weights {
     unsigned of[4];
 };
 
-// A plane and how it is shared out.
+// A plane, and how the blocks of the fused kernel divide it.
 struct Plane {
     const uint4* from;
     uint4* to;       // may be the same
@@ -111,7 +111,7 @@ struct Plane {
     unsigned kept;   // rounds of vectors that fit shared memory
 };
 
-// The planes of a batch, by their addresses.
+// The addresses of the planes of a batch.
 constexpr unsigned MOST_PLANES = 64u;
 struct Planes {
     unsigned long long of[MOST_PLANES];

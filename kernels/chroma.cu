@@ -1,5 +1,5 @@
-// Chroma that follows luma: scales every pair of chroma samples by the gain of the luma that it covers, or moves every
-// RGB pixel with its saturation. Of stored luma, the picture has been mapped already, and `before` has what it was.
+// Chroma that follows luma: scales every pair of chroma samples by the gain of the luma that it covers, or maps every
+// RGB pixel with its saturation. Stored luma has been mapped already; `before` is the plane before the mapping.
 #include "components.cuh"
 #include "launch.cuh"
 
@@ -18,7 +18,8 @@ __device__ __forceinline__ void set_code(S* plane, unsigned long long index, uns
     plane[index] = (S)stored;
 }
 
-// One thread a pair. No thread writes what another one reads: `picture` has luma and pairs in places of their own.
+// One thread per pair. No thread writes a sample that another one reads, because luma and pairs have separate places in
+// `picture`.
 template <typename S>
 __device__ __forceinline__ void scale_pairs(const S* before, S* picture, Samples samples, ChromaPlaces places,
                                             Colours colours) {

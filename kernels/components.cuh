@@ -1,5 +1,5 @@
-// As many pixels of RGB as one vector has samples, in registers: COMPONENTS vectors, one after the other in memory
-// when the pixels are packed, one from each plane when they are planar.
+// RGB pixels in registers, as many as a vector has samples: COMPONENTS vectors, which follow each other in memory if
+// the pixels are packed, and come from one plane each if they are planar.
 #pragma once
 
 #include "samples.cuh"
@@ -8,7 +8,7 @@ template <typename S, int COMPONENTS, bool PLANAR>
 struct Components {
     unsigned word[COMPONENTS * 4];
 
-    // Where vector `i` of group `index` lies; planes begin `plane_vectors` vectors apart.
+    // The index of vector `i` of group `index`; planes begin `plane_vectors` vectors apart.
     static __device__ __forceinline__ size_t place(unsigned plane_vectors, unsigned index, int i) {
         return PLANAR ? (size_t)plane_vectors * i + index : (size_t)index * COMPONENTS + i;
     }
@@ -32,7 +32,7 @@ struct Components {
         }
     }
 
-    // Where component `i` of `pixel` lies among the samples of `word`. Both are known when the loops are unrolled.
+    // The position of component `i` of `pixel` among the samples of `word`. Both are constants in unrolled loops.
     static __device__ __forceinline__ constexpr int position(int pixel, int i) {
         return PLANAR ? i * PER_VECTOR<S> + pixel : pixel * COMPONENTS + i;
     }
@@ -48,9 +48,9 @@ struct Components {
     }
 };
 
-// Goes over the pixels of RGB, whose luminance is the plane `luma`, and becomes the plane `mapped` if there is one, else
-// what `curve` says: calls `change` with the components around each pixel, its number among them, and its luminance
-// before and after.
+// Iterates over RGB pixels, whose luminance is in the plane `luma`. The mapped luminance is in the plane `mapped` if
+// there is one, else it comes from `curve`. Calls `change` with the components around each pixel, its number among
+// them, and its luminance before and after.
 template <typename S, int COMPONENTS, bool PLANAR, typename Curve, typename F>
 __device__ __forceinline__ void each_pixel_of_rgb(const uint4* from, uint4* to, unsigned plane_vectors, const uint4* luma,
                                                   const uint4* mapped, Samples samples, Curve curve, F change) {

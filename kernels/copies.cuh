@@ -1,10 +1,10 @@
-// Counters in shared memory, each in 2^log2_copies interleaved copies, so that the lanes of a warp seldom meet on one:
-// emptied before a block counts, added up when it has counted.
+// Counters in shared memory, each in 2^log2_copies interleaved copies, so that the lanes of a warp seldom access the
+// same one. They are cleared before a block counts, and added up after it.
 #pragma once
 
 #include "warp.cuh"
 
-// Sets to zero the counters in this many vectors of four words.
+// Sets the counters in `vectors` vectors of four words to zero.
 __device__ __forceinline__ void empty_counters(unsigned* counters, unsigned vectors) {
     uint4* quads = reinterpret_cast<uint4*>(counters);
     for (unsigned i = threadIdx.x; i < vectors; i += blockDim.x) quads[i] = make_uint4(0u, 0u, 0u, 0u);
@@ -14,7 +14,7 @@ __device__ __forceinline__ void empty_counters(unsigned* counters, unsigned vect
 template <typename F>
 __device__ __forceinline__ void add_up(const unsigned* counters, unsigned count, unsigned log2_copies, F add) {
     unsigned copies = 1u << log2_copies;
-    // Lanes that would read the same bank start at different copies.
+    // Lanes start at different copies, to avoid bank conflicts.
     unsigned skew = threadIdx.x % LANES >> (5u - log2_copies);
     for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
         unsigned sum = 0u;
@@ -25,7 +25,7 @@ __device__ __forceinline__ void add_up(const unsigned* counters, unsigned count,
     }
 }
 
-// The same for at least four copies, four at a load. `count` is a multiple of 32, and whole warps come here.
+// The same for at least four copies, four per load. `count` is a multiple of 32, and all lanes of a warp call it.
 template <unsigned LOG2_COPIES, typename F>
 __device__ __forceinline__ void add_up(const unsigned* counters, unsigned count, F add) {
     constexpr unsigned QUADS = 1u << (LOG2_COPIES - 2u);
@@ -37,7 +37,7 @@ __device__ __forceinline__ void add_up(const unsigned* counters, unsigned count,
         unsigned counter = i / PARTS, part = i % PARTS, sum = 0u;
 #pragma unroll
         for (unsigned j = 0u; j < EACH; ++j) {
-            // Neighbouring counters begin at different ends, or they would meet in the banks.
+            // Neighbouring counters begin at different ends, to avoid bank conflicts.
             uint4 four = quads[counter * QUADS + part + PARTS * (EACH > 1u ? j ^ (counter & 1u) : j)];
             sum += four.x + four.y + four.z + four.w;
         }

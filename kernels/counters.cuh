@@ -1,18 +1,19 @@
-// Words in shared memory, by their addresses there.
+// Access to words in shared memory by address.
 #pragma once
 
-// Where something in shared memory lies, as the instructions for it take it.
+// The address in shared memory, for instructions in assembly.
 __device__ __forceinline__ unsigned shared_address(const void* at) { return (unsigned)__cvta_generic_to_shared(at); }
 
-// The word there.
+// The word at an address.
 __device__ __forceinline__ unsigned word_at(unsigned address) {
     unsigned word;
     asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address) : "memory");
     return word;
 }
 
-// Adds 1 to the counter there. As an instruction of its own: what the compiler makes of atomicAdd takes twice as long. Lanes
-// of a warp that meet on one counter are merged, as the result is not used; so flat pictures are no slower.
+// Adds 1 to the counter at an address. In assembly, because the compiler's code for atomicAdd takes twice as long. The
+// hardware merges lanes of a warp that add to one counter, because the result is not used; so flat pictures are no
+// slower.
 __device__ __forceinline__ void count_one(unsigned address) {
     asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(address) : "memory");
 }

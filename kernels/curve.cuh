@@ -1,9 +1,9 @@
-// From the counts of a frame to its curve, with everything that the specification puts between: temporal window, plateau,
-// bins, contrast limit, prefix sum, normalization, strength (src/spec/equalization.rs, step for step).
+// From the counts of a frame to its curve, with every step of the specification: temporal window, plateau, bins,
+// contrast limit, prefix sum, normalization, strength (src/spec/equalization.rs, step for step).
 //
-// Done by a crew: the first threads of a block, each of which has PER neighbouring codes in its registers from the first
-// step to the last. MANY crews in as many blocks, all there at once, can share the codes; what one has to know of the
-// others goes through `Grid`.
+// A crew does this: the first threads of a block, each of which keeps PER neighbouring codes in registers from the
+// first step to the last. With MANY, the crews of several blocks, all resident at once, share the codes and exchange
+// data through `Grid`.
 #pragma once
 
 #include "barriers.cuh"
@@ -14,21 +14,21 @@ constexpr unsigned MOST_BLOCKS = 64u;
 
 typedef unsigned long long Sum;
 
-// The crew of a block: its first WARPS warps, all of them if that is 0. The others may do something else.
+// The crew of a block: its first WARPS warps, or all warps if WARPS is 0. The other warps may do something else.
 template <unsigned WARPS>
 struct Crew {
-    // Whether any warp of a block of 1024 threads is left to be its judge.
+    // Whether a block of 1024 threads has a warp left for the judge.
     static constexpr bool HAS_JUDGE = WARPS < 32u;
 
     __device__ __forceinline__ static unsigned warps() { return WARPS != 0u ? WARPS : blockDim.x / LANES; }
 
-    // Waits until all of the crew are here; what each has written before is then seen by all.
+    // A barrier of the crew: after it, all see what each has written before.
     __device__ __forceinline__ static void meet() {
         wait_at<1u>(warps() * LANES);
     }
 
-    // A judge is the warp next to the crew. It waits at a barrier for what the crew has, or the other way around, while
-    // the one that has it goes on.
+    // The judge is the warp next to the crew. At a barrier one side waits for data of the other side, which arrives
+    // without waiting.
     __device__ __forceinline__ static void wait_with_judge(unsigned barrier) {
         wait_at(barrier, (warps() + 1u) * LANES);
     }
@@ -37,10 +37,11 @@ struct Crew {
     }
 };
 
-// Where a judge hears that the coarse bins are whole, and where it tells its verdict.
+// The barriers at which the crew signals complete coarse bins to the judge, and the judge signals its decision to the
+// crew.
 constexpr unsigned HEARING = 2u, VERDICT = 3u;
 
-// What the blocks tell each other.
+// The data that blocks exchange.
 struct Grid {
     unsigned arrived;            // at barriers, ever
     unsigned coarse[2][COARSE];  // of this frame, and zeros for the next
@@ -54,15 +55,15 @@ struct Grid {
 };
 static_assert(sizeof(Grid) == 3088, "Grid is not as large as src/cuda/history.rs allocates");
 
-// What warps tell of their levels under the contrast limit.
+// The sums of the warps' levels under the contrast limit.
 template <typename Count>
 struct Tidings {
     Count sums[LANES];     // whole samples that they keep
     unsigned cuts[LANES];  // how many of them have been cut
 };
 
-// What the threads of a crew tell each other, in shared memory. Each sum has a place of its own, so that none has to be
-// waited for twice.
+// The data that the threads of a crew exchange in shared memory. Each sum has its own place, so that no second barrier
+// is needed.
 struct Room {
     __align__(8) unsigned coarse[COARSE];  // zero when a frame comes
     unsigned flat;                         // likewise
@@ -79,7 +80,7 @@ struct Room {
     __device__ __forceinline__ Tidings<Sum>& tidings(Sum) { return wide; }
 };
 
-// What is remembered of the frames before. `sums` are twice those of the two windows, used in turns like `states`.
+// The state from the frames before. `sums` has the sums of the two windows twice, used alternately like `states`.
 struct History {
     unsigned* slots;
     Sum* sums;
@@ -87,7 +88,7 @@ struct History {
     unsigned* marks;
 };
 
-// What of it the codes of a thread may need.
+// The part of the history for the codes of a thread.
 template <unsigned PER>
 struct Past {
     unsigned likely;        // the slot that `pushed` was read from
@@ -139,12 +140,12 @@ __device__ __forceinline__ void store(const Sum (&from)[PER], Sum* to) {
     for (unsigned i = 0u; i < PER; ++i) to[i] = from[i];
 }
 
-// The slot of the frame that a full window most likely pushes out: the one that many frames ago.
+// The slot of the frame that a full window most likely pushes out: the one `frames` frames ago.
 __device__ __forceinline__ unsigned likely_pushed(const Modifiers& m) {
     return m.slot >= m.frames ? m.slot - m.frames : m.slot + m.slots - m.frames;
 }
 
-// Reads what may be needed before it is known whether it is.
+// Reads this part speculatively, before it is known whether all of it is needed.
 template <unsigned PER>
 __device__ __forceinline__ Past<PER> past_of(unsigned code, unsigned codes, const Modifiers& m, const History& history) {
     Past<PER> past;
@@ -157,7 +158,7 @@ __device__ __forceinline__ Past<PER> past_of(unsigned code, unsigned codes, cons
     return past;
 }
 
-// Has all of that, and what is known of the scenes, brought nearer, by all threads of a block.
+// Prefetches that part of all codes, and the state of the scenes, by all threads of a block.
 __device__ __forceinline__ void prefetch_past(unsigned codes, const Modifiers& m, const History& history) {
     constexpr unsigned LINE = 128u;
     const unsigned* old = history.slots + (size_t)row_of(m.slot, m) * codes;
@@ -172,7 +173,7 @@ __device__ __forceinline__ void prefetch_past(unsigned codes, const Modifiers& m
     }
 }
 
-// Waits until all blocks are here; what each has written before is then seen by all.
+// A barrier of the grid: after it, all blocks see what each has written before.
 __device__ __forceinline__ void meet(Grid* grid) {
     __syncthreads();
     if (threadIdx.x == 0u) {
@@ -187,14 +188,14 @@ __device__ __forceinline__ void meet(Grid* grid) {
     __syncthreads();
 }
 
-// The sum of what the warps of a crew have told, after they have met.
+// The sum over the warps of a crew, after a barrier.
 template <typename Crew, typename T>
 __device__ __forceinline__ T sum_over_crew(const T* told) {
     unsigned lane = threadIdx.x % LANES;
     return sum_of_warp(lane < Crew::warps() ? told[lane] : (T)0);
 }
 
-// What a warp learns of the others.
+// The sums over other warps.
 template <typename Count>
 struct Told {
     Count before;         // the sum of the warps before it
@@ -203,7 +204,7 @@ struct Told {
     unsigned cut;
 };
 
-// From what each warp of the crew has told, after they have met.
+// The sums over the warps of the crew, after a barrier.
 template <typename Crew, typename Count>
 __device__ __forceinline__ Told<Count> told_by_all(const Tidings<Count>& tidings) {
     unsigned lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
@@ -218,7 +219,7 @@ __device__ __forceinline__ Told<Count> told_by_all(const Tidings<Count>& tidings
     return told;
 }
 
-// The same over all blocks, of which each has told what its crew has.
+// The same over all blocks; `told` has the sums of this block's crew.
 template <typename Count>
 __device__ __forceinline__ void add_other_blocks(Told<Count>& told, bool& flat, Grid* grid) {
     if (threadIdx.x == 0u) {
@@ -247,7 +248,7 @@ __device__ __forceinline__ void add_other_blocks(Told<Count>& told, bool& flat, 
     flat = __any_sync(ALL, others_flat != 0u);
 }
 
-// The lowest of what all threads have; `room` and `told` are where threads and blocks tell each other.
+// The lowest value of all threads; warps exchange theirs in `room`, blocks in `told`.
 template <bool MANY, typename Crew>
 __device__ __forceinline__ Sum lowest_of_all(Sum value, Sum* room, Sum* told, Grid* grid) {
     unsigned lane = threadIdx.x % LANES;
@@ -265,7 +266,7 @@ __device__ __forceinline__ Sum lowest_of_all(Sum value, Sum* room, Sum* told, Gr
     return lowest_of_warp(value);
 }
 
-// The sum over all crews of what each thread has; `room` and `told` are where threads and blocks tell each other.
+// The sum of the values of all threads of all crews; warps exchange theirs in `room`, blocks in `told`.
 template <bool MANY, typename Crew>
 __device__ __forceinline__ Sum sum_of_all(Sum value, Sum* room, Sum* told, Grid* grid) {
     value = sum_of_warp(value);
@@ -280,7 +281,8 @@ __device__ __forceinline__ Sum sum_of_all(Sum value, Sum* room, Sum* told, Grid*
     return sum_of_warp(sum);
 }
 
-// The frame's samples in coarse bins, for the whole crew in `room.coarse`; `bins` are those of the thread's codes.
+// Counts the frame's samples in coarse bins into `room.coarse`, for the whole crew; `bins` are the coarse bins of the
+// thread's codes.
 template <unsigned PER, bool MANY, typename Crew>
 __device__ __forceinline__ void compare(const unsigned (&count)[PER], const unsigned (&bins)[PER], const Modifiers& m,
                                         Room& room, Grid* grid) {
@@ -297,7 +299,7 @@ __device__ __forceinline__ void compare(const unsigned (&count)[PER], const unsi
     __syncthreads();
 }
 
-// What a window holds of the thread's code number `i` after this turn, without this frame.
+// The count of the thread's code number `i` in a window after this update, without this frame.
 template <unsigned PER>
 __device__ __forceinline__ Sum others_after(const Turn& turn, unsigned window, const Past<PER>& past, unsigned i) {
     Sum sum = window == 0u ? past.windows[0][i] : past.windows[1][i];
@@ -307,7 +309,7 @@ __device__ __forceinline__ Sum others_after(const Turn& turn, unsigned window, c
     return turn.fresh ? 0u : sum;
 }
 
-// What the window that the frame belongs to holds without it.
+// The counts of the frame's window without the frame.
 template <unsigned PER, typename Count>
 __device__ __forceinline__ void hold(const Turn& turn, Past<PER>& past, unsigned code, unsigned codes,
                                      const Modifiers& m, const History& history, Count (&others)[PER]) {
@@ -336,7 +338,7 @@ __device__ __forceinline__ void write_windows(const Turn& turn, const Past<PER>&
     store<PER>(count, history.slots + (size_t)m.row * codes + code);
 }
 
-// Puts levels together into bins, and spreads what the cap leaves of them over the levels again.
+// Sums the levels into bins, caps the bins, and distributes them over the levels again.
 template <unsigned PER, bool MANY, typename Crew, typename Count>
 __device__ __forceinline__ void in_bins(Count (&held)[PER], unsigned code, Levels levels, unsigned asked, Sum cap,
                                         Sum* bins, Grid* grid) {
@@ -363,7 +365,7 @@ __device__ __forceinline__ void in_bins(Count (&held)[PER], unsigned code, Level
     }
 }
 
-// How a histogram adds up under a contrast limit.
+// The prefix sums of a histogram under a contrast limit.
 template <typename Count, unsigned PER>
 struct Ladder {
     Count whole[PER];      // whole samples that each level of a thread keeps,
@@ -376,7 +378,7 @@ struct Ladder {
     bool flat;             // whether one level held everything
 };
 
-// That of levels that hold so much.
+// The prefix sums of levels with the counts `held`.
 template <typename Count, unsigned PER, bool MANY, typename Crew>
 __device__ __forceinline__ Ladder<Count, PER> ladder_of(const Count (&held)[PER], unsigned code, Levels levels,
                                                         Limit limit, Room& room, Grid* grid) {
@@ -413,14 +415,14 @@ __device__ __forceinline__ Ladder<Count, PER> ladder_of(const Count (&held)[PER]
     return ladder;
 }
 
-// What a window holds after the plateau, where that is known already.
+// The samples of a window after the plateau, if known already.
 struct Left {
     bool is_known;
     Sum samples;
 };
 
-// What each code becomes that a thread has, from the histogram of the window: bins, plateau, contrast limit, prefix sum.
-// `bins` is room for the sums in bins, all zero; null if none are asked for. What a window holds fits a Count.
+// Computes the curve at the thread's codes from the histogram of the window: bins, plateau, contrast limit, prefix sum.
+// `bins` has zeroed entries for the sums in bins; null without bins. The samples of a window fit a Count.
 template <typename Count, unsigned PER, bool MANY, typename Crew>
 __device__ __forceinline__ void equalize(Count (&held)[PER], unsigned frames, Left left, unsigned code, Levels levels,
                                          const Modifiers& m, Divisor divisor, Sum* bins, Room& room, Grid* grid,
@@ -432,7 +434,7 @@ __device__ __forceinline__ void equalize(Count (&held)[PER], unsigned frames, Le
         for (unsigned i = 0u; i < PER; ++i) sum += held[i];
         total = sum_of_all<MANY, Crew>(sum, room.totals, MANY ? grid->totals : nullptr, grid);
     }
-    // One level that holds all samples makes the curve the identity, whatever becomes of the histogram.
+    // If one level holds all samples, the curve is the identity, whatever the other settings are.
 #pragma unroll
     for (unsigned i = 0u; i < PER; ++i) {
         if (held[i] == total) room.flat = 1u;
@@ -478,7 +480,7 @@ __device__ __forceinline__ void equalize(Count (&held)[PER], unsigned frames, Le
     }
     Sum first;  // the lowest step
     if (excess.quotient != 0u) {
-        // Every level has a share, so that is the step of black.
+        // Every level has a share, so the first step is that of black.
         bool is_cut = ladder.black > limit.whole;
         first = kept_by(is_cut ? limit.whole : ladder.black, is_cut, limit) + excess.quotient;
     } else {

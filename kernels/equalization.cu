@@ -1,7 +1,7 @@
-// From the counts of a frame to its curve, with everything that the specification puts between (`curve.cuh`). `scan` is
-// the same without.
+// From the counts of a frame to its curve, with every step of the specification (`curve.cuh`). `scan` makes the plain
+// curve.
 //
-// The blocks of a launch share the codes, and are all there at once. Up to 12 bits there is one.
+// The blocks of a launch share the codes, and are all resident at once. Up to 12 bits there is one block.
 #include "curve.cuh"
 #include "launch.cuh"
 
@@ -41,7 +41,7 @@ __device__ __forceinline__ void equalization(unsigned* counts, unsigned codes, L
         if (blockIdx.x == 0u && threadIdx.x < LANES) remember(turn, known, m, history.states, history.marks);
     }
     if (m.bins != 0u) {
-        // One half is for this frame, the other one is emptied for the next.
+        // One half is for this frame, the other one is cleared for the next.
         const Sum none[PER_THREAD] = {};
         store<PER_THREAD>(none, bins + (m.number & 1u ? 0u : codes) + code);
         bins += m.number & 1u ? codes : 0u;

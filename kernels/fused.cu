@@ -1,9 +1,9 @@
-// All of equalization in one launch: the samples of a plane are counted as they arrive in shared memory, stay there while
-// the curve is made, and go through it from there. Memory sees them twice, once each way, as a copy would.
+// The whole equalization in one launch: the samples of a plane are counted as they arrive in shared memory, stay there
+// while the curve is made, and are mapped from there. Each sample is read and written once, as by a copy.
 //
-// The blocks are all there at once, each with a share of the plane. They add up what they have counted in
-// `totals`. As each block knows how many samples there are, it can tell when the totals are whole, so that no other
-// barrier is needed. Then each block makes the whole curve for itself.
+// The blocks are all resident at once, each with a share of the plane. They add their counts to `totals`. Each block
+// knows the number of samples, so it detects when the totals are complete, and no other barrier is needed. Then each
+// block computes the whole curve.
 #include "copies.cuh"
 #include "counters.cuh"
 #include "curve.cuh"
@@ -11,7 +11,7 @@
 #include "samples.cuh"
 #include "totals.cuh"
 
-// Vectors that a thread has on their way at once, at least.
+// The least number of vectors that a thread loads at once.
 constexpr unsigned AHEAD = 4u;
 
 // A block that keeps this many rounds of vectors or more takes most of the shared memory.
@@ -20,14 +20,14 @@ constexpr unsigned CROWDED = 4u;
 // The table, then the vectors that stay.
 extern __shared__ __align__(128) unsigned shared_words[];
 
-// Where the plane stands among those of a batch.
+// The position of a plane in a batch.
 struct Succession {
-    bool is_fetched;    // whether what is kept of it is on its way already
-    const uint4* next;  // the plane after it, which comes as this one leaves; null if there is none
+    bool is_fetched;    // whether the copy of its kept rounds was started already
+    const uint4* next;  // the next plane, fetched while this one is mapped; null if there is none
 };
 
-// Rounds of vectors beyond those in shared memory that threads hold in registers, where a plane is too large for it. What is
-// beyond these too is read twice, by as many vectors at once, or by half as many while these are held.
+// Rounds of vectors that threads hold in registers, if a plane is too large for shared memory. Vectors beyond these are
+// read twice: this many at once, or half as many while these are held.
 constexpr unsigned HELD = 6u;
 
 // The block's share of a plane.
@@ -39,8 +39,8 @@ struct Share {
     unsigned rest;   // samples in the vector behind those
 };
 
-// A table with an entry for each code, in 2^LOG2_COPIES interleaved copies of which each lane uses one, so that lanes
-// seldom meet in a bank: first the counters, later what each code becomes.
+// A table with an entry for each code, in 2^LOG2_COPIES interleaved copies, of which each lane uses one to avoid bank
+// conflicts: first the counters, later the curve.
 template <unsigned LOG2_COPIES>
 struct Table {
     unsigned start;  // of this lane's copy
@@ -69,8 +69,8 @@ __device__ __forceinline__ void count_vector(uint4 vector, Samples samples, Tabl
     each_code<S, 1>(vector, 0u, samples, [=](unsigned code, unsigned) { table.count(code); });
 }
 
-// Calls `use` with the vectors of a thread's share from this one on and where they are: with COUNT of them on their way at
-// once, or, where that is 0 and registers are scarce, the next one.
+// Calls `use` with the vectors of a thread's share from `at` on, and their indices. COUNT of them are loaded at once;
+// with 0, where registers are scarce, one ahead.
 template <unsigned COUNT, typename F>
 __device__ __forceinline__ void each_beyond(const uint4* from, unsigned at, unsigned end, F use) {
     if (COUNT == 0u) {
@@ -98,7 +98,7 @@ __device__ __forceinline__ void each_beyond(const uint4* from, unsigned at, unsi
     }
 }
 
-// Counts the block's share; what fits stays in `stage`, and HOLD rounds behind it in `held`.
+// Counts the block's share. `kept` rounds stay in `stage`, and HOLD further rounds in `held`.
 template <typename S, unsigned LOG2_COPIES, unsigned HOLD>
 __device__ __forceinline__ void count_share(const Share& share, uint4* stage, unsigned kept, Samples samples,
                                             Table<LOG2_COPIES> table, bool is_fetched, uint4* held) {
@@ -130,14 +130,14 @@ __device__ __forceinline__ void count_share(const Share& share, uint4* stage, un
     }
 }
 
-// Writes what the thread's codes become into all copies of the table.
+// Writes the curve at the thread's codes into all copies of the table.
 template <typename S, unsigned LOG2_COPIES, unsigned PER>
 __device__ __forceinline__ void fill_table(const unsigned (&mapped)[PER], Samples samples) {
     constexpr unsigned QUADS = 1u << (LOG2_COPIES - 2u), PIECES = PER * QUADS;
     constexpr unsigned NEIGHBOURS = PIECES < 8u ? 8u / PIECES : 1u;  // threads whose pieces lie in different banks
 #pragma unroll
     for (unsigned i = 0u; i < PIECES; ++i) {
-        // Other threads begin at other pieces, or they would meet in the banks.
+        // Threads begin at different pieces, to avoid bank conflicts.
         unsigned piece = (i + threadIdx.x / NEIGHBOURS) % PIECES;
         unsigned code = mapped[0];
 #pragma unroll
@@ -148,8 +148,8 @@ __device__ __forceinline__ void fill_table(const unsigned (&mapped)[PER], Sample
     }
 }
 
-// Reads the totals of the thread's codes until they add up to the samples of the plane. `tell` has each warp tell the
-// others of them, in turns, and `hear` says how many there are in all.
+// Reads the totals of the thread's codes until all totals add up to the samples of the plane. `tell` publishes the sums
+// of each warp, alternately in two places, and `hear` returns the sum over all warps.
 template <unsigned PER, typename Crew, typename Tell, typename Hear>
 __device__ __forceinline__ void read_whole(unsigned* totals, unsigned codes, unsigned expected, unsigned (&count)[PER],
                                            Tell tell, Hear hear) {
@@ -164,13 +164,13 @@ __device__ __forceinline__ void read_whole(unsigned* totals, unsigned codes, uns
     }
 }
 
-// What the warps of a crew tell each other of the totals, in turns.
+// The sums of totals that the warps of a crew exchange, in two alternating sets.
 struct Tally {
     unsigned sums[2][LANES];
     unsigned others[2][LANES];  // for the textbook the first count that is not zero, else what the plateau leaves
 };
 
-// The textbook's curve, once the totals are whole.
+// The plain curve, once the totals are complete.
 template <unsigned PER, typename Crew>
 __device__ __forceinline__ void plain_curve(unsigned* totals, unsigned codes, unsigned expected, Levels levels,
                                             Tally& tally, unsigned (&mapped)[PER]) {
@@ -208,9 +208,9 @@ __device__ __forceinline__ void plain_curve(unsigned* totals, unsigned codes, un
     }
 }
 
-// One plane by the blocks of a team, of which this is number `block`. `make_curve` is what the crew does from the totals,
-// which it has to wait for, to the table. Blocks that are `alone` leave no room for one of the next launch. HOLD rounds
-// are held in registers.
+// Equalizes a plane by the blocks of a team, of which this is number `block`. The crew calls `make_curve`, which waits
+// for the totals and computes the curve. Blocks that are `alone` leave no room on a multiprocessor for one of the next
+// launch. HOLD rounds are held in registers.
 template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew, bool IN_BATCH, unsigned HOLD, typename Prepare,
           typename MakeCurve, typename Judge>
 __device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsigned block, Samples samples,
@@ -234,21 +234,23 @@ __device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsi
 #pragma unroll
         for (unsigned round = 0u; round < AHEAD; ++round) {
             unsigned at = round * blockDim.x + threadIdx.x;
-            // Those have ended already, for some threads one less; waiting for all but AHEAD takes as many for granted.
+            // These rounds have ended already, for some threads one fewer; `wait_for_fetched<AHEAD>` counts on all of
+            // them.
             if (succession.is_fetched && round + 1u < kept) continue;
             if (!succession.is_fetched && round < kept && at < share.vectors) fetch(share.from + at, stage + at);
             end_of_round();
         }
     };
     if (alone) let_next_begin();
-    // What takes longer comes first, unless the samples may not be there yet.
+    // The slower work comes first, unless the samples may be incomplete.
     if (!LAUNCHES_OVERLAP) start_fetching();
     empty_counters(shared_words, (codes << LOG2_COPIES) / 4u);
     wait_for_previous();
     if (LAUNCHES_OVERLAP) start_fetching();
     if (block == 0u) {
         for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) *total_of(emptied, code) = 0u;
-        // In the same launch, no block adds to these before the totals of this plane are whole, and so not before this.
+        // In the same launch, no block adds to these before the totals of this plane are complete, so not before this
+        // block has cleared them.
         if (IN_BATCH) __threadfence();
     }
     prepare();
@@ -258,7 +260,7 @@ __device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsi
     uint4 held[HOLD != 0u ? HOLD : 1u];
     count_share<S, LOG2_COPIES, HOLD>(share, stage, kept, samples, table, succession.is_fetched, held);
     __syncthreads();
-    // Where there is room for it now, earlier it would have been in the way.
+    // If the next launch has room beside this block, beginning it earlier would have slowed the counting.
     if (!alone) let_next_begin();
     if (IN_BATCH) __threadfence();
     add_up<LOG2_COPIES>(shared_words, codes, [=](unsigned code, unsigned sum) {
@@ -281,7 +283,7 @@ __device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsi
 #pragma unroll 1
     for (unsigned at = threadIdx.x; at < staged; at += blockDim.x) {
         uint4 vector = stage[at];
-        // No other thread touches this place.
+        // No other thread accesses this place.
         if (IN_BATCH && succession.next != nullptr) fetch(succession.next + begin + at, stage + at);
         if (IN_BATCH) end_of_round();
         map(vector, at);
@@ -308,12 +310,13 @@ __device__ __forceinline__ void plain(Plane plane, Samples samples, Levels level
         [] {});
 }
 
-// The curve with a window and all else, once the totals are whole. What a window holds fits a Count.
+// The curve with temporal window, plateau and contrast limit, once the totals are complete. The samples of a window fit
+// a Count.
 template <typename Count, unsigned PER, typename Crew>
 __device__ __forceinline__ void modified_curve(unsigned* totals, unsigned codes, Levels levels, const Modifiers& m,
                                                const History& history, bool writes, Past<PER>& past,
                                                const Known& known, Room& room, Tally& tally, unsigned (&mapped)[PER]) {
-    // Sums of 64 bits take too long while the totals are waited for.
+    // Sums of 64 bits take too long in the loop that waits for the totals.
     constexpr bool IS_NARROW = sizeof(Count) == sizeof(unsigned);
     unsigned lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, code = threadIdx.x * PER;
     bool remembers = m.slots != 0u, is_judged = remembers && Crew::HAS_JUDGE;
@@ -380,7 +383,7 @@ __device__ __forceinline__ void modified_curve(unsigned* totals, unsigned codes,
         if (!judged) break;
         Crew::wait_with_judge(VERDICT);
         if (room.surprise == 0u) break;
-        // What was made is for another scene.
+        // The curve was computed for the wrong scene.
         turn = room.turn;
         left.is_known = false;
         hold_others();
@@ -397,7 +400,7 @@ __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels le
     __shared__ Tally tally;
     __shared__ Room room;
     unsigned codes = samples.max + 1u;
-    // All blocks find out the same; the last one, whose share may be smaller, writes it down.
+    // All blocks compute the same state; the last one, whose share may be smaller, writes it.
     bool writes = blockIdx.x == gridDim.x - 1u;
     bool remembers = m.slots != 0u;
     bool is_narrow = m.varies == 0u && (Sum)m.frames * m.samples >> 32 == 0u;
@@ -408,7 +411,7 @@ __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels le
         plane, ALONE, blockIdx.x, samples, levels, totals, emptied, true,
         [&] {
             if (remembers && Crew::HAS_JUDGE && threadIdx.x < Crew::warps() * LANES) {
-                // It is there when the samples have been counted.
+                // The loads complete while samples are counted.
                 if (threadIdx.x * PER < codes) past = past_of<PER>(threadIdx.x * PER, codes, m, history);
                 known = know();
             } else if (remembers) {
@@ -440,9 +443,9 @@ __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels le
         });
 }
 
-// With PER codes a thread and WARPS warps in the crew, for the textbook's curve and for the other one, which is quicker
-// where a warp is left to be the judge. Planes that are too large for shared memory have a kernel of their own: registers
-// that are not needed would be in the way of the next launch.
+// PER codes per thread and WARPS warps in the crew, for the plain curve and for the modified one, which is quicker if a
+// warp is left for the judge. Planes that are too large for shared memory have their own kernel, because unneeded
+// registers would leave no room for the next launch.
 #define FUSED(NAME, S, LOG2_COPIES, PER, WARPS, MODIFIED_PER, MODIFIED_WARPS)                                       \
     extern "C" __global__ __launch_bounds__(1024) void fused_##NAME(Plane plane, Samples samples, Levels levels,    \
                                                                     unsigned* totals, unsigned* emptied) {          \
@@ -464,8 +467,8 @@ FUSED(u8, unsigned char, 5u, 1u, 8u, 1u, 8u)
 FUSED(u10, unsigned short, 3u, 1u, 32u, 2u, 16u)
 FUSED(u12, unsigned short, 2u, 4u, 32u, 4u, 32u)
 
-// Many planes, each in place by a team of `team` blocks; the teams go on independently. `totals` has three times the
-// totals of a plane for each team, all zero.
+// Equalizes many planes in place, each by a team of `team` blocks; the teams are independent. `totals` has three zeroed
+// sets of totals for each team.
 extern "C" __global__ __launch_bounds__(1024) void fused_batch_u8(Planes planes, unsigned count, unsigned team,
                                                                  unsigned share, unsigned kept, Samples samples,
                                                                  Levels levels, unsigned* totals) {

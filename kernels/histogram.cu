@@ -1,6 +1,6 @@
 // Counts the codes of a luma plane. Each block counts into shared memory, in 2^log2_copies interleaved copies so that
-// the lanes of a warp seldom meet on one counter, and then adds its sums to the global counts. What has more codes
-// than shared memory has room for is counted in windows of 2^log2_window codes, one for each blockIdx.y.
+// the lanes of a warp seldom access the same counter, and then adds its sums to the global counts. More codes than
+// shared memory has room for are counted in windows of 2^log2_window codes, one for each blockIdx.y.
 #include "copies.cuh"
 #include "launch.cuh"
 #include "samples.cuh"
@@ -22,8 +22,8 @@ __device__ __forceinline__ void count(unsigned code, Window window) {
     if (sizeof(S) == 1 || slot < window.size) atomicAdd(&shared_counts[(slot << window.log2_copies) | window.copy], 1u);
 }
 
-// Counts the luma of vector `index` of the plane; STEP samples make a pixel, and `counts_pixel` says of each whether it
-// counts, unless they all do.
+// Counts the luma of vector `index` of the plane; STEP samples make a pixel. Unless `whole`, only pixels for which
+// `counts_pixel` is true are counted.
 template <typename S, int STEP, typename F>
 __device__ __forceinline__ void count_vector(uint4 loaded, unsigned index, Samples samples, Window window, bool whole,
                                              F counts_pixel) {
@@ -41,7 +41,7 @@ __device__ __forceinline__ Window begin_window(unsigned log2_window, unsigned lo
     return window;
 }
 
-// Adds what the block has counted to the counts of the plane.
+// Adds the block's counts to the counts of the plane.
 __device__ __forceinline__ void end_window(Window window, Levels levels, unsigned* counts) {
     __syncthreads();
     auto add = [=](unsigned slot, unsigned sum) {
@@ -70,14 +70,14 @@ __device__ __forceinline__ void histogram(const uint4* plane, Samples samples, L
     end_window(window, levels, counts);
 }
 
-// The same of a rectangle, whose rows begin and end anywhere in a vector.
+// The same for a rectangle, whose rows begin and end anywhere in a vector.
 template <typename S, int STEP>
 __device__ __forceinline__ void histogram_region(const uint4* plane, Samples samples, Levels levels,
                                                  Region region, unsigned* counts, unsigned log2_window,
                                                  unsigned log2_copies) {
     Window window = begin_window(log2_window, log2_copies);
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
-    // As many as a row touches at most.
+    // The most vectors that a row reaches into.
     unsigned vectors = (region.width + PIXELS - 2u) / PIXELS + 1u;
     unsigned long long all = (unsigned long long)vectors * region.height;
     for (unsigned long long i = blockIdx.x * blockDim.x + threadIdx.x; i < all; i += gridDim.x * blockDim.x) {

@@ -1,8 +1,8 @@
-// The curve of a frame that has waited for others: that of the last one of them that belongs to its scene
-// (src/spec/look_ahead.rs). Each frame's curve, or those of its tiles, have been put into a place of `kept`.
+// The curve of a frame of the look-ahead: that of the last later frame that belongs to its scene
+// (src/spec/look_ahead.rs). Each frame's curve, or those of its tiles, are in a place of `kept`.
 #include "launch.cuh"
 
-// `marks` says by slot which window each frame is in; the frame is in `slot`, and `ahead` more follow it. `first` is its
+// `marks` has the mark of each slot's window; the frame is in `slot`, and `ahead` more frames follow it. `first` is its
 // place, of `places`; a place has `entries` times four codes.
 extern "C" __global__ __launch_bounds__(1024) void look_ahead(const unsigned* marks, unsigned slots,
                                                               unsigned slot, unsigned ahead,

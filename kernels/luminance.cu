@@ -1,5 +1,5 @@
-// The luminance of RGB as a plane of its own: codes of one byte each, or two for more than 8 bits. A thread makes one
-// vector of it, out of as many vectors as a pixel has components.
+// The luminance of RGB as a separate plane: codes of one byte each, or two for more than 8 bits. A thread makes one
+// vector of luminance from as many vectors as a pixel has components.
 #include "components.cuh"
 #include "launch.cuh"
 

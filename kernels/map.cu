@@ -1,5 +1,5 @@
-// Sends every luma sample through the curve, or moves every RGB pixel by as much as its luminance moves. `from` and
-// `to` may be one and the same plane: a thread reads a vector before it writes it, and no other thread touches it.
+// Maps every luma sample through the curve, or shifts every RGB pixel by the change of its luminance. `from` and `to`
+// may be the same plane: a thread reads a vector before it writes it, and no other thread accesses it.
 #include "components.cuh"
 #include "fetch.cuh"
 #include "launch.cuh"
@@ -7,8 +7,8 @@
 
 extern __shared__ __align__(16) unsigned char shared_curve[];
 
-// The curve as a kernel looks it up: in shared memory while it is small (narrowed to bytes for one-byte samples), else
-// where the scan left it.
+// The curve for lookups: a copy in shared memory (narrowed to bytes for one-byte samples), or the curve in global
+// memory.
 template <typename S, bool SHARED>
 struct Curve {
     const unsigned short* curve;
@@ -21,7 +21,7 @@ struct Curve {
 template <typename S>
 __device__ __forceinline__ void share(const unsigned short* curve, unsigned max) {
     if (sizeof(S) == 2) {
-        // As it is: whole vectors, of which there are some, as depths begin at 9 bits.
+        // A copy of whole vectors: a curve of 9 bits or more has at least one.
         const uint4* from = reinterpret_cast<const uint4*>(curve);
         uint4* to = reinterpret_cast<uint4*>(shared_curve);
         for (unsigned i = threadIdx.x; i <= max / 8u; i += blockDim.x) fetch(from + i, to + i);
@@ -42,7 +42,7 @@ __device__ __forceinline__ void map_all(Vectors<2u>& vectors, uint4* to, Samples
     });
 }
 
-// Luma that is stored. The first vectors are on their way while the curve is copied.
+// Stored luma. The first vectors are loaded while the curve is copied.
 template <typename S, int STEP>
 __device__ __forceinline__ void map_stored(const uint4* from, uint4* to, Samples samples, const unsigned short* curve,
                                            bool in_shared) {
@@ -56,7 +56,7 @@ __device__ __forceinline__ void map_stored(const uint4* from, uint4* to, Samples
     }
 }
 
-// RGB, whose pixels move by as much as their luminance does.
+// RGB, whose pixels are shifted by the change of their luminance.
 template <typename S, int COMPONENTS, bool PLANAR, bool SHARED>
 __device__ __forceinline__ void map_rgb(const uint4* from, uint4* to, unsigned plane_vectors, const uint4* luma,
                                         const uint4* mapped, Samples samples, Weights weights, Curve<S, SHARED> curve) {

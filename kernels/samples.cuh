@@ -1,5 +1,5 @@
-// Sixteen bytes of a plane as samples: how every kernel takes codes out of the vectors that it loads, and puts them
-// back. S is the sample in memory: unsigned char, or unsigned short for more than 8 bits.
+// Vectors of sixteen bytes as samples: reads codes from loaded vectors, and writes them back. S is the sample in
+// memory: unsigned char, or unsigned short for more than 8 bits.
 #pragma once
 
 #include "spec.cuh"
@@ -30,7 +30,7 @@ __device__ __forceinline__ uint4 vector(Words words) {
     return make_uint4(words.of[0], words.of[1], words.of[2], words.of[3]);
 }
 
-// A loaded word with its samples in the order of this machine, and such a word as it is stored.
+// Converts a loaded word to the byte order of the GPU, or back.
 template <typename S>
 __device__ __forceinline__ unsigned ordered(unsigned word, Samples samples) {
     return sizeof(S) == 1 ? word : in_order(word, samples.swapped);
@@ -65,13 +65,13 @@ __device__ __forceinline__ void each_code(uint4 vector, unsigned index, Samples 
     }
 }
 
-// Whether a pixel is one of the picture, not of the padding at the end of a row or behind the last one.
+// Whether a pixel belongs to the picture, not to the padding at the end of a row or behind the last row.
 __device__ __forceinline__ bool visible(unsigned pixel, Samples samples) {
     return pixel < samples.pixels && (samples.row == 0u || pixel % samples.row != samples.row - 1u);
 }
 
-// Vector `index` of a plane with each code replaced by the sample that `becomes` has for it. What lies beside the luma, and
-// the luma of pixels that only pad a row, stays as it is.
+// Vector `index` of a plane with each code replaced by the sample that `becomes` returns for it. Samples beside the
+// luma, and the luma of padding pixels, do not change.
 template <typename S, int STEP, typename F>
 __device__ __forceinline__ uint4 mapped_vector(uint4 loaded, unsigned index, Samples samples, F becomes) {
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;

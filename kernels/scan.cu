@@ -1,22 +1,22 @@
-// From the counts of all codes to the curve: prefix sum, normalization, strength. Reduce, then scan: where there are more
-// codes than one block makes the curve of, `scan_sums` sums up the segment of each block, and `scan` takes from that what
-// lies before its own. Thus no block waits for another, or goes over the counts of others.
+// From the counts of all codes to the curve: prefix sum, normalization, strength. Reduce, then scan: if there are
+// several blocks, `scan_sums` sums up the segment of each block, and `scan` adds the sums of the segments before its
+// own. So no block waits for another, or reads the counts of others.
 //
-// Codes outside of the levels have been counted as the nearest one, so the first level that is occupied is the first code
-// that is.
+// Codes outside of the levels were counted as the nearest level, so the first occupied code is the first occupied
+// level.
 #include "launch.cuh"
 #include "spec.cuh"
 #include "warp.cuh"
 
 constexpr unsigned PER_THREAD = 4u;
 
-// What a segment holds.
+// The sums of a segment.
 struct Segment {
     unsigned samples;
     unsigned first;  // how many samples its first occupied code has; 0 if none is
 };
 
-// What the codes of a block hold, for all of its threads; `through` becomes the samples up to the thread's own last code.
+// The segment of a block, for all of its threads; `through` becomes the number of samples up to the thread's last code.
 __device__ __forceinline__ Segment segment_of_block(uint4 count, unsigned& through) {
     __shared__ unsigned sums[LANES];    // of each warp
     __shared__ unsigned firsts[LANES];  // and its first count that is not 0
@@ -42,7 +42,8 @@ extern "C" __global__ __launch_bounds__(1024) void scan_sums(const uint4* counts
     if (threadIdx.x == 0u) segments[blockIdx.x] = segment;
 }
 
-// What all segments hold, of which there are at most 64, and how many samples those before this block's.
+// The sums of all segments, of which there are at most 64; `before` becomes the number of samples before this block's
+// segment.
 __device__ __forceinline__ Segment all_segments(const Segment* segments, unsigned& before) {
     constexpr unsigned ROUNDS = 2u;
     unsigned lane = threadIdx.x % LANES;
@@ -65,7 +66,7 @@ __device__ __forceinline__ Segment all_segments(const Segment* segments, unsigne
 extern "C" __global__ __launch_bounds__(1024) void scan(const uint4* counts, uint4* emptied, Levels levels,
                                                         const Segment* segments, ushort4* curve) {
     unsigned quad = blockIdx.x * blockDim.x + threadIdx.x;  // four codes
-    // Where there are several blocks, the sums have been waited for after the counts were there.
+    // With several blocks the counts are complete: `scan_sums` has waited for them.
     bool is_alone = gridDim.x == 1u;
     if (is_alone) wait_for_previous();
     uint4 count = fresh(&counts[quad]);
@@ -77,7 +78,7 @@ extern "C" __global__ __launch_bounds__(1024) void scan(const uint4* counts, uin
         all = all_segments(segments, before);
         through += before;
     }
-    // Others may still be reading the counts, so that they cannot be emptied here. It is those of the frame before that are.
+    // Other blocks may still read the counts, so this clears the counts of the frame before instead.
     emptied[quad] = make_uint4(0u, 0u, 0u, 0u);
     Spread<unsigned> spread = spread_of(all.first, all.samples);
     unsigned code = quad * PER_THREAD;

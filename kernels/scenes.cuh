@@ -1,4 +1,4 @@
-// Which scene a frame belongs to, and so which frames make its histogram: src/spec/scenes.rs, step for step, by one warp.
+// Finds the scene of a frame, and so the frames of its histogram: src/spec/scenes.rs, step for step, by one warp.
 #pragma once
 
 #include "spec.cuh"
@@ -7,8 +7,8 @@
 constexpr unsigned COARSE = 64u;  // bins in which frames are compared
 constexpr unsigned NOWHERE = ~0u;
 
-// What is known of the frames so far. There are two of them in memory, used in turns: one is read while the other is
-// written. All zero is the beginning.
+// The state of the scenes so far. Two of them are used alternately: one is read while the other is written. All zero
+// before the first frame.
 struct Scenes {
     unsigned oldest[2];       // slot of the first frame in each window
     unsigned mark[2];         // what the frames of each window are marked with; 0 for none
@@ -26,7 +26,7 @@ struct Scenes {
 };
 static_assert(sizeof(Scenes) == 568, "Scenes is not as large as src/cuda/history.rs allocates");
 
-// What a frame means for the sums of the windows.
+// The update of the windows by a frame.
 struct Turn {
     unsigned window;     // that it belongs to
     unsigned fresh;      // 1 if the window begins with it
@@ -41,7 +41,7 @@ struct Turn {
     }
 };
 
-// What a lane of the warp knows of the frames so far; each has two coarse bins.
+// The state of the scenes in the registers of a lane; each lane has two coarse bins.
 struct Known {
     const unsigned* marks;
     uint2 last, before;
@@ -67,14 +67,14 @@ __device__ __forceinline__ unsigned after(unsigned slot, const Modifiers& m) {
     return slot + 1u == m.slots ? 0u : slot + 1u;
 }
 
-// The row with the histogram of the frame that is in `slot` before this one comes. There is a row more than there are
-// slots, so that this frame's histogram never takes the place of one that another block may still be reading.
+// The row with the histogram of the frame that is in `slot` before this frame. There is one row more than slots, so
+// that this frame's histogram never overwrites one that another block may still read.
 __device__ __forceinline__ unsigned row_of(unsigned slot, const Modifiers& m) {
     unsigned ago = m.slot > slot ? m.slot - slot : m.slot + m.slots - slot;
     return m.row >= ago ? m.row - ago : m.row + m.slots + 1u - ago;
 }
 
-// The state before the frame, and its marks: there are two of each.
+// The state before the frame, and its marks; there are two of each.
 __device__ __forceinline__ const Scenes* scenes_before(const Modifiers& m, const Scenes* states) {
     return &states[m.number & 1u];
 }
@@ -82,7 +82,7 @@ __device__ __forceinline__ const unsigned* marks_before(const Modifiers& m, cons
     return marks + (m.number & 1u ? m.slots : 0u);
 }
 
-// Reads what is known before the frame: all of it, so that nothing is waited for later.
+// Reads the whole state before the frame at once, so that no later load delays.
 __device__ __forceinline__ Known known_before(const Modifiers& m, const Scenes* scenes, const unsigned* marks) {
     unsigned lane = threadIdx.x % LANES;
     Known known;
@@ -107,7 +107,7 @@ __device__ __forceinline__ Known known_before(const Modifiers& m, const Scenes* 
     return known;
 }
 
-// The coarse bins of neighbouring codes, from `code` on, as far as these are levels. `divisor` is the number of levels.
+// The coarse bins of neighbouring codes from `code` on; defined for levels only. `divisor` is the number of levels.
 template <unsigned PER>
 __device__ __forceinline__ void coarse_bins(unsigned code, Levels levels, Divisor divisor, unsigned (&bins)[PER]) {
 #pragma unroll
@@ -124,7 +124,7 @@ __device__ __forceinline__ void add_coarse(const unsigned (&count)[PER], const u
 #pragma unroll
     for (unsigned i = 0u; i < PER; ++i) {
         if (count[i] == 0u) continue;
-        // Neighbours mostly share a bin, and then one addition.
+        // Neighbours mostly share a bin; then one addition is enough.
         if (bins[i] != bin && sum != 0u) {
             atomicAdd(&coarse[bin], sum);
             sum = 0u;
@@ -140,12 +140,13 @@ __device__ __forceinline__ bool differs(uint2 a, unsigned samples, uint2 b, unsi
     auto away = [](unsigned long long a, unsigned long long b) { return a > b ? a - b : b - a; };
     unsigned long long most = (unsigned long long)threshold * COARSE * samples;
     if (samples == others) {
-        // Sums of what is at most the samples: mostly, 32 bits are enough.
+        // The values are at most the samples, so 32 bits mostly are enough for their sums.
         unsigned long long x = away(a.x, b.x), y = away(a.y, b.y);
         unsigned long long sum = samples <= ~0u / COARSE ? sum_of_warp((unsigned)(x + y)) : sum_of_warp(x + y);
         return 1000u * sum > most;
     }
-    // Multiplied out: what is compared takes more than 64 bits, and is in two parts, of which the lower one has 32.
+    // Both sides are multiplied by the denominators. The products take more than 64 bits, in two parts, of which the
+    // lower one has 32 bits.
     auto times = [](unsigned a, unsigned b) { return (unsigned long long)a * b; };
     unsigned long long own = away(times(a.x, others), times(b.x, samples)) + away(times(a.y, others), times(b.y, samples));
     unsigned long long low = 1000u * sum_of_warp(own & 0xffffffffull);
@@ -154,7 +155,7 @@ __device__ __forceinline__ bool differs(uint2 a, unsigned samples, uint2 b, unsi
     return high != most_high ? high > most_high : (unsigned)low > (unsigned)most_low;
 }
 
-// What it means for the windows that there is a cut, or that one leads back to the scene before.
+// The update of the windows after a cut, or after a cut back to the previous scene.
 __device__ __forceinline__ Turn turn_of(bool cut, bool back, const Modifiers& m, const Known& known) {
     Turn turn;
     turn.cut = cut;
@@ -169,7 +170,7 @@ __device__ __forceinline__ Turn turn_of(bool cut, bool back, const Modifiers& m,
     return turn;
 }
 
-// Where the frame belongs whose samples fall into `coarse` bins.
+// The update by the frame whose samples are counted in the bins `coarse`.
 __device__ __forceinline__ Turn next_turn(const unsigned* coarse, const Modifiers& m, Known& known) {
     unsigned lane = threadIdx.x % LANES;
     uint2 own = pair_at(coarse, lane);
@@ -182,7 +183,7 @@ __device__ __forceinline__ Turn next_turn(const unsigned* coarse, const Modifier
     return turn_of(cut, back, m, known);
 }
 
-// Writes what is known after the frame.
+// Writes the state after the frame.
 __device__ __forceinline__ void remember(Turn turn, const Known& known, const Modifiers& m, Scenes* states,
                                          unsigned* marks) {
     unsigned lane = threadIdx.x % LANES;
@@ -205,7 +206,7 @@ __device__ __forceinline__ void remember(Turn turn, const Known& known, const Mo
         if (takes && (turn.fresh || rest == 0u)) {
             oldest = m.slot;
         } else if (leaves) {
-            // The first frame after it that is marked so; mostly the very next one.
+            // The first later frame with this mark; mostly the next one.
             oldest = known.next;
             unsigned found = known.follows;
             while (oldest != m.slot && found != own) {

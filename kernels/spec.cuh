@@ -1,5 +1,5 @@
-// The integer arithmetic of the kernels, word for word what src/spec says in Rust. It also compiles as host C++, so
-// that a machine without a GPU can compare the two, value by value (tests/suite/kernel_arithmetic.rs).
+// The integer arithmetic of the kernels, the same as that of src/spec in Rust. It also compiles as host C++, so that a
+// machine without a GPU can compare the two, value by value (tests/suite/kernel_arithmetic.rs).
 #pragma once
 
 #include "arguments.cuh"
@@ -37,7 +37,7 @@ struct Covered {
     unsigned samples;  // 1 to 16
 };
 
-// The gain of a colour in 4096ths; `up` and `down` are how far it sends the furthest of R, G and B away from luma.
+// The gain of a colour in 4096ths; `up` and `down` are the largest distances of R, G and B from luma.
 SPEC unsigned chroma_gain(Covered covered, unsigned span, unsigned up, unsigned down) {
     if (covered.before == 0u) return 4096u;
     if (covered.after <= covered.before) return covered.after * 4096u / covered.before;
@@ -57,7 +57,7 @@ SPEC int scaled_offset(int offset, unsigned gain) {
 SPEC int highest_of(int a, int b, int c) { return a > b ? (a > c ? a : c) : (b > c ? b : c); }
 SPEC int lowest_of(int a, int b, int c) { return a < b ? (a < c ? a : c) : (b < c ? b : c); }
 
-// A chroma sample this far from the centre, scaled.
+// The scaled chroma sample that has this offset from the centre.
 SPEC unsigned scaled_chroma(int offset, unsigned gain, Colours colours) {
     int most = offset < 0 ? -offset : offset;
     if (most < colours.reach) most = colours.reach;
@@ -71,7 +71,7 @@ struct Pair {
     unsigned cr;
 };
 
-// What a pair of chroma samples becomes that covers this luma.
+// The scaled pair of chroma samples over this luma.
 SPEC Pair scaled_pair(Pair pair, Covered covered, Colours colours) {
     int cb = (int)pair.cb - colours.centre, cr = (int)pair.cr - colours.centre;
     int red = colours.red * cr, blue = colours.blue * cb;
@@ -96,7 +96,7 @@ SPEC unsigned rescaled(unsigned component, unsigned from, unsigned to, unsigned 
     return code < 0 ? 0u : (unsigned)code > max ? max : (unsigned)code;
 }
 
-// 1 / value, to one part in 2^22: all that the quotients below ask of it.
+// 1 / value with a relative error below 2^-22, enough for the quotients below.
 SPEC float reciprocal_of(float value) {
 #ifdef __CUDACC__
     float reciprocal;
@@ -124,8 +124,8 @@ SPEC unsigned small_quotient(unsigned numerator, unsigned divisor, float recipro
     return rest < 0 ? estimate - 1u : rest >= (int)divisor ? estimate + 1u : estimate;
 }
 
-// What the curve needs to know of a histogram beside its prefix sums: cmin and N - cmin. `Count` holds N: `unsigned` for
-// the samples of a frame, 64 bits for those of many.
+// The values of a histogram that the curve needs beside its prefix sums: cmin and N - cmin. `Count` holds N: `unsigned`
+// for the samples of a frame, 64 bits for those of many.
 template <typename Count>
 struct Spread {
     Count first;       // samples of the first occupied level
@@ -143,12 +143,12 @@ SPEC unsigned level_code(unsigned code, Levels levels) {
     return code < levels.lo ? levels.lo : code > levels.hi ? levels.hi : code;
 }
 
-// The code between `code` and what equalization makes of it.
+// The blend of `code` and the equalized code.
 SPEC unsigned blended(unsigned code, unsigned equalized, unsigned strength) {
     return (code * (256u - strength) + equalized * strength + 128u) >> 8;
 }
 
-// What `code` becomes, `cumulative` being the number of samples of that code and those below.
+// The curve at `code`; `cumulative` is the number of samples of that code and those below.
 template <typename Count>
 SPEC unsigned curve_at(unsigned code, Count cumulative, Spread<Count> spread, Levels levels) {
     if (spread.rest == 0u) return code;
@@ -173,7 +173,7 @@ SPEC unsigned first_of_bin(unsigned bin, unsigned bins, unsigned count) {
     return (unsigned)(((unsigned long long)bin * count + bins - 1u) / bins);
 }
 
-// What of the `held` samples of a bin its level number `level`, of `width`, gets.
+// The share of level number `level`, of `width`, in the `held` samples of a bin.
 SPEC unsigned long long part_of_bin(unsigned long long held, unsigned level, unsigned width) {
     return held * (level + 1u) / width - held * level / width;
 }
@@ -215,7 +215,7 @@ SPEC Divided divided(unsigned long long dividend, Divisor by) {
     return Divided{estimate, rest};
 }
 
-// What the contrast limit lets a level keep, all counts taken times 256, of a histogram of `total` samples.
+// The contrast limit of a level, in 256ths of a sample, for a histogram of `total` samples.
 SPEC unsigned long long kept_under(unsigned gain, unsigned long long total, Divisor levels) {
     unsigned above_one = gain - 256u;
     // Where the product is too large for a dividend, the division is taken apart.
@@ -224,7 +224,7 @@ SPEC unsigned long long kept_under(unsigned gain, unsigned long long total, Divi
     return above_one * whole.quotient + divided((unsigned long long)above_one * whole.rest, levels).quotient;
 }
 
-// What a level keeps under a contrast limit: `whole` samples and `part` 256ths of one.
+// The contrast limit of a level: `whole` samples and `part` 256ths of one.
 struct Limit {
     unsigned long long whole;
     unsigned part;
@@ -236,12 +236,12 @@ SPEC Limit limit_of(unsigned gain, unsigned long long total, Divisor levels) {
     return limit;
 }
 
-// What levels keep, times 256, which hold `sum` whole samples under the limit, and `cut` of which have been cut.
+// The samples, times 256, that levels keep with `sum` whole samples, of which `cut` levels were cut.
 SPEC unsigned long long kept_by(unsigned long long sum, unsigned cut, Limit limit) {
     return 256u * sum + (unsigned long long)cut * limit.part;
 }
 
-// What the first `count` levels, at most 2^16, get of what was cut off when that is spread evenly.
+// The share of the first `count` levels (at most 2^16) in the evenly distributed excess.
 SPEC unsigned long long shared_out(unsigned count, Divided excess, Divisor levels) {
     return count * excess.quotient + small_quotient(count * excess.rest, levels.of, levels.rough);
 }

@@ -1,4 +1,5 @@
-// Rows of a decoder's two-byte samples, whose codes lie in the high bits, as rows of codes. A thread makes one vector.
+// Copies rows of a decoder's two-byte samples, whose codes lie in the high bits, as rows of codes. A thread copies one
+// vector.
 #include "launch.cuh"
 #include "samples.cuh"
 
@@ -11,7 +12,7 @@ extern "C" __global__ __launch_bounds__(256) void surface_u16(const uint4* from,
 
     unsigned long long row = blockIdx.y;
     Words moved = words(from[row * from_pitch + index]);
-    // A word has two samples: what is shifted out of the upper one stays out of the lower one.
+    // A word has two samples: the mask removes the bits that are shifted from the upper one into the lower one.
     unsigned codes = (0xffffu >> shift) * 0x10001u;
 #pragma unroll
     for (int i = 0; i < 4; ++i) moved.of[i] = moved.of[i] >> shift & codes;

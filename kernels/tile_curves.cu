@@ -1,8 +1,8 @@
-// From the counts of the tiles to their curves: temporal window, clip, prefix sum, normalization (src/spec/clahe). A block
-// makes the curve of one tile; all of them come by themselves to where in the video the frame belongs.
+// From the counts of the tiles to their curves: temporal window, clip, prefix sum, normalization (src/spec/clahe). A
+// block makes the curve of one tile; every block finds the scene of the frame by itself.
 //
-// A block is small and has little to do: what takes time is waiting, for memory and at barriers. So everything that may
-// be needed is asked for at the beginning, every warp finds out for itself what it can, and bins stay in registers.
+// A block has little work: most of its time is waiting for memory and at barriers. So all loads that may be needed are
+// issued at the beginning, every warp computes shared values by itself, and bins stay in registers.
 #include "launch.cuh"
 #include "scenes.cuh"
 #include "tiles.cuh"
@@ -10,7 +10,7 @@
 
 typedef unsigned long long Sum;
 
-// What the warps of a block tell each other: each sum has a place of its own.
+// The data that the warps of a block exchange: each sum has its own place.
 struct Room {
     __align__(8) unsigned coarse[COARSE];
     Sum excess[LANES];
@@ -24,12 +24,12 @@ struct FrameCounts {
     unsigned codes;
     bool in_sectors;
 
-    // Where four neighbouring codes are.
+    // The place of four neighbouring codes.
     __device__ __forceinline__ unsigned place(unsigned code) const {
         return in_sectors ? code / SECTOR * (SECTOR_PITCH / 4u) + code % SECTOR / 4u : code / 4u;
     }
 
-    // The frame's samples in coarse bins, for the whole block; they are zero when it comes.
+    // Counts the frame's samples in coarse bins, for the whole block; the bins are zero before.
     __device__ __forceinline__ void compare(Levels levels, Divisor divisor, unsigned* coarse) const {
         unsigned code = 4u * threadIdx.x;
         uint4 loaded = code < codes ? counts[place(code)] : make_uint4(0u, 0u, 0u, 0u);
@@ -46,7 +46,7 @@ struct FrameCounts {
         __syncthreads();
     }
 
-    // The counts themselves are still being read by other blocks; those of the frame before are not.
+    // Clears the counts of the frame before: other blocks may still read those of this frame.
     __device__ __forceinline__ void empty() const {
         for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < codes / 4u; i += gridDim.x * blockDim.x) {
             emptied[place(4u * i)] = make_uint4(0u, 0u, 0u, 0u);
@@ -54,7 +54,7 @@ struct FrameCounts {
     }
 };
 
-// What is remembered of the frames before.
+// The state from the frames before.
 struct History {
     unsigned* slots;
     Sum* sums;
@@ -62,7 +62,7 @@ struct History {
     unsigned* marks;
 };
 
-// What of it a bin may need.
+// The part of the history for a bin.
 struct Past {
     unsigned old;     // of the frame that is forgotten now
     unsigned pushed;  // of the one that a full window pushes out
@@ -78,7 +78,7 @@ __device__ __forceinline__ Past past_of(size_t at, size_t all_bins, unsigned pus
     return past;
 }
 
-// What a bin of the window holds with this frame; the history follows.
+// The count of a bin in the window with this frame; also updates the history.
 __device__ __forceinline__ Sum held_with(unsigned count, const Past& past, Turn turn, size_t at, size_t all_bins,
                                          Modifiers m, History history) {
     Sum held = 0u;
@@ -99,7 +99,7 @@ __device__ __forceinline__ Sum held_with(unsigned count, const Past& past, Turn 
     return held;
 }
 
-// The sum of what all warps have, and of those before this one.
+// The sums over all warps, and over the warps before this one.
 template <typename T>
 struct Told {
     T all;
@@ -121,7 +121,7 @@ __device__ __forceinline__ Told<T> told_by_all(T value, T* room) {
     return told;
 }
 
-// No bin keeps more than the contrast limit allows; all get what is cut off.
+// Limits each bin to the contrast limit, and distributes the excess over all bins.
 template <typename T, unsigned PER>
 __device__ __forceinline__ void clip(T (&held)[PER], unsigned first, T total, Modifiers m, unsigned bins,
                                      Divisor divisor, Room& room) {
@@ -147,7 +147,7 @@ __device__ __forceinline__ void clip(T (&held)[PER], unsigned first, T total, Mo
     }
 }
 
-// From what the bins of a tile hold, PER neighbouring ones in each thread, to its curve. T is wide enough for `total`.
+// From the bins of a tile, PER neighbouring ones per thread, to its curve. T is wide enough for `total`.
 template <typename T, unsigned PER>
 __device__ __forceinline__ void make_curve(const Sum (&sums)[PER], T total, Levels levels, Modifiers m, unsigned bins,
                                            unsigned codes, Room& room, T* through_bins, unsigned short* curve) {
@@ -191,7 +191,7 @@ __device__ __forceinline__ void make_curve(const Sum (&sums)[PER], T total, Leve
     }
 }
 
-// With PER bins a thread.
+// With PER bins per thread.
 template <unsigned PER>
 __device__ __forceinline__ void tile_curves(FrameCounts frame, Levels levels, Modifiers m, Tiles tiles,
                                             unsigned* tile_counts, History history, unsigned short* curves, Room& room,
@@ -211,7 +211,7 @@ __device__ __forceinline__ void tile_curves(FrameCounts frame, Levels levels, Mo
     unsigned frames = 1u;
     if (m.slots != 0u) {
         Known known = known_before(m, scenes_before(m, history.states), marks_before(m, history.marks));
-        // Most frames belong to the scene of the one before.
+        // Most frames belong to the scene of the frame before.
         unsigned likely = turn_of(false, false, m, known).pushed;
         Past past = {};
         if (PER == 1u && bin < bins) past = past_of(first, all_bins, likely, m, history);

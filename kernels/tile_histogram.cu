@@ -11,12 +11,12 @@
 // Copies of each counter for samples of one byte, as a power of two: one for each lane.
 constexpr unsigned LOG2_BYTE_COPIES = 5u;
 
-// Vectors that a thread has on their way at once.
+// Vectors that a thread loads at once.
 constexpr unsigned AHEAD = 4u;
 
 extern __shared__ __align__(128) unsigned shared_counts[];
 
-// How a block counts: a counter for each code where there are at most 2^12 of them, else one for each bin; each in
+// The counters of a block: one for each code if there are at most 2^12 codes, else one for each bin; each in
 // 2^log2_copies interleaved copies.
 template <typename S>
 struct Counters {
@@ -51,13 +51,13 @@ __device__ __forceinline__ unsigned code_at(const S* plane, size_t pixel, Sample
     return decoded<S>(sample, samples);
 }
 
-// Where sums go: to the counts of the tile, and to the totals of the whole frame unless they are null.
+// The targets of the sums: the counts of the tile, and the totals of the whole frame unless null.
 struct Sums {
     unsigned* tile;
     unsigned* all;
 };
 
-// Adds up what the block has counted.
+// Adds the block's counts to the targets.
 template <typename S>
 __device__ __forceinline__ void end(const Counters<S>& counters, Levels levels, Tiles tiles, Sums sums) {
     __syncthreads();
@@ -75,12 +75,12 @@ __device__ __forceinline__ void end(const Counters<S>& counters, Levels levels, 
     __syncthreads();
 }
 
-// How many of `length` pixels of a tile that begin at `first` are in the picture, and do not only mirror it.
+// The number of pixels of a tile, `length` from `first` on, that are in the picture and not in the mirrored padding.
 __device__ __forceinline__ unsigned seen_of(unsigned first, unsigned length, unsigned picture) {
     return first >= picture ? 0u : first + length > picture ? picture - first : length;
 }
 
-// How many of `rows` rows are this block's: every gridDim.y-th, from its own number on.
+// The number of rows of this block, of `rows`: every gridDim.y-th, from its own number on.
 __device__ __forceinline__ unsigned own_rows(unsigned rows) {
     return blockIdx.y < rows ? (rows - blockIdx.y - 1u) / gridDim.y + 1u : 0u;
 }
@@ -137,11 +137,11 @@ __device__ __forceinline__ void tile_histogram(const uint4* plane, Samples sampl
             step(walk);
         }
     };
-    // What takes longer comes first, unless the samples may not be there yet.
+    // The slower work comes first, unless the samples may be incomplete.
     if (!LAUNCHES_OVERLAP) load();
     counters.begin();
-    // Before the next kernel may begin: it is behind `tile_curves`, which lets go at once, and `tile_map` takes the plane to be
-    // there from the start.
+    // This wait must come before the next kernels may begin: `tile_curves` lets `tile_map` begin at once, and
+    // `tile_map` reads the plane from the start.
     wait_for_previous();
     if (LAUNCHES_OVERLAP) load();
     for (;;) {
@@ -158,7 +158,7 @@ __device__ __forceinline__ void tile_histogram(const uint4* plane, Samples sampl
     end(counters, levels, tiles, Sums{of_tile, all});
     if (columns == tiles.width && rows == tiles.height) return;
 
-    // What only mirrors the picture counts in the tile, but not in the frame.
+    // The mirrored padding is counted in the tile, but not in the frame.
     counters.begin();
     const S* stored = reinterpret_cast<const S*>(plane);
     own = own_rows(tiles.height);

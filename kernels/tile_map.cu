@@ -1,16 +1,16 @@
-// Sends every luma sample through the curves of the four tiles around it, blended by where it lies between their centres.
-// The centres cut the picture into cells, in each of which the four tiles are the same; a block works on every
-// `parts`-th row of one cell. `from` and `to` may be one and the same plane.
+// Maps every luma sample through the curves of the four tiles around it, blended by its position between their centres.
+// The centres divide the picture into cells, in each of which the four tiles are the same; a block maps every
+// `parts`-th row of one cell. `from` and `to` may be the same plane.
 #include "counters.cuh"
 #include "launch.cuh"
 #include "samples.cuh"
 #include "tiles.cuh"
 
-// Copies of each entry in shared memory for samples of one byte, as a power of two, so that lanes seldom meet in a bank.
+// Copies of each entry in shared memory for samples of one byte, as a power of two, to avoid bank conflicts.
 constexpr unsigned LOG2_BYTE_COPIES = 3u;
 
-// The most threads of a block, of which two fit a multiprocessor: with 56 registers a thread, or 64 on Turing, which has
-// half as many places for threads.
+// The most threads of a block, of which two fit on a multiprocessor: with 56 registers per thread, or 64 on Turing,
+// which holds half as many threads.
 #if __CUDA_ARCH__ >= 800
 constexpr unsigned MOST_THREADS = 576u;
 #else
@@ -24,7 +24,8 @@ struct Four {
     unsigned of[4];
 };
 
-// In shared memory side by side, while there are at most 2^12 codes, so that one load has all four; else where they are.
+// With at most 2^12 codes the curves are interleaved in shared memory, so that one load reads all four; else they are
+// read from global memory.
 template <typename S>
 struct Curves {
     const unsigned short* of[4];
@@ -39,7 +40,7 @@ struct Curves {
                 unsigned all = of[0][code] | of[1][code] << 8 | of[2][code] << 16 | (unsigned)of[3][code] << 24;
 #pragma unroll
                 for (unsigned quad = 0u; quad < QUADS; ++quad) {
-                    // Lanes begin at different copies, or they would meet in the banks.
+                    // Lanes begin at different copies, to avoid bank conflicts.
                     shared_curves[code * QUADS + (quad + threadIdx.x) % QUADS] = make_uint4(all, all, all, all);
                 }
             } else {
@@ -70,7 +71,7 @@ struct Curves {
     }
 };
 
-// Where a pixel counts how much: the weights towards the right and the lower tiles, in parts of `across` and `down`.
+// The denominators of a pixel's weights: of the right tiles in `across`, of the lower tiles in `down`.
 struct Blend {
     unsigned across;
     unsigned down;
@@ -78,8 +79,7 @@ struct Blend {
     float reciprocal;
 };
 
-// What the code of a pixel becomes whose weights towards the right and the lower tiles are these. SMALL promises an
-// inverse.
+// The output of a pixel with these weights of the right and the lower tiles. With SMALL there is an inverse.
 template <bool SMALL>
 __device__ __forceinline__ unsigned blended_tiles(unsigned code, Four four, unsigned right, unsigned lower, Blend blend,
                                                   Levels levels) {
@@ -97,7 +97,7 @@ __device__ __forceinline__ unsigned blended_tiles(unsigned code, Four four, unsi
     return blended(code, value, levels.strength);
 }
 
-// Both halves of `weights` times two of four bytes, the lower ones and the upper ones.
+// The two halves of `weights` times the lower two of four bytes, and times the upper two.
 __device__ __forceinline__ unsigned weighed_low(unsigned weights, unsigned bytes) {
     unsigned sum;
     asm("dp2a.lo.u32.u32 %0, %1, %2, 0;" : "=r"(sum) : "r"(weights), "r"(bytes));
@@ -164,7 +164,7 @@ struct Piece {
     unsigned index;  // of the vector
 };
 
-// The next one of this thread, or none.
+// The thread's next vector, or none.
 template <unsigned PIXELS>
 __device__ __forceinline__ bool next_piece(Walk& walk, Cell cell, unsigned pitch, Piece& piece) {
     while (walk.row < cell.rows) {
@@ -190,12 +190,12 @@ __device__ __forceinline__ void tile_map(const uint4* from, uint4* to, Samples s
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     constexpr unsigned MASK = (1u << BITS<S>) - 1u;
     Cell cell = cell_of(tiles);
-    // Makes room for a block that has something to do.
+    // A block without rows ends at once and makes room for another.
     if (cell.rows == 0u) return;
     Walk walk = walk_of<PIXELS>(cell, tiles.pitch);
     Piece next;
     bool more = next_piece<PIXELS>(walk, cell, tiles.pitch, next);
-    // On its way while the curves are being made.
+    // Loaded while the curves are being made.
     uint4 loaded = more ? fresh(&from[next.index]) : make_uint4(0u, 0u, 0u, 0u);
     wait_for_previous();
     Curves<S> four = curves_of<S>(cell, tiles, curves, samples.max + 1u, in_shared);
@@ -210,7 +210,7 @@ __device__ __forceinline__ void tile_map(const uint4* from, uint4* to, Samples s
         if (more) loaded = from[next.index];
         bool whole = piece.index * PIXELS >= piece.first && (piece.index + 1u) * PIXELS - 1u <= piece.last;
         unsigned towards_lower = 2u * piece.y + tiles.height - cell.row * blend.down;
-        // Of pixel 0 of the row; what pixels before the cell would have is never used.
+        // The weight at pixel 0 of the row; the weights of pixels before the cell are never used.
         unsigned towards_right = tiles.width - cell.column * blend.across;
 #pragma unroll
         for (int w = 0; w < 4; ++w) {
@@ -229,7 +229,7 @@ __device__ __forceinline__ void tile_map(const uint4* from, uint4* to, Samples s
                     if (STEP > 1) out &= ~(MASK << at);
                     out |= value << at;
                 } else if (own) {
-                    // Its neighbours in the vector are another block's.
+                    // The other pixels of the vector belong to another block.
                     S* plane = reinterpret_cast<S*>(to);
                     if (sizeof(S) > 1) value = in_order(value, samples.swapped) & 0xffffu;
                     plane[(size_t)pixel * STEP + (STEP > 1 ? samples.offset : 0u)] = (S)value;
@@ -241,7 +241,7 @@ __device__ __forceinline__ void tile_map(const uint4* from, uint4* to, Samples s
     }
 }
 
-// Stores those pixels of a vector of bytes that are in the cell; the others are another block's.
+// Stores the pixels of a vector of bytes that are in the cell; the others belong to another block.
 __device__ __forceinline__ void store_part(uint4* to, Words mapped, const Piece& piece) {
 #pragma unroll
     for (unsigned w = 0u; w < 4u; ++w) {
@@ -259,8 +259,8 @@ __device__ __forceinline__ void store_part(uint4* to, Words mapped, const Piece&
     }
 }
 
-// The same for samples of one byte without others in between, with few instructions: the weights to the left and to the right
-// share a word, and take two of the four curves at once. FULL promises full strength.
+// The same for a plane of one-byte luma alone, in fewer instructions: the left and right weights share a word, which
+// weighs two of the four curves at once. FULL is for full strength.
 template <bool FULL>
 __device__ __forceinline__ void tile_map_bytes(const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles,
                                                const unsigned short* curves, Inverse inverse) {
@@ -269,7 +269,7 @@ __device__ __forceinline__ void tile_map_bytes(const uint4* from, uint4* to, Sam
     Walk walk = walk_of<16u>(cell, tiles.pitch);
     Piece next;
     bool more = next_piece<16u>(walk, cell, tiles.pitch, next);
-    // On its way while the curves are being made.
+    // Loaded while the curves are being made.
     uint4 loaded = more ? fresh(&from[next.index]) : make_uint4(0u, 0u, 0u, 0u);
     wait_for_previous();
     Curves<unsigned char> four = curves_of<unsigned char>(cell, tiles, curves, samples.max + 1u, 1u);
@@ -282,7 +282,7 @@ __device__ __forceinline__ void tile_map_bytes(const uint4* from, uint4* to, Sam
         more = next_piece<16u>(walk, cell, tiles.pitch, next);
         if (more) loaded = from[next.index];
         unsigned lower = 2u * piece.y + tiles.height - cell.row * down, upper = down - lower;
-        // Of the first pixel of the vector. It may lie before the cell; what pixels there get is never stored.
+        // The weight at the first pixel of the vector. Pixels before the cell are never stored.
         unsigned right = 2u * (16u * piece.index - piece.start) + tiles.width - cell.column * across;
         unsigned weights = (across - right) + (right << 16);
 #pragma unroll

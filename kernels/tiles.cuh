@@ -1,11 +1,11 @@
-// The grid of local equalization: src/spec/clahe, in the words of the kernels.
+// The grid of local equalization, as in src/spec/clahe.
 #pragma once
 
 #include "spec.cuh"
 
 constexpr unsigned MOST_TILE_BINS = 4096u;
 
-// Where coordinate `at` lies in `length` pixels that are mirrored without repeating the edge.
+// The coordinate in `length` pixels that `at` mirrors, without repeating the edge.
 SPEC unsigned mirrored(unsigned at, unsigned length) {
     if (at < length) return at;
     if (length == 1u) return 0u;
@@ -21,14 +21,13 @@ SPEC unsigned tile_bin(unsigned code, Levels levels, Tiles tiles) {
     return tiles.bins == count ? level : bin_of(level, tiles.bins, count);
 }
 
-// A place in rows of `width`, which threads take in turns: each goes on by as many places as there are threads, without a
-// division.
+// A place in rows of `width`. Each thread advances by the number of threads, without a division.
 struct Walk {
     unsigned row;
     unsigned column;
     unsigned width;
-    unsigned rows_on;     // a step, in whole rows
-    unsigned columns_on;  // and what is left of it
+    unsigned rows_on;     // whole rows of a step
+    unsigned columns_on;  // columns of a step beyond those
 };
 
 SPEC void step(Walk& walk) {
@@ -42,7 +41,7 @@ SPEC void step(Walk& walk) {
 
 // The most vectors of `per` pixels that `length` pixels of a row reach into, from column `begin` on.
 SPEC unsigned vectors_over(unsigned begin, unsigned length, unsigned pitch, unsigned per) {
-    // Where all rows begin with a vector, they all are alike.
+    // If all rows begin at a vector, they all reach into the same number.
     unsigned vectors = pitch % per == 0u ? (begin % per + length + per - 1u) / per : (length + per - 2u) / per + 1u;
     return vectors > 1u ? vectors : 1u;
 }
@@ -53,14 +52,14 @@ SPEC Walk walk_of(unsigned thread, unsigned threads, unsigned width) {
     return walk;
 }
 
-// part / whole to the nearest, halves to the even one, for quotients below 2^17.
+// part / whole, rounded half to even, for quotients below 2^17.
 SPEC unsigned half_even(unsigned long long part, unsigned long long whole, float reciprocal) {
     unsigned down = quotient(part, whole, reciprocal);
     unsigned long long twice = 2u * (part - down * whole);
     return down + (twice > whole || (twice == whole && (down & 1u) != 0u));
 }
 
-// The same where all of it fits 32 bits, doubled.
+// The same if twice `whole` and twice the remainder fit 32 bits.
 SPEC unsigned half_even_small(unsigned part, unsigned whole, float reciprocal) {
     unsigned down = (unsigned)((float)part * reciprocal);
     int rest = (int)(part - down * whole);
@@ -75,7 +74,7 @@ SPEC unsigned half_even_small(unsigned part, unsigned whole, float reciprocal) {
     return down + (twice > whole || (twice == whole && (down & 1u) != 0u));
 }
 
-// (part - W / 2) / W to the nearest, halves to the even one: parts come with half of the whole added.
+// (part - W / 2) / W, rounded half to even: `part` already includes half of the whole.
 SPEC unsigned half_even_by(unsigned part, unsigned whole, Inverse inverse) {
 #ifdef __CUDACC__
     unsigned up = __umulhi(part, inverse.multiplier) >> inverse.shift;

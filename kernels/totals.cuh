@@ -1,5 +1,5 @@
-// Counts that all blocks add to: eight neighbouring totals share a sector of the cache, and sectors lie far apart, so that
-// different parts of the cache add them up. (Side by side, one part would do it all: 3.5 us more at 1080p.)
+// Counts to which all blocks add. Eight neighbouring totals share a sector of the cache, and sectors lie far apart, so
+// that different slices of the cache do the additions. (Side by side, one slice would do all: 3.5 us more at 1080p.)
 #pragma once
 
 constexpr unsigned SECTOR = 8u;

@@ -1,4 +1,4 @@
-// How the threads of a launch share the vectors of a plane.
+// The distribution of the vectors of a plane over the threads of a launch.
 #pragma once
 
 // The vectors of the plane at the thread's own index and every `stride` further. AHEAD of them are loaded in advance, the
@@ -20,7 +20,7 @@ struct Vectors {
         }
     }
 
-    // Calls `use` with each of them and its index. It may write to the plane where it was, but nowhere else.
+    // Calls `use` with each vector and its index. `use` may overwrite that vector of the plane, but no other.
     template <typename F>
     __device__ __forceinline__ void each(F use) {
         while (index < count) {

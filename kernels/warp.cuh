@@ -1,4 +1,4 @@
-// Sums and the like over warps.
+// Sums, prefix sums and minima over warps.
 #pragma once
 
 constexpr unsigned ALL = 0xffffffffu;
@@ -10,7 +10,7 @@ __device__ __forceinline__ T sum_of_warp(T value) {
     return value;
 }
 
-// The same for 32 bits, in one instruction where there is one.
+// The same for 32 bits, in one instruction where the GPU has it.
 __device__ __forceinline__ unsigned sum_of_warp(unsigned value) {
 #if __CUDA_ARCH__ >= 800
     return __reduce_add_sync(ALL, value);

@@ -3,7 +3,7 @@
 use crate::signals;
 use crate::stdout::print;
 use anyhow::{Context, Result, bail};
-use histeq_video::bench::{self, Report, Suite};
+use histeq_video::bench::{self, Suite, SuiteReport};
 use histeq_video::cli::BenchJob;
 use histeq_video::report::Console;
 use std::fmt::Write as _;
@@ -57,7 +57,7 @@ fn list() -> String {
     list
 }
 
-fn write_files(job: &BenchJob, report: &Report) -> Result<()> {
+fn write_files(job: &BenchJob, report: &SuiteReport) -> Result<()> {
     let write = |file: &Path, text: String| std::fs::write(file, text).with_context(|| file.display().to_string());
     if let Some(file) = &job.csv {
         write(file, bench::csv(report)?)?;

@@ -6,7 +6,7 @@
 //!
 //! thread "source"    Source::next               Demuxer -> Decoder -> Frame (planes, shared by reference)
 //! thread "equalize"  EqualizeStage::submit      Gray, CountedRegion, CurveSource: Frame -> Work
-//!                    Equalizer::submit          Failover -> Cuda: Ring -> Slot -> Picture -> kernels
+//!                    Equalizer::submit          Failover -> Cuda: Ring -> Slot -> DevicePicture -> kernels
 //!                                               Failover -> Cpu: worker -> Engine::counts -> Temporal -> Engine::map
 //!                    Equalizer::collect         Work -> Equalized (frame, and what was applied to it)
 //!                    Observer::equalized        Verifier, Recorder (--stats), CurveSaver (--save-curves)

@@ -1,12 +1,12 @@
-// The cumulative count of the first occupied bin, two ways, both of opencl-blelloch-scan (which does it again in every
-// block that maps; once is enough).
+// The cumulative count of the first occupied bin, found in two ways, both from opencl-blelloch-scan (which repeats the
+// search in every block of the map; once is enough).
 //
-// By reduction: the smallest cumulative count that is not 0, in one block, up a tree. By the first one that is not 0: the
-// bin whose predecessor is empty and which is not says so by itself. The publication leaves bin 0 out, which has no
-// predecessor, and then has no minimum for pictures with black in them; cuda-three-scans finds the same bin by an
-// atomicMin over the indices of all that are not 0.
+// Reduction: the smallest cumulative count above 0, in one block, by a tree. First nonzero: the thread of the bin whose
+// count is above 0 and whose predecessor's is 0 writes it. The publication leaves out bin 0, which has no predecessor,
+// and so finds no minimum for pictures with black in them. cuda-three-scans finds the same bin by an atomicMin over the
+// indices of all occupied bins.
 //
-// What to expect: the launch is all there is to measure.
+// What to expect: the time of a launch.
 #include "spec.cuh"
 
 constexpr unsigned NONE = ~0u;

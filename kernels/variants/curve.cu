@@ -1,6 +1,6 @@
-// From cumulative counts to the curve, a thread a code: the kernel that every publication has between its scan and its map
-// (or, as opencl-blelloch-scan and cuda-naive-vs-optimized, does again for every pixel, which is most of what the latter
-// wins by its second optimization). `curve_exact` is the specification; the others are what the publications make of it.
+// From cumulative counts to the curve, one thread per code: the kernel between scan and map. (opencl-blelloch-scan and
+// cuda-naive-vs-optimized repeat this for every pixel; the second optimization of the latter gains most of its time
+// here.) `curve_exact` is the specification; the others are the publications' formulas.
 #include "formulas.cuh"
 
 extern "C" __global__ __launch_bounds__(1024) void curve_exact(const unsigned* cdf, const unsigned* least,
@@ -11,7 +11,7 @@ extern "C" __global__ __launch_bounds__(1024) void curve_exact(const unsigned* c
     curve[code] = (unsigned short)curve_at(code, cdf[code], spread, levels);
 }
 
-// `total` is how many samples there are: a wrong scan need not end with it.
+// `total` is the number of samples: a wrong scan may end with another sum.
 #define CURVE(NAME, BECOMES)                                                                                        \
     extern "C" __global__ __launch_bounds__(1024) void curve_##NAME(                                                \
         const unsigned* cdf, const unsigned* least, unsigned total, unsigned codes, unsigned short* curve) {        \

@@ -1,10 +1,10 @@
-// Where elements lie, and which of them a thread gets: what the variants have in common, so that each file beside this
-// one shows one algorithm and nothing else. Written to be read, not to be fast; kernels/*.cu are the fast ones.
+// The layout of elements, and their distribution over threads: the common code of the variants, so that each of the
+// other files shows one algorithm. It is written to be read; kernels/*.cu are written to be fast.
 #pragma once
 
 #include "spec.cuh"
 
-// Elements in a plane, all counted in samples: a whole picture, a rectangle of it, or the luma between chroma.
+// The layout of elements in a plane, in samples: a whole picture, a rectangle of it, or the luma between chroma.
 struct Area {
     unsigned first;    // where the first one lies
     unsigned width;    // elements in a row
@@ -17,7 +17,7 @@ struct Area {
 };
 static_assert(sizeof(Area) == 32, "Area is not as in arguments.rs of the variants");
 
-// How to count.
+// The parameters of a histogram.
 struct Counting {
     unsigned codes;        // counters in all
     unsigned window;       // counters that a block has in shared memory; blockIdx.z says which ones
@@ -36,7 +36,7 @@ __device__ __forceinline__ unsigned element(const S* plane, const Area& area, un
     return code_of(stored, area.shift, area.max);
 }
 
-// Threads are counted through blocks of one and of two dimensions alike.
+// The number of a thread in its block, and of the threads, for blocks of one and of two dimensions.
 __device__ __forceinline__ unsigned thread_of_block() { return threadIdx.y * blockDim.x + threadIdx.x; }
 __device__ __forceinline__ unsigned threads_of_block() { return blockDim.x * blockDim.y; }
 
@@ -49,16 +49,16 @@ struct Walk {
 
 __device__ __forceinline__ Walk walk_of(const Area& area, unsigned run) {
     unsigned count = area.width * area.height;
-    // Blocks of two dimensions lie over the picture, a pixel a thread. Their edges reach over it.
+    // Blocks of two dimensions cover the picture, one pixel per thread, and may extend beyond its edges.
     if (blockDim.y > 1u) {
         unsigned x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
         bool inside = x < area.width && y < area.height;
         return Walk{inside ? y * area.width + x : count, count, count};
     }
     unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
-    // Neighbouring threads read neighbouring elements: a warp's loads become few.
+    // Neighbouring threads read neighbouring elements, so the loads of a warp are coalesced.
     if (run == 0u) return Walk{thread, count, gridDim.x * blockDim.x};
-    // Each thread reads on where it has read, and a warp's loads lie `run` elements apart.
+    // Each thread reads consecutive elements, so the loads of a warp lie `run` elements apart.
     unsigned long long begin = (unsigned long long)thread * run;
     unsigned long long end = begin + run;
     return Walk{begin < count ? (unsigned)begin : count, end < count ? (unsigned)end : count, 1u};

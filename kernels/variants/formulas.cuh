@@ -1,6 +1,7 @@
-// The publications' own arithmetic, from a cumulative count to what a bin becomes, and from RGB to luminance: operation for
-// operation what src/publications/formula.rs has. Compiles as host C++ too. Floats are multiplied and added one by one:
-// left to itself, the compiler may join the two and round once, which the publications' programs may or may not have done.
+// The publications' own arithmetic, from a cumulative count to the output of a bin, and from RGB to luminance: the same
+// operations as in src/publications/formula.rs. Compiles as host C++ too. Floats are multiplied and added one by one:
+// otherwise the compiler may contract the two and round once, which the publications' programs may or may not have
+// done.
 #pragma once
 
 #include "spec.cuh"
@@ -15,7 +16,7 @@ SPEC float plus(float a, float b) { return a + b; }
 SPEC float over(float a, float b) { return a / b; }
 #endif
 
-// What a formula is made from.
+// The inputs of a formula.
 struct Sums {
     unsigned bin;
     unsigned cumulative;  // up to this bin
@@ -61,7 +62,7 @@ SPEC unsigned product_32(const Sums& sums) {
     return value & (sums.bins <= 256u ? 0xffu : 0xffffu);
 }
 
-// The specification for any number of bins, for scans that are wrong.
+// The specification for any number of bins, used after wrong scans.
 SPEC unsigned exact_of(const Sums& sums) {
     unsigned rest = above_all_first(sums);
     if (rest == 0u) return sums.bin;

@@ -1,9 +1,9 @@
-// Private counters, and before an element becomes an atomic addition its thread waits whether the next one is equal: runs
-// of equal elements are added at once. The kernel CalculateHistogram of cuda-three-scans, in a quarter of the blocks that
-// a thread an element would take.
+// Private counters, and one atomic addition per run of equal elements of a thread. The kernel CalculateHistogram of
+// cuda-three-scans, with 4 elements per thread.
 //
-// What to expect: interleaved, a thread's next element lies a whole grid further on, and is equal in flat pictures only;
-// in consecutive runs neighbours are, and more often so. In noise the comparison is paid for and saves nothing.
+// What to expect: interleaved, a thread's next element lies a whole grid further on, and is equal in flat pictures
+// only. In consecutive runs the next element is a neighbour, and more often equal. In noise the comparison costs time
+// and saves nothing.
 #include "elements.cuh"
 
 extern __shared__ unsigned shared[];

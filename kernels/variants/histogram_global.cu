@@ -1,9 +1,9 @@
-// Every element is one atomic addition in global memory: the first kernel of cuda-naive-vs-optimized (a thread an
-// element) and the one without private counters of cuda-4096-bins-saturated (120 blocks that go round).
+// Every element is one atomic addition in global memory: the first kernel of cuda-naive-vs-optimized (one thread per
+// element) and the one without private counters of cuda-4096-bins-saturated (120 blocks with a grid-stride loop).
 //
-// What to expect: the additions are done in the L2 cache, one after the other where they meet on a counter. The picture
-// that has one grey everywhere is the worst case, noise over many bins the best; with 65,536 bins this is not far from
-// the others, for nothing has to be zeroed and added up by blocks.
+// What to expect: the L2 cache does the additions, those to one counter one after the other. A flat picture is the
+// worst case, noise over many bins the best. With 65,536 bins this is not far from the others, because blocks have no
+// counters to clear and to add up.
 #include "elements.cuh"
 
 template <typename S>

@@ -1,10 +1,10 @@
-// Each block counts into counters of its own in shared memory, then adds them to those in global memory. With one element
-// a thread (opencl-blelloch-scan, in blocks of 32x32 pixels) a block of 1024 adds 256 sums for its 1024 elements; with
-// many (coarsening: cuda-naive-vs-optimized found 128 best, cuda-4096-bins-saturated has 120 blocks share everything)
-// there are fewer blocks, and so fewer sums.
+// Each block counts into private counters in shared memory, then adds them to those in global memory. With one element
+// per thread (opencl-blelloch-scan, in blocks of 32x32 pixels) a block of 1024 adds 256 sums for its 1024 elements.
+// With many (coarsening: cuda-naive-vs-optimized found 128 best, cuda-4096-bins-saturated has 120 blocks in all) there
+// are fewer blocks, and so fewer sums.
 //
-// What to expect: coarsening pays until there are too few threads to keep the memory busy. Counters that do not fit in
-// shared memory are counted in windows, and the elements read once for each.
+// What to expect: coarsening gains until there are too few threads to keep the memory busy. Counters that do not fit in
+// shared memory are counted in windows, and the elements are read once per window.
 #include "elements.cuh"
 
 extern __shared__ unsigned shared[];
@@ -19,7 +19,7 @@ __device__ __forceinline__ void count_privately(const S* plane, const Area& area
     Walk walk = walk_of(area, counting.run);
     for (unsigned i = walk.begin; i < walk.end; i += walk.stride) {
         unsigned slot = element(plane, area, i) - window.base;
-        // Codes below the window wrap, and are no slots either.
+        // Codes below the window wrap around to values above it.
         if (slot < window.size) atomicAdd(&shared[slot], 1u);
     }
     __syncthreads();

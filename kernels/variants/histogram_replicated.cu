@@ -1,9 +1,9 @@
-// Private counters in several interleaved copies, so that the lanes of a warp that count the same code seldom meet, and
-// loads of 16 bytes. In none of the publications: it is the algorithm of kernels/histogram.cu, without what that has for
-// the sake of speed (the next vector on its way, skewed sums), and for elements of four bytes too.
+// Private counters in several interleaved copies, so that lanes that count the same code seldom access one counter, and
+// loads of 16 bytes. Not from a publication: the algorithm of kernels/histogram.cu without its further optimizations
+// (prefetched vectors, skewed sums), and for elements of four bytes too.
 //
-// What to expect: the fewest instructions an element, and no worst case. Where there are too many bins for copies, what
-// remains is the wide loads.
+// What to expect: the fewest instructions per element, and no worst case. With too many bins for copies, only the wide
+// loads remain.
 #include "elements.cuh"
 
 extern __shared__ unsigned shared[];
@@ -22,7 +22,7 @@ __device__ __forceinline__ void count_in_copies(const S* plane, const Area& area
     };
     constexpr unsigned EACH = 16u / sizeof(S);
     unsigned elements = area.width * area.height;
-    // Vectors begin at multiples of 16 bytes, and nothing else may lie in them.
+    // Vectors begin at multiples of 16 bytes, and may contain only elements.
     bool is_plain = area.first == 0u && area.height == 1u && area.step == 1u;
     unsigned vectors = is_plain ? elements / EACH : 0u;
     unsigned thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
@@ -38,7 +38,7 @@ __device__ __forceinline__ void count_in_copies(const S* plane, const Area& area
             count(code_of(stored, area.shift, area.max));
         }
     }
-    // What is behind the last whole vector, or everything where there are none.
+    // The elements behind the last whole vector, or all elements if there is none.
     for (unsigned i = vectors * EACH + thread; i < elements; i += threads) count(element(plane, area, i));
     __syncthreads();
 

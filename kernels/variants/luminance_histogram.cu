@@ -2,8 +2,8 @@
 // kernel of cuda-rgb-luminance-histogram, in blocks of 128 threads with 64 consecutive pixels each. The luminance is that
 // of the specification, in integers; `_truncated` is the publication's, in floats without rounding.
 //
-// What to expect: of four-byte pixels in consecutive runs a warp's loads lie 256 bytes apart, 32 lines of the cache for
-// 128 bytes at a time; interleaved walks read as much once.
+// What to expect: in consecutive runs of four-byte pixels, a warp's loads lie 256 bytes apart, so they read 32 cache
+// lines for 128 bytes; an interleaved walk reads each line once.
 #include "elements.cuh"
 #include "formulas.cuh"
 
@@ -11,7 +11,7 @@ struct Rgb {
     unsigned r, g, b;
 };
 
-// A word a pixel: blue in the lowest byte, then green, red, and one that is not looked at.
+// One word per pixel: blue in the lowest byte, then green, red, and one that is ignored.
 struct Bgra {
     static __device__ __forceinline__ Rgb at(const unsigned char* pixels, unsigned index) {
         unsigned word = reinterpret_cast<const unsigned*>(pixels)[index];

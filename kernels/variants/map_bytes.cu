@@ -1,8 +1,8 @@
-// Elements through the curve, one by one, the curve in global memory: the first and the second map of
-// cuda-naive-vs-optimized, which differ in how many elements a thread gets.
+// Maps elements through the curve one by one, with the curve in global memory: the first and the second map of
+// cuda-naive-vs-optimized, which differ in the elements per thread.
 //
-// What to expect: the curve of 256 bins stays in the L1 cache, so that what counts is that a warp stores 32 bytes at a
-// time; more elements a thread save the starting of threads and nothing else.
+// What to expect: the curve of 256 bins stays in the L1 cache, so the limit is that a warp stores 32 bytes at a time.
+// More elements per thread save only the start of threads.
 #include "elements.cuh"
 
 template <typename S>

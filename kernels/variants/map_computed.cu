@@ -1,9 +1,9 @@
-// No curve at all: every thread computes what its element becomes from the cumulative counts, again for each element.
-// The map of cuda-naive-vs-optimized (divisions of integers at first, the multiplication by a float factor in the end:
-// most of what it wins) and of opencl-blelloch-scan (a division of floats).
+// No curve: every thread computes the output of each of its elements from the cumulative counts. The map of
+// cuda-naive-vs-optimized (integer divisions at first, later a multiplication by a float factor, which gains most) and
+// of opencl-blelloch-scan (a float division).
 //
-// What to expect: the exact one divides 64 bits by 32 for every element and is the slowest map by far; the publications' own
-// arithmetic shows how much of that is the division.
+// What to expect: the exact one divides 64 bits by 32 for every element and is by far the slowest map. The
+// publications' own arithmetic shows the cost of that division.
 #include "elements.cuh"
 #include "formulas.cuh"
 

@@ -1,8 +1,8 @@
-// The same with the curve in shared memory: the kernel EqualizeHistogram of cuda-three-scans, in a quarter of the blocks
-// that a thread an element would take. cuda-naive-vs-optimized tried it and saw no gain.
+// Maps elements with the curve in shared memory: the kernel EqualizeHistogram of cuda-three-scans, with 4 elements per
+// thread. cuda-naive-vs-optimized tried it and saw no gain.
 //
-// What to expect: every block copies the curve first, which pays with many elements a thread; lanes that look up the same
-// bank wait for each other, as they would not in a cache.
+// What to expect: every block copies the curve first, which gains only with many elements per thread. Lanes that read
+// the same bank wait for each other, unlike in a cache.
 #include "elements.cuh"
 
 extern __shared__ unsigned short shared_lut[];

@@ -1,6 +1,6 @@
-// The same with loads and stores of 16 bytes. In none of the publications: it is the algorithm of kernels/map.cu.
+// Maps elements with loads and stores of 16 bytes. Not from a publication: the algorithm of kernels/map.cu.
 //
-// What to expect: a sixteenth of the loads and stores of bytes, which is what the others spend their time on.
+// What to expect: for bytes a sixteenth of the loads and stores, which take most of the time of the other maps.
 #include "elements.cuh"
 
 extern __shared__ unsigned short shared_lut[];

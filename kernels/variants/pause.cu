@@ -1,5 +1,5 @@
-// Holds a stream up for a while, so that whatever is to be timed has been enqueued behind it when it ends: then the times
-// are the device's, and not those of a CPU that launches one small kernel after the other.
+// Blocks a stream for a while, so that all timed work is enqueued behind it when it ends. Then the times are those of
+// the device, not those of a CPU that launches small kernels one after the other.
 
 __device__ __forceinline__ unsigned long long now() {
     unsigned long long nanoseconds;

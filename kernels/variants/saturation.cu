@@ -1,7 +1,6 @@
-// Cuts counts off at a value: the second kernel of cuda-4096-bins-saturated, which does it once everything is counted,
-// for an atomic addition that stops at a value is no single instruction. (There each of 8 blocks goes over all bins;
-// here they share them.) Thermal imaging knows the result as plateau equalization; `--plateau` does it within
-// kernels/equalization.cu.
+// Limits counts to a value: the second kernel of cuda-4096-bins-saturated, which runs after counting, because there is
+// no atomic addition with saturation. (There each of 8 blocks processes all bins; here the blocks share them.) In
+// thermal imaging the result is called plateau equalization; `--plateau` does it in kernels/equalization.cu.
 #include "spec.cuh"
 
 extern "C" __global__ __launch_bounds__(1024) void saturation(unsigned* counts, unsigned bins, unsigned most) {

@@ -1,4 +1,4 @@
-// The last step of a scan in segments: each element gets the sum of all segments before its own.
+// The last step of a scan in segments: adds to each element the sum of all segments before its own.
 #include "spec.cuh"
 
 extern "C" __global__ __launch_bounds__(1024) void scan_add_sums(unsigned* scanned, const unsigned* sums,

@@ -1,15 +1,15 @@
 // The scan of G. E. Blelloch (1990) as opencl-blelloch-scan has it: up a tree as Brent and Kung, then down it with each
-// left sum moved to the right. That gives the sums without the element itself, so everything is taken from one further
-// on. The publication moves them through a float, which loses the last bits of sums above 2^24; `scan_blelloch_float` does
-// so too, for `--formula float-scan`. Two elements a thread.
+// left sum moved to the right. That gives an exclusive scan, so every result is taken from the next place. The
+// publication moves the sums through a float, which loses the last bits of sums above 2^24; `scan_blelloch_float` does
+// so too, for `--formula float-scan`. Two elements per thread.
 //
-// What to expect: as Brent and Kung. Neighbouring threads meet in a bank of shared memory as the strides grow, which the
-// publication leaves as it is, and so does this.
+// What to expect: the time of Brent and Kung. Bank conflicts grow with the strides; the publication does nothing
+// against them, and neither does this.
 #include "spec.cuh"
 
 extern __shared__ unsigned shared[];
 
-// As C converts and adds, and rounded to nearest.
+// The conversions and the addition of C, rounded to nearest.
 __device__ __forceinline__ unsigned added_as_floats(unsigned sum, unsigned moved) {
     return (unsigned)((float)sum + (float)moved);
 }

@@ -1,8 +1,8 @@
-// The scan of R. P. Brent and H. T. Kung (1982) as cuda-three-scans has it: sums go up a tree and are then handed down to
-// where they are missing. Two elements a thread.
+// The scan of R. P. Brent and H. T. Kung (1982) as cuda-three-scans has it: sums go up a tree and then down to the
+// places where they are missing. Two elements per thread.
 //
-// What to expect: 2 log2(width) steps with fewer than 2 n additions, most of them by few threads; for as few elements as
-// a histogram has, the steps count and not the additions.
+// What to expect: 2 log2(width) steps with fewer than 2 n additions, most of them by few threads. For the few elements
+// of a histogram, the number of steps decides, not that of additions.
 #include "spec.cuh"
 
 extern __shared__ unsigned shared[];

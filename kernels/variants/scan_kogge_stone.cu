@@ -1,5 +1,5 @@
 // The scan of P. M. Kogge and H. S. Stone (1973) as cuda-three-scans has it: the additions of Hillis and Steele by the
-// threads of one block, in place in shared memory. A thread reads before any thread writes: two barriers a step.
+// threads of one block, in place in shared memory. All threads read before any thread writes: two barriers per step.
 //
 // What to expect: log2(width) steps, n log n additions, all lanes busy. For 256 bins the launch costs more than the work.
 //

@@ -1,14 +1,14 @@
-// Kogge and Stone with a second buffer, as cuda-three-scans has it: a step reads the one and writes the other, so that one
-// barrier a step is enough. The publication swaps the buffers at the end of each step and then takes the result from what
-// has become the output buffer: the step before the last. `scan_kogge_stone_stale` does so too, for `--formula
-// stale-buffer`.
+// Kogge and Stone with a second buffer, as cuda-three-scans has it: a step reads one buffer and writes the other, so
+// one barrier per step is enough. The publication swaps the buffers at the end of each step and then takes the result
+// from the output buffer, which has that of the step before the last. `scan_kogge_stone_stale` does so too, for
+// `--formula stale-buffer`.
 //
-// What to expect: half of the barriers of the plain one, twice its shared memory, and a difference that no launch shows.
+// What to expect: half of the barriers of Kogge-Stone, twice its shared memory, and a difference too small to measure.
 #include "spec.cuh"
 
 extern __shared__ unsigned shared[];
 
-// `STALE` is what the publication's program gives.
+// With `STALE` the result is that of the publication's program.
 template <bool STALE>
 __device__ __forceinline__ void scan(const unsigned* from, unsigned* to, unsigned* sums, unsigned count) {
     unsigned thread = threadIdx.x;

@@ -1,6 +1,6 @@
-// The additions of Hillis and Steele in registers: the lanes of a warp hand sums to each other without shared memory and
-// without barriers; the sums of the warps are scanned by the first warp. In none of the publications; kernels/scan.cu does
-// so within a block, with four elements a lane.
+// The additions of Hillis and Steele in registers: the lanes of a warp exchange sums without shared memory and without
+// barriers; the first warp scans the sums of the warps. Not from a publication; kernels/scan.cu does this within a
+// block, with four elements per lane.
 //
 // What to expect: two barriers in all, whatever the width.
 #include "spec.cuh"

@@ -1,21 +1,21 @@
-//! The publications' own arithmetic (`--formula`): a word on each, and what results have to be by it.
+//! The publications' own arithmetic (`--formula`): a description of each, and the expected results.
 
 use crate::publications::Formula;
 
-/// What the kernels of a publication compute by.
+/// The arithmetic of a publication's kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arithmetic {
-    /// The specification.
+    /// That of the specification.
     #[default]
     Specification,
-    /// Each publication's own.
+    /// The own arithmetic of each publication.
     Own,
-    /// This one, wherever it makes sense.
+    /// This formula, where it applies.
     One(Formula),
 }
 
 impl Arithmetic {
-    /// What is typed: each name, and a word on it.
+    /// The names on the command line, each with a description.
     pub fn names() -> Vec<(&'static str, &'static str)> {
         let fixed = [("specification", "what frames become everywhere else"), ("own", "each publication's own")];
         fixed.into_iter().chain(Formula::ALL.into_iter().map(|formula| (formula.name(), about(formula)))).collect()
@@ -30,7 +30,7 @@ impl Arithmetic {
         }
     }
 
-    /// The formula that a publication's kernels are run with.
+    /// The formula of a publication's kernels; `own` is the publication's.
     pub fn of(self, own: Option<Formula>) -> Option<Formula> {
         match self {
             Arithmetic::Specification => None,
@@ -40,7 +40,7 @@ impl Arithmetic {
     }
 }
 
-/// How a formula differs from the specification, and where it goes wrong.
+/// The difference of a formula from the specification, and its errors.
 fn about(formula: Formula) -> &'static str {
     match formula {
         Formula::FloorNoMin => "the share of N rounded down, cmin left out: black is not black, white may not be white",

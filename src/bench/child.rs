@@ -1,4 +1,4 @@
-//! Another program, run to its end, with what it has used.
+//! Runs another program to its end, and measures its resources.
 #![allow(unsafe_code, reason = "wait4 is the call that says what one child has used")]
 
 use anyhow::{Context, Result, bail};
@@ -14,14 +14,14 @@ pub struct ResourceUsage {
     pub cpu: f64,
     /// Most memory at any time, MiB.
     pub memory: f64,
-    /// What it said on stderr.
-    pub said: String,
+    /// Its output on stderr.
+    pub stderr: String,
 }
 
 /// Runs `command`.
 ///
 /// # Errors
-/// When it cannot be run, or fails: with the last line that it said.
+/// When it cannot be run, or fails; then the last line of its stderr.
 pub fn run(command: &mut Command) -> Result<ResourceUsage> {
     let name = command.get_program().to_string_lossy().into_owned();
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -41,7 +41,7 @@ pub fn run(command: &mut Command) -> Result<ResourceUsage> {
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
     let cpu = seconds(usage.ru_utime) + seconds(usage.ru_stime);
     // Linux counts in KiB.
-    Ok(ResourceUsage { wall, cpu, memory: usage.ru_maxrss as f64 / 1024.0, said })
+    Ok(ResourceUsage { wall, cpu, memory: usage.ru_maxrss as f64 / 1024.0, stderr: said })
 }
 
 /// Waits for a child; no other code waits for it.
@@ -49,8 +49,8 @@ fn wait(id: libc::pid_t) -> std::io::Result<(libc::c_int, libc::rusage)> {
     let mut status = 0;
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     loop {
-        // SAFETY: both pointers are to memory of ours that outlives the call, and `id` is a child of this process that
-        // has not been waited for.
+        // SAFETY: both pointers are to memory that outlives the call, and `id` is a child of this process that has not
+        // been waited for.
         if unsafe { libc::wait4(id, &mut status, 0, usage.as_mut_ptr()) } == id {
             // SAFETY: all of its fields are numbers, for which zero is a value; wait4 has filled them in.
             return Ok((status, unsafe { usage.assume_init() }));

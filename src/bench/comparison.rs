@@ -1,15 +1,15 @@
-//! The publications' figures beside ours (`--compare references`).
+//! Compares the publications' figures with those of this machine (`--compare references`).
 
 use super::markdown::{grid, significant};
-use super::references::{Figure, MeasuredCell, PUBLICATIONS, Publication, figures};
-use super::{Report, Unit};
+use super::references::{MeasuredCell, PUBLICATIONS, Publication, PublishedFigure, figures};
+use super::{SuiteReport, Unit};
 
-/// The figures of every publication that has any of what this report is of.
-pub fn compare(report: &Report) -> String {
-    let figures: Vec<Figure> = figures().into_iter().filter(|figure| figure.suite == report.suite).collect();
+/// The figures of every publication that has any of this report's suite.
+pub fn compare(report: &SuiteReport) -> String {
+    let figures: Vec<PublishedFigure> = figures().into_iter().filter(|figure| figure.suite == report.suite).collect();
     let mut parts = vec![
         format!("# histeq-video bench {} beside the publications", report.suite.name()),
-        format!("MeasuredCell: {}; {}.", report.machine.line(), report.repeats),
+        format!("Here: {}; {}.", report.machine.line(), report.repeats),
         "The same way is by the publication's own kernels, or on the CPU by its loop; our way is by those of normal runs. With \
          copies is from and to memory as the allocator gives it, as in the publications; our way with copies is from and to \
          pinned memory, as in normal runs."
@@ -17,7 +17,7 @@ pub fn compare(report: &Report) -> String {
     ];
     parts.extend(report.notes.iter().cloned());
     for publication in &PUBLICATIONS {
-        let of_publication: Vec<&Figure> =
+        let of_publication: Vec<&PublishedFigure> =
             figures.iter().filter(|figure| figure.publication == publication.name).collect();
         if !of_publication.is_empty() {
             parts.extend(section(publication, &of_publication, report));
@@ -26,7 +26,7 @@ pub fn compare(report: &Report) -> String {
     parts.join("\n\n") + "\n"
 }
 
-/// What the columns of a section are.
+/// The columns of a section.
 const HEADS: [&str; 9] = [
     "where",
     "what",
@@ -39,7 +39,7 @@ const HEADS: [&str; 9] = [
     "there / our way",
 ];
 
-fn section(publication: &Publication, figures: &[&Figure], report: &Report) -> [String; 4] {
+fn section(publication: &Publication, figures: &[&PublishedFigure], report: &SuiteReport) -> [String; 4] {
     let mut rows = vec![HEADS.map(str::to_owned).to_vec()];
     rows.extend(figures.iter().map(|figure| row(figure, report)));
     [
@@ -50,7 +50,7 @@ fn section(publication: &Publication, figures: &[&Figure], report: &Report) -> [
     ]
 }
 
-fn row(figure: &Figure, report: &Report) -> Vec<String> {
+fn row(figure: &PublishedFigure, report: &SuiteReport) -> Vec<String> {
     let both = |here: Option<&MeasuredCell>| {
         let here = |measure: fn(&MeasuredCell) -> Option<&'static str>| ours(figure, report, here?, measure(here?)?);
         [here(|here| here.alone), here(|here| here.with_copies)]
@@ -59,7 +59,7 @@ fn row(figure: &Figure, report: &Report) -> Vec<String> {
     let unit = figure.unit.symbol();
     let shown = |ours: Option<f64>| ours.map_or(String::new(), |ours| format!("{} {unit}", significant(ours)));
     let ratio = |[alone, with_copies]: [Option<f64>; 2]| {
-        // Copies belong to it, unless only computing is measured.
+        // The publication's time includes copies, unless there is a measure for the kernels alone.
         let ours = with_copies.or(alone);
         ours.map_or(String::new(), |ours| format!("{}x", significant(times_better(figure, ours))))
     };
@@ -76,14 +76,14 @@ fn row(figure: &Figure, report: &Report) -> Vec<String> {
     ]
 }
 
-/// How many times as fast, or how many times the speed-up.
-fn times_better(figure: &Figure, ours: f64) -> f64 {
+/// How many times as fast, or for a speed-up how many times as large.
+fn times_better(figure: &PublishedFigure, ours: f64) -> f64 {
     let stated: f64 = figure.stated.parse().unwrap_or(f64::NAN);
     if figure.unit == Unit::Times { ours / stated } else { stated / ours }
 }
 
-/// Our figure, in the publication's unit.
-fn ours(figure: &Figure, report: &Report, here: &MeasuredCell, measure: &str) -> Option<f64> {
+/// The figure of this machine, in the publication's unit.
+fn ours(figure: &PublishedFigure, report: &SuiteReport, here: &MeasuredCell, measure: &str) -> Option<f64> {
     let table = report.table(here.table)?;
     let keys: Vec<&str> = here.keys.iter().map(String::as_str).collect();
     let median = table.row(&keys)?.get(measure)?.median;

@@ -1,15 +1,15 @@
-//! What the pictures that are measured show: how fast samples are counted depends on which ones repeat.
+//! The content of the measured pictures: the speed of counting depends on how samples repeat.
 
 use crate::frame::{Frame, HostPool, Matrix, PixelFormat, Plane, Range};
 
-/// A kind of picture.
+/// The content of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Smooth light and shade with edges and a sensor's grain.
+    /// Smooth shading with edges and sensor noise.
     Photo,
-    /// Every code as likely as any other, next to any other.
+    /// Uniform noise over all codes.
     Noise,
-    /// One single code.
+    /// A single code.
     Flat,
     /// Four dark codes at random: a night scene.
     NearBlack,
@@ -19,7 +19,7 @@ impl Content {
     /// All of them.
     pub const ALL: [Content; 4] = [Content::Photo, Content::Noise, Content::Flat, Content::NearBlack];
 
-    /// As tables name it.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Content::Photo => "photo-like",
@@ -29,7 +29,7 @@ impl Content {
         }
     }
 
-    /// How many of 256 codes of noise are added.
+    /// The range of the added noise, in 256ths of all codes.
     fn noise(self) -> u64 {
         match self {
             Content::Photo => 7,
@@ -40,8 +40,8 @@ impl Content {
     }
 }
 
-/// What lies under the noise: waves that cross each other, and edges. They are made of functions of one number, which
-/// are computed once for each.
+/// The picture under the noise: crossing waves, and edges. It is made of functions of one coordinate, whose values are
+/// computed once.
 struct Light {
     content: Content,
     across: Vec<[f64; 2]>,
@@ -60,7 +60,7 @@ impl Light {
         }
     }
 
-    /// The share of full scale at (x, y).
+    /// The value at (x, y), as a share of full scale.
     fn at(&self, x: usize, y: usize) -> f64 {
         match self.content {
             Content::Photo => {
@@ -75,7 +75,7 @@ impl Light {
     }
 }
 
-/// A picture of full range, all components alike.
+/// A picture of full range, with the same content in all components.
 pub fn picture(format: PixelFormat, (width, height): (usize, usize), content: Content) -> Frame {
     let pool = HostPool::default();
     let sample = format.descriptor().sample;
@@ -102,7 +102,7 @@ pub fn picture(format: PixelFormat, (width, height): (usize, usize), content: Co
     Frame::new(format, (width, height), Range::Full, Matrix::Bt601, planes).expect("planes of the format's shape")
 }
 
-/// So many frames like this one, each in memory of its own.
+/// `count` copies of this frame, each in its own memory.
 pub fn several(frame: &Frame, count: usize) -> Vec<Frame> {
     let pool = HostPool::default();
     let copy = |plane: &Plane| {

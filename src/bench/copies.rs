@@ -1,4 +1,4 @@
-//! What memory and bus can do, measured in the same run: no equalizer is faster than a copy.
+//! The bandwidth of memory and bus, measured in the same run: no equalizer is faster than a copy.
 #![allow(unsafe_code, reason = "copies between plain pinned buffers, device memory that is not set first, a callback")]
 
 use super::value::microseconds;
@@ -14,17 +14,18 @@ use std::hint::black_box;
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-/// Microseconds that a frame's luma takes to be copied by `threads` threads, each with frames of its own; `rounds` copies
-/// each.
+/// Microseconds per copy of a frame's luma, by `threads` threads that make `rounds` copies each, every thread with its
+/// own target buffers.
 pub fn memcpy(frames: &[Frame], threads: usize, rounds: usize, repeats: Repeats) -> Value {
     let sources: Vec<Vec<u8>> = frames.iter().map(super::content::first_plane).collect();
-    // Two a thread, so that none is still in a near cache when it is written again.
+    // Two per thread, so that a target is not in a near cache when it is written again.
     let mut targets: Vec<[Vec<u8>; 2]> = (0..threads).map(|_| [(); 2].map(|()| vec![0; sources[0].len()])).collect();
     let Ok(value) = repeats.of(|| Ok::<f64, std::convert::Infallible>(copied_once(&sources, &mut targets, rounds)));
     value.times(1.0 / (threads * rounds) as f64)
 }
 
-/// Microseconds from the first thread's beginning to the last one's end; starting them is not in it.
+/// Microseconds from the start of the first thread's copies to the end of the last thread's, without the creation of
+/// threads.
 fn copied_once(sources: &[Vec<u8>], targets: &mut [[Vec<u8>; 2]], rounds: usize) -> f64 {
     let start = Barrier::new(targets.len());
     let work = |thread: usize, targets: &mut [Vec<u8>; 2]| {
@@ -49,23 +50,23 @@ fn copied_once(sources: &[Vec<u8>], targets: &mut [[Vec<u8>; 2]], rounds: usize)
     })
 }
 
-/// How long a stream waits before it is timed: so that it has launches in its queue from then on, and a slow core does not
-/// set the pace. (A launch takes it 4 µs, a frame of 720p on the device hardly more.)
+/// The pause of a stream before it is timed, in which launches queue up, so that a slow core does not limit the speed.
+/// (A launch takes the CPU 4 µs, a 720p frame on the device hardly more.)
 const HOLD: Duration = Duration::from_millis(5);
 
-/// Keeps a stream from going on.
+/// Blocks a stream for [`HOLD`].
 unsafe extern "C" fn hold(_: *mut c_void) {
     std::thread::sleep(HOLD);
 }
 
-/// Microseconds between two events on `stream`, with `work` enqueued between them before the first one comes.
+/// Microseconds between two events on `stream`; `work` is enqueued between them before the first one is reached.
 ///
 /// # Errors
 /// When a call fails.
 pub fn on_device(stream: &Arc<CudaStream>, work: impl FnOnce() -> Result<()>) -> Result<f64> {
     let event = || stream.context().new_event(Some(CU_EVENT_DEFAULT));
     let (begin, end) = (event()?, event()?);
-    // SAFETY: the stream is alive, and the function takes nothing and calls nothing of CUDA's.
+    // SAFETY: the stream is alive, and the function uses no argument and calls no function of CUDA.
     unsafe { launch_host_function(stream.cu_stream(), hold, std::ptr::null_mut()) }?;
     begin.record(stream)?;
     work()?;
@@ -73,13 +74,13 @@ pub fn on_device(stream: &Arc<CudaStream>, work: impl FnOnce() -> Result<()>) ->
     Ok(f64::from(begin.elapsed_ms(&end)?) * 1e3)
 }
 
-/// What the device's memory can do: GB/s read and written, of one copy of `bytes` bytes, and microseconds a copy of
-/// each of `sizes` bytes, launched back to back over the same memory.
+/// The bandwidth of the device's memory, by one copy of `bytes` bytes. The returned [`DeviceCopies`] measures smaller
+/// copies over the same memory.
 ///
 /// # Errors
 /// When the device has no memory left or a copy fails.
 pub fn within_device(stream: &Arc<CudaStream>, bytes: usize, repeats: Repeats) -> Result<DeviceCopies> {
-    // SAFETY: only copies read what is in there, and they take any bytes.
+    // SAFETY: only copies read these buffers, and any bytes are valid for them.
     let (from, to) = unsafe { (stream.alloc::<u8>(bytes)?, stream.alloc::<u8>(bytes)?) };
     let mut copies = DeviceCopies { stream: stream.clone(), from, to, repeats, bandwidth: Value::derived(1.0) };
     let time = copies.time_of(bytes)?;
@@ -93,12 +94,12 @@ pub struct DeviceCopies {
     from: cudarc::driver::CudaSlice<u8>,
     to: cudarc::driver::CudaSlice<u8>,
     repeats: Repeats,
-    /// GB/s read and written by one large copy.
+    /// GB/s of one large copy, read and written.
     pub bandwidth: Value,
 }
 
 impl DeviceCopies {
-    /// Microseconds that a copy of this number of bytes takes, launched back to back over all of the memory.
+    /// Microseconds of a copy of `bytes` bytes, launched back to back over the whole memory.
     ///
     /// # Errors
     /// When a copy fails.
@@ -118,22 +119,23 @@ impl DeviceCopies {
     }
 }
 
-/// Buffers on either side of the bus.
+/// Pinned buffers for each direction.
 const BUFFERS: usize = 8;
 
-/// Microseconds for this number of bytes up and down at once, on two streams that do not wait for each other, `rounds` times.
+/// Microseconds per round of an upload and a simultaneous download of `bytes` bytes, on two independent streams, over
+/// `rounds` rounds.
 ///
 /// # Errors
 /// When memory is short or a copy fails.
 pub fn both_ways(context: &Arc<CudaContext>, bytes: usize, rounds: usize, repeats: Repeats) -> Result<Value> {
     let (up, down) = (context.new_stream()?, context.new_stream()?);
-    // SAFETY: nothing reads what is in there.
+    // SAFETY: only copies read these buffers, and any bytes are valid for them.
     let pinned = || unsafe { context.alloc_pinned_with_flags::<u8>(bytes, CU_MEMHOSTALLOC_PORTABLE) };
-    // Several, in turns, so that none waits in a cache.
+    // Several in turn, so that none is in a cache.
     let several = || (0..BUFFERS).map(|_| pinned()).collect::<Result<Vec<_>, _>>();
     let (from, mut to) = (several()?, several()?);
     let (mut above, below) = (up.alloc_zeros::<u8>(bytes)?, down.alloc_zeros::<u8>(bytes)?);
-    // The bindings would record an event behind each copy, for which the bus stands still.
+    // The bindings would record an event behind each copy, which stops the bus.
     let from = from.iter().map(PinnedHostSlice::as_slice).collect::<Result<Vec<_>, _>>()?;
     let mut to = to.iter_mut().map(PinnedHostSlice::as_mut_slice).collect::<Result<Vec<_>, _>>()?;
     let (above, _written) = above.device_ptr_mut(&up);
@@ -143,7 +145,7 @@ pub fn both_ways(context: &Arc<CudaContext>, bytes: usize, rounds: usize, repeat
         let begin = Instant::now();
         for round in 0..rounds {
             let buffer = round % BUFFERS;
-            // SAFETY: both sides have these bytes, and are there until the context has been waited for.
+            // SAFETY: both sides have these bytes, and live until the context has been waited for.
             unsafe {
                 result::memcpy_htod_async(above, from[buffer], up.cu_stream())?;
                 result::memcpy_dtoh_async(to[buffer], below, down.cu_stream())?;

@@ -1,15 +1,15 @@
-//! A report for programs: CSV with a line a figure, and JSON.
+//! A report for programs: CSV with one line per figure, and JSON.
 
-use super::{Report, Row, Table};
+use super::{Row, SuiteReport, Table};
 use anyhow::Result;
 use serde_json::{Value as Json, json};
 
-/// A line a figure: suite, table, every key of any table (empty where a table has no such key), measure, unit, median,
-/// quartiles, runs.
+/// One line per figure: suite, table, every key of any table (empty where a table has no such key), measure, unit,
+/// median, quartiles, runs.
 ///
 /// # Errors
 /// When there is no memory left for it.
-pub fn csv(report: &Report) -> Result<String> {
+pub fn csv(report: &SuiteReport) -> Result<String> {
     let mut keys: Vec<&str> = Vec::new();
     for key in report.tables.iter().flat_map(|table| &table.keys) {
         if !keys.contains(key) {
@@ -44,7 +44,7 @@ fn key_of(table: &Table, row: &Row, key: &str) -> String {
 ///
 /// # Errors
 /// Never, in practice: text and finite numbers can all be written.
-pub fn json(report: &Report) -> Result<String> {
+pub fn json(report: &SuiteReport) -> Result<String> {
     let tables: Vec<Json> = report.tables.iter().map(of_table).collect();
     let whole = json!({
         "suite": report.suite.name(),
@@ -80,7 +80,7 @@ fn of_row(table: &Table, row: &Row) -> Json {
     json!({ "keys": keys, "figures": figures.collect::<serde_json::Map<String, Json>>() })
 }
 
-/// To seven digits, which is more than any clock here knows.
+/// Rounded to seven digits, more than the resolution of any clock here.
 fn rounded(figure: f64) -> f64 {
     format!("{figure:.6e}").parse().unwrap_or(figure)
 }

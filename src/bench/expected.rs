@@ -1,7 +1,7 @@
-//! What timed frames have to be: the reference's answer for a still picture, frame after frame.
+//! The expected content of timed frames: the reference's output for a still picture, frame after frame.
 //!
-//! The reference takes a second for a large picture; but a still picture has the same histogram in every frame, and soon
-//! the same curve. So it is counted once, and mapped once for each curve that comes up.
+//! The reference takes a second for a large picture. A still picture has the same histogram in every frame, and soon
+//! the same curve; so it is counted once, and mapped once per curve.
 
 use crate::equalize::reference::{histogram, map, tile_histograms};
 use crate::frame::{Frame, HostPool};
@@ -9,19 +9,19 @@ use crate::spec::clahe::{TileBins, TileCurves, TileHistograms};
 use crate::spec::{Curve, Equalization, Gain, Histogram, Method, Plateau, Settings, Smoothing, Threshold};
 use anyhow::{Result, bail};
 
-/// What a still picture becomes, frame by frame.
+/// The expected frames of a still picture.
 pub struct Expected<'a> {
     frame: &'a Frame,
     settings: Settings,
     equalization: Equalization,
     counts: Histogram,
     tile_counts: Option<TileHistograms>,
-    mapped: Vec<(Mapping, Frame)>,
+    mapped: Vec<(ExpectedMapping, Frame)>,
 }
 
-/// What a frame is sent through.
+/// The mapping of a frame.
 #[derive(PartialEq)]
-enum Mapping {
+enum ExpectedMapping {
     Curve(Curve),
     Tiles(TileCurves),
 }
@@ -40,28 +40,28 @@ impl<'a> Expected<'a> {
         }
     }
 
-    /// Begins another run, with nothing remembered.
+    /// Starts another run with an empty temporal window.
     pub fn begin(&mut self) {
         self.equalization = Equalization::new(self.settings);
     }
 
-    /// Passes this number of frames.
+    /// Skips this number of frames.
     pub fn skip(&mut self, frames: usize) {
         (0..frames).for_each(|_| drop(self.next()));
     }
 
-    /// What the last of this number of further frames becomes.
+    /// The expected output of the last of `frames` further frames.
     ///
     /// # Panics
-    /// When there are none.
+    /// When `frames` is 0.
     pub fn after(&mut self, frames: usize) -> &Frame {
         let mapping = (0..frames).map(|_| self.next()).last().expect("at least one frame");
         let found = self.mapped.iter().position(|(known, _)| *known == mapping);
         let place = found.unwrap_or_else(|| {
             let (pool, chroma) = (HostPool::default(), self.settings.chroma);
             let frame = match &mapping {
-                Mapping::Curve(curve) => map(self.frame, chroma, &pool, |_, _, code| curve.apply(code)),
-                Mapping::Tiles(curves) => map(self.frame, chroma, &pool, |x, y, code| curves.value(x, y, code)),
+                ExpectedMapping::Curve(curve) => map(self.frame, chroma, &pool, |_, _, code| curve.apply(code)),
+                ExpectedMapping::Tiles(curves) => map(self.frame, chroma, &pool, |x, y, code| curves.value(x, y, code)),
             };
             self.mapped.push((mapping, frame));
             self.mapped.len() - 1
@@ -69,15 +69,15 @@ impl<'a> Expected<'a> {
         &self.mapped[place].1
     }
 
-    fn next(&mut self) -> Mapping {
+    fn next(&mut self) -> ExpectedMapping {
         match &self.tile_counts {
             None => {
                 let size = (self.frame.width(), self.frame.height());
-                Mapping::Curve(self.equalization.next(&self.counts, size).curve)
+                ExpectedMapping::Curve(self.equalization.next(&self.counts, size).curve)
             }
             Some(tiles) => {
                 let step = self.equalization.next_tiles(&self.counts, tiles);
-                Mapping::Tiles(TileCurves::equalizing(&step.window, &self.settings))
+                ExpectedMapping::Tiles(TileCurves::equalizing(&step.window, &self.settings))
             }
         }
     }
@@ -114,8 +114,7 @@ pub fn check_values<T: PartialEq + std::fmt::Display>(what: &str, expected: &[T]
     }
 }
 
-/// Everything that makes a curve from more than the plain histogram: the window of a second at 25 frames a second, scene
-/// cuts, plateau and contrast limit.
+/// Settings with a window of a second at 25 frames per second, scene cuts, plateau and contrast limit.
 pub fn modified() -> Settings {
     Settings {
         smoothing: Smoothing::of_seconds(1.0, 25.0),
@@ -126,7 +125,7 @@ pub fn modified() -> Settings {
     }
 }
 
-/// Local equalization, with the same window.
+/// Settings of local equalization, with the same window.
 pub fn local() -> Settings {
     Settings { method: Method::Clahe { columns: 8, rows: 8 }, plateau: Plateau::Off, ..modified() }
 }

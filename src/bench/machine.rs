@@ -1,8 +1,8 @@
-//! What a report was measured on.
+//! The machine of a report.
 
 use crate::cuda::Gpu;
 
-/// A machine, as far as it decides how fast things go.
+/// The hardware of a machine.
 #[derive(Clone, Debug)]
 pub struct Machine {
     /// The processor's name.
@@ -25,7 +25,7 @@ impl Machine {
         }
     }
 
-    /// In a line.
+    /// The machine in a line.
     pub fn line(&self) -> String {
         let plural = if self.threads == 1 { "" } else { "s" };
         let gpu = self.gpu.as_ref().map_or(String::new(), |gpu| format!("{gpu}; "));

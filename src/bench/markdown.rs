@@ -1,9 +1,9 @@
-//! A report as text: Markdown, with its columns aligned so that a terminal shows it well too.
+//! A report as Markdown, with columns aligned for a terminal.
 
-use super::{Report, Table, Value};
+use super::{SuiteReport, Table, Value};
 
-/// All tables of a report, or several.
-pub fn markdown(report: &Report) -> String {
+/// All tables of a report.
+pub fn markdown(report: &SuiteReport) -> String {
     let mut parts = vec![
         format!("# histeq-video bench {}", report.suite.name()),
         format!("{}; histeq-video {}", report.machine.line(), env!("CARGO_PKG_VERSION")),
@@ -37,7 +37,7 @@ fn of_table(table: &Table) -> String {
     parts.join("\n\n")
 }
 
-/// A Markdown table whose first row is its head. Beyond the first `left` columns everything is flush right.
+/// A Markdown table whose first row is its head. The first `left` columns are aligned left, the others right.
 pub fn grid(rows: &[Vec<String>], left: usize) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(3);
@@ -63,7 +63,7 @@ fn figure(value: Value) -> String {
     if value.runs > 1 && spread >= 0.995 { format!("{number} ±{spread:.0} %") } else { number }
 }
 
-/// With as many digits as mean something.
+/// A figure with three significant digits, or all digits before the point.
 pub fn significant(figure: f64) -> String {
     if figure == 0.0 {
         return "0".to_owned();

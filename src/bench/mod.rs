@@ -1,34 +1,34 @@
-//! `histeq-video bench`: measures this machine, so that anyone can fill the tables of the five publications that this
-//! project starts from, and its own, on a card of their own.
+//! `histeq-video bench`: measures this machine. Its tables are those of the five publications that this project starts
+//! from, and its own.
 //!
 //! ```text
 //! Setup (what to run, how often, on which GPU) -> suites -> Report (tables) -> Markdown | CSV | JSON | SVG
 //!                                                                 \-> comparison with the publications' figures
 //! ```
 //!
-//! A figure is the median of repeated runs, with its quartiles. Results are held against the reference, and one that
-//! differs fails the run: a wrong result has no speed. (`kernels` times runs that leave pictures as they are, so that they
-//! can be worked on again; there it is what the same kernels make of the picture at full strength that is held against it.)
+//! A figure is the median of repeated runs, with its quartiles. Results are compared with the reference, and a
+//! difference fails the run. (`kernels` times runs that leave pictures unchanged, so that they can be repeated; there
+//! the output of the same kernels at full strength is compared.)
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `suite` | the suites by name, and what each measures |
-//! | `suites/` | a file a suite |
+//! | `suite` | the names and descriptions of the suites |
+//! | `suites/` | one file per suite |
 //! | `run` | runs a suite |
 //! | `transcode_backend` | the ways in which `transcode` runs this program |
-//! | `setup` | what a suite is told, and its progress |
+//! | `setup` | the parameters of a suite, and its progress |
 //! | `value` | repeated runs, median, quartiles |
 //! | `table` | rows with units |
-//! | `report`, `machine` | the tables of a suite, and what they were measured on |
-//! | `markdown`, `data`, `plot` | what a report is written as |
+//! | `report`, `machine` | the tables of a suite, and the machine that was measured |
+//! | `markdown`, `data`, `plot` | the output formats of a report |
 //! | `references` | the figures in the publications |
-//! | `comparison` | ours beside them |
-//! | `content` | pictures to measure with |
-//! | `arithmetic` | the publications' own |
+//! | `comparison` | the figures of this machine beside them |
+//! | `content` | the content of the measured pictures |
+//! | `arithmetic` | the publications' own arithmetic |
 //! | `sequential` | the publications' programs for one thread of a CPU |
-//! | `expected` | what timed frames have to be |
-//! | `copies` | what bus and memory can do |
-//! | `child` | other programs, with what they used |
+//! | `expected` | the expected content of timed frames |
+//! | `copies` | the bandwidth of bus and memory |
+//! | `child` | runs of other programs, with their resources |
 
 mod arithmetic;
 mod child;
@@ -56,8 +56,8 @@ pub use comparison::compare;
 pub use data::{csv, json};
 pub use markdown::markdown;
 pub use plot::svg;
-pub use references::{Figure, MeasuredCell, PUBLICATIONS, Publication, figures};
-pub use report::Report;
+pub use references::{MeasuredCell, PUBLICATIONS, Publication, PublishedFigure, figures};
+pub use report::SuiteReport;
 pub use run::run;
 pub use setup::{Setup, Steps};
 pub use suite::Suite;

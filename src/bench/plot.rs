@@ -1,17 +1,17 @@
-//! A report as one picture: a panel for each table. Tables with an axis become lines over it, both axes logarithmic;
-//! others become bars.
+//! A report as one SVG picture. A table with an axis is drawn as lines over it, with both axes logarithmic; other
+//! tables as bars.
 
 use super::markdown::significant;
-use super::{Report, Table, Unit, Value};
+use super::{SuiteReport, Table, Unit, Value};
 use crate::svg::{Anchor, Axis, Drawing, Spread};
 
-/// The drawing, the part of it that holds lines, and where legends begin.
+/// The width of the drawing, the left and right edge of the lines, and the left edge of the legends.
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 700.0;
 const LEGEND: f64 = 724.0;
 
-/// The height of a panel's lines; what its title takes, and what the axis below does.
+/// The heights of a panel's lines, of its title, and of the axis below.
 const HEIGHT: f64 = 280.0;
 const TITLE: f64 = 44.0;
 const AXIS: f64 = 40.0;
@@ -23,7 +23,7 @@ const LINE: f64 = 18.0;
 /// The top of the first panel.
 const TOP: f64 = 52.0;
 
-/// How many colours there are; lines beyond that are dashed.
+/// The number of colours; further lines are dashed.
 const COLOURS: usize = 8;
 
 const STYLE: &str = "\
@@ -39,22 +39,22 @@ const STYLE: &str = "\
 .c3{stroke:#da77f2;fill:#da77f2}.c4{stroke:#ffd43b;fill:#ffd43b}.c5{stroke:#3bc9db;fill:#3bc9db}\
 .c6{stroke:#f783ac;fill:#f783ac}.c7{stroke:#adb5bd;fill:#adb5bd}}";
 
-/// One line: a name, and its figures over the axis.
-struct Line {
+/// A line: a name, and its figures over the axis.
+struct PlotLine {
     name: String,
     points: Vec<(f64, Value)>,
 }
 
-/// What is drawn of a table, in one unit.
-enum Panel<'a> {
-    Lines { table: &'a Table, unit: Unit, lines: Vec<Line>, ticks: Vec<(f64, String)>, axis: &'static str },
+/// The drawing of a table's figures of one unit.
+enum TablePanel<'a> {
+    Lines { table: &'a Table, unit: Unit, lines: Vec<PlotLine>, ticks: Vec<(f64, String)>, axis: &'static str },
     Bars { table: &'a Table, unit: Unit, bars: Vec<(String, Value)> },
 }
 
-/// The picture; it needs no other file.
-pub fn svg(report: &Report) -> String {
-    let panels: Vec<Panel> = report.tables.iter().flat_map(panels).collect();
-    let height = TOP + panels.iter().map(Panel::height).sum::<f64>() + 8.0;
+/// The report as SVG, which needs no other file.
+pub fn svg(report: &SuiteReport) -> String {
+    let panels: Vec<TablePanel> = report.tables.iter().flat_map(panels).collect();
+    let height = TOP + panels.iter().map(TablePanel::height).sum::<f64>() + 8.0;
     let mut drawing = Drawing::new((WIDTH, height), STYLE);
     drawing.rectangle((0.0, 0.0), (WIDTH, height), "paper");
     drawing.text((16.0, 26.0), Anchor::Start, "head", &format!("histeq-video bench {}", report.suite.name()));
@@ -67,8 +67,8 @@ pub fn svg(report: &Report) -> String {
     drawing.finish()
 }
 
-/// A panel for each unit in which something is drawn.
-fn panels(table: &Table) -> Vec<Panel<'_>> {
+/// A panel for each unit with drawn figures.
+fn panels(table: &Table) -> Vec<TablePanel<'_>> {
     let mut units: Vec<Unit> = Vec::new();
     for measure in table.measured().filter(|measure| measure.drawn) {
         if !units.contains(&measure.unit) {
@@ -78,20 +78,20 @@ fn panels(table: &Table) -> Vec<Panel<'_>> {
     units.into_iter().filter_map(|unit| panel(table, unit)).collect()
 }
 
-fn panel(table: &Table, unit: Unit) -> Option<Panel<'_>> {
+fn panel(table: &Table, unit: Unit) -> Option<TablePanel<'_>> {
     let Some(axis) = table.axis else {
         let bars = bars(table, unit);
-        return (!bars.is_empty()).then_some(Panel::Bars { table, unit, bars });
+        return (!bars.is_empty()).then_some(TablePanel::Bars { table, unit, bars });
     };
     let mut ticks: Vec<(f64, String)> =
         table.rows().iter().filter_map(|row| Some((row.at?, row.keys[axis].clone()))).collect();
     ticks.sort_by(|a, b| a.0.total_cmp(&b.0));
     ticks.dedup_by(|a, b| a.0 == b.0);
     let lines = lines(table, unit, axis);
-    (!lines.is_empty()).then_some(Panel::Lines { table, unit, lines, ticks, axis: table.keys[axis] })
+    (!lines.is_empty()).then_some(TablePanel::Lines { table, unit, lines, ticks, axis: table.keys[axis] })
 }
 
-/// What a row is called beside the axis, and one of its measures where there are several.
+/// The name of a line or a bar: the keys, and the measure if several are drawn.
 fn name(table: &Table, unit: Unit, keys: &[&str], measure: &str) -> String {
     let several = table.measured().filter(|measure| measure.drawn && measure.unit == unit).count() > 1;
     let mut words = keys.to_vec();
@@ -101,22 +101,22 @@ fn name(table: &Table, unit: Unit, keys: &[&str], measure: &str) -> String {
     words.join(", ")
 }
 
-fn lines(table: &Table, unit: Unit, axis: usize) -> Vec<Line> {
+fn lines(table: &Table, unit: Unit, axis: usize) -> Vec<PlotLine> {
     let drawn = || table.rows().iter().filter_map(|row| Some((row, row.at?)));
-    // A key that is the same in every row tells no line from another.
+    // Keys with the same value in every row are left out of the names.
     let varies =
         |key: usize| drawn().any(|(row, _)| drawn().next().is_some_and(|(first, _)| first.keys[key] != row.keys[key]));
     let telling: Vec<usize> = (0..table.keys.len()).filter(|&key| key != axis && varies(key)).collect();
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<PlotLine> = Vec::new();
     for (row, at) in drawn() {
         let keys: Vec<&str> = telling.iter().map(|&key| row.keys[key].as_str()).collect();
         for measure in table.measures.iter().filter(|measure| measure.drawn && measure.unit == unit) {
-            // What is 0 has no logarithm.
+            // 0 has no logarithm.
             let Some(value) = row.get(&measure.name).filter(|value| value.low > 0.0) else { continue };
             let name = name(table, unit, &keys, &measure.name);
             match lines.iter_mut().find(|line| line.name == name) {
                 Some(line) => line.points.push((at, value)),
-                None => lines.push(Line { name, points: vec![(at, value)] }),
+                None => lines.push(PlotLine { name, points: vec![(at, value)] }),
             }
         }
     }
@@ -138,36 +138,36 @@ fn bars(table: &Table, unit: Unit) -> Vec<(String, Value)> {
     bars
 }
 
-impl Panel<'_> {
+impl TablePanel<'_> {
     fn height(&self) -> f64 {
         match self {
-            Panel::Lines { lines, .. } => TITLE + HEIGHT.max(lines.len() as f64 * LINE) + AXIS,
-            Panel::Bars { bars, .. } => TITLE + bars.len() as f64 * BAR + AXIS / 2.0,
+            TablePanel::Lines { lines, .. } => TITLE + HEIGHT.max(lines.len() as f64 * LINE) + AXIS,
+            TablePanel::Bars { bars, .. } => TITLE + bars.len() as f64 * BAR + AXIS / 2.0,
         }
     }
 
     fn draw(&self, drawing: &mut Drawing, top: f64) {
-        let (Panel::Lines { table, unit, .. } | Panel::Bars { table, unit, .. }) = self;
+        let (TablePanel::Lines { table, unit, .. } | TablePanel::Bars { table, unit, .. }) = self;
         let title = format!("{} ({})", table.title, unit.symbol());
         drawing.text((16.0, top - 16.0), Anchor::Start, "title", &title);
         match self {
-            Panel::Lines { lines, ticks, axis, .. } => {
+            TablePanel::Lines { lines, ticks, axis, .. } => {
                 draw_lines(drawing, lines, ticks, top);
                 drawing.text((LEGEND, top + HEIGHT + 18.0), Anchor::Start, "", axis);
             }
-            Panel::Bars { bars, .. } => draw_bars(drawing, bars, top),
+            TablePanel::Bars { bars, .. } => draw_bars(drawing, bars, top),
         }
     }
 }
 
-fn draw_lines(drawing: &mut Drawing, lines: &[Line], ticks: &[(f64, String)], top: f64) {
+fn draw_lines(drawing: &mut Drawing, lines: &[PlotLine], ticks: &[(f64, String)], top: f64) {
     let (across, up) = (across(ticks), up(lines, top));
     drawing.grid(&up, 5, (LEFT, RIGHT));
     let mut free = f64::NEG_INFINITY;
     for (at, label) in ticks {
         let x = across.place(*at);
         drawing.path("grid", format_args!("M{x:.1} {top:.1}v{HEIGHT}"));
-        // Labels that would run into each other are left out.
+        // Labels that would overlap are left out.
         let half = label.chars().count() as f64 * 3.4;
         if x - half > free {
             drawing.text((x, top + HEIGHT + 18.0), Anchor::Middle, "", label);
@@ -192,7 +192,7 @@ fn draw_lines(drawing: &mut Drawing, lines: &[Line], ticks: &[(f64, String)], to
     }
 }
 
-/// The axis of what rows are placed by, with room at both ends.
+/// The horizontal axis, with a margin at both ends.
 fn across(ticks: &[(f64, String)]) -> Axis {
     let low = ticks.first().map_or(1.0, |tick| tick.0);
     let high = ticks.last().map_or(1.0, |tick| tick.0);
@@ -200,7 +200,7 @@ fn across(ticks: &[(f64, String)]) -> Axis {
     Axis::logarithmic((low / room, high * room), (LEFT, RIGHT))
 }
 
-fn up(lines: &[Line], top: f64) -> Axis {
+fn up(lines: &[PlotLine], top: f64) -> Axis {
     let values = || lines.iter().flat_map(|line| &line.points).map(|(_, value)| value);
     let low = values().map(|value| value.low).fold(f64::INFINITY, f64::min);
     let high = values().map(|value| value.high).fold(0.0, f64::max);
@@ -208,7 +208,7 @@ fn up(lines: &[Line], top: f64) -> Axis {
     Axis::logarithmic((low / room, high * room), (top + HEIGHT, top))
 }
 
-/// A bar to the median, and a stroke from quartile to quartile.
+/// Draws a bar to the median, and a stroke from quartile to quartile.
 fn draw_bars(drawing: &mut Drawing, bars: &[(String, Value)], top: f64) {
     let longest = bars.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0) as f64;
     let left = (16.0 + longest * 6.8 + 10.0).min(RIGHT);

@@ -1,5 +1,5 @@
-//! The figures of the five publications that this project starts from, digit for digit, with what each of them was measured
-//! on and what its times include; and where our figure of the same is to be found.
+//! The figures of the five publications that this project starts from, digit for digit, with their hardware and what
+//! their times include; and the place of this program's figure in a report.
 
 use super::{Suite, Unit};
 
@@ -8,13 +8,13 @@ use super::{Suite, Unit};
 pub struct Publication {
     /// Its name, without `.txt`.
     pub name: &'static str,
-    /// What it was measured on.
+    /// The hardware of its measurements.
     pub hardware: &'static str,
-    /// What its times include.
+    /// The scope of its times.
     pub includes: &'static str,
 }
 
-/// All five.
+/// All five publications.
 pub const PUBLICATIONS: [Publication; 5] = [NAIVE, OPENCL, SCANS, BINS, LUMINANCE];
 
 /// Naive against optimized kernels, on two machines.
@@ -56,37 +56,37 @@ pub const LUMINANCE: Publication = Publication {
     includes: "The kernel alone, between the copies up and down. Its CPU runs the loop on one thread.",
 };
 
-/// A figure in a publication, and where ours is.
+/// A figure of a publication, and the place of this program's figure.
 #[derive(Clone, Debug)]
-pub struct Figure {
+pub struct PublishedFigure {
     /// The publication.
     pub publication: &'static str,
-    /// Where in it.
+    /// Its place in the publication.
     pub place: &'static str,
-    /// What it is of.
+    /// The measured case.
     pub case: String,
-    /// As it is written there.
+    /// The figure, as written there.
     pub stated: &'static str,
     /// Its unit there.
     pub unit: Unit,
     /// The suite that measures the same.
     pub suite: Suite,
-    /// Where ours is, by the kernels of the publication or as close as there are.
+    /// The place of the figure by the publication's kernels, or the closest ones.
     pub here: MeasuredCell,
-    /// Where that of our own kernels is, those of normal runs, if it is another one.
+    /// The place of the figure by the kernels of normal runs, if that is another one.
     pub tuned: Option<MeasuredCell>,
 }
 
-/// A place in a report.
+/// A place in a report's tables.
 #[derive(Clone, Debug)]
 pub struct MeasuredCell {
     /// The table.
     pub table: &'static str,
     /// The keys of the row.
     pub keys: Vec<String>,
-    /// The measure of kernels or of computing alone, if there is one.
+    /// The measure without copies, if there is one.
     pub alone: Option<&'static str>,
-    /// The measure with the copies that it takes, if there is one.
+    /// The measure with copies, if there is one.
     pub with_copies: Option<&'static str>,
 }
 
@@ -102,9 +102,9 @@ impl MeasuredCell {
     }
 }
 
-/// The rows that our CPU's times are in.
+/// The rows of the plain loop on the CPU.
 pub const SEQUENTIAL: &str = "sequential";
-/// The same.
+/// The rows of this program on the CPU.
 pub const BEST: &str = "this program";
 
 const STAGES: [(&str, [&str; 5]); 5] = [
@@ -134,7 +134,7 @@ const OPENCL_TIMES: [(&str, &str, [&str; 3]); 10] = [
     ("car.png", "600x338", ["0.0360", "0.0330", "0.0260"]),
 ];
 
-/// The columns of its tables: scan, threads of a block.
+/// The columns of the tables of cuda-three-scans: scan, threads of a block.
 const SCAN_COLUMNS: [(&str, &str); 6] = [
     ("kogge-stone", "256"),
     ("kogge-stone", "512"),
@@ -144,7 +144,7 @@ const SCAN_COLUMNS: [(&str, &str); 6] = [
     ("brent-kung", "512"),
 ];
 
-/// A row of its tables, and a table: its place, the language of the program, its rows.
+/// A row of those tables, and a table: its place, the language of the program, its rows.
 type ScanRow = [&'static str; 6];
 type ScanTable<Row> = (&'static str, &'static str, [Row; 4]);
 
@@ -197,12 +197,12 @@ const SCAN_SPEEDUPS: [ScanTable<(&str, ScanRow)>; 2] = [
 ];
 
 /// Every figure, in the order of the suites. (Table 5 of cuda-three-scans repeats columns of tables 1 and 3.)
-pub fn figures() -> Vec<Figure> {
+pub fn figures() -> Vec<PublishedFigure> {
     [stages(), opencl(), scan_times(), scan_speedups(), bins(), luminance()].concat()
 }
 
-fn stages() -> Vec<Figure> {
-    let figure = |place, case: String, stated, here, tuned| Figure {
+fn stages() -> Vec<PublishedFigure> {
+    let figure = |place, case: String, stated, here, tuned| PublishedFigure {
         publication: NAIVE.name,
         place,
         case,
@@ -249,16 +249,16 @@ fn stages() -> Vec<Figure> {
         ("histogram kernel, improved", "5", counted("optimized"), None),
     ] {
         let in_text = figure("text, config 2", case.to_owned(), stated, here, tuned);
-        found.push(Figure { unit: Unit::Milliseconds, ..in_text });
+        found.push(PublishedFigure { unit: Unit::Milliseconds, ..in_text });
     }
     found
 }
 
-fn opencl() -> Vec<Figure> {
+fn opencl() -> Vec<PublishedFigure> {
     let mut found = Vec::new();
     for (picture, size, [cpu, reduction, min]) in OPENCL_TIMES {
         let here = |alone, with_copies| MeasuredCell::new("cdf-min", &[size], alone, with_copies);
-        let figure = |column: &str, stated, here, tuned| Figure {
+        let figure = |column: &str, stated, here, tuned| PublishedFigure {
             publication: OPENCL.name,
             place: "tables of large and small images",
             case: format!("{column}, {picture} {size}"),
@@ -280,12 +280,18 @@ fn opencl() -> Vec<Figure> {
     found
 }
 
-fn scans_figure(place: &'static str, case: String, stated: &'static str, unit: Unit, keys: [&str; 3]) -> Figure {
+fn scans_figure(
+    place: &'static str,
+    case: String,
+    stated: &'static str,
+    unit: Unit,
+    keys: [&str; 3],
+) -> PublishedFigure {
     let [alone, with_copies, pinned] = match unit {
         Unit::Times => ["speed-up of kernels", "speed-up", "speed-up, pinned"],
         _ => ["kernels", "with copies", "with pinned copies"],
     };
-    Figure {
+    PublishedFigure {
         publication: SCANS.name,
         place,
         case,
@@ -297,11 +303,11 @@ fn scans_figure(place: &'static str, case: String, stated: &'static str, unit: U
     }
 }
 
-fn scan_times() -> Vec<Figure> {
+fn scan_times() -> Vec<PublishedFigure> {
     let mut found = Vec::new();
     for (place, language, rows) in SCAN_TIMES {
         for (size, sequential, stated) in rows {
-            found.push(Figure {
+            found.push(PublishedFigure {
                 here: MeasuredCell::new("cpu", &[size, SEQUENTIAL], "time", None),
                 tuned: Some(MeasuredCell::new("cpu", &[size, BEST], "time", None)),
                 ..scans_figure(
@@ -321,7 +327,7 @@ fn scan_times() -> Vec<Figure> {
     found
 }
 
-fn scan_speedups() -> Vec<Figure> {
+fn scan_speedups() -> Vec<PublishedFigure> {
     let mut found = Vec::new();
     for (place, language, rows) in SCAN_SPEEDUPS {
         for (size, stated) in rows {
@@ -334,8 +340,8 @@ fn scan_speedups() -> Vec<Figure> {
     found
 }
 
-fn bins() -> Vec<Figure> {
-    vec![Figure {
+fn bins() -> Vec<PublishedFigure> {
+    vec![PublishedFigure {
         publication: BINS.name,
         place: "text",
         case: "CPU, 4096 bins, 1920x1080x3 elements (about)".to_owned(),
@@ -347,9 +353,9 @@ fn bins() -> Vec<Figure> {
     }]
 }
 
-fn luminance() -> Vec<Figure> {
+fn luminance() -> Vec<PublishedFigure> {
     let size = "1280x1024";
-    let figure = |case: &str, stated, unit, here, tuned| Figure {
+    let figure = |case: &str, stated, unit, here, tuned| PublishedFigure {
         publication: LUMINANCE.name,
         place: "text",
         case: case.to_owned(),
@@ -370,7 +376,7 @@ fn luminance() -> Vec<Figure> {
 }
 
 impl Suite {
-    /// Whether a publication has figures of what it measures.
+    /// Whether a publication has figures for this suite.
     pub fn has_references(self) -> bool {
         figures().iter().any(|figure| figure.suite == self)
     }

@@ -1,24 +1,24 @@
-//! The tables of a suite, and the machine that they are of.
+//! The tables of a suite, and the machine that was measured.
 
 use super::machine::Machine;
 use super::{Repeats, Suite, Table};
 
-/// What a suite has found out.
+/// The results of a suite.
 #[derive(Clone, Debug)]
-pub struct Report {
-    /// Which suite.
+pub struct SuiteReport {
+    /// The suite.
     pub suite: Suite,
-    /// Where it ran.
+    /// The machine that it ran on.
     pub machine: Machine,
-    /// How often each figure was measured.
+    /// The number of runs of each figure.
     pub repeats: Repeats,
-    /// What readers of all tables have to know.
+    /// Notes on all tables.
     pub notes: Vec<String>,
-    /// What was measured.
+    /// The tables.
     pub tables: Vec<Table>,
 }
 
-impl Report {
+impl SuiteReport {
     /// The table of this name.
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|table| table.name == name)

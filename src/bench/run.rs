@@ -1,15 +1,15 @@
-//! Runs a suite: each by itself, on what this machine has.
+//! Runs a suite on the CPU and the GPU of this machine.
 
 use super::machine::Machine;
-use super::{Report, Setup, Suite, Table, suites};
+use super::{Setup, Suite, SuiteReport, Table, suites};
 use anyhow::Result;
 
 /// Runs a suite.
 ///
 /// # Errors
-/// When something that is here fails, or a result is not what the reference says. What is not here is left out, with a
-/// note.
-pub fn run(suite: Suite, setup: &Setup) -> Result<Report> {
+/// When a measurement fails, or a result differs from the reference. Measurements without their hardware or program are
+/// left out, with a note.
+pub fn run(suite: Suite, setup: &Setup) -> Result<SuiteReport> {
     let mut notes = Vec::new();
     let tables = match suite {
         Suite::Cpu => suites::cpu::run(setup)?,
@@ -22,7 +22,7 @@ pub fn run(suite: Suite, setup: &Setup) -> Result<Report> {
         }
     };
     let gpu = setup.opened.get().and_then(|gpu| gpu.as_deref().ok());
-    let report = Report { suite, machine: Machine::here(gpu), repeats: setup.repeats, notes, tables };
+    let report = SuiteReport { suite, machine: Machine::here(gpu), repeats: setup.repeats, notes, tables };
     setup.steps.finish();
     Ok(report)
 }

@@ -1,9 +1,9 @@
-//! The publications' programs for one thread of a CPU: the loops that can be read aloud, over bytes, as a compiler makes them.
-//! They are the columns that GPUs are compared with, and what their results are held against.
+//! The publications' programs for one thread of a CPU: plain loops over bytes, as the compiler optimizes them. GPUs are
+//! compared with their times and their results.
 
 use crate::spec::Weights;
 
-/// How often each of `bins` values occurs.
+/// The count of each value.
 pub fn histogram(elements: &[u8]) -> [u32; 256] {
     let mut counts = [0; 256];
     for &element in elements {
@@ -12,7 +12,7 @@ pub fn histogram(elements: &[u8]) -> [u32; 256] {
     counts
 }
 
-/// `to` becomes `from`, equalized, by the specification: `from` is full-range 8-bit gray.
+/// Writes `from`, full-range 8-bit gray, equalized by the specification to `to`.
 pub fn equalize(from: &[u8], to: &mut [u8]) {
     let mut cumulative = histogram(from);
     let (mut sum, mut first) = (0, 0);
@@ -33,7 +33,7 @@ pub fn equalize(from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// How often each of `bins` values occurs, but at most `most` times; no element is as large as `bins`.
+/// The count of each value, at most `most`; all elements are below `bins`.
 pub fn saturated(elements: &[u32], bins: usize, most: u32) -> Vec<u32> {
     let mut counts = vec![0; bins];
     for &element in elements {

@@ -1,4 +1,4 @@
-//! What a suite is told: how often to run, on which GPU, with which variants; and where it says how far it is.
+//! The parameters of a suite: the number of runs, the GPU, the variants; and its progress.
 
 use super::{Arithmetic, Repeats, TranscodeBackend};
 use crate::cuda::Gpu;
@@ -10,31 +10,31 @@ use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How to run a suite.
+/// The parameters of a suite.
 pub struct Setup {
-    /// How often each figure is measured.
+    /// The number of runs of each figure.
     pub repeats: Repeats,
-    /// Whether small pictures do: for tests of the suites themselves.
+    /// Whether to measure small pictures only, for tests of the suites themselves.
     pub quick: bool,
-    /// Which GPU, counted from 0; `None` is to measure the CPU alone.
+    /// The GPU, counted from 0; `None` measures the CPU alone.
     pub gpu_index: Option<usize>,
-    /// What the publications' kernels compute by.
+    /// The arithmetic of the publications' kernels.
     pub arithmetic: Arithmetic,
-    /// Kernels and shapes that were chosen in place of the publications'.
+    /// Kernels and shapes from the command line, in place of the publications'.
     pub chosen: Variants,
-    /// What bins saturate at.
+    /// The value at which bins saturate.
     pub saturate: u32,
-    /// The file of `transcode`.
+    /// The input of `transcode`.
     pub file: Option<PathBuf>,
-    /// The preset of x264 there.
+    /// The preset of x264 in `transcode`.
     pub preset: String,
-    /// The ways of this program that run there.
-    pub ways: Vec<TranscodeBackend>,
-    /// Whether ffmpeg's histeq filter runs there, too.
+    /// The backends that `transcode` runs.
+    pub backends: Vec<TranscodeBackend>,
+    /// Whether `transcode` also runs ffmpeg's histeq filter.
     pub filter: bool,
-    /// Says how far the suite is.
+    /// The progress of the suite.
     pub steps: Steps,
-    /// The GPU, once it has been asked for: opening it costs memory, and not every suite needs it.
+    /// The GPU, opened on first use: opening it takes memory, and not every suite needs it.
     pub opened: OnceCell<Result<Arc<Gpu>, String>>,
 }
 
@@ -42,7 +42,7 @@ impl Setup {
     /// The GPU.
     ///
     /// # Errors
-    /// Says why there is none.
+    /// The reason why there is none.
     pub fn gpu(&self) -> Result<&Arc<Gpu>, &str> {
         let opened = self.opened.get_or_init(|| match self.gpu_index {
             Some(index) => Gpu::open(index).map_err(|error| error.to_string()),
@@ -51,19 +51,19 @@ impl Setup {
         opened.as_ref().map_err(String::as_str)
     }
 
-    /// Picture sizes of a suite; small ones of the same number if that will do.
+    /// The picture sizes of a suite; if `quick`, the same number of small ones.
     pub fn sizes(&self, sizes: &[(usize, usize)]) -> Vec<(usize, usize)> {
         if !self.quick {
             return sizes.to_vec();
         }
-        // Apart from each other, and odd, as the publications' are.
+        // All different, and some odd, as the publications' are.
         (0..sizes.len()).map(|index| (48 + 13 * index, 31 + 6 * index)).collect()
     }
 
-    /// The same, each a step of its own.
+    /// The same sizes, each as a step of the progress.
     ///
     /// # Errors
-    /// In place of a size, when there is to be no further step.
+    /// In place of a size, when the suite is cancelled.
     pub fn each_size(&self, sizes: &[(usize, usize)]) -> impl Iterator<Item = Result<(usize, usize)>> {
         let sizes = self.sizes(sizes);
         self.steps.expect(sizes.len());
@@ -71,14 +71,14 @@ impl Setup {
     }
 }
 
-/// The steps of a suite, on a bar that is shown on a terminal only.
+/// The steps of a suite, with a progress bar.
 pub struct Steps {
     bar: ProgressBar,
     cancel: Cancel,
 }
 
 impl Steps {
-    /// On a terminal's stderr, or nowhere; there are no more steps once `cancel` says so.
+    /// Steps with a progress bar on stderr if `shown`; `cancel` ends them.
     pub fn new(shown: bool, cancel: Cancel) -> Self {
         let bar = match shown {
             true => ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10)),
@@ -90,15 +90,15 @@ impl Steps {
         Steps { bar, cancel }
     }
 
-    /// Says that there will be this number of further steps.
+    /// Adds this number of steps to the expected total.
     pub fn expect(&self, steps: usize) {
         self.bar.inc_length(steps as u64);
     }
 
-    /// Says what the next step is.
+    /// Starts the next step, `what`.
     ///
     /// # Errors
-    /// When there is to be none.
+    /// When the suite is cancelled.
     pub fn next(&self, what: impl Into<String>) -> Result<()> {
         ensure!(!self.cancel.is_cancelled(), "interrupted");
         self.bar.inc(1);
@@ -106,23 +106,23 @@ impl Steps {
         Ok(())
     }
 
-    /// The bar, for whoever prints beside it.
+    /// The bar, for other output on the terminal.
     pub fn bar(&self) -> ProgressBar {
         self.bar.clone()
     }
 
-    /// What ends the suite before its end.
+    /// The token that cancels the suite.
     pub fn cancel(&self) -> &Cancel {
         &self.cancel
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// A size as it is written.
+/// A size as `WIDTHxHEIGHT`.
 pub fn size_name((width, height): (usize, usize)) -> String {
     format!("{width}x{height}")
 }

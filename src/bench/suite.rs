@@ -1,13 +1,13 @@
-//! The suites by name, and what each of them measures.
+//! The names and descriptions of the suites.
 
 /// A suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Suite {
     /// One image through every stage.
     Stages,
-    /// The first value of the cumulative histogram, found in two ways.
+    /// The search for the first value of the cumulative histogram, in two ways.
     CdfMin,
-    /// Scans, one against the other.
+    /// Scans, compared with each other.
     Scans,
     /// Histograms of many bins.
     Bins,
@@ -42,7 +42,7 @@ impl Suite {
         Suite::ALL.into_iter().find(|suite| suite.name() == name)
     }
 
-    /// As it is typed.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Suite::Stages => "stages",
@@ -57,7 +57,7 @@ impl Suite {
         }
     }
 
-    /// In a line.
+    /// A description in a line.
     pub fn about(self) -> &'static str {
         match self {
             Suite::Stages => "an image up, equalized, down; plain kernels against coarsened ones; pixels a thread",

@@ -1,8 +1,8 @@
-//! A table: rows that are told apart by their keys, and measured in several ways, each with a unit.
+//! A table: rows with distinct keys, and measures with units.
 
 use super::Value;
 
-/// What a figure is counted in.
+/// The unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Millionths of a second.
@@ -19,12 +19,12 @@ pub enum Unit {
     Mebibytes,
     /// Hundredths.
     Percent,
-    /// How many times one figure is another.
+    /// A ratio of two figures.
     Times,
 }
 
 impl Unit {
-    /// As it is written behind a name.
+    /// The symbol in tables.
     pub fn symbol(self) -> &'static str {
         match self {
             Unit::Microseconds => "µs",
@@ -38,7 +38,7 @@ impl Unit {
         }
     }
 
-    /// What one of it is in microseconds, if it is a time.
+    /// The unit in microseconds, if it is one of time.
     pub fn in_microseconds(self) -> Option<f64> {
         match self {
             Unit::Microseconds => Some(1.0),
@@ -52,26 +52,26 @@ impl Unit {
 /// A column of figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measure {
-    /// What is measured.
+    /// The name of the measure.
     pub name: String,
-    /// In which unit.
+    /// Its unit.
     pub unit: Unit,
-    /// Whether it is drawn.
+    /// Whether plots draw it.
     pub drawn: bool,
 }
 
 /// One row.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// What tells it from other rows; one for each key of its table.
+    /// Its keys; one for each key of its table.
     pub keys: Vec<String>,
-    /// Where it lies on the axis of a plot; rows without a place are not drawn.
+    /// Its place on the axis of a plot; rows without a place are not drawn.
     pub at: Option<f64>,
     values: Vec<(String, Value)>,
 }
 
 impl Row {
-    /// A row that nothing has been measured of.
+    /// A row without figures.
     pub fn new<K: Into<String>>(keys: impl IntoIterator<Item = K>) -> Self {
         Row { keys: keys.into_iter().map(Into::into).collect(), at: None, values: Vec::new() }
     }
@@ -103,17 +103,17 @@ impl Row {
 /// A table of a report.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// One word, by which programs know it.
+    /// Its name in CSV and JSON, one word.
     pub name: &'static str,
-    /// What it shows.
+    /// Its title.
     pub title: String,
-    /// What its readers have to know.
+    /// Notes for its readers.
     pub notes: Vec<String>,
-    /// What tells rows apart.
+    /// The names of the keys of rows.
     pub keys: Vec<&'static str>,
-    /// What is measured of each.
+    /// The measures of rows.
     pub measures: Vec<Measure>,
-    /// Which of the keys is the axis of its plot; without one, figures are drawn as bars.
+    /// The index of the key that is the axis of its plot; without one, figures are drawn as bars.
     pub axis: Option<usize>,
     rows: Vec<Row>,
 }
@@ -149,14 +149,14 @@ impl Table {
         self
     }
 
-    /// The same with the key that rows are placed by.
+    /// The same with the key that is the axis of its plot.
     #[must_use]
     pub fn over(self, key: &str) -> Self {
         let axis = self.keys.iter().position(|name| *name == key);
         Table { axis, ..self }
     }
 
-    /// The same with something that its readers have to know.
+    /// The same with a note for its readers.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
@@ -166,7 +166,7 @@ impl Table {
     /// Adds a row.
     ///
     /// # Panics
-    /// When it has other keys than the table, or a figure that is none of its measures: a bug of a suite.
+    /// When its keys do not match the table's, or a figure has no measure there: a bug of a suite.
     pub fn push(&mut self, row: Row) {
         assert_eq!(row.keys.len(), self.keys.len(), "{}", self.name);
         for (name, _) in &row.values {
@@ -190,7 +190,7 @@ impl Table {
         self.measures.iter().find(|found| found.name == measure).map(|found| found.unit)
     }
 
-    /// The measures of which there is any figure.
+    /// The measures with any figure.
     pub fn measured(&self) -> impl Iterator<Item = &Measure> {
         self.measures.iter().filter(|measure| self.rows.iter().any(|row| row.get(&measure.name).is_some()))
     }

@@ -1,26 +1,26 @@
-//! The ways in which `bench transcode` runs this program.
+//! The backends with which `bench transcode` runs this program.
 
-/// How this program does it.
+/// A backend of this program in `bench transcode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TranscodeBackend {
     /// All of it on the CPU.
     Cpu,
-    /// Equalizing on the GPU.
+    /// Equalization on the GPU.
     Cuda,
-    /// Decoding as well.
+    /// Decoding and equalization on the GPU.
     Nvdec,
 }
 
 impl TranscodeBackend {
-    /// All of them, their names, and what they are.
+    /// All backends, with their names and descriptions.
     pub const ALL: [(TranscodeBackend, &'static str, &'static str); 3] = [
         (TranscodeBackend::Cpu, "cpu", "All of it on the CPU"),
         (TranscodeBackend::Cuda, "cuda", "Equalizing on the GPU"),
         (TranscodeBackend::Nvdec, "nvdec", "Decoding on the GPU as well"),
     ];
 
-    /// The one of this name.
+    /// The backend of this name.
     pub fn named(name: &str) -> Option<Self> {
-        TranscodeBackend::ALL.iter().find(|way| way.1 == name).map(|way| way.0)
+        TranscodeBackend::ALL.iter().find(|row| row.1 == name).map(|row| row.0)
     }
 }

@@ -1,13 +1,13 @@
-//! What has been measured: repeated runs, of which the median and the quartiles are kept.
+//! A measured value: the median and the quartiles of repeated runs.
 
 use std::time::Instant;
 
-/// How often something is run.
+/// The numbers of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeats {
     /// Runs that count, at least 1.
     pub counted: usize,
-    /// Runs before them, which fill caches and memory pools and wake the clocks.
+    /// Runs before them, which fill caches and memory pools and raise the clocks.
     pub warm_up: usize,
 }
 
@@ -21,7 +21,7 @@ impl std::fmt::Display for Repeats {
 }
 
 impl Repeats {
-    /// The results of `run` that count.
+    /// The value of the counted runs.
     ///
     /// # Errors
     /// The first error of `run`.
@@ -36,7 +36,7 @@ impl Repeats {
         Ok(Value::of(&samples))
     }
 
-    /// Microseconds that `work` takes.
+    /// The time of `work` in microseconds.
     pub fn time(self, mut work: impl FnMut()) -> Value {
         let run = || {
             let begin = Instant::now();
@@ -53,7 +53,7 @@ pub fn microseconds(begin: Instant) -> f64 {
     begin.elapsed().as_secs_f64() * 1e6
 }
 
-/// A figure: the median of its runs, and between which quartiles it lies.
+/// A figure: the median of its runs, with the quartiles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Value {
     /// The median; of an even number of runs, the mean of the middle two.
@@ -62,7 +62,7 @@ pub struct Value {
     pub low: f64,
     /// The third quartile.
     pub high: f64,
-    /// How many runs it is of.
+    /// The number of runs.
     pub runs: usize,
 }
 
@@ -78,18 +78,18 @@ impl Value {
         Value { median, low, high, runs: sorted.len() }
     }
 
-    /// A figure that came out of others, and has no runs of its own.
+    /// A figure that was computed from others.
     pub fn derived(figure: f64) -> Self {
         Value { median: figure, low: figure, high: figure, runs: 1 }
     }
 
-    /// The same in another unit, which is this one times `factor`.
+    /// The same times `factor`, for another unit.
     #[must_use]
     pub fn times(self, factor: f64) -> Self {
         Value { median: self.median * factor, low: self.low * factor, high: self.high * factor, ..self }
     }
 
-    /// What `whole` divided by this figure is: a rate from a time. Quartiles change places.
+    /// `whole` divided by this figure: a rate from a time. The quartiles change places.
     #[must_use]
     pub fn into_rate(self, whole: f64) -> Self {
         Value { median: whole / self.median, low: whole / self.high, high: whole / self.low, ..self }
@@ -101,7 +101,7 @@ impl Value {
     }
 }
 
-/// The value below which `share` of the sorted samples lie, between neighbours in a straight line.
+/// The value below which `share` of the sorted samples lie, interpolated linearly between neighbours.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share * (sorted.len() - 1) as f64;
     let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);

@@ -69,7 +69,7 @@ impl BenchJob {
             saturate: args.saturate,
             file: args.file,
             preset: args.preset,
-            ways: args.ways,
+            backends: args.ways,
             filter: !args.no_filter,
             steps: Steps::new(std::io::stderr().is_terminal() && !args.quiet, Cancel::default()),
             opened: OnceCell::new(),

@@ -1,23 +1,23 @@
-//! The structures that kernels take by value, field for field as `kernels/arguments.cuh` declares them.
-#![allow(unsafe_code, reason = "promises the bindings that these structures are plain bytes")]
+//! The structures that kernels take by value: names and fields are those of `kernels/arguments.cuh`.
+#![allow(unsafe_code, reason = "implements the bindings' marker trait for structures of plain bytes")]
 
 use super::history::History;
-use super::launch::Value;
-use super::layout::{self, Arrangement, Layout};
+use super::launch::KernelValue;
+use super::layout::{Arrangement, BufferLayout, ChromaLayout};
 use super::task::Task;
 use crate::spec;
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::DeviceRepr;
 
-/// How a structure lies in memory.
+/// The memory layout of a structure.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Structure {
-    /// What it is called, here and in the kernels.
+    /// Its name, here and in the kernels.
     pub name: &'static str,
     /// Its size in bytes.
     pub bytes: usize,
-    /// All of its fields, in their order.
+    /// All of its fields, in declaration order.
     pub fields: &'static [Field],
 }
 
@@ -25,15 +25,15 @@ pub struct Structure {
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// What it is called, here and in the kernels.
+    /// Its name, here and in the kernels.
     pub name: &'static str,
-    /// Bytes from the beginning of the structure.
+    /// Bytes from the start of the structure.
     pub offset: usize,
     /// Its size in bytes.
     pub bytes: usize,
 }
 
-/// Declares a structure that kernels take by value. `Pod` refuses to be derived for one with padding.
+/// Declares a structure that kernels take by value. Deriving `Pod` fails for a structure with padding.
 macro_rules! by_value {
     ($(#[$doc:meta])* $seen:vis struct $name:ident { $($(#[$of:meta])* $field_seen:vis $field:ident: $type:ty,)* }) => {
         $(#[$doc])*
@@ -46,7 +46,7 @@ macro_rules! by_value {
         // SAFETY: `repr(C)` and `Pod`: integers without padding, the bytes that the kernel's structure has.
         unsafe impl DeviceRepr for $name {}
 
-        impl Value for $name {}
+        impl KernelValue for $name {}
 
         impl $name {
             const STRUCTURE: Structure = Structure {
@@ -79,7 +79,7 @@ pub const STRUCTURES: [Structure; 11] = [
 ];
 
 by_value! {
-    /// How samples lie in a plane.
+    /// The sample layout of a plane.
     pub(crate) struct Samples {
         pub pixels: u32,
         pub row: u32,
@@ -91,8 +91,8 @@ by_value! {
 }
 
 impl Samples {
-    /// Those of the picture as it travels.
-    pub fn of(layout: &Layout) -> Self {
+    /// The samples of the uploaded planes.
+    pub fn of(layout: &BufferLayout) -> Self {
         let sample = layout.sample();
         let offset = match layout.arrangement() {
             Arrangement::Pairs { offset } => offset as u32,
@@ -108,14 +108,14 @@ impl Samples {
         }
     }
 
-    /// Those of the luminance that the GPU made of RGB: plain codes in its own byte order.
-    pub fn of_luminance(layout: &Layout) -> Self {
+    /// The luminance computed from RGB on the GPU: plain codes in the GPU's byte order.
+    pub fn of_luminance(layout: &BufferLayout) -> Self {
         Samples { offset: 0, shift: 0, swapped: 0, ..Samples::of(layout) }
     }
 }
 
 by_value! {
-    /// Which codes are levels, and how far the picture goes.
+    /// The codes that are levels, and the strength of the equalization.
     pub(crate) struct Levels {
         lo: u32,
         hi: u32,
@@ -128,7 +128,7 @@ impl Levels {
         Levels { lo: levels.lo().into(), hi: levels.hi().into(), strength: strength.of_256() }
     }
 
-    /// Those of `bins` bins, all of them levels.
+    /// One level for each of `bins` bins.
     #[cfg(feature = "laboratory")]
     pub fn of_bins(bins: u32) -> Self {
         Levels { lo: 0, hi: bins - 1, strength: spec::Strength::FULL.of_256() }
@@ -147,7 +147,7 @@ by_value! {
 }
 
 impl Region {
-    pub fn new(rect: spec::Rect, layout: &Layout) -> Self {
+    pub fn new(rect: spec::Rect, layout: &BufferLayout) -> Self {
         Region {
             x: rect.x as u32,
             y: rect.y as u32,
@@ -173,7 +173,7 @@ by_value! {
 }
 
 impl Tiles {
-    pub fn new(tiles: &spec::clahe::Tiles, bins: usize, layout: &Layout) -> Self {
+    pub fn new(tiles: &spec::clahe::Tiles, bins: usize, layout: &BufferLayout) -> Self {
         Tiles {
             columns: tiles.columns as u32,
             rows: tiles.rows as u32,
@@ -188,7 +188,7 @@ impl Tiles {
 }
 
 by_value! {
-    /// By what sums of less than 2^31 are multiplied instead of being divided by a whole, an even number.
+    /// A multiplication that replaces the division of sums below 2^31 by an even divisor.
     pub(super) struct Inverse {
         multiplier: u32,
         shift: u32,
@@ -196,11 +196,11 @@ by_value! {
 }
 
 impl Inverse {
-    /// Where sums are too large for one.
+    /// For sums that may reach 2^31: the kernel divides.
     const NONE: Inverse = Inverse { multiplier: 0, shift: 0 };
 
-    /// That of the four weights of a pixel between tiles, which blend curves of this many codes. The kernel has the weights
-    /// across in 16 bits.
+    /// The inverse of the sum of a pixel's four tile weights, which blend curves of `codes` codes. The kernel keeps the
+    /// horizontal weights in 16 bits.
     pub fn of_blend(tiles: &spec::clahe::Tiles, codes: usize) -> Self {
         let (across, down) = (2 * tiles.width as u64, 2 * tiles.height as u64);
         let whole = across.saturating_mul(down);
@@ -213,7 +213,8 @@ impl Inverse {
 }
 
 by_value! {
-    /// What is asked of the histograms of a video, beside its levels.
+    /// The settings that turn the histograms of a video into curves: temporal window, region, plateau, bins, contrast
+    /// limit.
     pub(super) struct Modifiers {
         number: u32,
         slots: u32,
@@ -232,7 +233,7 @@ by_value! {
 }
 
 impl Modifiers {
-    /// Those of frame `number`.
+    /// The modifiers of frame `number`.
     pub fn new(task: &Task, number: u64) -> Self {
         let settings = &task.settings;
         let count = task.levels.count();
@@ -248,7 +249,7 @@ impl Modifiers {
             threshold: settings.scene_threshold.of_1000(),
             samples: task.samples as u32,
             varies: (settings.region == spec::Region::Auto).into(),
-            // No bin of a frame has more samples than that.
+            // A cap above `u32::MAX` has no effect: a frame has fewer samples.
             cap: settings.plateau.cap(task.samples).map_or(0, |cap| cap.min(u32::MAX.into()) as u32),
             bins: if bins == count { 0 } else { bins as u32 },
             gain: settings.max_gain.of_256().unwrap_or(0),
@@ -258,7 +259,7 @@ impl Modifiers {
 }
 
 by_value! {
-    /// Where chroma lies in a picture.
+    /// The addresses and strides of luma and chroma in a picture, in samples.
     pub(super) struct ChromaPlaces {
         cb: u64,
         cr: u64,
@@ -271,13 +272,13 @@ by_value! {
         height: u32,
         log2_width: u32,
         log2_height: u32,
-        /// 0. With it the structure has no padding.
+        /// 0. It fills what would be padding.
         reserved: u32,
     }
 }
 
 impl ChromaPlaces {
-    pub fn new(places: layout::ChromaPlaces, (width, height): (usize, usize)) -> Self {
+    pub fn new(places: ChromaLayout, (width, height): (usize, usize)) -> Self {
         ChromaPlaces {
             cb: places.cb,
             cr: places.cr,
@@ -296,7 +297,7 @@ impl ChromaPlaces {
 }
 
 by_value! {
-    /// What chroma samples mean.
+    /// The integer coefficients that turn chroma into R, G and B, and the legal range of chroma.
     pub(super) struct Colours {
         black: u32,
         span: u32,
@@ -333,12 +334,12 @@ by_value! {
 }
 
 by_value! {
-    /// A plane and how it is shared out among the blocks of the fused kernel.
+    /// A plane, and how the blocks of the fused kernel divide it.
     pub(super) struct Plane {
-        /// Addresses of the first vectors, which may be the same.
+        /// Addresses of the first vectors; both may be the same.
         pub from: u64,
         pub to: u64,
-        /// Vectors of a block.
+        /// Vectors of each block.
         pub share: u32,
         /// Rounds of vectors that stay in shared memory.
         pub kept: u32,
@@ -349,7 +350,7 @@ by_value! {
 pub(super) const MOST_PLANES: usize = 64;
 
 by_value! {
-    /// The planes of a batch, by their addresses.
+    /// The addresses of the planes of a batch.
     pub(super) struct Planes {
         pub of: [u64; MOST_PLANES],
     }

@@ -1,5 +1,5 @@
-//! The files of `kernels/` as they were compiled: machine code for common GPUs, and PTX for all others, which the driver
-//! compiles when it first sees it. `Compiled -> what a device gets of it -> Module -> functions`, which `kernels` launches.
+//! The compiled files of `kernels/`: machine code for common GPUs, and PTX for all others, which the driver compiles on
+//! first use. `Compiled -> ArchivePart for a device -> Module -> functions`, which `kernels` launches.
 
 use super::error::{Doing, Error};
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_BINARY_VERSION;
@@ -12,34 +12,34 @@ use std::sync::Arc;
 /// A compute capability: the major number and the minor one.
 type Capability = (i32, i32);
 
-/// How a file of kernels was compiled, and for which compute capability. The later in this order, the better it suits a
-/// device that runs it.
+/// The kind of a compiled kernel file, and its compute capability. Of several that run on a device, the greatest in this
+/// order is the best.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Code {
-    /// For the driver to compile.
+    /// PTX, which the driver compiles.
     Ptx(Capability),
     /// Machine code.
     Cubin(Capability),
 }
 
 impl Code {
-    /// What the sources were compiled for, which the device may be newer than. They know it as `__CUDA_ARCH__`: 900 for
-    /// (9, 0).
+    /// The compute capability that the sources were compiled for; the device may be newer. In the sources it is
+    /// `__CUDA_ARCH__`: 900 for (9, 0).
     pub fn architecture(self) -> Capability {
         match self {
             Code::Cubin(architecture) | Code::Ptx(architecture) => architecture,
         }
     }
 
-    /// Whether a device runs it: PTX one that is not older, machine code one of the same major number whose minor number
-    /// is not lower.
+    /// Whether a device runs it. PTX runs on devices that are not older. Machine code runs on devices of the same major
+    /// number whose minor number is not lower.
     fn runs_on(self, device: Capability) -> bool {
         let architecture = self.architecture();
         device >= architecture && (matches!(self, Code::Ptx(_)) || device.0 == architecture.0)
     }
 
-    /// By its name in an archive: `ptx_75` or `sm_90`.
+    /// The code with this name in an archive: `ptx_75` or `sm_90`.
     fn named(name: &str) -> Option<Self> {
         let (kind, number) = name.split_once('_')?;
         let number: i32 = number.parse().ok()?;
@@ -54,13 +54,13 @@ impl Code {
 
 /// A part of an archive.
 #[derive(Clone, Copy)]
-struct Part {
+struct ArchivePart {
     code: Code,
     zlib: &'static [u8],
 }
 
-impl Part {
-    /// As the driver takes it: an ELF file, or text that ends with a zero byte.
+impl ArchivePart {
+    /// The input of the driver's loader: an ELF file, or text that ends with a zero byte.
     fn decompressed(&self) -> Vec<u8> {
         let mut code = Vec::new();
         ZlibDecoder::new(self.zlib).read_to_end(&mut code).expect("compressed by kernels/build");
@@ -87,7 +87,7 @@ macro_rules! files {
             include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/built/", $name, ".kernels")),
         );)*
 
-        /// All of them.
+        /// All files.
         static ALL: &[&Compiled] = &[$(&$file),*];
     };
 }
@@ -113,14 +113,14 @@ impl Compiled {
         Compiled { name, archive }
     }
 
-    /// What they are called.
+    /// The file, without extension.
     #[cfg(feature = "laboratory")]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// What is in the archive. Its first line says what there is of which size; all of it lies behind that line.
-    fn parts(&self) -> Vec<Part> {
+    /// The parts of the archive. Its first line lists their names and sizes; the parts follow that line.
+    fn parts(&self) -> Vec<ArchivePart> {
         let end = self.archive.iter().position(|&byte| byte == b'\n').expect("a line made by kernels/build");
         let (line, mut rest) = self.archive.split_at(end);
         rest = &rest[1..];
@@ -128,40 +128,39 @@ impl Compiled {
         let part = |entry: &[&str]| {
             let (zlib, behind) = rest.split_at(entry[1].parse().expect("the bytes of a part"));
             rest = behind;
-            Part { code: Code::named(entry[0]).expect("the name of a part"), zlib }
+            ArchivePart { code: Code::named(entry[0]).expect("the name of a part"), zlib }
         };
         words.chunks_exact(2).map(part).collect()
     }
 
-    /// What this device gets; `None` if it is too old for any of it.
-    fn part_for(&self, device: Capability) -> Option<Part> {
+    /// The best part for this device; `None` if the device is too old for all of them.
+    fn part_for(&self, device: Capability) -> Option<ArchivePart> {
         self.parts().into_iter().filter(|part| part.code.runs_on(device)).max_by_key(|part| part.code)
     }
 
-    /// The PTX.
-    fn ptx(&self) -> Part {
-        let is_ptx = |part: &Part| matches!(part.code, Code::Ptx(_));
+    fn ptx(&self) -> ArchivePart {
+        let is_ptx = |part: &ArchivePart| matches!(part.code, Code::Ptx(_));
         self.parts().into_iter().find(is_ptx).expect("PTX, of which every file has some")
     }
 
-    /// Has the driver take what there is for this device.
+    /// Loads the best part for this device.
     ///
     /// # Errors
-    /// When the driver takes neither machine code nor PTX.
+    /// When the driver accepts neither machine code nor PTX.
     pub fn load(&self, context: &Arc<CudaContext>) -> Result<Module, Error> {
         let device = context.compute_capability().doing("asking for the compute capability")?;
         self.load_preferring(self.part_for(device), context)
     }
 
-    /// Has the driver take this part. Where there is none, or the driver refuses it (whatever the reason), it takes the PTX.
-    fn load_preferring(&self, part: Option<Part>, context: &Arc<CudaContext>) -> Result<Module, Error> {
+    /// Loads this part. Where there is none, or the driver refuses it for any reason, loads the PTX.
+    fn load_preferring(&self, part: Option<ArchivePart>, context: &Arc<CudaContext>) -> Result<Module, Error> {
         let module = part.and_then(|part| part.load(context).ok());
         module.map_or_else(|| self.ptx().load(context).doing("loading the kernels"), Ok)
     }
 
     /// Machine code that this device does not run, for tests.
-    fn foreign_cubin(&self, device: Capability) -> Option<Part> {
-        let is_foreign = |part: &Part| matches!(part.code, Code::Cubin(_)) && !part.code.runs_on(device);
+    fn foreign_cubin(&self, device: Capability) -> Option<ArchivePart> {
+        let is_foreign = |part: &ArchivePart| matches!(part.code, Code::Cubin(_)) && !part.code.runs_on(device);
         self.parts().into_iter().find(is_foreign)
     }
 
@@ -173,7 +172,7 @@ impl Compiled {
     }
 }
 
-/// A file of kernels that the driver has taken.
+/// A kernel file that the driver has loaded.
 pub(crate) struct Module {
     module: Arc<CudaModule>,
     code: Code,
@@ -185,40 +184,40 @@ impl Module {
         self.module.load_function(name).doing("finding a kernel")
     }
 
-    /// What it was loaded from, for launchers of kernels that are others on some architectures (`__CUDA_ARCH__`), and want
-    /// to be launched accordingly.
+    /// The code that it was loaded from. Launchers need it where a kernel differs by architecture (`__CUDA_ARCH__`).
     pub fn code(&self) -> Code {
         self.code
     }
 }
 
-/// What a device got of a file of kernels, for tests.
+/// The parts of a kernel file that a device has loaded, for tests.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Taken {
+pub struct LoadReport {
     /// The file, without extension.
     pub name: &'static str,
-    /// What it was to get.
+    /// The best part for the device.
     pub offered: Code,
-    /// What the driver took.
+    /// The part that was loaded.
     pub loaded: Code,
-    /// What the driver says of the machine code of each kernel: 90 for (9, 0).
+    /// The driver's version of the machine code of each kernel: 90 for (9, 0).
     pub versions: Vec<i32>,
-    /// What it took when it was to get machine code for another device.
+    /// The part that was loaded after the driver refused machine code for another device.
     pub instead: Code,
-    /// What it says of the kernels then.
+    /// The versions of the kernels in `instead`.
     pub versions_instead: Vec<i32>,
 }
 
-/// Has the driver take all kernels that are for this device: as in a run, and after machine code that it has to refuse.
-pub(super) fn take_all(context: &Arc<CudaContext>) -> Result<Vec<Taken>, Error> {
+/// Loads all kernel files that run on this device: the best part of each, and the fallback after machine code that the
+/// driver has to refuse.
+pub(super) fn load_all(context: &Arc<CudaContext>) -> Result<Vec<LoadReport>, Error> {
     let device = context.compute_capability().doing("asking for the compute capability")?;
     let suiting = ALL.iter().filter_map(|file| Some((file, file.part_for(device)?.code)));
     let taken = suiting.map(|(file, offered)| {
         let module = file.load(context)?;
         let other = file.load_preferring(file.foreign_cubin(device), context)?;
         let versions = |module| file.kernels().iter().map(|name| version(module, name)).collect::<Result<_, _>>();
-        Ok(Taken {
+        Ok(LoadReport {
             name: file.name,
             offered,
             loaded: module.code(),
@@ -230,7 +229,7 @@ pub(super) fn take_all(context: &Arc<CudaContext>) -> Result<Vec<Taken>, Error> 
     taken.collect()
 }
 
-/// What the machine code of a kernel is for. That makes the driver load it, which it may have put off until now.
+/// The version of a kernel's machine code. The query makes the driver load the kernel if it loads lazily.
 fn version(module: &Module, name: &str) -> Result<i32, Error> {
     module.function(name)?.get_attribute(CU_FUNC_ATTRIBUTE_BINARY_VERSION).doing("asking for a kernel's version")
 }

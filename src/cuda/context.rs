@@ -1,30 +1,30 @@
-//! A GPU: its driver, its context, its kernels. Everything that can be missing is asked for here, in an order that
-//! never makes the bindings panic.
-#![allow(unsafe_code, reason = "asks the driver what no safe binding asks, and takes over the ordering of streams")]
+//! A GPU: its driver, its context, its kernels. Everything that can be missing is checked here, in an order in which the
+//! bindings never panic.
+#![allow(unsafe_code, reason = "driver calls without a safe binding, and streams that are ordered by hand")]
 
-use super::compiled::{self, Taken};
+use super::compiled::{self, LoadReport};
 use super::error::{Doing, Error};
-use super::kernels::Kernels;
+use super::kernels::KernelLaunchers;
 use super::stage_kernels::{KernelChoice, StageKernels};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, result};
 use std::sync::Arc;
 
-/// The oldest CUDA whose drivers take the kernels' PTX (ISA 8.0), as `cuDriverGetVersion` counts.
+/// The oldest CUDA version whose drivers accept the kernels' PTX (ISA 8.0), as `cuDriverGetVersion` returns it.
 const OLDEST_DRIVER: i32 = 12_000;
 
 /// The oldest compute capability that the kernels are compiled for.
 const OLDEST_DEVICE: (i32, i32) = (7, 5);
 
-/// What waiting threads do, among a context's flags; and that they sleep.
+/// The flags of a context that say how threads wait; and the value at which they sleep.
 const SCHEDULING: u32 = sys::CUctx_flags::CU_CTX_SCHED_MASK as u32;
 const SLEEP: u32 = sys::CUctx_flags::CU_CTX_SCHED_BLOCKING_SYNC as u32;
 
 /// One GPU, ready to work.
 pub struct Gpu {
     pub(crate) context: Arc<CudaContext>,
-    pub(super) kernels: Kernels,
-    /// What does some stages in place of `kernels`, if that was asked for.
+    pub(super) kernels: KernelLaunchers,
+    /// Kernels that replace those of `kernels` in some stages, if a [`KernelChoice`] chose any.
     pub(super) stages: Option<Box<dyn StageKernels>>,
     multiprocessors: u32,
     most_pitch: usize,
@@ -32,7 +32,7 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// The GPU with this index, counted from 0 as `nvidia-smi` does unless `CUDA_VISIBLE_DEVICES` says otherwise.
+    /// Opens the GPU with this index, counted from 0 as in `nvidia-smi` unless `CUDA_VISIBLE_DEVICES` changes the order.
     ///
     /// # Errors
     /// When there is no driver, it or the GPU is too old, there is no such GPU, or it cannot be used.
@@ -40,7 +40,7 @@ impl Gpu {
         Gpu::open_with(index, None)
     }
 
-    /// The same, with other kernels for some stages if `choice` names any.
+    /// As [`open`](Gpu::open), with the kernels that `choice` selects for some stages.
     ///
     /// # Errors
     /// As for [`open`](Gpu::open), and when these kernels cannot be launched as `choice` says.
@@ -49,7 +49,7 @@ impl Gpu {
         if index >= count {
             return Err(Error::NoSuchDevice { index, count });
         }
-        let_waiting_threads_sleep(index)?;
+        set_blocking_sync(index)?;
         let context = CudaContext::new(index).doing("opening the device")?;
         let name = context.name().doing("asking for the device's name")?;
         let (major, minor) = context.compute_capability().doing("asking for the compute capability")?;
@@ -57,14 +57,14 @@ impl Gpu {
             return Err(Error::DeviceTooOld { name, major, minor });
         }
         // SAFETY: from here on the bindings do not order streams among themselves. Buffers are allocated, used by
-        // kernels and freed on one stream (`Picture`), and copies on other streams are ordered against it by events
+        // kernels and freed on one stream (`DevicePicture`), and copies on other streams are ordered against it by events
         // and waited for before a buffer goes (`Slot`).
         unsafe { context.disable_event_tracking() };
         let attribute = |which, doing| Ok(context.attribute(which).doing(doing)?.unsigned_abs());
         let multiprocessors =
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, "asking for the multiprocessors")?;
         let most_pitch = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_PITCH, "asking for the largest pitch")? as usize;
-        let kernels = Kernels::load(&context)?;
+        let kernels = KernelLaunchers::load(&context)?;
         let stages = choice.map_or(Ok(None), |choice| choice.load(&context, multiprocessors))?;
         Ok(Arc::new(Gpu { context, kernels, stages, multiprocessors, most_pitch, name }))
     }
@@ -74,7 +74,7 @@ impl Gpu {
         &self.name
     }
 
-    /// How many bytes lie at most between the rows of a plane that it copies.
+    /// The largest pitch of a plane that its copy engines accept, in bytes.
     pub(super) fn most_pitch(&self) -> usize {
         self.most_pitch
     }
@@ -82,7 +82,7 @@ impl Gpu {
     /// Whether threads that wait for it sleep, for tests.
     ///
     /// # Errors
-    /// When the driver does not say.
+    /// When the query fails.
     #[doc(hidden)]
     pub fn waiting_threads_sleep(&self) -> Result<bool, Error> {
         self.context.bind_to_thread().doing("binding the context")?;
@@ -92,46 +92,45 @@ impl Gpu {
         Ok(flags & SCHEDULING == SLEEP)
     }
 
-    /// Has the driver take all kernels that are for this GPU once more, for tests: as in a run, and after machine code
-    /// that it has to refuse.
+    /// Loads all kernels once more, for tests: as in a run, and after machine code that the driver has to refuse.
     ///
     /// # Errors
-    /// When it does not take them in the end.
+    /// When a file cannot be loaded.
     #[doc(hidden)]
-    pub fn take_all_kernels(&self) -> Result<Vec<Taken>, Error> {
-        compiled::take_all(&self.context)
+    pub fn load_all_kernels(&self) -> Result<Vec<LoadReport>, Error> {
+        compiled::load_all(&self.context)
     }
 
-    /// How many multiprocessors it has.
+    /// The number of its multiprocessors.
     pub fn multiprocessors(&self) -> u32 {
         self.multiprocessors
     }
 }
 
-/// Has threads that wait for this device sleep, where they wait in the driver. With more cores than contexts they would spin
-/// by default, and take a core from the decoder and the encoder.
-fn let_waiting_threads_sleep(index: usize) -> Result<(), Error> {
+/// Makes threads sleep that wait for this device in the driver. By default they spin if there are more cores than contexts,
+/// and take a core from the decoder and the encoder.
+fn set_blocking_sync(index: usize) -> Result<(), Error> {
     let doing = "setting up the device";
     let device = result::device::get(index as i32).doing(doing)?;
     // SAFETY: the driver has been started, and the device is there.
     match unsafe { sys::cuDevicePrimaryCtxSetFlags_v2(device, SLEEP) } {
-        // Only drivers that cannot change a context in use say so; it is ours, from an earlier call.
+        // Some drivers cannot change a context in use; then an earlier call here has made it, with this flag.
         sys::CUresult::CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE => Ok(()),
         other => other.result().doing(doing),
     }
 }
 
-/// Makes sure that there is a driver that takes the kernels, without starting it: that is most of what opening takes.
+/// Checks that there is a driver that accepts the kernels, without starting it: starting is most of the time of opening.
 ///
 /// # Errors
 /// When there is none, or it is too old.
 pub fn find_driver() -> Result<(), Error> {
-    // SAFETY: loads libcuda and lets it go again; its initializers are those that every CUDA program runs.
+    // SAFETY: loads libcuda and unloads it; its initializers are those that every CUDA program runs.
     if !unsafe { sys::is_culib_present() } {
         return Err(Error::NoDriver);
     }
     let mut version = 0;
-    // SAFETY: the library is there, this function is in every version of it, and `version` outlives the call.
+    // SAFETY: the library is loaded, every version of it has this function, and `version` outlives the call.
     unsafe { sys::cuDriverGetVersion(&mut version) }.result().doing("asking for the driver's version")?;
     if version < OLDEST_DRIVER {
         return Err(Error::DriverTooOld { version });
@@ -139,7 +138,7 @@ pub fn find_driver() -> Result<(), Error> {
     Ok(())
 }
 
-/// How many GPUs there are, at least 1.
+/// The number of GPUs, at least 1.
 fn count() -> Result<usize, Error> {
     find_driver()?;
     match result::init() {

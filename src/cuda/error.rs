@@ -1,8 +1,8 @@
-//! What can go wrong with a GPU, and what to do about it.
+//! The errors of a GPU. Each names the way out.
 
 use cudarc::driver::DriverError;
 
-/// A GPU that is not there, is too old, or has failed. The text names the way out.
+/// A GPU is missing, too old, or has failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// `libcuda` cannot be loaded.
@@ -11,18 +11,18 @@ pub enum Error {
     /// The driver is older than the kernels' PTX.
     #[error("the NVIDIA driver is for CUDA {}.{}; 12.0 is needed (update it, or use --backend cpu)", .version / 1000, .version % 1000 / 10)]
     DriverTooOld {
-        /// As the driver says it: 1000 * major + 10 * minor.
+        /// 1000 * major + 10 * minor.
         version: i32,
     },
-    /// A driver without a device.
+    /// There is a driver, but no GPU.
     #[error("no NVIDIA GPU found (use --backend cpu)")]
     NoDevice,
     /// There are GPUs, but not this one.
     #[error("no GPU {index} (--gpu takes 0 to {}, or use --backend cpu)", .count - 1)]
     NoSuchDevice {
-        /// The one that was asked for.
+        /// The requested GPU.
         index: usize,
-        /// How many there are.
+        /// The number of GPUs.
         count: usize,
     },
     /// A GPU older than the kernels' PTX.
@@ -30,12 +30,12 @@ pub enum Error {
     DeviceTooOld {
         /// The GPU.
         name: String,
-        /// Its compute capability.
+        /// Of its compute capability.
         major: i32,
-        /// Its compute capability.
+        /// Of its compute capability.
         minor: i32,
     },
-    /// More pixels than the kernels count.
+    /// A picture has more pixels than the kernels can count.
     #[error("a picture of {width}x{height} pixels is more than the GPU backend takes (use --backend cpu)")]
     TooLarge {
         /// Pixels in a row.
@@ -43,23 +43,23 @@ pub enum Error {
         /// Rows.
         height: usize,
     },
-    /// A kernel variant that cannot do what it is asked for.
+    /// A request that the kernels do not support.
     #[error("{reason}")]
     Refused {
         /// Why.
         reason: String,
     },
-    /// A call that failed.
+    /// A driver call failed.
     #[error("GPU: {doing}: {} (use --backend cpu)", described(*.error))]
     Call {
-        /// What was being done.
+        /// The step that failed.
         doing: &'static str,
-        /// What the driver said.
+        /// The driver's error.
         error: DriverError,
     },
 }
 
-/// Says what was being done when a driver call failed.
+/// Adds to a driver's error the step that failed.
 pub(crate) trait Doing<T> {
     fn doing(self, doing: &'static str) -> Result<T, Error>;
 }

@@ -1,5 +1,5 @@
-//! Launches kernels, so that they overlap on GPUs that can: the next one of a stream begins while the one before it ends
-//! (programmatic dependent launches; `kernels/launch.cuh` is the other side of it).
+//! Launches kernels. On GPUs that support programmatic dependent launches, a kernel begins while the kernel before it
+//! in the stream ends (`kernels/launch.cuh` is the device side).
 #![allow(unsafe_code, reason = "launches that the bindings do not have")]
 
 use super::compiled::Module;
@@ -14,32 +14,33 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// The oldest architecture whose code waits for the kernel before it by itself.
+/// The oldest architecture whose code itself waits for the previous kernel of the stream.
 const OVERLAPS_FROM: (i32, i32) = (9, 0);
 
-/// For each device, the stream that last got a kernel whose blocks wait for each other.
-static TURNS: Mutex<BTreeMap<usize, Arc<CudaStream>>> = Mutex::new(BTreeMap::new());
+/// The stream of each device that last received a kernel whose blocks wait for each other.
+static LAST_STREAMS: Mutex<BTreeMap<usize, Arc<CudaStream>>> = Mutex::new(BTreeMap::new());
 
-fn turns() -> MutexGuard<'static, BTreeMap<usize, Arc<CudaStream>>> {
-    TURNS.lock().unwrap_or_else(PoisonError::into_inner)
+fn last_streams() -> MutexGuard<'static, BTreeMap<usize, Arc<CudaStream>>> {
+    LAST_STREAMS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Says that this stream gets no more kernels whose blocks wait for each other, and waits until those it has got are done: as
-/// long as others may have to wait for it, it is kept, and its context with it.
-pub(super) fn leave(stream: &Arc<CudaStream>) {
-    let mut turns = turns();
+/// Removes this stream from [`LAST_STREAMS`], after waiting for its kernels: it gets no more kernels whose blocks wait
+/// for each other. Until then the entry keeps the stream and its context alive, because other streams may have to wait
+/// for it.
+pub(super) fn retire(stream: &Arc<CudaStream>) {
+    let mut last_streams = last_streams();
     let device = stream.context().ordinal();
-    if turns.get(&device).is_some_and(|last| Arc::ptr_eq(last, stream)) {
-        // If waiting fails, the context is broken and nothing runs there any more.
+    if last_streams.get(&device).is_some_and(|last| Arc::ptr_eq(last, stream)) {
+        // If waiting fails, the context is broken and nothing runs in it.
         let _ = stream.synchronize();
-        turns.remove(&device);
+        last_streams.remove(&device);
     }
 }
 
 /// A kernel, ready to be launched.
 pub(crate) struct Kernel {
     function: CudaFunction,
-    /// Whether it waits for the kernel before it by itself, and the driver may know.
+    /// Whether its code waits for the previous kernel, so that the launch may overlap with it.
     overlaps: bool,
 }
 
@@ -47,13 +48,13 @@ impl Kernel {
     /// The kernel of this name.
     ///
     /// # Errors
-    /// When there is none.
+    /// When the module has no kernel of this name.
     pub fn new(module: &Module, name: &str) -> Result<Self, Error> {
         let overlaps = module.code().architecture() >= OVERLAPS_FROM && !is_shared();
         Ok(Kernel { function: module.function(name)?, overlaps })
     }
 
-    /// A launch on this stream, to which the kernel's arguments are added.
+    /// Starts a launch on this stream; [`Launch::arg`] adds the arguments.
     pub fn on<'a>(&'a self, stream: &'a Arc<CudaStream>) -> Launch<'a> {
         Launch { kernel: self, stream, arguments: Vec::new(), borrowed: PhantomData }
     }
@@ -66,55 +67,55 @@ impl Deref for Kernel {
     }
 }
 
-/// What a kernel takes by value: it has the bytes that the kernel's type has, as [`DeviceRepr`] promises.
-pub(crate) trait Value: DeviceRepr {}
+/// An argument that a kernel takes by value. Its bytes are those of the kernel's type, as [`DeviceRepr`] promises.
+pub(crate) trait KernelValue: DeviceRepr {}
 
-impl Value for u32 {}
-impl Value for u64 {}
+impl KernelValue for u32 {}
+impl KernelValue for u64 {}
 
-/// What can be an argument of a kernel: a [`Value`] or a buffer.
+/// An argument of a kernel: a [`KernelValue`] or a buffer.
 pub(crate) trait Argument<'a> {
-    /// How the driver finds it.
-    fn place(self, stream: &CudaStream) -> Place;
+    /// The address or value for the driver.
+    fn place(self, stream: &CudaStream) -> ArgumentAddress;
 }
 
-/// Where the driver finds an argument.
-pub(crate) enum Place {
+/// What the driver reads an argument from.
+pub(crate) enum ArgumentAddress {
     /// There.
-    At(*const c_void),
-    /// It is this address on the device.
+    Host(*const c_void),
+    /// The argument is this device address.
     Device(sys::CUdeviceptr),
 }
 
-impl<'a, T: Value> Argument<'a> for &'a T {
-    fn place(self, _: &CudaStream) -> Place {
-        Place::At(std::ptr::from_ref(self).cast())
+impl<'a, T: KernelValue> Argument<'a> for &'a T {
+    fn place(self, _: &CudaStream) -> ArgumentAddress {
+        ArgumentAddress::Host(std::ptr::from_ref(self).cast())
     }
 }
 
 impl<'a, T> Argument<'a> for &'a CudaSlice<T> {
-    fn place(self, stream: &CudaStream) -> Place {
-        Place::Device(self.device_ptr(stream).0)
+    fn place(self, stream: &CudaStream) -> ArgumentAddress {
+        ArgumentAddress::Device(self.device_ptr(stream).0)
     }
 }
 
 impl<'a, T> Argument<'a> for &'a mut CudaSlice<T> {
-    fn place(self, stream: &CudaStream) -> Place {
-        Place::Device(self.device_ptr(stream).0)
+    fn place(self, stream: &CudaStream) -> ArgumentAddress {
+        ArgumentAddress::Device(self.device_ptr(stream).0)
     }
 }
 
 impl<'a, T> Argument<'a> for &'a CudaView<'_, T> {
-    fn place(self, stream: &CudaStream) -> Place {
-        Place::Device(self.device_ptr(stream).0)
+    fn place(self, stream: &CudaStream) -> ArgumentAddress {
+        ArgumentAddress::Device(self.device_ptr(stream).0)
     }
 }
 
-/// A launch that is being put together.
+/// The builder of a launch.
 pub(crate) struct Launch<'a> {
     kernel: &'a Kernel,
     stream: &'a Arc<CudaStream>,
-    arguments: Vec<Place>,
+    arguments: Vec<ArgumentAddress>,
     borrowed: PhantomData<&'a ()>,
 }
 
@@ -131,8 +132,8 @@ impl<'a> Launch<'a> {
     /// When the driver refuses it.
     ///
     /// # Safety
-    /// The arguments are those of the kernel, with buffers as long as it takes them to be, which nothing else uses until the
-    /// stream is past it.
+    /// The arguments are those of the kernel. Buffers have the lengths that it expects, and nothing else uses them
+    /// until the kernel has run.
     pub unsafe fn launch(&mut self, config: LaunchConfig) -> Result<(), DriverError> {
         let overlaps =
             self.kernel.overlaps.then(|| attribute(Attribute::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION));
@@ -140,12 +141,12 @@ impl<'a> Launch<'a> {
         unsafe { self.enqueue(config, overlaps) }
     }
 
-    /// Enqueues a kernel whose blocks wait for each other, so that all of them are there at once.
+    /// Enqueues a kernel whose blocks wait for each other, so that all of them are resident at once.
     ///
-    /// A cooperative launch promises that, and cannot overlap with the one before. An overlapping one with no more blocks than
-    /// there are multiprocessors keeps it too: every multiprocessor without such a block has room for one sooner or later,
-    /// since all other kernels end by themselves, and those that wait for their own blocks take turns: a stream that has one
-    /// waits for those of any other stream.
+    /// A cooperative launch guarantees that, but cannot overlap with the launch before. An overlapping launch with at
+    /// most as many blocks as multiprocessors has all of its blocks resident in the end, too: all other kernels end
+    /// without waiting, so every multiprocessor gets room for a block; and kernels whose blocks wait for each other run
+    /// one after the other, because each stream waits for the last one of another stream ([`LAST_STREAMS`]).
     ///
     /// # Errors
     /// When the driver refuses it, or the GPU has no room for all blocks at once.
@@ -157,23 +158,23 @@ impl<'a> Launch<'a> {
         let multiprocessors = context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.unsigned_abs();
         let overlaps = self.kernel.overlaps && config.grid_dim.0 <= multiprocessors;
         let device = context.ordinal();
-        let mut turns = turns();
-        if let Some(last) = turns.get(&device).filter(|last| !Arc::ptr_eq(last, self.stream)) {
+        let mut last_streams = last_streams();
+        if let Some(last) = last_streams.get(&device).filter(|last| !Arc::ptr_eq(last, self.stream)) {
             self.stream.wait(&last.record_event(None)?)?;
         }
-        turns.insert(device, self.stream.clone());
+        last_streams.insert(device, self.stream.clone());
         if overlaps {
             // SAFETY: by the caller's promise.
             return unsafe { self.launch(config) };
         }
         // SAFETY: as above.
         unsafe { self.enqueue(config, Some(attribute(Attribute::CU_LAUNCH_ATTRIBUTE_COOPERATIVE))) }?;
-        // Nothing is to overlap with it: a launch behind something else than a kernel does not.
+        // Nothing may overlap with it: a launch behind an event does not.
         self.stream.record_event(None).map(drop)
     }
 
     /// # Safety
-    /// As for [`launch`](Launch::launch), and of the attribute is true what its other side takes for granted.
+    /// As for [`launch`](Launch::launch), and the kernel meets the preconditions of the attribute.
     unsafe fn enqueue(
         &mut self,
         config: LaunchConfig,
@@ -194,8 +195,8 @@ impl<'a> Launch<'a> {
             numAttrs: attribute.is_some().into(),
         };
         self.stream.context().bind_to_thread()?;
-        // SAFETY: the function and the stream are alive, as are the attribute and all that arguments point to; the rest is
-        // promised by the caller.
+        // SAFETY: the function and the stream are alive, as are the attribute and everything that arguments point to;
+        // the caller promises the rest.
         unsafe {
             sys::cuLaunchKernelEx(&launch, self.kernel.cu_function(), arguments.as_mut_ptr(), std::ptr::null_mut())
         }
@@ -204,10 +205,10 @@ impl<'a> Launch<'a> {
 }
 
 /// The address of an argument.
-fn pointer(place: &Place) -> *mut c_void {
+fn pointer(place: &ArgumentAddress) -> *mut c_void {
     match place {
-        Place::At(value) => value.cast_mut(),
-        Place::Device(address) => std::ptr::from_ref(address).cast_mut().cast(),
+        ArgumentAddress::Host(value) => value.cast_mut(),
+        ArgumentAddress::Device(address) => std::ptr::from_ref(address).cast_mut().cast(),
     }
 }
 
@@ -221,8 +222,8 @@ fn attribute(id: Attribute) -> sys::CUlaunchAttribute {
     sys::CUlaunchAttribute { id, pad: [0; 4], value }
 }
 
-/// Whether kernels of other processes may run on the GPU at the same time: whether there is a control daemon of MPS, where
-/// the driver looks for it when it starts.
+/// Whether kernels of other processes may run on the GPU at the same time: whether a control daemon of MPS runs at the
+/// path at which the driver looks for it.
 fn is_shared() -> bool {
     static SHARED: OnceLock<bool> = OnceLock::new();
     *SHARED.get_or_init(|| {

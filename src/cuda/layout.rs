@@ -1,19 +1,19 @@
-//! Which planes of a frame are uploaded to the GPU, and where they lie in its buffer there: only those that equalization
-//! rewrites (those with chroma only where it follows luma), rows without padding, one plane after the other. The pinned
-//! buffers on either end have the same layout, so a frame is one copy each way.
+//! The layout of a frame's device buffer. Only the planes that equalization rewrites are uploaded (chroma only where it
+//! follows luma), one plane after the other, rows without padding. The pinned buffers have the same layout, so a frame
+//! takes one copy in each direction.
 
 use super::error::Error;
 use crate::frame::{ChromaSamples, Component, Descriptor, Endian, Frame, Luminance, PixelFormat, Sample};
 use crate::spec::Weights;
 use std::ops::Range;
 
-/// Planes begin at multiples of this: whole vectors for the kernels, whole cache lines on the host.
+/// Alignment of planes in bytes: whole vectors for the kernels, whole cache lines on the host.
 const ALIGNMENT: usize = 256;
 
-/// The kernels load whole groups of vectors, and so touch up to 4 of them (16 bytes each) behind a plane's last byte.
+/// Bytes behind each plane that the kernels may access: they load whole groups of up to 4 vectors of 16 bytes.
 const SLACK: usize = 64;
 
-/// The kernels count pixels in 32 bits, with room for a stride.
+/// The most pixels of a picture: the kernels add a stride to pixel numbers of 32 bits.
 const MOST_PIXELS: usize = 1 << 31;
 
 /// One plane in the buffer.
@@ -33,26 +33,26 @@ impl Span {
 /// How the luminance lies among the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrangement {
-    /// A plane of nothing else.
+    /// A plane of luma alone.
     Luma,
-    /// Every other sample, beginning at this one.
+    /// Every other sample is luma, from sample `offset` on.
     Pairs { offset: usize },
-    /// Pixels of three or four components, in each of which red, green and blue are these.
+    /// Pixels of three or four components; `rgb` are the positions of red, green and blue in a pixel.
     Packed { components: usize, rgb: [usize; 3] },
-    /// Three planes, of which red, green and blue are these.
+    /// Three planes; `rgb` are the numbers of the red, green and blue plane.
     Planar { rgb: [usize; 3] },
 }
 
-/// Where the chroma samples that follow luma lie; all counted in samples.
+/// The layout of chroma that follows luma, in samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ChromaPlaces {
-    /// The first blue difference, from the start of the buffer.
+pub(super) struct ChromaLayout {
+    /// The first Cb sample, from the start of the buffer.
     pub cb: u64,
-    /// The first red difference.
+    /// The first Cr sample, from the start of the buffer.
     pub cr: u64,
     /// From one to the next.
     pub step: usize,
-    /// From one row of them to the next.
+    /// From one row of chroma to the next.
     pub pitch: usize,
     /// The first luma sample.
     pub luma: usize,
@@ -60,18 +60,18 @@ pub(super) struct ChromaPlaces {
     pub luma_step: usize,
     /// From one row of luma to the next.
     pub luma_pitch: usize,
-    /// Pixels in a row that share a pair, as a power of two.
+    /// Pixels in a row that share a pair of chroma samples, as a power of two.
     pub log2_width: u8,
-    /// Rows that share it, as a power of two.
+    /// Rows that share a pair, as a power of two.
     pub log2_height: u8,
 }
 
 /// The layout of frames of one format and size.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct BufferLayout {
     planes: Range<usize>,
     spans: Vec<Span>,
-    chroma: Option<ChromaPlaces>,
+    chroma: Option<ChromaLayout>,
     sample: Sample,
     arrangement: Arrangement,
     size: (usize, usize),
@@ -79,8 +79,8 @@ pub struct Layout {
     padded_row: u32,
 }
 
-impl Layout {
-    /// The layout of `frame`, whose chroma samples travel only `with_chroma`.
+impl BufferLayout {
+    /// The layout of `frame`; chroma is uploaded only `with_chroma`.
     ///
     /// # Errors
     /// When it has more than 2^31 pixels.
@@ -106,20 +106,19 @@ impl Layout {
         if pixels > MOST_PIXELS {
             return Err(Error::TooLarge { width: frame.width(), height: frame.height() });
         }
-        // Pixels that share their chroma come in twos: with an odd width, each row ends in one that is not there.
+        // Pixels that share their chroma come in pairs: with an odd width, the last pixel of each row is padding.
         assert!(row - frame.width() <= 1);
         let padded_row = if row == frame.width() { 0 } else { row as u32 };
         let size = (frame.width(), frame.height());
         let chroma = if with_chroma { chroma_places(descriptor, &spans) } else { None };
         let sample = descriptor.sample;
-        Ok(Layout { planes, spans, chroma, size, sample, arrangement, pixels: pixels as u32, padded_row })
+        Ok(BufferLayout { planes, spans, chroma, size, sample, arrangement, pixels: pixels as u32, padded_row })
     }
 
-    /// The layout of a picture without samples, for counts that were made elsewhere: of this size, and with these bits in
-    /// a sample.
+    /// The layout of a picture without samples, for counts of another backend. `depth` is in bits per sample.
     pub(super) fn of_counts(size: (usize, usize), depth: u8) -> Self {
         let bytes = if depth > 8 { 2 } else { 1 };
-        Layout {
+        BufferLayout {
             planes: 0..1,
             spans: vec![Span { start: 0, row_bytes: ALIGNMENT, rows: 1 }],
             chroma: None,
@@ -131,34 +130,34 @@ impl Layout {
         }
     }
 
-    /// Which planes of the frame travel.
+    /// The planes of the frame that are uploaded.
     pub(super) fn planes(&self) -> Range<usize> {
         self.planes.clone()
     }
 
-    /// Where the chroma samples lie, if they follow luma.
-    pub(super) fn chroma(&self) -> Option<ChromaPlaces> {
+    /// The layout of chroma, if it follows luma.
+    pub(super) fn chroma(&self) -> Option<ChromaLayout> {
         self.chroma
     }
 
-    /// How many pairs of chroma samples there are.
+    /// The number of pairs of chroma samples.
     pub(super) fn chroma_pairs(&self) -> usize {
         let (width, height) = self.size;
         self.chroma
             .map_or(0, |chroma| width.div_ceil(1 << chroma.log2_width) * height.div_ceil(1 << chroma.log2_height))
     }
 
-    /// The planes that travel, in the order of [`planes`](Layout::planes).
+    /// The uploaded planes, in the order of [`planes`](BufferLayout::planes).
     pub(super) fn spans(&self) -> &[Span] {
         &self.spans
     }
 
-    /// How a sample is stored.
+    /// The storage format of a sample.
     pub(crate) fn sample(&self) -> Sample {
         self.sample
     }
 
-    /// Whether two-byte samples have to be swapped on a little-endian GPU.
+    /// Whether two-byte samples are big endian: the GPU is little endian.
     pub(super) fn swapped(&self) -> bool {
         self.sample.bytes == 2 && self.sample.endian == Endian::Big
     }
@@ -168,17 +167,17 @@ impl Layout {
         self.arrangement
     }
 
-    /// Pixels of the picture, those included that pad a row.
+    /// Pixels of the picture, with those that pad a row.
     pub fn pixels(&self) -> u32 {
         self.pixels
     }
 
-    /// Pixels of a row whose last one is padding; 0 if rows have no padding.
+    /// Pixels of a row if its last one is padding; 0 if rows have no padding.
     pub(super) fn padded_row(&self) -> u32 {
         self.padded_row
     }
 
-    /// Pixels in a row and rows, without padding.
+    /// Width and height in pixels, without padding.
     pub(super) fn size(&self) -> (usize, usize) {
         self.size
     }
@@ -188,18 +187,18 @@ impl Layout {
         self.pixels / self.size.1 as u32
     }
 
-    /// How many codes a sample can have.
+    /// The number of codes of a sample.
     pub(crate) fn codes(&self) -> usize {
         1 << self.sample.depth
     }
 
-    /// Bytes from the start of the first plane to the end of the last one: what is copied.
+    /// Bytes from the start of the first plane to the end of the last one: the length of the copy.
     pub fn bytes(&self) -> usize {
         let last = self.spans[self.spans.len() - 1];
         last.start + last.bytes()
     }
 
-    /// Bytes of a buffer for it, which the kernels may touch all of.
+    /// Bytes of a device buffer, with the bytes behind the last plane that kernels access.
     pub(super) fn buffer_bytes(&self) -> usize {
         (self.bytes() + SLACK).next_multiple_of(ALIGNMENT)
     }
@@ -209,12 +208,12 @@ impl Layout {
         self.spans.get(1).map_or(0, |span| span.start)
     }
 
-    /// Bytes of a buffer for the luminance of RGB, which the kernels may touch all of.
+    /// Bytes of a device buffer for the luminance of RGB, with the bytes behind it that kernels access.
     pub(super) fn luma_bytes(&self) -> usize {
         (self.pixels as usize * usize::from(self.sample.bytes) + SLACK).next_multiple_of(ALIGNMENT)
     }
 
-    /// The weights of a pixel's components in the order they lie in; 0 for alpha.
+    /// The weights of a pixel's components in memory order; 0 for alpha.
     pub(super) fn weights_in_order(&self, weights: Weights) -> [u32; 4] {
         let mut in_order = [0; 4];
         if let Arrangement::Packed { rgb, .. } | Arrangement::Planar { rgb } = self.arrangement {
@@ -226,13 +225,13 @@ impl Layout {
     }
 }
 
-fn chroma_places(descriptor: &Descriptor, spans: &[Span]) -> Option<ChromaPlaces> {
+fn chroma_places(descriptor: &Descriptor, spans: &[Span]) -> Option<ChromaLayout> {
     let (Some(chroma), Luminance::Stored(luma)) = (descriptor.chroma, descriptor.luminance) else { return None };
     let ChromaSamples { cb, cr, log2_width, log2_height } = chroma;
     let bytes = usize::from(descriptor.sample.bytes);
     let first = |component: Component| (spans[component.plane].start / bytes + component.offset) as u64;
-    // Cb and Cr lie in one plane, or in two of the same shape.
-    Some(ChromaPlaces {
+    // Cb and Cr lie in one plane, or in two planes of the same size.
+    Some(ChromaLayout {
         cb: first(cb),
         cr: first(cr),
         step: cb.step,
@@ -265,17 +264,17 @@ mod tests {
     use super::*;
     use crate::frame::{self, HostPool, Matrix};
 
-    fn layout(format: PixelFormat, width: usize, height: usize) -> Layout {
+    fn layout(format: PixelFormat, width: usize, height: usize) -> BufferLayout {
         layout_of(format, (width, height), false)
     }
 
-    fn layout_of(format: PixelFormat, (width, height): (usize, usize), with_chroma: bool) -> Layout {
+    fn layout_of(format: PixelFormat, (width, height): (usize, usize), with_chroma: bool) -> BufferLayout {
         let pool = HostPool::default();
         let planes = (0..format.descriptor().planes().len())
             .map(|plane| pool.plane(format.row_bytes(plane, width), format.rows(plane, height)).freeze())
             .collect();
         let frame = Frame::new(format, (width, height), frame::Range::Full, Matrix::Bt601, planes).unwrap();
-        Layout::of(&frame, with_chroma).unwrap()
+        BufferLayout::of(&frame, with_chroma).unwrap()
     }
 
     #[test]

@@ -1,32 +1,32 @@
-//! Frames through an NVIDIA GPU: what a CUDA backend is made of.
+//! The equalization of frames on an NVIDIA GPU.
 //!
-//! `Gpu (driver, device, kernels) -> Ring of slots (pinned memory, device buffers, a stream for each stage) -> frames`. A frame's
-//! samples go up, from where the decoder wrote them if that is pinned memory ([`InputPool`]), kernels work on them, and
-//! they come down into pinned memory that the encoder reads in place; while one frame is worked on the next one goes up
-//! and the one before comes down. Nothing waits in between but [`Ring::collect`]. What has been decoded on this GPU is
-//! there already, and only comes down.
+//! `Gpu (driver, device, kernels) -> Ring of slots (pinned memory, device buffers, a stream for each stage) -> frames`.
+//! A frame's samples are uploaded, in place if the decoder wrote them into pinned memory ([`InputPool`]). Kernels
+//! equalize them, and they are downloaded into pinned memory that the encoder reads in place. The upload of the next
+//! frame and the download of the previous one run at the same time. Only [`Ring::collect`] waits. Luma that was decoded
+//! on this GPU is not uploaded.
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `context` | driver and device, found or not |
-//! | `layout` | what of a frame travels, and where it lies in a buffer |
-//! | `pinned` | host memory that the copy engines reach, used again and again |
-//! | `surface` | pictures that a decoder on this GPU has made, taken over |
-//! | `rows` | copies of rows with padding between them |
-//! | `task` | what is to be done with a frame |
-//! | `picture` | one frame's buffers on the device |
-//! | `readback` | what comes down beside the samples: counts and curves |
-//! | `history` | what is remembered on the device from frame to frame |
-//! | `slot` | one place in the ring: its buffers, its copies |
+//! | `context` | driver and device |
+//! | `layout` | the planes of a frame that are uploaded, and their places in a buffer |
+//! | `pinned` | pools of pinned host memory |
+//! | `surface` | the memory of decoded frames, and pictures of a decoder on this GPU |
+//! | `rows` | two-dimensional copies |
+//! | `task` | the parameters of one frame |
+//! | `picture` | one frame's buffers on the device, and its way through the kernels |
+//! | `readback` | counts and curves, downloaded with the samples |
+//! | `history` | the state on the device from frame to frame |
+//! | `slot` | one place in the ring: its buffers and its copies |
 //! | `ring` | the order of frames |
-//! | `timeline` | when each stage of a frame ran |
-//! | `arguments` | the structures that kernels take, as in `kernels/arguments.cuh` |
-//! | `error` | what can go wrong with a GPU |
-//! | `compiled` | the files in `kernels/`, compiled, and what of that a device gets |
-//! | `launch` | launches that overlap, where the GPU can |
+//! | `timeline` | the times at which the stages of a frame ran |
+//! | `arguments` | the structures that kernels take by value, as in `kernels/arguments.cuh` |
+//! | `error` | the errors of a GPU |
+//! | `compiled` | the compiled files of `kernels/`, and the choice for a device |
+//! | `launch` | launches, which overlap where the GPU can |
 //! | `kernels` | a launcher for each file in `kernels/` |
-//! | `tuning` | launch shapes, with what they were measured at |
-//! | `stage_kernels` | the hook for kernels from outside, in place of some of these |
+//! | `tuning` | launch shapes, with their measurements |
+//! | `stage_kernels` | the interface for other kernels in place of some of these |
 
 pub(crate) mod arguments;
 pub(crate) mod compiled;
@@ -50,17 +50,18 @@ mod tuning;
 
 #[doc(hidden)]
 pub use arguments::{Field, STRUCTURES, Structure};
-pub use compiled::{Code, Taken};
+pub use compiled::{Code, LoadReport};
 pub use context::{Gpu, find_driver};
 pub use error::Error;
 pub use history::History;
-pub use layout::Layout;
-pub use picture::Picture;
-pub use pinned::{InputPool, PinnedBuffer, PinnedPool};
+pub use layout::BufferLayout;
+pub use picture::DevicePicture;
+pub use pinned::{PinnedBuffer, PinnedPool};
 pub use ring::Ring;
 pub use slot::Collected;
 pub use stage_kernels::KernelChoice;
 #[cfg(feature = "laboratory")]
-pub(crate) use stage_kernels::{Stage, StageKernels};
+pub(crate) use stage_kernels::{StageBuffers, StageKernels};
+pub use surface::InputPool;
 pub use task::{Readback, Task};
 pub use timeline::Timeline;

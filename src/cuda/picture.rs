@@ -1,15 +1,15 @@
-//! One frame's buffers on the device, and the way through the kernels.
+//! The device buffers of one frame, and its way through the kernels.
 #![allow(unsafe_code, reason = "device memory is allocated without being set")]
 
 use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::history::{History, Totals};
-use super::kernels::{Fused, Scan, TileHistogram};
-use super::layout::{Arrangement, Layout};
+use super::layout::{Arrangement, BufferLayout};
 use super::readback::ReadbackLayout;
-use super::rows::{Place, copy_of_rows};
-use super::stage_kernels::Stage;
+use super::rows::{RowsAddress, copy_of_rows};
+use super::stage_kernels::StageBuffers;
 use super::task::{Readback, Task};
+use super::tuning;
 use crate::spec::clahe::Tiles;
 use crate::spec::{Counts, Curve, Method, Remembered};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result, sys};
@@ -17,135 +17,135 @@ use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// One frame on the device. Its buffers belong to one stream: they are allocated, worked on and freed in that stream's
-/// order, so whatever runs there has them to itself.
-pub struct Picture {
+/// One frame on the device. Its buffers belong to one stream: they are allocated, used by kernels and freed in the
+/// order of that stream.
+pub struct DevicePicture {
     gpu: Arc<Gpu>,
     stream: Arc<CudaStream>,
-    layout: Layout,
-    /// The planes of the layout, equalized in place, and behind them what is read back with them.
+    layout: BufferLayout,
+    /// The planes of the layout, equalized in place, and behind them the readback.
     pub(super) pixels: CudaSlice<u8>,
-    /// The luminance, where it has to be made of RGB.
+    /// The luminance of RGB.
     pub(super) luma: Option<CudaSlice<u8>>,
-    /// The plane of the luma as it came, where chroma follows it.
-    pub(super) before: Option<CudaSlice<u8>>,
-    /// How often each code occurs; zero when a frame comes.
+    /// A copy of the luma plane before the mapping, where chroma follows luma.
+    pub(super) original_luma: Option<CudaSlice<u8>>,
+    /// The count of each code; zero before a frame is counted.
     pub(super) counts: CudaSlice<u32>,
-    /// Those of the frame before, which the scan empties for the next one.
+    /// The counts of the frame before, which the scan clears for the next frame.
     pub(super) emptied: CudaSlice<u32>,
-    /// What the blocks of the scan tell each other.
+    /// The sums of the segments of the scan.
     pub(super) segments: CudaSlice<u32>,
-    /// What each code becomes.
+    /// The curve: an output code for each code.
     pub(super) curve: CudaSlice<u16>,
-    /// Whether the luma has gone through the curve already.
-    mapped: bool,
-    /// What lies there, if it was not made here.
-    given: Option<Arc<Curve>>,
-    /// What local equalization needs, once it has been asked for.
+    /// Whether the luma has been mapped through the curve.
+    is_mapped: bool,
+    /// The curve in `curve`, when the caller supplied it.
+    supplied_curve: Option<Arc<Curve>>,
+    /// The buffers of local equalization, once it has been used.
     pub(super) local: Option<Local>,
-    /// What kernels in place of a stage's own keep here.
-    pub(super) kept: Option<Box<dyn Any + Send>>,
+    /// The state of kernels that replace those of a stage.
+    pub(super) stage_state: Option<Box<dyn Any + Send>>,
 }
 
 /// The buffers of local equalization.
 pub(super) struct Local {
     pub tiles: Tiles,
     pub bins: usize,
-    /// How often each bin of each tile occurs; zero when a frame comes.
+    /// The count of each bin of each tile; zero before a frame is counted.
     pub counts: CudaSlice<u32>,
-    /// What each code becomes at the centre of each tile.
+    /// The curve at the centre of each tile.
     pub curves: CudaSlice<u16>,
-    /// The luminance after, where it is made of RGB.
+    /// The mapped luminance of RGB.
     pub mapped: Option<CudaSlice<u8>>,
 }
 
-impl Picture {
-    /// Buffers for frames of this layout, whose kernels will run on `stream`; the one of the samples has `buffer_bytes`,
-    /// which holds the layout and what is read back.
+impl DevicePicture {
+    /// Buffers for frames of this layout, whose kernels will run on `stream`. The buffer of the samples has
+    /// `buffer_bytes` bytes, enough for the layout and the readback.
     ///
     /// # Errors
     /// When the GPU has no memory left.
     pub(super) fn on(
         stream: &Arc<CudaStream>,
         gpu: &Arc<Gpu>,
-        layout: &Layout,
+        layout: &BufferLayout,
         buffer_bytes: usize,
     ) -> Result<Self, Error> {
         let doing = "allocating memory on the device";
         let rgb = matches!(layout.arrangement(), Arrangement::Packed { .. } | Arrangement::Planar { .. });
-        // SAFETY: the kernels read no byte of these that was not written before, but for those behind a plane's last
+        // SAFETY: the kernels read no byte of these before it was written, except for those behind a plane's last
         // pixel, whose values are never used.
-        let (pixels, luma, before) = unsafe {
+        let (pixels, luma, original_luma) = unsafe {
             let luma = if rgb { Some(stream.alloc(layout.luma_bytes()).doing(doing)?) } else { None };
-            let before = match layout.chroma() {
+            let original_luma = match layout.chroma() {
                 Some(_) => Some(stream.alloc(layout.spans()[0].bytes()).doing(doing)?),
                 None => None,
             };
-            (stream.alloc(buffer_bytes.max(layout.buffer_bytes())).doing(doing)?, luma, before)
+            (stream.alloc(buffer_bytes.max(layout.buffer_bytes())).doing(doing)?, luma, original_luma)
         };
         let counts = stream.alloc_zeros(layout.codes()).doing(doing)?;
         let emptied = stream.alloc_zeros(layout.codes()).doing(doing)?;
-        let segments = stream.alloc_zeros(Scan::SEGMENTS).doing(doing)?;
+        let segments = stream.alloc_zeros(tuning::SCAN_SEGMENTS).doing(doing)?;
         let curve = stream.alloc_zeros(layout.codes()).doing(doing)?;
-        // From now on other streams may use them too.
+        // Allocation is ordered on `stream`; after this other streams may use the buffers too.
         stream.synchronize().doing(doing)?;
-        Ok(Picture {
+        Ok(DevicePicture {
             gpu: gpu.clone(),
             stream: stream.clone(),
             layout: layout.clone(),
             pixels,
             luma,
-            before,
+            original_luma,
             counts,
             emptied,
             segments,
             curve,
-            mapped: false,
-            given: None,
+            is_mapped: false,
+            supplied_curve: None,
             local: None,
-            kept: None,
+            stage_state: None,
         })
     }
 
-    /// Buffers for so many frames on one stream of their own, for measurements.
+    /// Buffers for `count` frames on one new stream, for measurements.
     ///
     /// # Errors
     /// When the GPU has no memory left.
-    pub fn several(gpu: &Arc<Gpu>, layout: &Layout, count: usize) -> Result<Vec<Self>, Error> {
+    pub fn several(gpu: &Arc<Gpu>, layout: &BufferLayout, count: usize) -> Result<Vec<Self>, Error> {
         let stream = gpu.context.new_stream().doing("making a stream")?;
-        (0..count).map(|_| Picture::on(&stream, gpu, layout, layout.buffer_bytes())).collect()
+        (0..count).map(|_| DevicePicture::on(&stream, gpu, layout, layout.buffer_bytes())).collect()
     }
 
-    /// Enqueues all of equalization, after that of the frames before in `history`.
+    /// Enqueues the equalization, after that of the earlier frames in `history`.
     ///
     /// # Errors
     /// When a launch fails.
     ///
     /// # Panics
-    /// When the task is for another kind of picture.
+    /// When the task is for another size or depth.
     pub fn equalize(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
         let task = &task.reading_back(Readback::Nothing);
         self.analyze(history, task)?;
         self.apply(task, task.tiles(&self.layout).is_some())
     }
 
-    /// Enqueues plain equalization of many pictures in one launch, or a few; they are alike and belong to one stream.
-    /// False where there is no such kernel for them.
+    /// Enqueues plain equalization of many pictures of one layout and one stream in few launches. Returns false where
+    /// there is no such kernel for them.
     ///
     /// # Errors
     /// When a launch fails.
-    pub fn equalize_batch(pictures: &mut [Picture], history: &mut History, task: &Task) -> Result<bool, Error> {
+    pub fn equalize_batch(pictures: &mut [DevicePicture], history: &mut History, task: &Task) -> Result<bool, Error> {
         let Some(gpu) = pictures.first().map(|picture| picture.gpu.clone()) else { return Ok(true) };
         pictures.iter().for_each(|picture| task.assert_suits(&picture.layout));
-        if !Fused::suits_in_batches(&pictures[0].layout, task) || !gpu.kernels.fused()?.is_there() {
+        if !task.suits_batches(&pictures[0].layout) || !gpu.kernels.fused()?.is_available() {
             return Ok(false);
         }
-        history.forget();
+        history.reset();
         gpu.kernels.fused()?.launch_batch(pictures, history, task)?;
         Ok(true)
     }
 
-    /// Enqueues everything up to the curve, and further where one launch does it all. Gives the frame's number in
+    /// Enqueues everything up to the curve; with the fused kernel the mapping too. Returns the frame's number in
     /// `history`.
     pub(super) fn analyze(&mut self, history: &mut History, task: &Task) -> Result<u64, Error> {
         task.assert_suits(&self.layout);
@@ -153,18 +153,19 @@ impl Picture {
         let readback = ReadbackLayout::of(&self.layout, task);
         let windowed = History::slots_for(&task.settings) > 0;
         if task.is_plain() && task.settings.method == Method::Global {
-            history.forget();
+            history.reset();
         }
         let gpu = self.gpu.clone();
-        // The fused kernel keeps its curve to itself, and in a window of one frame its counts too.
-        if !everything && gpu.stages.is_none() && Fused::suits(&self.layout, task) && gpu.kernels.fused()?.is_there() {
+        // The fused kernel writes no curve, and in a window of one frame no counts.
+        if !everything && gpu.stages.is_none() && task.suits_fused(&self.layout) && gpu.kernels.fused()?.is_available()
+        {
             self.keep_luma()?;
             gpu.kernels.fused()?.launch(self, history, task)?;
-            self.mapped = true;
+            self.is_mapped = true;
             self.copy_window_counts(history, task, &readback)?;
             return Ok(history.latest_number());
         }
-        self.mapped = false;
+        self.is_mapped = false;
         self.make_luminance(task)?;
         match task.tiles(&self.layout) {
             Some((tiles, bins)) => self.make_tile_curves(history, task, tiles, bins)?,
@@ -183,21 +184,21 @@ impl Picture {
             let stream = self.stream.clone();
             let curves = self.curves_mut();
             let begin = place * curves.len();
-            let mut kept = history.kept.slice_mut(begin..begin + curves.len());
+            let mut kept = history.kept_curves.slice_mut(begin..begin + curves.len());
             stream.memcpy_dtod(curves, &mut kept).doing("keeping a curve")?;
         }
         Ok(number)
     }
 
-    /// Enqueues the choice of the curve, for a frame with this number that has waited for so many others.
+    /// Enqueues the choice of the curve for frame `number` of the look-ahead, after `waited` later frames.
     pub(super) fn choose(&mut self, history: &History, task: &Task, number: u64, waited: u32) -> Result<(), Error> {
         let gpu = self.gpu.clone();
         gpu.kernels.look_ahead()?.launch(self, history, task, (number, waited))
     }
 
-    /// Enqueues the mapping through the curve, or with `locally` the curves of the tiles.
+    /// Enqueues the mapping through the curve, or with `locally` through the curves of the tiles.
     pub(super) fn apply(&mut self, task: &Task, locally: bool) -> Result<(), Error> {
-        if self.mapped {
+        if self.is_mapped {
             return self.scale_chroma(task);
         }
         self.keep_luma()?;
@@ -213,11 +214,11 @@ impl Picture {
         self.scale_chroma(task)
     }
 
-    /// Enqueues a copy of the stored luma, if chroma is to follow it.
+    /// Enqueues a copy of the stored luma, if chroma follows luma.
     fn keep_luma(&mut self) -> Result<(), Error> {
-        let Some(before) = &mut self.before else { return Ok(()) };
+        let Some(original_luma) = &mut self.original_luma else { return Ok(()) };
         let bytes = self.layout.spans()[0].bytes();
-        self.stream.memcpy_dtod(&self.pixels.slice(..bytes), before).doing("copying on the device")
+        self.stream.memcpy_dtod(&self.pixels.slice(..bytes), original_luma).doing("copying on the device")
     }
 
     /// Enqueues the scaling of the chroma samples, if they follow luma.
@@ -237,21 +238,21 @@ impl Picture {
         }
     }
 
-    /// Enqueues all up to the mapping through `curve`, with no look at the histogram.
+    /// Enqueues everything up to the mapping, with `curve` in place of a curve from the histogram.
     ///
     /// # Errors
     /// When a copy or a launch fails.
     ///
     /// # Panics
     /// When the curve is for samples of another depth.
-    pub(super) fn give(&mut self, curve: &Arc<Curve>, task: &Task) -> Result<(), Error> {
+    pub(super) fn supply_curve(&mut self, curve: &Arc<Curve>, task: &Task) -> Result<(), Error> {
         assert_eq!(curve.codes().len(), self.layout.codes());
         task.assert_suits(&self.layout);
-        self.mapped = false;
+        self.is_mapped = false;
         self.make_luminance(task)?;
-        if !self.given.as_ref().is_some_and(|given| Arc::ptr_eq(given, curve)) {
-            // The copy has read it before the buffers are used again, and until then it is kept.
-            self.given = Some(curve.clone());
+        if !self.supplied_curve.as_ref().is_some_and(|supplied_curve| Arc::ptr_eq(supplied_curve, curve)) {
+            // Keeps the curve alive until the copy has read it.
+            self.supplied_curve = Some(curve.clone());
             self.stream.memcpy_htod(curve.codes(), &mut self.curve).doing("copying to the device")?;
         }
         self.local = None;
@@ -281,36 +282,36 @@ impl Picture {
     fn make_tile_curves(&mut self, history: &mut History, task: &Task, tiles: Tiles, bins: usize) -> Result<(), Error> {
         self.prepare_local(tiles, bins)?;
         let gpu = self.gpu.clone();
-        // Where each frame is by itself, nobody asks which scene it belongs to.
-        let codes = History::slots_for(&task.settings) > 0;
-        let on_the_way = codes && TileHistogram::counts_codes(&self.layout);
+        // Without a window there are no scenes, so the codes of the whole frame are not counted for them.
+        let is_windowed = History::slots_for(&task.settings) > 0;
+        let counts_codes = is_windowed && self.layout.codes() <= tuning::MOST_TILE_COUNTERS;
         let readback = ReadbackLayout::of(&self.layout, task);
-        if codes && !on_the_way {
+        if is_windowed && !counts_codes {
             self.count(task)?;
-        } else if !codes && !readback.counts.is_empty() {
-            // The kernel that makes the curves does not need these counts, and so does not empty them.
+        } else if !is_windowed && !readback.counts.is_empty() {
+            // The kernel that makes the curves does not use these counts, and does not clear them.
             self.count(task)?;
             self.copy_counts(&readback)?;
             self.stream.memset_zeros(&mut self.counts).doing("clearing memory on the device")?;
         }
-        let totals = if on_the_way { Some(&mut *history) } else { None };
+        let totals = if counts_codes { Some(&mut *history) } else { None };
         gpu.kernels.tile_histogram()?.launch(self, task, totals, gpu.multiprocessors())?;
-        if !codes && !readback.tile_counts.is_empty() {
+        if !is_windowed && !readback.tile_counts.is_empty() {
             self.copy_tile_counts(&readback)?;
         }
-        let made = gpu.kernels.tile_curves().and_then(|kernel| kernel.launch(self, history, task, on_the_way));
+        let made = gpu.kernels.tile_curves().and_then(|kernel| kernel.launch(self, history, task, counts_codes));
         if made.is_err() {
-            history.totals.give_up();
+            history.totals.invalidate();
         }
         made?;
-        if codes && !readback.counts.is_empty() {
-            self.copy_window_tile_counts(history, task, &readback, on_the_way)?;
+        if is_windowed && !readback.counts.is_empty() {
+            self.copy_window_tile_counts(history, task, &readback, counts_codes)?;
         }
         Ok(())
     }
 
-    /// Enqueues a copy of what is remembered of this frame, which was the last one in `history`, to where it is read back
-    /// from; nothing if it is not.
+    /// Enqueues a copy of this frame's counts from `history`, whose last frame it is, to the readback; nothing if they
+    /// are not read back.
     fn copy_window_counts(&mut self, history: &History, task: &Task, readback: &ReadbackLayout) -> Result<(), Error> {
         if readback.counts.is_empty() || History::slots_for(&task.settings) == 0 {
             return Ok(());
@@ -323,7 +324,7 @@ impl Picture {
         self.copy_to_readback(from + (4 * row * codes) as u64, readback.counts.clone())
     }
 
-    /// The same for the tiles; with `in_totals` the codes were counted to the totals of the history.
+    /// The same for tiles. With `in_totals`, the codes were counted into the totals of the history.
     fn copy_window_tile_counts(
         &mut self,
         history: &mut History,
@@ -338,32 +339,32 @@ impl Picture {
         let from = history.slots.device_ptr(&stream).0;
         self.copy_to_readback(from + (4 * slot * entries) as u64, readback.tile_counts.clone())?;
         if !in_totals {
-            // The launch has swapped the two: these are the counts of this frame, which the next one empties.
+            // The launch has swapped both buffers: these are the counts of this frame.
             let from = self.emptied.device_ptr(&stream).0;
             return self.copy_to_readback(from, readback.counts.clone());
         }
         let (from, _order) = history.totals.of_last_frame().device_ptr(&stream);
         let (to, _order) = self.pixels.device_ptr_mut(&stream);
-        let to = Place::Device(to + readback.counts.start as u64);
+        let to = RowsAddress::Device(to + readback.counts.start as u64);
         let copy = copy_of_rows(
-            (Place::Device(from), 4 * Totals::SECTOR_PITCH),
+            (RowsAddress::Device(from), 4 * Totals::SECTOR_PITCH),
             (to, 4 * Totals::SECTOR),
             4 * Totals::SECTOR,
             self.layout.codes() / Totals::SECTOR,
         );
-        // SAFETY: totals of so many codes have as many sectors of eight, each a pitch behind the one before it; the buffer
-        // has room for an entry for each code at this place. Both belong to this stream. The driver reads `copy` before
-        // it returns, and the launch before has bound the context to this thread.
+        // SAFETY: the totals have a sector for every eight codes, one pitch apart; the readback has an entry for each
+        // code at this place. Both belong to this stream. The driver reads `copy` before it returns, and the launch
+        // before has bound the context to this thread.
         unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.cu_stream()) }.result().doing("copying on the device")
     }
 
-    /// Enqueues a copy of the counts of codes that the next launch takes.
+    /// Enqueues a copy of the counts of codes to the readback, before the next launch uses them.
     fn copy_counts(&mut self, readback: &ReadbackLayout) -> Result<(), Error> {
         let from = self.counts.device_ptr(&self.stream).0;
         self.copy_to_readback(from, readback.counts.clone())
     }
 
-    /// Enqueues a copy of the counts of tiles that the next launch takes.
+    /// Enqueues a copy of the counts of tiles to the readback, before the next launch uses them.
     fn copy_tile_counts(&mut self, readback: &ReadbackLayout) -> Result<(), Error> {
         let stream = self.stream.clone();
         let Some(local) = &self.local else { return Ok(()) };
@@ -372,7 +373,7 @@ impl Picture {
         self.copy_to_readback(from, readback.tile_counts.clone())
     }
 
-    /// Enqueues a copy of the curves to where they are read back from, if they are.
+    /// Enqueues a copy of the curves to the readback, if they are read back.
     pub(super) fn copy_curves(&mut self, readback: &ReadbackLayout) -> Result<(), Error> {
         if readback.curves.is_empty() {
             return Ok(());
@@ -384,18 +385,18 @@ impl Picture {
         self.copy_to_readback(from, readback.curves.clone())
     }
 
-    /// Enqueues a copy of device memory, from this address on, into these bytes of the buffer.
+    /// Enqueues a copy of device memory from `from` on into these bytes of the buffer.
     fn copy_to_readback(&mut self, from: u64, bytes: Range<usize>) -> Result<(), Error> {
         let stream = self.stream.clone();
         let mut target = self.pixels.slice_mut(bytes.clone());
         let (to, _order) = target.device_ptr_mut(&stream);
-        // SAFETY: the callers have checked that so many bytes lie behind `from`, in a buffer that belongs to this stream as
-        // the target does, and that lives until what was enqueued is done.
+        // SAFETY: the callers have checked that `bytes.len()` bytes lie behind `from`. Source and target belong to this
+        // stream, and live until the copy is done.
         unsafe { result::memcpy_dtod_async(to, from, bytes.len(), stream.cu_stream()) }.doing("copying on the device")
     }
 
-    /// Enqueues what makes `history` know a frame that was counted elsewhere. The picture has the layout
-    /// [`Layout::of_counts`].
+    /// Enqueues the kernels that add the counts of another backend's frame to `history`. The picture has the layout
+    /// [`BufferLayout::of_counts`].
     pub(super) fn remember(&mut self, history: &mut History, seen: &Remembered) -> Result<(), Error> {
         let (gpu, stream) = (self.gpu.clone(), self.stream.clone());
         let Some(histogram) = seen.counts.histogram() else { return Ok(()) };
@@ -433,9 +434,9 @@ impl Picture {
         gpu.kernels.luminance()?.launch(self, task.weights)
     }
 
-    /// What kernels in place of a stage's own work on.
-    pub(crate) fn stage(&mut self, task: &Task) -> Stage<'_> {
-        Stage {
+    /// The buffers for kernels that replace those of a stage.
+    pub(crate) fn stage_buffers(&mut self, task: &Task) -> StageBuffers<'_> {
+        StageBuffers {
             stream: self.stream.clone(),
             layout: self.layout.clone(),
             is_made: self.luma.is_some(),
@@ -445,7 +446,7 @@ impl Picture {
             strength: task.settings.strength,
             counts: &mut self.counts,
             curve: &mut self.curve,
-            kept: &mut self.kept,
+            state: &mut self.stage_state,
         }
     }
 
@@ -457,14 +458,14 @@ impl Picture {
         task.assert_suits(&self.layout);
         let gpu = self.gpu.clone();
         if let Some(stages) = &gpu.stages
-            && stages.count(self.stage(task))?
+            && stages.count(self.stage_buffers(task))?
         {
             return Ok(());
         }
         gpu.kernels.histogram()?.launch(self, task, gpu.multiprocessors())
     }
 
-    /// Enqueues the curve, and makes room for the next histogram.
+    /// Enqueues the curve, and the clearing of counts for the next frame.
     ///
     /// # Errors
     /// When the launch fails.
@@ -472,9 +473,9 @@ impl Picture {
         task.assert_suits(&self.layout);
         self.local = None;
         let gpu = self.gpu.clone();
-        self.given = None;
+        self.supplied_curve = None;
         if let Some(stages) = gpu.stages.as_ref().filter(|_| task.is_plain())
-            && stages.make_curve(self.stage(task))?
+            && stages.make_curve(self.stage_buffers(task))?
         {
             return Ok(());
         }
@@ -484,13 +485,13 @@ impl Picture {
         gpu.kernels.equalization()?.launch(self, history, task)
     }
 
-    /// Has the driver refuse a launch, for tests of what follows an error.
+    /// Makes the driver refuse a launch, for tests of what follows an error.
     pub(super) fn fail(&mut self, task: &Task) -> Result<(), Error> {
         let gpu = self.gpu.clone();
         gpu.kernels.scan()?.launch_refused(self, task.levels, task.settings.strength)
     }
 
-    /// Enqueues the mapping of the pixels through the curve; local equalization has been here before if there is any.
+    /// Enqueues the mapping of the pixels through the curve.
     ///
     /// # Errors
     /// When the launch fails.
@@ -499,7 +500,7 @@ impl Picture {
         self.map_to(task, false)
     }
 
-    /// Maps the pixels, of RGB with their saturation if that follows luminance.
+    /// Enqueues the mapping of the pixels; of RGB with the saturation, if chroma is scaled.
     fn map_to(&mut self, task: &Task, locally: bool) -> Result<(), Error> {
         let gpu = self.gpu.clone();
         if self.luma.is_some() && task.settings.chroma.is_scaled() {
@@ -508,8 +509,8 @@ impl Picture {
         gpu.kernels.map()?.launch(self, task.weights, locally, gpu.multiprocessors())
     }
 
-    /// How its planes lie.
-    pub fn layout(&self) -> &Layout {
+    /// The layout of its planes.
+    pub fn layout(&self) -> &BufferLayout {
         &self.layout
     }
 
@@ -518,7 +519,7 @@ impl Picture {
         &self.stream
     }
 
-    /// Copies `bytes` onto the beginning of the planes and waits, for measurements.
+    /// Copies `bytes` to the start of the planes and waits, for measurements.
     ///
     /// # Errors
     /// When the copy fails.
@@ -531,10 +532,10 @@ impl Picture {
         stream.synchronize().doing("copying to the device")
     }
 
-    /// Copies the beginning of the planes into `bytes` once all that was enqueued is done, for measurements and tests.
+    /// Copies the start of the planes into `bytes` after all enqueued work, for measurements and tests.
     ///
     /// # Errors
-    /// When something that was enqueued has failed, or the copy fails.
+    /// When earlier work on the stream or the copy fails.
     ///
     /// # Panics
     /// When the planes have fewer bytes.

@@ -1,73 +1,66 @@
-//! Host memory that the GPU's copy engines reach by themselves. Frames come down into it and are handed to the encoder
-//! as they are; when the last holder lets go, on whatever thread, the buffer returns to its pool.
+//! Pinned host memory, which the GPU's copy engines access directly. Frames are downloaded into it, and the encoder
+//! reads them in place. When the last reference is dropped, on any thread, the buffer returns to its pool.
 #![allow(unsafe_code, reason = "pinned memory is allocated and freed by the driver")]
 
-use super::context::Gpu;
 use super::error::{Doing, Error};
-use super::surface::SurfaceImporter;
-use crate::frame::{Adopted, Buffer, HostPool, Memory, PixelFormat, Pool, Surface};
+use crate::frame::{Buffer, Memory};
 use cudarc::driver::{CudaContext, result, sys};
-use std::ops::{Deref, DerefMut, Range};
+use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// The most bytes that are pinned for frames on their way up: pinned memory is never swapped out, and so is taken from
-/// everybody. A decoder on 16 threads may hold 40 frames, which are 83 MB of 8-bit luma at 1080p and 332 MB at 4K.
-const MOST_FOR_INPUT: usize = 512 << 20;
-
-/// Pinned bytes, all initialized. They hold on to the context, which therefore outlives them.
-struct Pinned {
+/// Pinned bytes, all initialized. They keep their context alive.
+struct PinnedMemory {
     start: NonNull<u8>,
     len: usize,
     context: Arc<CudaContext>,
-    /// What their pool has pinned in all.
-    in_all: Arc<AtomicUsize>,
+    /// The bytes that their pool has pinned.
+    pinned_bytes: Arc<AtomicUsize>,
 }
 
 // SAFETY: plain memory that nothing else points to; the driver frees it from any thread that has the context bound.
-unsafe impl Send for Pinned {}
+unsafe impl Send for PinnedMemory {}
 // SAFETY: a shared reference only reads it.
-unsafe impl Sync for Pinned {}
+unsafe impl Sync for PinnedMemory {}
 
-impl Pinned {
-    fn new(context: &Arc<CudaContext>, in_all: &Arc<AtomicUsize>, len: usize) -> Result<Self, Error> {
+impl PinnedMemory {
+    fn new(context: &Arc<CudaContext>, pinned_bytes: &Arc<AtomicUsize>, len: usize) -> Result<Self, Error> {
         context.bind_to_thread().doing("binding the context")?;
         // Not write-combined: encoders read it. Portable: every context of the process may copy from it.
         // SAFETY: a context is bound to this thread, and `len` is not 0 (a frame has at least one byte).
         let start = unsafe { result::malloc_host(len, sys::CU_MEMHOSTALLOC_PORTABLE) };
         let start = NonNull::new(start.doing("allocating pinned memory")?.cast::<u8>()).expect("an address");
-        // SAFETY: the allocation is `len` bytes long and nobody else knows of it.
+        // SAFETY: the allocation is `len` bytes long, and there is no other pointer to it.
         unsafe { start.write_bytes(0, len) };
-        in_all.fetch_add(len, Ordering::Relaxed);
-        Ok(Pinned { start, len, context: context.clone(), in_all: in_all.clone() })
+        pinned_bytes.fetch_add(len, Ordering::Relaxed);
+        Ok(PinnedMemory { start, len, context: context.clone(), pinned_bytes: pinned_bytes.clone() })
     }
 }
 
-impl Drop for Pinned {
+impl Drop for PinnedMemory {
     fn drop(&mut self) {
-        // The thread may be an encoder's, which has never seen the context. A failure cannot be reported from here,
-        // and there is nothing to be done about it: at worst the memory stays until the process ends.
-        // SAFETY: the context is alive, `self` holds it.
+        // The thread may be an encoder's, to which the context is not bound. A failure cannot be reported from here; at
+        // worst the memory stays pinned until the process ends. SAFETY: `self` keeps the context alive.
         let bound = unsafe { result::ctx::set_current(self.context.cu_ctx()) };
         // SAFETY: allocated by `malloc_host` and freed once; a copy that used it has been waited for (`Slot`).
         let _ = bound.and_then(|()| unsafe { result::free_host(self.start.as_ptr().cast()) });
-        self.in_all.fetch_sub(self.len, Ordering::Relaxed);
+        self.pinned_bytes.fetch_sub(self.len, Ordering::Relaxed);
     }
 }
 
-/// A pool of pinned memory, shared by its clones. It keeps as many buffers as were ever in use at once, of one size.
+/// A pool of pinned buffers of one size, shared by its clones. It keeps as many buffers as were ever in use at once.
 #[derive(Clone)]
 pub struct PinnedPool {
     context: Arc<CudaContext>,
-    idle: Arc<Mutex<Vec<Pinned>>>,
+    idle: Arc<Mutex<Vec<PinnedMemory>>>,
     /// Bytes that are pinned, idle or not.
-    in_all: Arc<AtomicUsize>,
+    pinned_bytes: Arc<AtomicUsize>,
 }
 
 impl PinnedPool {
     pub(crate) fn new(context: &Arc<CudaContext>) -> Self {
-        PinnedPool { context: context.clone(), idle: Arc::default(), in_all: Arc::default() }
+        PinnedPool { context: context.clone(), idle: Arc::default(), pinned_bytes: Arc::default() }
     }
 
     /// A buffer of `len` bytes, its content unspecified (but initialized).
@@ -82,35 +75,40 @@ impl PinnedPool {
     }
 
     /// A buffer that has been used before.
-    fn take_idle(&self, len: usize) -> Option<PinnedBuffer> {
+    pub(super) fn take_idle(&self, len: usize) -> Option<PinnedBuffer> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whatever is of another size was made for another size of picture.
+        // Buffers of another length are for another size of picture.
         idle.retain(|pinned| pinned.len == len);
-        idle.pop().map(|pinned| self.lend(pinned))
+        idle.pop().map(|pinned| self.wrap(pinned))
+    }
+
+    /// Bytes that are pinned, idle or not.
+    pub(super) fn pinned_bytes(&self) -> usize {
+        self.pinned_bytes.load(Ordering::Relaxed)
     }
 
     /// A new buffer.
-    fn pin(&self, len: usize) -> Result<PinnedBuffer, Error> {
-        Ok(self.lend(Pinned::new(&self.context, &self.in_all, len)?))
+    pub(super) fn pin(&self, len: usize) -> Result<PinnedBuffer, Error> {
+        Ok(self.wrap(PinnedMemory::new(&self.context, &self.pinned_bytes, len)?))
     }
 
-    fn lend(&self, pinned: Pinned) -> PinnedBuffer {
+    fn wrap(&self, pinned: PinnedMemory) -> PinnedBuffer {
         PinnedBuffer { pinned: Some(pinned), idle: self.idle.clone() }
     }
 }
 
-/// Bytes out of a [`PinnedPool`]; they go back there when dropped, and are freed if the pool is gone.
+/// A buffer of a [`PinnedPool`]. It returns to the pool when dropped, and is freed if the pool is gone.
 pub struct PinnedBuffer {
     /// `None` only while it is being dropped.
-    pinned: Option<Pinned>,
-    idle: Arc<Mutex<Vec<Pinned>>>,
+    pinned: Option<PinnedMemory>,
+    idle: Arc<Mutex<Vec<PinnedMemory>>>,
 }
 
 impl Deref for PinnedBuffer {
     type Target = [u8];
     fn deref(&self) -> &[u8] {
         let pinned = self.pinned.as_ref().expect("not dropped");
-        // SAFETY: `len` initialized bytes, alive as long as `self`; whoever writes them holds `self` mutably.
+        // SAFETY: `len` initialized bytes, alive as long as `self`; writing them takes `self` mutably.
         unsafe { std::slice::from_raw_parts(pinned.start.as_ptr(), pinned.len) }
     }
 }
@@ -147,53 +145,5 @@ impl Drop for PinnedBuffer {
     fn drop(&mut self) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.extend(self.pinned.take());
-    }
-}
-
-/// Memory for frames on their way up: pinned within bounds, and any other beyond them, from which frames go up a little
-/// slower. Pinning takes 0.3 ms a megabyte, once for each buffer. What has been decoded on the GPU need not go up.
-pub struct InputPool {
-    gpu: Arc<Gpu>,
-    pinned: PinnedPool,
-    beyond: HostPool,
-    /// Once a decoder on a GPU has come along; `None` inside where the driver refuses what it takes.
-    surfaces: OnceLock<Option<SurfaceImporter>>,
-    with_chroma: bool,
-}
-
-impl InputPool {
-    /// For frames of which chroma goes up, too, if `with_chroma`.
-    pub(super) fn new(gpu: &Arc<Gpu>, with_chroma: bool) -> Self {
-        InputPool {
-            gpu: gpu.clone(),
-            pinned: PinnedPool::new(&gpu.context),
-            beyond: HostPool::default(),
-            surfaces: OnceLock::new(),
-            with_chroma,
-        }
-    }
-}
-
-impl Pool for InputPool {
-    fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
-        let pinned = self.pinned.take_idle(len).or_else(|| {
-            // Threads that ask at the same time may go past the bound, by a buffer each.
-            let fits = self.pinned.in_all.load(Ordering::Relaxed) + len <= MOST_FOR_INPUT;
-            if fits { self.pinned.pin(len).ok() } else { None }
-        });
-        Ok(match pinned {
-            Some(pinned) => Box::new(pinned),
-            None => Box::new(self.beyond.take(len)),
-        })
-    }
-
-    fn planes(&self, format: PixelFormat) -> Range<usize> {
-        format.rewritten_planes(self.with_chroma)
-    }
-
-    unsafe fn adopt(&self, surface: &Surface) -> Option<Adopted> {
-        let surfaces = self.surfaces.get_or_init(|| SurfaceImporter::new(&self.gpu).ok()).as_ref()?;
-        // SAFETY: by the caller's promise.
-        unsafe { surfaces.adopt(surface) }
     }
 }

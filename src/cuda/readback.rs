@@ -1,19 +1,19 @@
-//! What comes down with a picture beside its samples: what was counted of it, and its curves. It lies behind the samples in
-//! the same buffer, so that one copy brings both.
+//! The counts and the curves that are downloaded with a picture. They lie behind the samples in the same buffer, so
+//! that one copy downloads all.
 //!
 //! ```text
-//! samples (Layout) | counts of codes, u32 | counts of tiles, u32 | curves, u16
+//! samples (BufferLayout) | counts of codes, u32 | counts of tiles, u32 | curves, u16
 //! ```
 
 use super::history::History;
-use super::layout::Layout;
+use super::layout::BufferLayout;
 use super::task::{Readback, Task};
 use crate::spec::clahe::{TileBins, TileHistograms, Tiles};
 use crate::spec::{Counts, Histogram, Levels};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Where each part lies, in bytes from the start of the buffer. Parts that are not read back are empty.
+/// The byte ranges of the parts in the buffer. Parts that are not read back are empty.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ReadbackLayout {
     levels: Levels,
@@ -25,8 +25,8 @@ pub(super) struct ReadbackLayout {
 }
 
 impl ReadbackLayout {
-    /// For a picture of this layout.
-    pub fn of(layout: &Layout, task: &Task) -> Self {
+    /// The readback of `task` for a picture of this layout.
+    pub fn of(layout: &BufferLayout, task: &Task) -> Self {
         let everything = task.readback == Readback::Everything;
         let counted = everything || task.readback == Readback::Window && History::slots_for(&task.settings) > 0;
         let grid = task.tiles(layout).map(|(tiles, _)| (tiles, TileBins::new(task.levels, task.settings.bins)));
@@ -45,12 +45,12 @@ impl ReadbackLayout {
         self.counts.start..self.curves.end
     }
 
-    /// The bytes of a buffer for samples and all of this.
+    /// Bytes of a buffer for the samples and the readback.
     pub fn buffer_bytes(&self) -> usize {
         self.curves.end
     }
 
-    /// What was counted, out of a buffer that has come down.
+    /// The counts, from a downloaded buffer.
     pub fn read_counts(&self, buffer: &[u8]) -> Option<Arc<Counts>> {
         if self.counts.is_empty() {
             return None;
@@ -69,7 +69,7 @@ impl ReadbackLayout {
         }))
     }
 
-    /// The curves, likewise: an entry for each code, curve after curve.
+    /// The curves, from a downloaded buffer: an entry for each code, curve after curve.
     pub fn read_curves(&self, buffer: &[u8]) -> Option<Arc<[u16]>> {
         let codes = buffer[self.curves.clone()].chunks_exact(2).map(|code| u16::from_le_bytes([code[0], code[1]]));
         (!self.curves.is_empty()).then(|| codes.collect())

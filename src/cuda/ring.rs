@@ -1,13 +1,15 @@
-//! The order of frames: a ring of slots, in which one frame goes up while another is worked on and a third comes down.
+//! The order of frames: a ring of slots, in which one frame is uploaded while another is equalized and a third is
+//! downloaded.
 
 use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::history::History;
-use super::layout::Layout;
-use super::picture::Picture;
-use super::pinned::{InputPool, PinnedPool};
+use super::layout::BufferLayout;
+use super::picture::DevicePicture;
+use super::pinned::PinnedPool;
 use super::readback::ReadbackLayout;
-use super::slot::{Collected, Slot, Streams, Way};
+use super::slot::{Collected, Operation, Slot, Streams};
+use super::surface::InputPool;
 use super::task::Task;
 use super::timeline::{self, Timeline};
 use crate::frame::Frame;
@@ -16,17 +18,17 @@ use cudarc::driver::CudaEvent;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Frames under way on a GPU, at most as many as the ring is deep.
+/// The frames under way on a GPU, at most `depth`.
 pub struct Ring {
     gpu: Arc<Gpu>,
     streams: Arc<Streams>,
     pool: PinnedPool,
     history: History,
-    /// What the counts of frames that another backend has equalized go through.
-    counted_elsewhere: Option<Picture>,
+    /// The buffers through which the counts of other backends enter the history.
+    counted_elsewhere: Option<DevicePicture>,
     depth: usize,
     idle: Vec<Slot>,
-    /// Frames whose curve depends on frames that have not come yet.
+    /// Frames of the look-ahead, whose curve depends on frames that were not submitted yet.
     waiting: VecDeque<Slot>,
     under_way: VecDeque<Slot>,
     origin: Option<Arc<CudaEvent>>,
@@ -35,8 +37,8 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// An empty ring. 3 frames deep, all three stages are busy at once; a fourth one absorbs the moments in which the
-    /// threads around it are late. 1 runs the stages one after the other.
+    /// An empty ring. A depth of 1 runs the stages one after the other. With 3 all stages run at once; a fourth frame
+    /// absorbs delays of the threads around the ring.
     ///
     /// # Errors
     /// When a stream cannot be made.
@@ -62,7 +64,7 @@ impl Ring {
         })
     }
 
-    /// The same, keeping the [`Timeline`] of every frame.
+    /// As [`new`](Ring::new), and records the [`Timeline`] of every frame.
     ///
     /// # Errors
     /// When a stream or an event cannot be made.
@@ -72,9 +74,9 @@ impl Ring {
         Ok(ring)
     }
 
-    /// Takes a frame in. Samples in pinned memory go up from where they lie, and the ring holds on to the frame until it
-    /// is collected; any others have been copied when this returns. Frames of another format or size than the ones before
-    /// are no reason to wait: a slot is idle when it is remade.
+    /// Submits a frame. Samples in pinned memory are uploaded in place, and the ring keeps the frame until it is
+    /// collected; other samples have been copied when this returns. A frame of another format or size does not wait for
+    /// the frames before it: only idle slots are replaced.
     ///
     /// # Errors
     /// When the GPU has no memory left or a call fails.
@@ -82,10 +84,10 @@ impl Ring {
     /// # Panics
     /// When the ring is full, or the task was made for a frame of another size or depth.
     pub fn submit(&mut self, frame: Frame, task: Task) -> Result<(), Error> {
-        self.start(frame, task, Way::Equalize)
+        self.start(frame, task, Operation::Equalize)
     }
 
-    /// As [`submit`](Ring::submit), but sends the frame through `curve` and remembers nothing of it.
+    /// As [`submit`](Ring::submit), but maps the frame through `curve` and leaves the history as it is.
     ///
     /// # Errors
     /// As for [`submit`](Ring::submit).
@@ -93,17 +95,17 @@ impl Ring {
     /// # Panics
     /// When the ring is full, or the curve is for samples of another depth.
     pub fn submit_through(&mut self, curve: &Arc<Curve>, frame: Frame, task: Task) -> Result<(), Error> {
-        self.start(frame, task, Way::SendThrough(curve))
+        self.start(frame, task, Operation::ApplyCurve(curve))
     }
 
-    /// As [`submit`](Ring::submit), but sends up whatever a used slot's pinned memory still holds: for measurements of
-    /// bus and device alone.
+    /// As [`submit`](Ring::submit), but uploads the samples that a used slot's pinned memory still holds: for
+    /// measurements of bus and device alone.
     #[doc(hidden)]
     pub fn submit_staged(&mut self, frame: Frame, task: Task) -> Result<(), Error> {
-        self.start(frame, task, Way::EqualizeStaged)
+        self.start(frame, task, Operation::EqualizeStaged)
     }
 
-    /// Takes in a frame that is remembered and stays as it is. To be called before any that is to be equalized.
+    /// Adds a frame to the history and returns it unchanged. To be called before the first frame that is equalized.
     ///
     /// # Errors
     /// As for [`submit`](Ring::submit).
@@ -111,10 +113,10 @@ impl Ring {
     /// # Panics
     /// As for [`submit`](Ring::submit).
     pub fn warm_up(&mut self, frame: Frame, task: Task) -> Result<(), Error> {
-        self.start(frame, task, Way::WarmUp)
+        self.start(frame, task, Operation::WarmUp)
     }
 
-    /// Takes in what was counted elsewhere of a frame from before those that are to be equalized.
+    /// Adds the counts of an earlier frame to the history, which another backend has counted.
     ///
     /// # Errors
     /// As for [`submit`](Ring::submit), and when the counts do not fit the settings.
@@ -125,16 +127,16 @@ impl Ring {
             return Ok(());
         }
         self.gpu.context.bind_to_thread().doing("binding the context")?;
-        let layout = Layout::of_counts(seen.counts.size(), levels.depth());
+        let layout = BufferLayout::of_counts(seen.counts.size(), levels.depth());
         let picture = match self.counted_elsewhere.take().filter(|picture| *picture.layout() == layout) {
             Some(picture) => picture,
-            None => Picture::on(&self.streams.compute, &self.gpu, &layout, layout.buffer_bytes())?,
+            None => DevicePicture::on(&self.streams.compute, &self.gpu, &layout, layout.buffer_bytes())?,
         };
         self.counted_elsewhere.insert(picture).remember(&mut self.history, seen)
     }
 
-    /// A slot for frames of this layout with buffers of so many bytes, and whether it has been used before.
-    fn slot(&mut self, layout: &Layout, buffer_bytes: usize) -> Result<(Slot, bool), Error> {
+    /// A slot for frames of this layout with buffers of `buffer_bytes` bytes, and whether it was used before.
+    fn slot(&mut self, layout: &BufferLayout, buffer_bytes: usize) -> Result<(Slot, bool), Error> {
         self.idle.retain(|slot| slot.fits(layout, buffer_bytes));
         match self.idle.pop() {
             Some(slot) => Ok((slot, true)),
@@ -145,27 +147,28 @@ impl Ring {
         }
     }
 
-    fn start(&mut self, frame: Frame, task: Task, way: Way<'_>) -> Result<(), Error> {
+    fn start(&mut self, frame: Frame, task: Task, operation: Operation<'_>) -> Result<(), Error> {
         assert!(self.under_way.len() < self.depth, "the ring is full");
-        let layout = Layout::of(&frame, task.settings.chroma.is_scaled())?;
+        let layout = BufferLayout::of(&frame, task.settings.chroma.is_scaled())?;
         task.assert_suits(&layout);
         let buffer_bytes = ReadbackLayout::of(&layout, &task).buffer_bytes();
         let (mut slot, used) = self.slot(&layout, buffer_bytes)?;
-        let way = if let (Way::EqualizeStaged, false) = (way, used) { Way::Equalize } else { way };
-        // Frames that wait for others of their own kind need not wait for this one.
-        if self.history.ends_with(&layout, &task) {
+        let operation =
+            if let (Operation::EqualizeStaged, false) = (operation, used) { Operation::Equalize } else { operation };
+        // The frames of the look-ahead do not depend on a frame that starts another history.
+        if self.history.would_reset(&layout, &task) {
             self.finish()?;
         }
-        slot.begin(frame, &mut self.history, task, way, std::mem::take(&mut self.refuse_next))?;
+        slot.begin(frame, &mut self.history, task, operation, std::mem::take(&mut self.refuse_next))?;
         self.waiting.push_back(slot);
-        let ahead = if let Way::WarmUp = way { 0 } else { task.settings.smoothing.ahead() as usize };
+        let ahead = if let Operation::WarmUp = operation { 0 } else { task.settings.smoothing.ahead() as usize };
         while self.waiting.len() > ahead {
             self.complete_next()?;
         }
         Ok(())
     }
 
-    /// Says that no more frames will come: those that wait for others are under way now.
+    /// Ends the input: starts the frames of the look-ahead, which then wait for no others.
     ///
     /// # Errors
     /// As for [`submit`](Ring::submit).
@@ -184,10 +187,10 @@ impl Ring {
         Ok(())
     }
 
-    /// The oldest frame under way, waiting until it has come down; `None` when there is none.
+    /// Waits for the oldest frame under way; `None` when there is none.
     ///
     /// # Errors
-    /// When anything that was enqueued for it has failed.
+    /// When a copy or a kernel of it has failed.
     pub fn collect(&mut self) -> Result<Option<Collected>, Error> {
         let Some(mut slot) = self.under_way.pop_front() else { return Ok(None) };
         let (collected, timeline) = slot.finish()?;
@@ -196,18 +199,18 @@ impl Ring {
         Ok(Some(collected))
     }
 
-    /// How many frames are under way; those that wait for later ones are not.
+    /// The number of frames under way, without those of the look-ahead.
     pub fn in_flight(&self) -> usize {
         self.under_way.len()
     }
 
-    /// How many frames may be under way.
+    /// The most frames under way.
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// Memory from which frames go up without being copied first, chroma too if it travels with luma. Luma that has been
-    /// decoded on this GPU stays there, unless chroma travels with it.
+    /// Memory from which frames are uploaded in place; for chroma too if `with_chroma`. Luma that was decoded on this
+    /// GPU stays there, unless `with_chroma`.
     pub fn input_pool(&self, with_chroma: bool) -> InputPool {
         InputPool::new(&self.gpu, with_chroma)
     }
@@ -217,12 +220,12 @@ impl Ring {
         &self.gpu
     }
 
-    /// When the stages of the frames collected so far ran, if the ring was made to say so.
+    /// The timelines of the frames collected so far; empty unless the ring was made by [`timed`](Ring::timed).
     pub fn timelines(&self) -> &[Timeline] {
         &self.timelines
     }
 
-    /// Has the driver refuse a launch for the next frame. For tests of what follows an error.
+    /// Makes the driver refuse a launch for the next frame, for tests of what follows an error.
     #[doc(hidden)]
     pub fn refuse_next(&mut self) {
         self.refuse_next = true;

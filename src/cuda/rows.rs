@@ -1,37 +1,37 @@
-//! Rows with padding between them, as the driver copies them.
+//! The driver's two-dimensional copies: rows with padding between them.
 
 use cudarc::driver::sys::{CUDA_MEMCPY2D, CUmemorytype};
 use std::ptr;
 
-/// Where rows begin.
+/// The address of the first row.
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum RowsAddress {
     Host(*const u8),
     Device(u64),
 }
 
-impl Place {
+impl RowsAddress {
     fn kind(self) -> CUmemorytype {
         match self {
-            Place::Host(_) => CUmemorytype::CU_MEMORYTYPE_HOST,
-            Place::Device(_) => CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            RowsAddress::Host(_) => CUmemorytype::CU_MEMORYTYPE_HOST,
+            RowsAddress::Device(_) => CUmemorytype::CU_MEMORYTYPE_DEVICE,
         }
     }
 
     fn host(self) -> *const u8 {
-        if let Place::Host(start) = self { start } else { ptr::null() }
+        if let RowsAddress::Host(start) = self { start } else { ptr::null() }
     }
 
     fn device(self) -> u64 {
-        if let Place::Device(address) = self { address } else { 0 }
+        if let RowsAddress::Device(address) = self { address } else { 0 }
     }
 }
 
-/// The copy of `rows` rows of `row_bytes` bytes from one place to another, with the pitch that they have in each. What it
-/// writes on the host has to be memory that may be written.
+/// The copy of `rows` rows of `row_bytes` bytes, with a pitch on each side. If `to` is on the host, its memory must be
+/// writable.
 pub(super) fn copy_of_rows(
-    (from, from_pitch): (Place, usize),
-    (to, to_pitch): (Place, usize),
+    (from, from_pitch): (RowsAddress, usize),
+    (to, to_pitch): (RowsAddress, usize),
     row_bytes: usize,
     rows: usize,
 ) -> CUDA_MEMCPY2D {

@@ -1,15 +1,15 @@
-//! One place in the ring: a frame's buffers on either side of the bus, and the events that tie its three stages
-//! together across their streams.
+//! One place in the ring: a frame's buffers on host and device, and the events that order its three stages on their
+//! streams.
 #![allow(unsafe_code, reason = "copies that run on while the function returns")]
 
 use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::history::History;
-use super::layout::Layout;
-use super::picture::Picture;
+use super::layout::BufferLayout;
+use super::picture::DevicePicture;
 use super::pinned::{PinnedBuffer, PinnedPool};
 use super::readback::ReadbackLayout;
-use super::rows::{Place, copy_of_rows};
+use super::rows::{RowsAddress, copy_of_rows};
 use super::task::{Readback, Task};
 use super::timeline::{Marks, Timeline};
 use crate::frame::{Frame, Memory, OnDevice, Plane};
@@ -21,21 +21,21 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Bytes that are copied on the host before they go up: enough that enqueueing costs little beside it.
+/// Bytes that are copied into the staging buffer before each upload: enough that the cost of enqueueing is small.
 const PIECE: usize = 1 << 20;
 
-/// How long a thread looks out for a frame before it sleeps: as long as falling asleep and being woken by an interrupt takes,
-/// on a virtual machine at least. A frame of 1080p comes down in less: a ring that is always full moves 92 GB/s with it, and 75 where
-/// threads sleep at once and have to be woken.
+/// How long a thread polls for a frame before it sleeps: the time that sleeping and waking by an interrupt takes on a
+/// virtual machine. The download of a 1080p frame takes less: a full ring moves 92 GB/s with polling, and 75 GB/s if
+/// threads sleep at once.
 const LOOKOUT: Duration = Duration::from_micros(50);
 
-/// The streams that frames pass, one behind the other, and the one that says that they have.
+/// The streams of the three stages, and the stream of arrivals.
 pub(super) struct Streams {
     pub upload: Arc<CudaStream>,
     pub compute: Arc<CudaStream>,
     pub download: Arc<CudaStream>,
-    /// What threads sleep on: the GPU raises an interrupt for them, and a stream that does stands still for 5 µs, in which a
-    /// tenth of a frame of 1080p could come down.
+    /// The stream whose events threads sleep on. The GPU raises an interrupt for such an event, which stops its stream
+    /// for 5 µs: a tenth of the download of a 1080p frame.
     pub arrival: Arc<CudaStream>,
 }
 
@@ -46,38 +46,38 @@ impl Streams {
     }
 }
 
-/// What is done with a frame on its way.
+/// The operation on a frame.
 #[derive(Clone, Copy)]
-pub(super) enum Way<'a> {
-    /// It is equalized.
+pub(super) enum Operation<'a> {
+    /// Equalizes it.
     Equalize,
-    /// The same, but its samples are those that the slot's pinned memory still holds.
+    /// Equalizes the samples that the slot's pinned memory still holds, in place of the frame's.
     EqualizeStaged,
-    /// It is sent through this curve, and not remembered.
-    SendThrough(&'a Arc<Curve>),
-    /// It is remembered, and stays as it is.
+    /// Maps it through this curve, and leaves the history as it is.
+    ApplyCurve(&'a Arc<Curve>),
+    /// Adds it to the history, and returns it unchanged.
     WarmUp,
 }
 
-/// A frame on its way, and the buffer that it comes down into once its curve is known.
+/// A frame under way, and the target of its download once its curve is known.
 struct UnderWay {
     frame: Frame,
     task: Task,
     readback: ReadbackLayout,
-    /// The curve that it is sent through, if it was given one.
-    given: Option<Arc<Curve>>,
-    /// Whether it is remembered only.
+    /// The curve that the caller supplied, if any.
+    supplied_curve: Option<Arc<Curve>>,
+    /// Whether it is only added to the history.
     warms_up: bool,
-    /// Its number in the history, if it is in there.
+    /// Its number in the history, if it is added to it.
     number: Option<u64>,
     target: Option<PinnedBuffer>,
 }
 
-/// A frame that has come down.
+/// A frame that was downloaded.
 pub struct Collected {
     /// The frame, equalized.
     pub frame: Frame,
-    /// What was counted of it, if that is read back.
+    /// Its counts, if they are read back.
     pub counts: Option<Arc<Counts>>,
     /// Its curve, or those of its tiles one after the other: an entry for each code. `None` unless it is read back.
     pub curves: Option<Arc<[u16]>>,
@@ -87,9 +87,9 @@ pub(super) struct Slot {
     gpu: Arc<Gpu>,
     streams: Arc<Streams>,
     pool: PinnedPool,
-    /// Where frames are copied to that lie where the copy engines do not reach; `None` until there is one.
+    /// The pinned copy of frames in pageable memory; `None` until there is one.
     staging: Option<PinnedBuffer>,
-    picture: Picture,
+    picture: DevicePicture,
     /// Bytes of a buffer that its frames come down into.
     buffer_bytes: usize,
     uploaded: CudaEvent,
@@ -101,12 +101,12 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// An idle slot for frames of this layout, with buffers of so many bytes.
+    /// An idle slot for frames of this layout, with buffers of `buffer_bytes` bytes.
     pub fn new(
         gpu: &Arc<Gpu>,
         streams: &Arc<Streams>,
         pool: &PinnedPool,
-        (layout, buffer_bytes): (&Layout, usize),
+        (layout, buffer_bytes): (&BufferLayout, usize),
         origin: Option<&Arc<CudaEvent>>,
     ) -> Result<Self, Error> {
         let event = |flags| gpu.context.new_event(flags).doing("making an event");
@@ -115,7 +115,7 @@ impl Slot {
             streams: streams.clone(),
             pool: pool.clone(),
             staging: None,
-            picture: Picture::on(&streams.compute, gpu, layout, buffer_bytes)?,
+            picture: DevicePicture::on(&streams.compute, gpu, layout, buffer_bytes)?,
             buffer_bytes,
             uploaded: event(None)?,
             computed: event(None)?,
@@ -131,36 +131,44 @@ impl Slot {
         self.buffer_bytes
     }
 
-    /// Whether it was made for this layout, and buffers of so many bytes.
-    pub fn fits(&self, layout: &Layout, buffer_bytes: usize) -> bool {
+    /// Whether it was made for this layout, and buffers of `buffer_bytes` bytes.
+    pub fn fits(&self, layout: &BufferLayout, buffer_bytes: usize) -> bool {
         self.picture.layout() == layout && self.buffer_bytes == buffer_bytes
     }
 
-    /// Enqueues the way of `frame` up, and through the kernels up to its curve. Samples where the copy engines do not reach
-    /// are copied on the way. With `refused` the driver is made to refuse a launch.
+    /// Enqueues the upload of `frame` and its kernels up to the curve. Samples in pageable memory are first copied into
+    /// pinned memory. With `refused` the driver refuses a launch.
     pub fn begin(
         &mut self,
         frame: Frame,
         history: &mut History,
         task: Task,
-        way: Way<'_>,
+        operation: Operation<'_>,
         refused: bool,
     ) -> Result<(), Error> {
         assert!(self.under_way.is_none());
-        // Copies do not bind it, and the slot may have been another thread's before.
+        // Copies do not bind it, and another thread may have used the slot before.
         self.gpu.context.bind_to_thread().doing("binding the context")?;
         let streams = self.streams.clone();
         let Streams { upload, compute, .. } = &*streams;
         let bytes = self.picture.layout().bytes();
-        let given = if let Way::SendThrough(curve) = way { Some(curve.clone()) } else { None };
-        let task = if given.is_some() { task.reading_back(Readback::Nothing) } else { task };
+        let supplied_curve = if let Operation::ApplyCurve(curve) = operation { Some(curve.clone()) } else { None };
+        let task = if supplied_curve.is_some() { task.reading_back(Readback::Nothing) } else { task };
         let readback = ReadbackLayout::of(self.picture.layout(), &task);
-        let warms_up = matches!(way, Way::WarmUp);
-        // From here on the buffers are the device's, also if something fails: `drop` waits.
-        let under_way = UnderWay { frame, task, readback, given: given.clone(), warms_up, number: None, target: None };
+        let warms_up = matches!(operation, Operation::WarmUp);
+        // From here on the device may access the buffers, also after an error: `drop` waits.
+        let under_way = UnderWay {
+            frame,
+            task,
+            readback,
+            supplied_curve: supplied_curve.clone(),
+            warms_up,
+            number: None,
+            target: None,
+        };
         self.under_way = Some(under_way);
 
-        if let Way::EqualizeStaged = way { self.upload(0..bytes) } else { self.gather_and_upload() }?;
+        if let Operation::EqualizeStaged = operation { self.upload(0..bytes) } else { self.gather_and_upload() }?;
         self.mark(|marks| marks.upload.end(upload))?;
         self.uploaded.record(upload).doing("recording an event")?;
 
@@ -169,8 +177,8 @@ impl Slot {
         if refused {
             self.picture.fail(&task)?;
         }
-        let number = match &given {
-            Some(curve) => self.picture.give(curve, &task).map(|()| None)?,
+        let number = match &supplied_curve {
+            Some(curve) => self.picture.supply_curve(curve, &task).map(|()| None)?,
             None => Some(self.picture.analyze(history, &task)?),
         };
         if let Some(under_way) = &mut self.under_way {
@@ -179,8 +187,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Enqueues the way of the frame through its curve and down into `target`. It has waited for the frames that
-    /// `history` knows of behind it.
+    /// Enqueues the mapping of the frame and its download into `target`. `history` has the frames of its look-ahead.
     pub fn complete(&mut self, target: PinnedBuffer, history: &History) -> Result<(), Error> {
         assert!(target.len() >= self.buffer_bytes);
         let streams = self.streams.clone();
@@ -195,7 +202,7 @@ impl Slot {
                 let waited = (history.latest_number() - number) as u32;
                 self.picture.choose(history, &task, number, waited)?;
             }
-            // A curve that was given is one for the whole frame.
+            // A supplied curve is one for the whole frame.
             let locally = number.is_some() && task.tiles(self.picture.layout()).is_some();
             self.picture.apply(&task, locally)?;
             self.picture.copy_curves(&readback)?;
@@ -211,11 +218,10 @@ impl Slot {
         self.downloaded.record(download).doing("recording an event")
     }
 
-    /// Waits until the frame is down: for a moment awake, and then asleep, which leaves the core to the decoder and the
-    /// encoder.
+    /// Waits for the download: first polls, then sleeps, which leaves the core to the decoder and the encoder.
     fn wait(&self) -> Result<(), Error> {
         let doing = "equalizing a frame";
-        // Asking does not bind it.
+        // Queries do not bind it.
         self.gpu.context.bind_to_thread().doing("binding the context")?;
         let begin = Instant::now();
         while begin.elapsed() < LOOKOUT {
@@ -230,8 +236,7 @@ impl Slot {
         self.arrived.synchronize().doing(doing)
     }
 
-    /// Sends the planes up that travel: from where they lie, if the copy engines reach them there, be it on this GPU, else
-    /// by way of the staging buffer.
+    /// Uploads the planes: in place, if they are pinned or on this GPU, else through the staging buffer.
     fn gather_and_upload(&mut self) -> Result<(), Error> {
         let frame = self.under_way.as_ref().expect("a frame under way").frame.clone();
         let planes = &frame.planes()[self.picture.layout().planes()];
@@ -241,41 +246,40 @@ impl Slot {
         self.stage_and_upload(planes)
     }
 
-    /// Whether the copy engines can read a plane where it lies: pinned or on this GPU, top row first, and with rows no
-    /// further apart than they count.
+    /// Whether the copy engines can read a plane in place: it is pinned or on this GPU, top row first, and its pitch is
+    /// not too large.
     fn reaches(&self, plane: &Plane) -> bool {
         let pitch = plane.row_bytes()..=self.gpu.most_pitch();
         (plane.memory().is_pinned() || self.address(plane).is_some())
             && (plane.is_contiguous() || usize::try_from(plane.stride()).is_ok_and(|stride| pitch.contains(&stride)))
     }
 
-    /// Where a plane lies on this GPU, if it does.
+    /// The address of a plane on this GPU; `None` if it is not there.
     fn address(&self, plane: &Plane) -> Option<u64> {
         let OnDevice { context, address } = plane.on_device()?;
         (context == self.gpu.context.cu_ctx() as usize).then_some(address)
     }
 
-    /// Sends planes up from where they lie, in pinned memory, without the padding between rows; those on this GPU are
-    /// copied there.
+    /// Uploads planes from pinned memory, or copies them on this GPU, without the padding between rows.
     fn upload_in_place(&mut self, planes: &[Plane]) -> Result<(), Error> {
         let layout = self.picture.layout().clone();
         let stream = &self.streams.upload;
         self.mark(|marks| marks.upload.begin(stream))?;
         for (plane, span) in planes.iter().zip(layout.spans()) {
-            // Asking what lies on the GPU for its bytes would bring it down.
+            // `contiguous` would download a plane that is on the GPU.
             let address = self.address(plane);
             let bytes = if address.is_none() { plane.contiguous() } else { None };
             let mut target = self.picture.pixels.slice_mut(span.start..span.start + span.bytes());
             let (device, _order) = target.device_ptr_mut(stream);
             let copied = match bytes {
-                // SAFETY: both sides have these bytes. The plane is pinned, nobody writes to shared planes, and the
+                // SAFETY: both sides have these bytes. The plane is pinned, shared planes are never written, and the
                 // frame under way keeps it until `finish` or `drop` has waited; the device buffer is idle.
                 Some(bytes) => unsafe { result::memcpy_htod_async(device, bytes, stream.cu_stream()) },
                 None => {
-                    let from = address.map_or_else(|| Place::Host(plane.row(0).as_ptr()), Place::Device);
+                    let from = address.map_or_else(|| RowsAddress::Host(plane.row(0).as_ptr()), RowsAddress::Device);
                     let copy = rows_to_device(plane, from, device);
                     // SAFETY: `Plane` has checked that every row lies in its memory, and the span has as many rows of
-                    // as many bytes; all else as above. Memory on the GPU was written before anybody saw the plane. The
+                    // as many bytes; all else as above. Memory on the GPU was written before the plane was made. The
                     // driver reads `copy` before it returns, and `begin` has bound the context to this thread.
                     unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.cu_stream()) }.result()
                 }
@@ -285,8 +289,8 @@ impl Slot {
         Ok(())
     }
 
-    /// Copies planes into the staging buffer, without the padding between rows, and sends each piece up once it is
-    /// copied: the bus need not wait for the last row, nor the CPU for the bus.
+    /// Copies planes into the staging buffer, without the padding between rows, and uploads each piece as soon as it is
+    /// copied, so that copy and upload overlap.
     fn stage_and_upload(&mut self, planes: &[Plane]) -> Result<(), Error> {
         for plane in planes {
             plane.memory().bring_down().map_err(|error| Error::Refused { reason: error.to_string() })?;
@@ -327,7 +331,8 @@ impl Slot {
         let mut target = self.picture.pixels.slice_mut(bytes.clone());
         let (device, _order) = target.device_ptr_mut(stream);
         // SAFETY: both sides have these bytes. `staging` is pinned and belongs to this slot, which does not write them
-        // again before `finish` or `drop` has waited; the device buffer is idle, as the slot's last frame came down.
+        // again before `finish` or `drop` has waited; the device buffer is idle, as the slot's last frame was
+        // downloaded.
         unsafe { result::memcpy_htod_async(device, &staging[bytes], stream.cu_stream()) }.doing("copying to the device")
     }
 
@@ -341,8 +346,8 @@ impl Slot {
         let target = &mut target.expect("a frame on its way down")[bytes.clone()];
         let pixels = self.picture.pixels.slice(bytes);
         let (device, _order) = pixels.device_ptr(stream);
-        // SAFETY: both sides have these bytes. `target` is pinned, and nobody looks at it before `finish` or `drop` has
-        // waited; the kernels that write the device buffer come before, by way of `computed`.
+        // SAFETY: both sides have these bytes. `target` is pinned, and is not read before `finish` or `drop` has
+        // waited; the stream has waited for the kernels that write the device buffer (`computed`).
         unsafe { result::memcpy_dtoh_async(target, device, stream.cu_stream()) }.doing("copying from the device")
     }
 
@@ -351,15 +356,15 @@ impl Slot {
         self.marks.as_ref().map_or(Ok(()), record)
     }
 
-    /// Waits for the frame under way: it, equalized, and when its stages ran if the slot was made to say so.
+    /// Waits for the frame under way. Returns it equalized, with its timeline if the slot records one.
     pub fn finish(&mut self) -> Result<(Collected, Option<Timeline>), Error> {
         self.wait()?;
         let timeline = self.marks.as_ref().map(Marks::timeline).transpose()?;
-        let UnderWay { frame, target, readback, given, warms_up, .. } =
+        let UnderWay { frame, target, readback, supplied_curve, warms_up, .. } =
             self.under_way.take().expect("a frame under way");
         let target = target.expect("a frame on its way down");
         let counts = readback.read_counts(&target);
-        let curves = match given {
+        let curves = match supplied_curve {
             Some(curve) => Some(curve.codes().into()),
             None => readback.read_curves(&target),
         };
@@ -381,10 +386,10 @@ impl Slot {
 }
 
 impl Drop for Slot {
-    /// Waits for copies under way: they must not find their memory in other hands.
+    /// Waits for copies under way: their memory must not be reused before.
     fn drop(&mut self) {
         if self.under_way.is_some() {
-            // If waiting fails, the context is broken and its copies have come to an end.
+            // If waiting fails, the context is broken and its copies have ended.
             let Streams { upload, compute, download, .. } = &*self.streams;
             for stream in [upload, compute, download] {
                 let _ = stream.synchronize();
@@ -394,13 +399,13 @@ impl Drop for Slot {
 }
 
 /// The copy of a plane, whose first row is `from`, to `device`, where its rows follow each other without padding.
-fn rows_to_device(plane: &Plane, from: Place, device: sys::CUdeviceptr) -> sys::CUDA_MEMCPY2D {
-    // A single row has no pitch to speak of.
+fn rows_to_device(plane: &Plane, from: RowsAddress, device: sys::CUdeviceptr) -> sys::CUDA_MEMCPY2D {
+    // The stride of a single row has no meaning.
     let pitch = if plane.rows() == 1 { plane.row_bytes() } else { plane.stride().unsigned_abs() };
-    copy_of_rows((from, pitch), (Place::Device(device), plane.row_bytes()), plane.row_bytes(), plane.rows())
+    copy_of_rows((from, pitch), (RowsAddress::Device(device), plane.row_bytes()), plane.row_bytes(), plane.rows())
 }
 
-/// Copies some rows of a plane, one after the other without padding.
+/// Copies rows of a plane into `target`, without padding.
 fn gather(plane: &Plane, rows: Range<usize>, target: &mut [u8]) {
     let row_bytes = plane.row_bytes();
     match plane.contiguous() {

@@ -1,56 +1,55 @@
-//! The hook for kernels from outside `cuda`: they may count a frame and make its plain curve in place of the kernels of
-//! `kernels/`. A [`KernelChoice`] is given to `Gpu::open_with`, which loads it; `Picture` then asks [`StageKernels`]
-//! before each of the two stages.
+//! The interface for kernels from outside `cuda`, which count a frame or make its plain curve in place of the kernels
+//! of `kernels/`. `Gpu::open_with` loads a [`KernelChoice`]; `DevicePicture` then calls [`StageKernels`] in these two
+//! stages.
 
 use super::error::Error;
-use super::layout::Layout;
+use super::layout::BufferLayout;
 use crate::spec::{Levels, Rect, Strength};
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// Which kernels do a stage in place of the product's. They give the same bytes.
+/// A choice of kernels for the stages. They give the same bytes as the product's.
 pub trait KernelChoice: fmt::Debug + Send + Sync {
-    /// Prepares them for the GPU of this context, which has this number of multiprocessors; `None` if no stage was chosen.
+    /// Prepares the kernels for the GPU of this context; `None` if none was chosen for any stage.
     ///
     /// # Errors
-    /// When there are no such kernels, or no such launches of them.
+    /// When the choice is invalid, or the kernels cannot be loaded.
     fn load(&self, context: &Arc<CudaContext>, multiprocessors: u32) -> Result<Option<Box<dyn StageKernels>>, Error>;
 }
 
-/// The chosen kernels of one GPU. A stage returns false if it was not chosen and has done nothing: the product's kernel
-/// does it then.
+/// The chosen kernels on one GPU. A stage returns false if no kernel was chosen for it; then the product's kernel runs.
 pub trait StageKernels: Send + Sync {
     /// Enqueues the counting of `picture.plane` into `picture.counts`, which are zero.
     ///
     /// # Errors
     /// When there is no such launch, or it fails.
-    fn count(&self, picture: Stage<'_>) -> Result<bool, Error>;
+    fn count(&self, picture: StageBuffers<'_>) -> Result<bool, Error>;
 
     /// Enqueues the plain curve of `picture.counts`, and sets the counts to zero for the next frame.
     ///
     /// # Errors
     /// When there is no such launch, or it fails.
-    fn make_curve(&self, picture: Stage<'_>) -> Result<bool, Error>;
+    fn make_curve(&self, picture: StageBuffers<'_>) -> Result<bool, Error>;
 }
 
-/// What a stage of one picture works on. All buffers belong to `stream`.
-pub struct Stage<'a> {
+/// The buffers and parameters of a stage. All buffers belong to `stream`.
+pub struct StageBuffers<'a> {
     pub stream: Arc<CudaStream>,
-    pub layout: Layout,
-    /// The samples that are counted: the luma of the frame with what lies beside it, or the luminance made of RGB.
+    pub layout: BufferLayout,
+    /// The samples that are counted: the plane of the stored luma, or the luminance of RGB.
     pub plane: &'a mut CudaSlice<u8>,
-    /// Whether `plane` is luminance made of RGB.
+    /// Whether `plane` is the luminance of RGB.
     pub is_made: bool,
-    /// The part of the picture that is counted, in pixels.
+    /// The region that is counted, in pixels.
     pub counted: Rect,
     pub levels: Levels,
     pub strength: Strength,
-    /// One for each code.
+    /// A count for each code.
     pub counts: &'a mut CudaSlice<u32>,
     /// What each code becomes.
     pub curve: &'a mut CudaSlice<u16>,
-    /// Whatever the stage keeps for this picture from frame to frame.
-    pub kept: &'a mut Option<Box<dyn Any + Send>>,
+    /// The stage's own state for this picture, from frame to frame.
+    pub state: &'a mut Option<Box<dyn Any + Send>>,
 }

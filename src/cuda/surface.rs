@@ -1,59 +1,66 @@
-//! Pictures that a decoder on this GPU has made: luma is copied into memory of ours beside it, as the decoder's own may
-//! only be read and is wanted back, and stays on the GPU until it is equalized. Chroma comes down, for the encoder.
+//! The memory of decoded frames. A decoder on the CPU writes into pinned memory of [`InputPool`].
+//!
+//! Pictures of a decoder on this GPU are copied: luma within the GPU, where it stays until it is equalized, because the
+//! decoder reuses its own memory; chroma to the host, for the encoder.
 #![allow(unsafe_code, reason = "copies between addresses that a decoder gives")]
 
 use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::pinned::{PinnedBuffer, PinnedPool};
-use super::rows::{Place, copy_of_rows};
-use crate::frame::{Adopted, DeviceRows, HostBuffer, HostPool, Memory, OnDevice, Surface};
+use super::rows::{RowsAddress, copy_of_rows};
+use crate::frame::{Adopted, Buffer, DeviceRows, HostBuffer, HostPool, Memory, OnDevice, PixelFormat, Pool, Surface};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, result, sys};
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The most bytes of the GPU's memory that frames wait in: 258 frames of 8-bit luma at 1080p, 64 at 4K.
+/// The most bytes that are pinned for uploads: pinned memory is never swapped out, so other programs lack it. A decoder
+/// on 16 threads may hold 40 frames, which are 83 MB of 8-bit luma at 1080p and 332 MB at 4K.
+const MOST_FOR_INPUT: usize = 512 << 20;
+
+/// The most bytes of GPU memory for waiting frames: 258 frames of 8-bit luma at 1080p, 64 at 4K.
 const MOST_ON_DEVICE: usize = 512 << 20;
 
-/// Takes pictures over from a decoder.
+/// Copies pictures from a decoder.
 pub(super) struct SurfaceImporter {
-    shelf: Arc<LumaPool>,
-    /// What adopting a picture consists of, after the decoder's work.
+    pool: Arc<LumaPool>,
+    /// The stream of the copies, after the decoder's work.
     stream: Arc<CudaStream>,
-    /// Where chroma comes down; whoever takes it apart gives it back at once.
+    /// Buffers for downloaded chroma, each in use only until Cb and Cr are separated.
     pairs: PinnedPool,
 }
 
 impl SurfaceImporter {
-    /// Ready to take pictures over.
+    /// An importer for pictures of decoders on this GPU.
     ///
     /// # Errors
     /// When a stream cannot be made.
     pub fn new(gpu: &Arc<Gpu>) -> Result<Self, Error> {
         let stream = || gpu.context.new_stream().doing("making a stream");
-        let shelf = LumaPool {
+        let pool = LumaPool {
             gpu: gpu.clone(),
-            down: stream()?,
+            download: stream()?,
             idle: Mutex::default(),
-            in_all: AtomicUsize::new(0),
+            allocated_bytes: AtomicUsize::new(0),
             host: HostPool::default(),
         };
-        Ok(SurfaceImporter { shelf: Arc::new(shelf), stream: stream()?, pairs: PinnedPool::new(&gpu.context) })
+        Ok(SurfaceImporter { pool: Arc::new(pool), stream: stream()?, pairs: PinnedPool::new(&gpu.context) })
     }
 
-    /// Takes a picture over, waiting until its samples lie where they are to; `None` when it belongs to another context,
-    /// as much waits on the GPU as may, or the GPU refuses.
+    /// Copies a picture, and waits until its samples are copied; `None` when it belongs to another context, when the
+    /// memory for waiting frames is used up, or when a call fails.
     ///
     /// # Safety
     /// As for [`Pool::adopt`](crate::frame::Pool::adopt).
     pub unsafe fn adopt(&self, surface: &Surface) -> Option<Adopted> {
-        if surface.context != self.shelf.context() {
+        if surface.context != self.pool.context() {
             return None;
         }
-        let luma = LumaPool::lend(&self.shelf, &surface.luma, surface.stride)?;
+        let luma = LumaPool::take_rows(&self.pool, &surface.luma, surface.stride)?;
         let mut pairs = self.pairs.take(surface.pairs.row_bytes * surface.pairs.rows).ok()?;
-        // SAFETY: by the caller's promise; luma and pairs are new, and as long as the surface asks for.
+        // SAFETY: by the caller's promise; luma and pairs are new, and as long as those of the surface.
         let copied = unsafe { self.enqueue(surface, &luma.rows, &mut pairs) };
-        // Also after an error: what has been enqueued before it must not find the memory in other hands.
+        // Also after an error: copies that were enqueued before it still use the memory.
         let done = self.stream.synchronize().doing("copying a decoded picture");
         copied.and(done).ok()?;
         Some(Adopted { luma: Arc::new(luma), pairs: Box::new(pairs) })
@@ -66,21 +73,21 @@ impl SurfaceImporter {
     /// of its pairs, and nothing else touches either until the stream has been waited for.
     unsafe fn enqueue(&self, surface: &Surface, luma: &DeviceRows, pairs: &mut PinnedBuffer) -> Result<(), Error> {
         let doing = "copying a decoded picture";
-        let gpu = &self.shelf.gpu;
+        let gpu = &self.pool.gpu;
         gpu.context.bind_to_thread().doing(doing)?;
         let decoded = gpu.context.new_event(None).doing("making an event")?;
         // SAFETY: the event is of this context, and so is the stream, by the caller's promise.
         unsafe { result::event::record(decoded.cu_event(), surface.stream as sys::CUstream) }.doing(doing)?;
         self.stream.wait(&decoded).doing("ordering streams")?;
         if surface.shift > 0 {
-            // SAFETY: by the caller's promise. Rows of both begin at whole vectors, or the launcher refuses; the
-            // decoder's pitch and ours leave room for whole vectors behind each row.
+            // SAFETY: by the caller's promise. Rows of both begin at whole vectors, or the launcher refuses; both
+            // pitches leave room for whole vectors behind each row.
             unsafe { gpu.kernels.surface()?.launch(&self.stream, &surface.luma, luma, surface.shift)? };
         } else {
             // SAFETY: by the caller's promise, both sides have these rows.
-            unsafe { self.copy(&surface.luma, (Place::Device(luma.address), luma.pitch)) }?;
+            unsafe { self.copy(&surface.luma, (RowsAddress::Device(luma.address), luma.pitch)) }?;
         }
-        let below = (Place::Host(pairs.as_mut_ptr()), surface.pairs.row_bytes);
+        let below = (RowsAddress::Host(pairs.as_mut_ptr()), surface.pairs.row_bytes);
         // SAFETY: as above; the host's side is as long as the rows without padding.
         unsafe { self.copy(&surface.pairs, below) }
     }
@@ -90,21 +97,21 @@ impl SurfaceImporter {
     /// # Safety
     /// They lie in memory of this context, `to` has room for them, and nothing else touches it until the stream has been
     /// waited for. The context is bound.
-    unsafe fn copy(&self, rows: &DeviceRows, to: (Place, usize)) -> Result<(), Error> {
-        let copy = copy_of_rows((Place::Device(rows.address), rows.pitch), to, rows.row_bytes, rows.rows);
+    unsafe fn copy(&self, rows: &DeviceRows, to: (RowsAddress, usize)) -> Result<(), Error> {
+        let copy = copy_of_rows((RowsAddress::Device(rows.address), rows.pitch), to, rows.row_bytes, rows.rows);
         // SAFETY: by the caller's promise; the driver reads `copy` before it returns.
         unsafe { sys::cuMemcpy2DAsync_v2(&copy, self.stream.cu_stream()) }.result().doing("copying a decoded picture")
     }
 }
 
-/// Memory on the GPU for frames that wait, used again when the last holder lets go.
+/// A pool of GPU memory for waiting frames. A buffer returns to it when its last reference is dropped.
 struct LumaPool {
     gpu: Arc<Gpu>,
-    /// What is asked for on the host all the same comes down here.
-    down: Arc<CudaStream>,
+    /// The stream of downloads, for planes that are read on the host.
+    download: Arc<CudaStream>,
     idle: Mutex<Vec<CudaSlice<u8>>>,
     /// Bytes that are allocated, idle or not.
-    in_all: AtomicUsize,
+    allocated_bytes: AtomicUsize,
     host: HostPool,
 }
 
@@ -114,65 +121,65 @@ impl LumaPool {
         self.gpu.context.cu_ctx() as usize
     }
 
-    /// Memory for rows like these at another pitch, its content unspecified; `None` when there is none left.
-    fn lend(shelf: &Arc<LumaPool>, rows: &DeviceRows, pitch: usize) -> Option<OnGpu> {
-        let buffer = shelf.take(pitch * rows.rows)?;
-        let address = buffer.device_ptr(&shelf.down).0;
+    /// Memory for rows like `rows` at another pitch, with unspecified content; `None` when the pool is used up.
+    fn take_rows(pool: &Arc<LumaPool>, rows: &DeviceRows, pitch: usize) -> Option<DeviceLuma> {
+        let buffer = pool.take(pitch * rows.rows)?;
+        let address = buffer.device_ptr(&pool.download).0;
         let rows = DeviceRows { address, pitch, ..*rows };
-        Some(OnGpu { rows, buffer: Some(buffer), host: OnceLock::new(), shelf: shelf.clone() })
+        Some(DeviceLuma { rows, buffer: Some(buffer), host: OnceLock::new(), pool: pool.clone() })
     }
 
     fn take(&self, len: usize) -> Option<CudaSlice<u8>> {
-        // Freeing takes a context that is bound.
+        // Freeing requires a bound context.
         self.gpu.context.bind_to_thread().ok()?;
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whatever is of another size was made for another size of picture.
+        // Buffers of another length are for another size of picture.
         for other in idle.extract_if(.., |buffer| buffer.len() != len) {
-            self.in_all.fetch_sub(other.len(), Ordering::Relaxed);
+            self.allocated_bytes.fetch_sub(other.len(), Ordering::Relaxed);
         }
         if let Some(buffer) = idle.pop() {
             return Some(buffer);
         }
-        if self.in_all.load(Ordering::Relaxed) + len > MOST_ON_DEVICE {
+        if self.allocated_bytes.load(Ordering::Relaxed) + len > MOST_ON_DEVICE {
             return None;
         }
         // SAFETY: only bytes that the copy of a surface has written are read.
-        let buffer = unsafe { self.down.alloc(len) }.ok()?;
-        // From now on other streams may use it too.
-        self.down.synchronize().ok()?;
-        self.in_all.fetch_add(len, Ordering::Relaxed);
+        let buffer = unsafe { self.download.alloc(len) }.ok()?;
+        // Allocation is ordered on `download`; after this other streams may use the buffer too.
+        self.download.synchronize().ok()?;
+        self.allocated_bytes.fetch_add(len, Ordering::Relaxed);
         Some(buffer)
     }
 }
 
 impl Drop for LumaPool {
     fn drop(&mut self) {
-        // The thread may be an encoder's, which has never seen the context; a failure cannot be reported from here.
+        // The thread may be an encoder's, to which the context is not bound; a failure cannot be reported from here.
         let _ = self.gpu.context.bind_to_thread();
     }
 }
 
-/// Rows on the GPU; their memory goes back to the shelf when dropped. Whoever enqueues a copy of them holds on to them
-/// until it is done.
-struct OnGpu {
+/// Luma on the GPU; its memory returns to the pool when dropped. Code that enqueues a copy of it must keep it until the
+/// copy is done.
+struct DeviceLuma {
     rows: DeviceRows,
     /// `None` only while it is being dropped.
     buffer: Option<CudaSlice<u8>>,
-    /// The same on the host, from the first request for it on.
+    /// The same rows on the host, after the first read there.
     host: OnceLock<HostBuffer>,
-    shelf: Arc<LumaPool>,
+    pool: Arc<LumaPool>,
 }
 
-impl OnGpu {
+impl DeviceLuma {
     /// A copy on the host, at the same pitch.
     fn copy_down(&self) -> Result<HostBuffer, Error> {
         let doing = "bringing a picture down";
-        let mut host = self.shelf.host.take(self.size());
-        self.shelf.gpu.context.bind_to_thread().doing(doing)?;
+        let mut host = self.pool.host.take(self.size());
+        self.pool.gpu.context.bind_to_thread().doing(doing)?;
         let DeviceRows { address, pitch, row_bytes, rows } = self.rows;
-        let below = (Place::Host(host.as_mut_ptr()), pitch);
-        let copy = copy_of_rows((Place::Device(address), pitch), below, row_bytes, rows);
-        let stream = &self.shelf.down;
+        let below = (RowsAddress::Host(host.as_mut_ptr()), pitch);
+        let copy = copy_of_rows((RowsAddress::Device(address), pitch), below, row_bytes, rows);
+        let stream = &self.pool.download;
         // SAFETY: both sides have these rows. They were written before `adopt` returned and are only read since; the
         // host's side is waited for below. The driver reads `copy` before it returns, and the context is bound.
         let copied = unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.cu_stream()) }.result();
@@ -182,7 +189,7 @@ impl OnGpu {
     }
 }
 
-impl Memory for OnGpu {
+impl Memory for DeviceLuma {
     fn bytes(&self) -> &[u8] {
         self.host.get_or_init(|| self.copy_down().unwrap_or_else(|error| panic!("{error}")))
     }
@@ -192,7 +199,7 @@ impl Memory for OnGpu {
     }
 
     fn on_device(&self) -> Option<OnDevice> {
-        Some(OnDevice { context: self.shelf.context(), address: self.rows.address })
+        Some(OnDevice { context: self.pool.context(), address: self.rows.address })
     }
 
     fn is_on_host(&self) -> bool {
@@ -202,16 +209,64 @@ impl Memory for OnGpu {
     fn bring_down(&self) -> anyhow::Result<()> {
         if !self.is_on_host() {
             let host = self.copy_down()?;
-            // Another thread may have been faster, with the same bytes.
+            // Another thread may have set it first, with the same bytes.
             let _ = self.host.set(host);
         }
         Ok(())
     }
 }
 
-impl Drop for OnGpu {
+impl Drop for DeviceLuma {
     fn drop(&mut self) {
-        let mut idle = self.shelf.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.extend(self.buffer.take());
+    }
+}
+
+/// Memory for frames that will be uploaded: pinned up to a bound, then pageable, which uploads a little slower. Pinning
+/// takes 0.3 ms per megabyte, once per buffer. Luma that was decoded on the GPU is not uploaded.
+pub struct InputPool {
+    gpu: Arc<Gpu>,
+    pinned: PinnedPool,
+    beyond: HostPool,
+    /// Set on the first picture of a decoder on the GPU; `None` inside if it cannot be made.
+    surfaces: OnceLock<Option<SurfaceImporter>>,
+    with_chroma: bool,
+}
+
+impl InputPool {
+    /// For frames whose chroma is uploaded too if `with_chroma`.
+    pub(super) fn new(gpu: &Arc<Gpu>, with_chroma: bool) -> Self {
+        InputPool {
+            gpu: gpu.clone(),
+            pinned: PinnedPool::new(&gpu.context),
+            beyond: HostPool::default(),
+            surfaces: OnceLock::new(),
+            with_chroma,
+        }
+    }
+}
+
+impl Pool for InputPool {
+    fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
+        let pinned = self.pinned.take_idle(len).or_else(|| {
+            // Threads that allocate at the same time may exceed the bound by a buffer each.
+            let fits = self.pinned.pinned_bytes() + len <= MOST_FOR_INPUT;
+            if fits { self.pinned.pin(len).ok() } else { None }
+        });
+        Ok(match pinned {
+            Some(pinned) => Box::new(pinned),
+            None => Box::new(self.beyond.take(len)),
+        })
+    }
+
+    fn planes(&self, format: PixelFormat) -> Range<usize> {
+        format.rewritten_planes(self.with_chroma)
+    }
+
+    unsafe fn adopt(&self, surface: &Surface) -> Option<Adopted> {
+        let surfaces = self.surfaces.get_or_init(|| SurfaceImporter::new(&self.gpu).ok()).as_ref()?;
+        // SAFETY: by the caller's promise.
+        unsafe { surfaces.adopt(surface) }
     }
 }

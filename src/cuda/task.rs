@@ -1,12 +1,13 @@
-//! What is to be done with a frame on the GPU. A task is made for a frame, and checked against the buffers that it meets:
-//! the kernels take its levels and its region on trust.
+//! The parameters of one frame on the GPU. A task is made for a frame, and is checked against the buffers that it is
+//! used with, because the kernels do not check levels and region.
 
-use super::layout::Layout;
+use super::layout::{Arrangement, BufferLayout};
+use super::tuning;
 use crate::frame::Frame;
 use crate::spec::clahe::{TileBins, Tiles};
-use crate::spec::{Gain, Levels, Method, Plateau, Rect, Settings, Weights};
+use crate::spec::{self, Gain, Levels, Method, Plateau, Rect, Settings, Weights};
 
-/// What comes down with a frame beside its samples.
+/// The data that is downloaded with a frame's samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Readback {
     /// Nothing.
@@ -18,27 +19,26 @@ pub enum Readback {
     Everything,
 }
 
-/// What is to be done with a frame.
+/// The parameters of one frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
-    /// Which codes of its luminance are levels.
+    /// The codes of its luminance that are levels.
     pub(super) levels: Levels,
-    /// How RGB makes luminance.
+    /// The weights of R, G and B in the luminance.
     pub(super) weights: Weights,
-    /// How it is equalized.
+    /// The settings of the equalization.
     pub(super) settings: Settings,
-    /// The part that is counted, which lies in a picture of this size.
+    /// The region that is counted, within `size`.
     pub(super) counted: Rect,
     size: (usize, usize),
-    /// How many samples are counted.
+    /// The number of samples that are counted.
     pub(super) samples: u64,
-    /// What comes down with it.
+    /// The data that is downloaded with it.
     pub(super) readback: Readback,
 }
 
 impl Task {
-    /// To equalize `frame`, with the samples in `counted` counted as far as it lies in the frame, or all of them if none
-    /// of it does.
+    /// Equalizes `frame`. Counts the samples of `counted` that lie in the frame, or the whole frame if none of them do.
     pub fn new(frame: &Frame, settings: Settings, counted: Rect) -> Self {
         let size = (frame.width(), frame.height());
         let (levels, weights) = (frame.levels(), frame.weights());
@@ -47,7 +47,8 @@ impl Task {
         Task { levels, weights, settings, counted, size, samples, readback: Readback::Nothing }
     }
 
-    /// To take in `samples` samples of these levels that were counted elsewhere, of a picture of this size.
+    /// Adds the counts of another backend to the history: of `samples` samples of these levels, from a picture of this
+    /// size.
     pub(super) fn for_counts(levels: Levels, size: (usize, usize), settings: Settings, samples: u64) -> Self {
         let (weights, counted) = (Weights::BT601, Rect::whole(size));
         Task { levels, weights, settings, counted, size, samples, readback: Readback::Nothing }
@@ -65,11 +66,11 @@ impl Task {
         Task { settings, ..self }
     }
 
-    /// Makes sure that it is for pictures of this layout.
+    /// Checks that it is for pictures of this layout.
     ///
     /// # Panics
     /// When it was made for a frame of another size or depth.
-    pub(super) fn assert_suits(&self, layout: &Layout) {
+    pub(super) fn assert_suits(&self, layout: &BufferLayout) {
         assert!(
             self.size == layout.size() && self.levels.codes() == layout.codes(),
             "a task for another kind of picture"
@@ -77,20 +78,36 @@ impl Task {
     }
 
     /// The grid of local equalization and the bins of a tile; `None` where there is one curve for the frame.
-    pub(super) fn tiles(&self, layout: &Layout) -> Option<(Tiles, usize)> {
+    pub(super) fn tiles(&self, layout: &BufferLayout) -> Option<(Tiles, usize)> {
         let Method::Clahe { columns, rows } = self.settings.method else { return None };
         let bins = TileBins::new(self.levels, self.settings.bins).count();
         Some((Tiles::new(columns, rows, layout.size()), bins))
     }
 
-    /// Whether all of a picture is counted.
-    pub(super) fn is_whole(&self, layout: &Layout) -> bool {
+    /// Whether the whole picture is counted.
+    pub(super) fn is_whole(&self, layout: &BufferLayout) -> bool {
         self.counted == Rect::whole(layout.size())
     }
 
-    /// Whether the curve depends on the plain histogram of the frame and on nothing else.
+    /// Whether the curve depends on the plain histogram of the frame alone.
     pub(super) fn is_plain(&self) -> bool {
         let Settings { smoothing, plateau, bins, max_gain, .. } = self.settings;
         smoothing.frames() == 1 && plateau == Plateau::Off && bins.is_none() && max_gain == Gain::OFF
+    }
+
+    /// Whether the fused kernel can do this task: one curve, from the whole of a plane of luma alone, without look-ahead.
+    pub(super) fn suits_fused(&self, layout: &BufferLayout) -> bool {
+        layout.arrangement() == Arrangement::Luma
+            && layout.padded_row() == 0
+            && tuning::FUSED.iter().any(|row| layout.sample().depth <= row.depth)
+            && self.is_whole(layout)
+            && self.settings.method == Method::Global
+            && self.settings.smoothing.ahead() == 0
+            && spec::bins(self.levels, self.settings.bins) == self.levels.count()
+    }
+
+    /// Whether the fused kernel can do this task for a batch of pictures.
+    pub(super) fn suits_batches(&self, layout: &BufferLayout) -> bool {
+        self.suits_fused(layout) && self.is_plain() && layout.sample().depth == 8
     }
 }

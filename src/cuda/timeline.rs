@@ -1,4 +1,4 @@
-//! When each stage of a frame ran on the device: what shows that copies and kernels overlap.
+//! The times at which the stages of a frame ran on the device. They show whether copies and kernels overlap.
 
 use super::error::{Doing, Error};
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
@@ -9,34 +9,34 @@ use std::sync::Arc;
 /// The stages of one frame, in milliseconds since the ring was made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline {
-    /// The samples go up.
+    /// The upload of the samples.
     pub upload: Range<f32>,
-    /// The kernels, first to last.
+    /// The kernels, from the first to the last.
     pub kernels: Range<f32>,
-    /// The samples come down.
+    /// The download of the samples.
     pub download: Range<f32>,
 }
 
-/// The events that a slot's timeline is read from.
+/// The events of a slot's timeline.
 pub(super) struct Marks {
     origin: Arc<CudaEvent>,
-    pub upload: Stage,
-    pub kernels: Stage,
-    pub download: Stage,
+    pub upload: StageEvents,
+    pub kernels: StageEvents,
+    pub download: StageEvents,
 }
 
-/// The beginning and the end of a stage.
-pub(super) struct Stage {
+/// The events at the start and the end of a stage.
+pub(super) struct StageEvents {
     begin: CudaEvent,
     end: CudaEvent,
 }
 
-/// An event that knows its time.
+/// An event that records its time.
 fn timed(context: &Arc<CudaContext>) -> Result<CudaEvent, Error> {
     context.new_event(Some(CU_EVENT_DEFAULT)).doing("making an event")
 }
 
-/// The event that timelines count from: now, on `stream`.
+/// Records on `stream` the event that timelines count from.
 pub(super) fn origin(stream: &CudaStream) -> Result<Arc<CudaEvent>, Error> {
     let event = timed(stream.context())?;
     event.record(stream).doing("recording an event")?;
@@ -45,19 +45,19 @@ pub(super) fn origin(stream: &CudaStream) -> Result<Arc<CudaEvent>, Error> {
 
 impl Marks {
     pub fn new(context: &Arc<CudaContext>, origin: &Arc<CudaEvent>) -> Result<Self, Error> {
-        let stage = || Ok(Stage { begin: timed(context)?, end: timed(context)? });
+        let stage = || Ok(StageEvents { begin: timed(context)?, end: timed(context)? });
         Ok(Marks { origin: origin.clone(), upload: stage()?, kernels: stage()?, download: stage()? })
     }
 
-    /// The timeline, once all stages have run.
+    /// The timeline, after all stages have run.
     pub fn timeline(&self) -> Result<Timeline, Error> {
         let at = |event: &CudaEvent| self.origin.elapsed_ms(event).doing("reading an event's time");
-        let of = |stage: &Stage| Ok(at(&stage.begin)?..at(&stage.end)?);
+        let of = |stage: &StageEvents| Ok(at(&stage.begin)?..at(&stage.end)?);
         Ok(Timeline { upload: of(&self.upload)?, kernels: of(&self.kernels)?, download: of(&self.download)? })
     }
 }
 
-impl Stage {
+impl StageEvents {
     pub fn begin(&self, stream: &CudaStream) -> Result<(), Error> {
         self.begin.record(stream).doing("recording an event")
     }

@@ -1,111 +1,117 @@
-//! Launch shapes as data, so that a measurement changes a row and nothing else.
+//! Launch shapes as data: a measurement changes a row and nothing else.
 //!
 //! The figures beside the rows are µs for one 3840x2160 plane of photo-like content on an NVIDIA H200, launched back to
 //! back, by `histeq-video bench kernels` with other rows in the table.
 
-/// How a plane of samples of up to `depth` bits is counted.
+/// The launch of `histogram` for samples of up to `depth` bits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Histogram {
+pub(super) struct HistogramTuning {
     pub depth: u8,
-    /// Codes that one block counts, as a power of two, at most; with fewer than all of them the plane is read once per window.
+    /// The most codes that one block counts, as a power of two. If a window has fewer codes than the samples, the plane
+    /// is read once per window.
     log2_window: u32,
     /// Copies of each counter in shared memory, as a power of two, at most 5.
     pub log2_copies: u32,
     /// Threads of a block.
     pub threads: u32,
-    /// Blocks a multiprocessor, all windows together.
+    /// Blocks per multiprocessor, of all windows together.
     pub blocks: u32,
-    /// Vectors that a thread counts before another block is worth its sums.
+    /// The fewest vectors per thread: with fewer, a further block costs more for adding its sums than it saves.
     pub vectors: u32,
 }
 
-impl Histogram {
-    /// Codes that one block counts, as a power of two, where it has `shared` bytes of shared memory.
+impl HistogramTuning {
+    /// Codes that one block counts, as a power of two, with `shared` bytes of shared memory.
     pub(super) fn log2_window_in(&self, shared: u32) -> u32 {
         self.log2_window.min((shared / 4).ilog2() - self.log2_copies)
     }
 }
 
-/// By depth. Shared memory is `4 << (log2_window + log2_copies)` bytes: up to 14 bits at most 64 KiB, which all GPUs have.
-const HISTOGRAM: [Histogram; 6] = [
+/// By depth. A block has `4 << (log2_window + log2_copies)` bytes of shared memory: up to 14 bits at most 64 KiB, which
+/// all GPUs have.
+const HISTOGRAM: [HistogramTuning; 6] = [
     // 6.5. Before launches overlapped 7.6, with 4 or 16 copies too; with 32 copies 7.8; on 2 blocks 7.8 to 8.3; with 512
     // threads 8.3 to 8.7.
-    Histogram { depth: 8, log2_window: 8, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
-    Histogram { depth: 9, log2_window: 9, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
+    HistogramTuning { depth: 8, log2_window: 8, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
+    HistogramTuning { depth: 9, log2_window: 9, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
     // 9.4. Before, 10.4; on 2 blocks 11.1, with 512 threads 11.7 to 12.5.
-    Histogram { depth: 10, log2_window: 10, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
+    HistogramTuning { depth: 10, log2_window: 10, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
     // 9.9. Before, 11.1; on 2 blocks 12.2, with 512 threads 13.2 to 14.8.
-    Histogram { depth: 12, log2_window: 12, log2_copies: 1, threads: 1024, blocks: 1, vectors: 1 },
+    HistogramTuning { depth: 12, log2_window: 12, log2_copies: 1, threads: 1024, blocks: 1, vectors: 1 },
     // 11.1. Before, 13.7; on 2 blocks 15.9, with 512 threads 17.5 to 23.8.
-    Histogram { depth: 14, log2_window: 14, log2_copies: 0, threads: 1024, blocks: 1, vectors: 1 },
+    HistogramTuning { depth: 14, log2_window: 14, log2_copies: 0, threads: 1024, blocks: 1, vectors: 1 },
     // 20.7; with half the window 31.7.
-    Histogram { depth: 16, log2_window: 15, log2_copies: 0, threads: 1024, blocks: 1, vectors: 1 },
+    HistogramTuning { depth: 16, log2_window: 15, log2_copies: 0, threads: 1024, blocks: 1, vectors: 1 },
 ];
 
 /// The row for samples of `depth` bits.
-pub(super) fn histogram(depth: u8) -> &'static Histogram {
+pub(super) fn histogram(depth: u8) -> &'static HistogramTuning {
     HISTOGRAM.iter().find(|row| depth <= row.depth).expect("a row up to 16 bits")
 }
 
-/// Threads of a block of the fused kernel, one block a multiprocessor. 8 bits, 4K, before launches overlapped: 10.2 µs; 512
-/// threads on two blocks 15.7.
+/// Threads of a block of the fused kernel, with one block per multiprocessor. 8 bits, 4K, before launches overlapped:
+/// 10.2 µs; two blocks of 512 threads 15.7.
 pub(super) const FUSED_THREADS: u32 = 1024;
 
-/// How the fused kernel counts and maps samples of up to `depth` bits.
+/// The fused kernel for samples of up to `depth` bits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fused {
+pub(super) struct FusedTuning {
     pub depth: u8,
-    /// Copies of each entry of its table in shared memory, as a power of two; as in the kernel.
+    /// Copies of each entry of its table in shared memory, as a power of two; the kernel has the same constant.
     pub log2_copies: u32,
 }
 
-/// By depth; nothing deeper fits shared memory. 4K: 8 bits 8.1 µs, 10 bits 16.1, 12 bits 21.6.
-pub(super) const FUSED: [Fused; 3] =
-    [Fused { depth: 8, log2_copies: 5 }, Fused { depth: 10, log2_copies: 3 }, Fused { depth: 12, log2_copies: 2 }];
+/// By depth; the table of deeper samples does not fit in shared memory. 4K: 8 bits 8.1 µs, 10 bits 16.1, 12 bits 21.6.
+pub(super) const FUSED: [FusedTuning; 3] = [
+    FusedTuning { depth: 8, log2_copies: 5 },
+    FusedTuning { depth: 10, log2_copies: 3 },
+    FusedTuning { depth: 12, log2_copies: 2 },
+];
 
-/// How a batch of planes is shared out among the blocks of the fused kernel.
+/// The distribution of a batch of planes over the blocks of the fused kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Batch {
     /// Threads of a block.
     pub threads: u32,
     /// Blocks a multiprocessor.
     pub blocks: u32,
-    /// Blocks that work on a plane together, and how many planes are worked on at once.
+    /// Blocks that process a plane together.
     pub team: u32,
+    /// Planes that are processed at once.
     pub teams: u32,
 }
 
-/// By the bytes of a plane: how it is shared out, and what a block takes of it at most, so that all of it fits shared
-/// memory, beside another block where there is one. 8 bits, a frame: 720p 0.86 µs, 1080p 1.7, 4K 5.7 (shared out as 1080p
-/// is, 6.6).
-const BATCH: [(u32, Shape, u32); 2] = [
-    (4 << 20, Shape { threads: 512, blocks: 2 }, 64 << 10),
-    (u32::MAX, Shape { threads: FUSED_THREADS, blocks: 1 }, 190 << 10),
+/// By the bytes of a plane: the blocks, and the most bytes of the plane per block, which fit in shared memory together
+/// with those of the multiprocessor's other blocks. 8 bits, per frame: 720p 0.86 µs, 1080p 1.7, 4K 5.7 (with the blocks
+/// of 1080p 6.6).
+const BATCH: [(u32, BlockShape, u32); 2] = [
+    (4 << 20, BlockShape { threads: 512, blocks: 2 }, 64 << 10),
+    (u32::MAX, BlockShape { threads: FUSED_THREADS, blocks: 1 }, 190 << 10),
 ];
 
 /// Blocks of a launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Shape {
+struct BlockShape {
     threads: u32,
     blocks: u32,
 }
 
-/// For planes of `plane_bytes` bytes. Where one does not fit half of the shared memory there is, all blocks take it together.
+/// The row for planes of `plane_bytes` bytes. All blocks share one plane if two planes do not fit in shared memory.
 pub(super) fn batch(plane_bytes: u32, multiprocessors: u32) -> Batch {
-    let (_, Shape { threads, blocks }, share) =
+    let (_, BlockShape { threads, blocks }, share) =
         BATCH.iter().find(|row| plane_bytes <= row.0).expect("a row for any number");
     let (threads, blocks) = (*threads, *blocks);
     let places = multiprocessors * blocks;
     let teams = (places / plane_bytes.div_ceil(*share)).max(1);
-    // No multiprocessor stays out.
+    // No multiprocessor is left idle.
     Batch { threads, blocks, team: places / teams, teams }
 }
 
-/// How the pixels of pictures of up to `depth` bits are mapped.
+/// The launch of `map` for pictures of up to `depth` bits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Map {
+pub(super) struct MapTuning {
     pub depth: u8,
-    /// Whether each block copies the curve into shared memory; otherwise it comes through the caches.
+    /// Whether each block copies the curve into shared memory; else it is read through the caches.
     pub shared: bool,
     /// Threads of a block.
     pub threads: u32,
@@ -114,52 +120,52 @@ pub(super) struct Map {
 }
 
 /// Stored luma, by depth.
-const MAP: [Map; 4] = [
+const MAP: [MapTuning; 4] = [
     // 7.45; on 4 blocks 8.1; not shared 8.1 to 8.4.
-    Map { depth: 8, shared: true, threads: 256, blocks: 16 },
+    MapTuning { depth: 8, shared: true, threads: 256, blocks: 16 },
     // 12.0; with 256 threads 12.7 to 14.2; not shared 12.3 to 12.6.
-    Map { depth: 10, shared: true, threads: 1024, blocks: 2 },
+    MapTuning { depth: 10, shared: true, threads: 1024, blocks: 2 },
     // 12 bits 11.8, not shared 12.2 (noise 14.5); 14 bits 12.2, not shared 13.0 (noise 16.4).
-    Map { depth: 14, shared: true, threads: 1024, blocks: 2 },
+    MapTuning { depth: 14, shared: true, threads: 1024, blocks: 2 },
     // 11.5. Before launches overlapped 14.4, not shared 16.5 (noise 18.8).
-    Map { depth: 16, shared: true, threads: 1024, blocks: 1 },
+    MapTuning { depth: 16, shared: true, threads: 1024, blocks: 1 },
 ];
 
 /// For GPUs whose shared memory is too small for the curve.
-pub(super) const MAP_THROUGH_CACHES: Map = Map { depth: 16, shared: false, threads: 256, blocks: 16 };
+pub(super) const MAP_THROUGH_CACHES: MapTuning = MapTuning { depth: 16, shared: false, threads: 256, blocks: 16 };
 
 /// RGB, by depth; at most 256 threads.
-const MAP_RGB: [Map; 2] = [
-    // bgra 28.8, on 8 blocks 31.2; rgb24 20.2 to 20.7 on any number.
-    Map { depth: 8, shared: true, threads: 256, blocks: 32 },
+const MAP_RGB: [MapTuning; 2] = [
+    // bgra 28.8, on 8 blocks 31.2; rgb24 20.2 to 20.7 with any number of blocks.
+    MapTuning { depth: 8, shared: true, threads: 256, blocks: 32 },
     // gbrp10le 35.3, on 32 blocks 35.8.
-    Map { depth: 16, shared: false, threads: 256, blocks: 8 },
+    MapTuning { depth: 16, shared: false, threads: 256, blocks: 8 },
 ];
 
 /// The row for stored luma of `depth` bits.
-pub(super) fn map(depth: u8) -> &'static Map {
+pub(super) fn map(depth: u8) -> &'static MapTuning {
     MAP.iter().find(|row| depth <= row.depth).expect("a row up to 16 bits")
 }
 
 /// The row for RGB of `depth` bits.
-pub(super) fn map_rgb(depth: u8) -> &'static Map {
+pub(super) fn map_rgb(depth: u8) -> &'static MapTuning {
     MAP_RGB.iter().find(|row| depth <= row.depth).expect("a row up to 16 bits")
 }
 
-/// Threads of a block of the chroma kernels, at most 256, and such blocks a multiprocessor; not measured yet.
+/// Threads of a block of the chroma kernels, at most 256, and blocks per multiprocessor; not measured yet.
 pub(super) const CHROMA_THREADS: u32 = 256;
 pub(super) const CHROMA_BLOCKS: u32 = 16;
 
 /// Threads of a block of the luminance kernels.
 pub(super) const LUMINANCE_THREADS: u32 = 256;
 
-/// Codes of which each thread makes the curve.
+/// Codes per thread in the kernels that make the curve.
 const CODES_PER_THREAD: u32 = 4;
 
-/// The most codes that a block of the scan makes the curve of. 16 bits: 2.7 µs, with the sums before it.
+/// The most codes of a block of the scan. 16 bits: 2.7 µs, with `scan_sums`.
 const SCAN_SHARE: u32 = 1024;
 
-/// Blocks of the scan, for this many codes, and the threads of each.
+/// Blocks of the scan, and threads of each, for `codes` codes.
 pub(super) fn scan(codes: usize) -> (u32, u32) {
     let blocks = (codes as u32).div_ceil(SCAN_SHARE);
     (blocks, codes as u32 / blocks / CODES_PER_THREAD)
@@ -168,11 +174,14 @@ pub(super) fn scan(codes: usize) -> (u32, u32) {
 /// The most blocks of the scan.
 pub(super) const SCAN_BLOCKS: u32 = (1 << 16) / SCAN_SHARE;
 
-/// The most codes of which one block makes the curve that comes from a window and all else: blocks wait for each other, so
-/// a few warps more are quicker.
+/// Entries of the buffer for the segments of the scan: two per block.
+pub(super) const SCAN_SEGMENTS: usize = 2 * SCAN_BLOCKS as usize;
+
+/// The most codes for which `equalization` runs in one block: several blocks wait for each other, and a few more warps
+/// in one block are quicker.
 const EQUALIZATION_ALONE: usize = 4096;
 
-/// Blocks and threads of that.
+/// Blocks of `equalization`, and threads of each, for `codes` codes.
 pub(super) fn equalization(codes: usize) -> (u32, u32) {
     if codes > EQUALIZATION_ALONE {
         return scan(codes);
@@ -180,37 +189,40 @@ pub(super) fn equalization(codes: usize) -> (u32, u32) {
     (1, codes as u32 / CODES_PER_THREAD)
 }
 
-/// How the tiles of local equalization are counted, by depth.
+/// The launch of `tile_histogram` for samples of up to `depth` bits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TileHistogram {
+pub(super) struct TileHistogramTuning {
     pub depth: u8,
     /// Copies of each counter in shared memory, as a power of two, at most 5.
     pub log2_copies: u32,
 }
 
-/// That of 8 bits is as in the kernel.
-const TILE_HISTOGRAM: [TileHistogram; 4] = [
-    TileHistogram { depth: 8, log2_copies: 5 },
-    TileHistogram { depth: 10, log2_copies: 3 },
-    TileHistogram { depth: 12, log2_copies: 1 },
-    TileHistogram { depth: 16, log2_copies: 0 },
+/// By depth. The kernel has the same constant for 8 bits.
+const TILE_HISTOGRAM: [TileHistogramTuning; 4] = [
+    TileHistogramTuning { depth: 8, log2_copies: 5 },
+    TileHistogramTuning { depth: 10, log2_copies: 3 },
+    TileHistogramTuning { depth: 12, log2_copies: 1 },
+    TileHistogramTuning { depth: 16, log2_copies: 0 },
 ];
 
 /// The row for samples of `depth` bits.
-pub(super) fn tile_histogram(depth: u8) -> &'static TileHistogram {
+pub(super) fn tile_histogram(depth: u8) -> &'static TileHistogramTuning {
     TILE_HISTOGRAM.iter().find(|row| depth <= row.depth).expect("a row up to 16 bits")
 }
 
-/// Threads of a block that counts a tile, and such blocks that a multiprocessor has at once. 1080p
-/// 5.1 µs, 4K 9.0; twice as many parts 7.4 and 11.4, four times 12.5 and 15.2.
+/// Threads of a block of `tile_histogram`, and blocks per multiprocessor at once. 1080p 5.1 µs, 4K 9.0; with twice as
+/// many parts 7.4 and 11.4, with four times as many 12.5 and 15.2.
 pub(super) const TILE_HISTOGRAM_THREADS: u32 = 1024;
 pub(super) const TILE_HISTOGRAM_BLOCKS: u32 = 1;
 
-/// The most rounds of blocks that work is cut up for.
+/// The most counters of one copy in shared memory: one for each code up to 12 bits, else one for each bin.
+pub(super) const MOST_TILE_COUNTERS: usize = 4096;
+
+/// The most rounds of blocks into which work is divided.
 const MOST_ROUNDS: u32 = 4;
 
-/// Into how many parts each of `count` equal pieces of work is cut, where `blocks` blocks work at once: the number
-/// that keeps nearly all blocks busy in the fewest rounds.
+/// The number of parts into which each of `count` equal pieces of work is divided, with `blocks` blocks at once: it
+/// keeps nearly all blocks busy in the fewest rounds.
 pub(super) fn parts(count: u32, blocks: u32) -> u32 {
     let busy = |rounds: u32| {
         let places = u64::from(blocks * rounds);
@@ -220,28 +232,28 @@ pub(super) fn parts(count: u32, blocks: u32) -> u32 {
     (blocks * rounds / count).max(1)
 }
 
-/// Threads of a block that makes the curve of a tile, for this many codes.
+/// Threads of a block of `tile_curves`, for `codes` codes.
 pub(super) fn tile_curves_threads(codes: usize) -> u32 {
     if codes <= 1024 { 256 } else { 1024 }
 }
 
-/// Blocks, each of which maps a part of a cell between tiles, that a multiprocessor has at once. All three kernels of a frame
-/// at 8 bits: 1080p 12.9 µs, 4K 21.5; with 40 registers a thread 12.3 and 25.2; with half as many threads on 4 blocks 13.5 and
-/// 22.8.
+/// Blocks of `tile_map` per multiprocessor at once. All three tile kernels at 8 bits: 1080p 12.9 µs, 4K 21.5; with 40
+/// registers per thread 12.3 and 25.2; with 4 blocks of half as many threads 13.5 and 22.8.
 pub(super) const TILE_MAP_BLOCKS: u32 = 2;
 
-/// Threads of such a block for a part with `vectors` vectors, at least one, and at most `most` threads: the fewest that take no
-/// more rounds. 1080p, where 544 do with one round, 12.9 µs; with 512, and 32 vectors left for a second one, 13.1.
+/// Threads of such a block for `vectors` vectors (at least 1), at most `most`: the fewest threads that take no more
+/// rounds. 1080p with 544 threads, which take one round: 12.9 µs; with 512, which leave 32 vectors for a second round:
+/// 13.1.
 pub(super) fn tile_map_threads(vectors: u32, most: u32) -> u32 {
     let rounds = vectors.div_ceil(most);
     vectors.div_ceil(rounds).next_multiple_of(32)
 }
 
-/// Copies of the curves of samples of one byte in shared memory, as a power of two; as in the kernel. 8, 16 or 32 of them:
-/// no difference above 0.1 µs.
+/// Copies of the curves of one-byte samples in shared memory, as a power of two; the kernel has the same constant. 8,
+/// 16 or 32 copies differ by at most 0.1 µs.
 pub(super) const TILE_MAP_LOG2_COPIES: u32 = 3;
 
-/// The most codes whose curves are looked up in shared memory there.
+/// The most codes for which `tile_map` has its curves in shared memory.
 pub(super) const TILE_MAP_SHARED: usize = 4096;
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 #![allow(unsafe_code, reason = "promises the bindings that these structures are plain bytes")]
 
 use crate::cuda::arguments::Samples;
-use crate::cuda::launch::Value;
-use crate::cuda::layout::{Arrangement, Layout};
+use crate::cuda::launch::KernelValue;
+use crate::cuda::layout::{Arrangement, BufferLayout};
 use crate::spec::Rect;
 use cudarc::driver::DeviceRepr;
 
-/// Where elements lie, all counted in samples.
+/// The layout of the elements in a plane, in samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Area {
@@ -22,13 +22,13 @@ pub(super) struct Area {
 }
 
 impl Area {
-    /// A picture whose rows follow each other, of elements that are their own codes.
+    /// A picture without padding between rows, whose elements are their own codes.
     pub fn tight((width, height): (u32, u32), max: u32) -> Self {
         Area { first: 0, width, height, pitch: width, step: 1, shift: 0, swapped: 0, max }
     }
 
-    /// The part of a picture that is counted: of the luma that it stores, or of the luminance that was made of it.
-    pub fn counted(layout: &Layout, counted: Rect, is_made: bool) -> Self {
+    /// The counted region of a picture: of its stored luma, or with `is_made` of the luminance computed from RGB.
+    pub fn counted(layout: &BufferLayout, counted: Rect, is_made: bool) -> Self {
         let samples = if is_made { Samples::of_luminance(layout) } else { Samples::of(layout) };
         let step = match layout.arrangement() {
             Arrangement::Pairs { .. } if !is_made => 2,
@@ -53,7 +53,7 @@ impl Area {
         (self.width, self.height)
     }
 
-    /// The same as one row, if its rows follow each other: no element has to be told which row it is in.
+    /// The same elements as one row, if there is no padding between rows: kernels need no row numbers then.
     pub fn in_one_row(self) -> Self {
         if u64::from(self.pitch) != u64::from(self.width) * u64::from(self.step) {
             return self;
@@ -61,13 +61,13 @@ impl Area {
         Area { width: self.width * self.height, height: 1, ..self }
     }
 
-    /// Whether whole vectors hold its elements and nothing else.
+    /// Whether its whole vectors hold only elements.
     pub fn is_plain(&self) -> bool {
         self.first == 0 && self.height == 1 && self.step == 1
     }
 }
 
-/// How to count.
+/// The parameters of a histogram kernel.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Counting {
@@ -82,8 +82,8 @@ unsafe impl DeviceRepr for Area {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for Counting {}
 
-impl Value for Area {}
-impl Value for Counting {}
+impl KernelValue for Area {}
+impl KernelValue for Counting {}
 
 #[cfg(test)]
 mod tests {

@@ -1,9 +1,9 @@
-//! Which kernel does a step. Every choice gives the same bytes; how long it takes is what there is to learn.
+//! The choice of a kernel for each step. Every choice gives the same bytes in another time.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A name that is none of those there are.
+/// An unknown name.
 #[derive(Debug, thiserror::Error)]
 #[error("{name} is none of {}", .names.join(", "))]
 pub struct UnknownName {
@@ -17,7 +17,7 @@ impl UnknownName {
     }
 }
 
-/// An enum whose values have names, as they are typed and as tables show them.
+/// Declares an enum whose values have names, for the command line and for tables.
 macro_rules! named {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $value:ident = $text:literal,)* }) => {
         $(#[$about])*
@@ -27,17 +27,17 @@ macro_rules! named {
         }
 
         impl $name {
-            /// All of them, in the order of the publications.
+            /// All values, in the order of the publications.
             pub const ALL: [$name; [$($text),*].len()] = [$($name::$value),*];
 
-            /// As it is typed, and as tables show it.
+            /// The name on the command line and in tables.
             pub const fn name(self) -> &'static str {
                 match self {
                     $($name::$value => $text,)*
                 }
             }
 
-            /// The names of all of them.
+            /// The names of all values.
             pub fn names() -> impl Iterator<Item = &'static str> {
                 $name::ALL.into_iter().map($name::name)
             }
@@ -62,16 +62,16 @@ macro_rules! named {
 pub(super) use named;
 
 named! {
-    /// How elements are counted. What does not fit in shared memory at once is counted in windows of bins, for each of
-    /// which the elements are read again.
+    /// The histogram kernels. Bins that do not fit in shared memory are counted in windows; the elements are read once
+    /// per window.
     HistogramVariant {
-        /// Every element is an atomic addition in global memory.
+        /// One atomic addition in global memory per element.
         Global = "global",
-        /// Each block counts into shared memory and then adds its sums; one element a thread.
+        /// Each block counts into shared memory and then adds its sums; one element per thread.
         Privatized = "privatized",
-        /// The same with many elements a thread, 128 unless told otherwise: fewer blocks, so fewer sums to add.
+        /// As privatized with many elements per thread, 128 by default: fewer blocks, so fewer sums to add.
         Coarsened = "coarsened",
-        /// A thread adds up a run of equal elements before its atomic addition; 4 elements a thread.
+        /// A thread adds up a run of equal elements before its atomic addition; 4 elements per thread.
         Aggregated = "aggregated",
         /// Several interleaved copies of each counter in shared memory, and loads of 16 bytes: the algorithm of the
         /// tuned kernel, for elements of any width.
@@ -80,18 +80,18 @@ named! {
 }
 
 named! {
-    /// How counts become cumulative counts (an inclusive prefix sum). What is wider than a block is scanned in segments,
-    /// a block each; then their sums are scanned, and added.
+    /// The scan kernels: from counts to cumulative counts (an inclusive prefix sum). More entries than a block can scan
+    /// are scanned in segments, one per block; then the sums of the segments are scanned and added.
     ScanVariant {
-        /// A launch for each doubling of the distance; in global memory, and so of any width.
+        /// One launch per doubling of the distance, in global memory, for any width.
         HillisSteele = "hillis-steele",
-        /// The same additions by one block in shared memory, with two barriers a step.
+        /// The same additions by one block in shared memory, with two barriers per step.
         KoggeStone = "kogge-stone",
-        /// With a second buffer in place of the second barrier.
+        /// As Kogge-Stone, with a second buffer in place of the second barrier.
         KoggeStoneDouble = "kogge-stone-double",
-        /// A tree up and a tree down: fewer additions, in more steps; two elements a thread.
+        /// A tree up and a tree down: fewer additions, in more steps; two elements per thread.
         BrentKung = "brent-kung",
-        /// An exclusive scan by a tree up and a tree down, shifted by one; two elements a thread.
+        /// An exclusive scan by a tree up and a tree down, shifted by one; two elements per thread.
         Blelloch = "blelloch",
         /// In registers, by shuffles within warps.
         WarpShuffle = "warp-shuffle",
@@ -99,53 +99,53 @@ named! {
 }
 
 named! {
-    /// How the cumulative count of the first occupied bin is found.
+    /// The kernels that find the cumulative count of the first occupied bin.
     CdfMin {
         /// The smallest cumulative count above 0, by a tree.
         Reduction = "reduction",
-        /// The one whose predecessor is 0, or that has none: found by its own thread.
+        /// The cumulative count above 0 whose predecessor is 0 or missing: found by its own thread.
         FirstNonzero = "first-nonzero",
     }
 }
 
 named! {
-    /// How elements go through the curve.
+    /// The kernels that map elements through the curve.
     MapVariant {
-        /// Each element computes what it becomes from the cumulative counts: there is no curve. One element a thread.
+        /// Each output is computed from the cumulative counts, without a curve. One element per thread.
         Computed = "computed",
-        /// One element a thread, the curve in global memory.
+        /// One element per thread, the curve in global memory.
         Bytes = "bytes",
-        /// The same with many elements a thread, 32 unless told otherwise.
+        /// As bytes with many elements per thread, 32 by default.
         Coarsened = "coarsened",
-        /// Each block copies the curve to shared memory first; 4 elements a thread.
+        /// Each block copies the curve to shared memory first; 4 elements per thread.
         SharedLut = "shared-lut",
-        /// The same with loads and stores of 16 bytes: the algorithm of the tuned kernel.
+        /// As shared-lut with loads and stores of 16 bytes: the algorithm of the tuned kernel.
         Wide = "wide",
     }
 }
 
-/// The kernels of a run. `None` is the tuned default, whose kernels are those of `kernels/`, not of `kernels/variants/`.
+/// The kernels of a run. `None` is the tuned kernel of `kernels/`; the others are in `kernels/variants/`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Variants {
-    /// What counts.
+    /// The histogram kernel.
     pub histogram: Option<HistogramVariant>,
-    /// What sums up.
+    /// The scan kernel.
     pub scan: Option<ScanVariant>,
-    /// What finds the first occupied bin.
+    /// The kernel that finds the first occupied bin.
     pub cdf_min: Option<CdfMin>,
-    /// What maps.
+    /// The map kernel.
     pub map: Option<MapVariant>,
-    /// Threads of a block: 64, 128, 256, 512 or 1024. `None` is what suits the variant.
+    /// Threads of a block: 64, 128, 256, 512 or 1024. `None` is the default of the variant.
     pub block_size: Option<u32>,
-    /// Elements that a thread counts or maps, 1 to 256. `None` is what suits the variant.
+    /// Elements that a thread counts or maps, 1 to 256. `None` is the default of the variant.
     pub pixels_per_thread: Option<u32>,
 }
 
 impl Variants {
-    /// The block sizes that there are.
+    /// The valid block sizes.
     pub const BLOCK_SIZES: [u32; 5] = [64, 128, 256, 512, 1024];
 
-    /// The most elements a thread.
+    /// The most elements per thread.
     pub const MOST_PIXELS_PER_THREAD: u32 = 256;
 
     /// Whether nothing was chosen.
@@ -153,7 +153,7 @@ impl Variants {
         *self == Variants::default()
     }
 
-    /// The histogram of a normal run. A block size or a number of pixels alone chooses coarsened.
+    /// The histogram kernel of a normal run. A block size or a number of pixels without a kernel selects coarsened.
     pub(super) fn counting(&self) -> Option<HistogramVariant> {
         let shaped = self.block_size.is_some() && self.scan.is_none() || self.pixels_per_thread.is_some();
         self.histogram.or(shaped.then_some(HistogramVariant::Coarsened))

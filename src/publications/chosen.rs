@@ -1,12 +1,12 @@
-//! Publications' kernels in normal runs: [`Variants`] as the product's hook takes them.
+//! The publications' kernels in normal runs: [`Variants`] implement the product's interface for other kernels.
 
 use super::arguments::Area;
-use super::kernels::{self, CountedRegion, LoadedKernels, Scan};
-use super::shape::{self, Shape};
+use super::kernels::{self, CountedArea, LoadedKernels, Scan};
+use super::shape::{self, LaunchShape};
 use super::{HistogramVariant, Variants};
 use crate::cuda::arguments::Levels;
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::{KernelChoice, Stage, StageKernels};
+use crate::cuda::{KernelChoice, StageBuffers, StageKernels};
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ struct ChosenKernels {
     counting: Option<HistogramVariant>,
 }
 
-/// What the scan needs beside the buffers of a picture.
+/// The buffers of the scan, beside those of a picture.
 struct ScanRoom {
     scan: Scan,
     cdf: CudaSlice<u32>,
@@ -36,11 +36,11 @@ struct ScanRoom {
 }
 
 impl StageKernels for ChosenKernels {
-    fn count(&self, picture: Stage<'_>) -> Result<bool, Error> {
+    fn count(&self, picture: StageBuffers<'_>) -> Result<bool, Error> {
         if self.counting.is_none() {
             return Ok(false);
         }
-        let counted = CountedRegion {
+        let counted = CountedArea {
             plane: picture.plane,
             element_bytes: picture.layout.sample().bytes,
             area: Area::counted(&picture.layout, picture.counted, picture.is_made),
@@ -49,20 +49,20 @@ impl StageKernels for ChosenKernels {
             codes: picture.layout.codes() as u32,
         };
         let variants = Variants { histogram: self.counting, ..self.variants };
-        kernels::histogram(&self.loaded, &picture.stream, &counted, &variants, &Shape::USUAL)?;
+        kernels::histogram(&self.loaded, &picture.stream, &counted, &variants, &LaunchShape::DEFAULT)?;
         Ok(true)
     }
 
-    fn make_curve(&self, picture: Stage<'_>) -> Result<bool, Error> {
+    fn make_curve(&self, picture: StageBuffers<'_>) -> Result<bool, Error> {
         if self.variants.scan.is_none() {
             return Ok(false);
         }
-        let Stage { stream, layout, counted, levels, strength, counts, curve, kept, .. } = picture;
-        let kept = match kept {
-            Some(kept) => kept,
-            None => kept.insert(Box::new(self.room(&stream, layout.codes())?)),
+        let StageBuffers { stream, layout, counted, levels, strength, counts, curve, state, .. } = picture;
+        let state = match state {
+            Some(state) => state,
+            None => state.insert(Box::new(self.room(&stream, layout.codes())?)),
         };
-        let room: &ScanRoom = kept.downcast_ref().expect("nothing else is kept there");
+        let room: &ScanRoom = state.downcast_ref().expect("nothing else is kept there");
         kernels::scan(&stream, &room.scan, counts, &room.cdf)?;
         kernels::cdf_min(&self.loaded, &stream, &room.cdf, &room.least, &self.variants, None)?;
         let levels = Levels::new(levels, strength);
@@ -76,7 +76,7 @@ impl StageKernels for ChosenKernels {
 impl ChosenKernels {
     fn room(&self, stream: &Arc<CudaStream>, codes: usize) -> Result<ScanRoom, Error> {
         let zeros = |entries| stream.alloc_zeros(entries).doing("allocating memory on the device");
-        let scan = Scan::new(&self.loaded, stream, codes as u32, &self.variants, &Shape::USUAL, None)?;
+        let scan = Scan::new(&self.loaded, stream, codes as u32, &self.variants, &LaunchShape::DEFAULT, None)?;
         Ok(ScanRoom { scan, cdf: zeros(codes)?, least: zeros(1)? })
     }
 }

@@ -1,8 +1,9 @@
-//! What a measurement is asked for, and what it gives.
+//! The parameters and the results of a measurement.
 
-use super::{Formula, Shape, Variants};
+use super::{Formula, LaunchShape, Variants};
 
-/// What is counted and mapped: rows of samples without padding. One above the last bin counts, and maps, as the last bin.
+/// The elements of a picture: rows without padding. An element above the last bin is counted and mapped as the last
+/// bin.
 #[derive(Clone, Copy, Debug)]
 pub enum Elements<'a> {
     /// One byte each.
@@ -13,10 +14,10 @@ pub enum Elements<'a> {
     U32(&'a [u32]),
 }
 
-/// How the bytes of pixels follow each other.
+/// The byte order of colour pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PixelOrder {
-    /// Four bytes: blue, green, red, and one that is not looked at.
+    /// Four bytes: blue, green, red, and one that is ignored.
     Bgra,
     /// Three bytes: red, green, blue.
     Rgb,
@@ -50,43 +51,44 @@ impl PixelOrder {
     }
 }
 
-/// How often a step is done.
+/// The number of runs of a step.
 #[derive(Clone, Copy, Debug)]
-pub struct Repeats {
-    /// Before anything is timed.
+pub struct KernelRepeats {
+    /// Runs before the timed ones.
     pub warm_up: u32,
-    /// Timed; as many times come back.
+    /// Timed runs; each gives one time.
     pub measured: u32,
-    /// Launches between the events of one time, which is divided by them; at least 1. With 1 the time has the way from
-    /// event to kernel to event in it, a µs or two; with many it is what a launch takes that follows another one. Either
-    /// way everything is enqueued before the device begins with it.
+    /// Launches per time, at least 1; the time is divided by them. With 1, the time includes the delay from event to
+    /// kernel to event, a µs or two. With many, it is the time of a launch that follows another one. All launches are
+    /// enqueued before the device begins.
     pub launches: u32,
 }
 
-impl Default for Repeats {
+impl Default for KernelRepeats {
     fn default() -> Self {
-        Repeats { warm_up: 3, measured: 20, launches: 1 }
+        KernelRepeats { warm_up: 3, measured: 20, launches: 1 }
     }
 }
 
-/// What is to be measured. A variant that is `None` is the one that has the algorithm of our tuned kernel (replicated,
-/// warp-shuffle, first-nonzero, wide); [`KernelBench::tuned`](super::KernelBench::tuned) has the tuned kernels themselves.
+/// The parameters of a measurement. A variant that is `None` is the one with the algorithm of the tuned kernel
+/// (replicated, warp-shuffle, first-nonzero, wide); [`KernelBench::tuned`](super::KernelBench::tuned) measures the
+/// tuned kernels themselves.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Experiment {
-    /// Which kernels.
+    /// The kernels.
     pub variants: Variants,
-    /// How many threads, and who gets what.
-    pub shape: Shape,
-    /// What bins are cut off at once they are counted, if they are.
+    /// The shape of their launches.
+    pub shape: LaunchShape,
+    /// The value at which the counts saturate, if any.
     pub saturated_at: Option<u32>,
-    /// The arithmetic, if it is not that of the specification.
+    /// The arithmetic; `None` is that of the specification.
     pub formula: Option<Formula>,
 }
 
-/// What a step gave, and the µs that each repetition took.
+/// The result of a step, and its times.
 #[derive(Clone, Debug)]
 pub struct Measured<T> {
-    /// From a run of its own before the timed ones.
+    /// The result of a separate run before the timed ones.
     pub result: T,
     /// In µs, one a repetition, in their order.
     pub times: Vec<f64>,
@@ -94,43 +96,50 @@ pub struct Measured<T> {
 
 /// A step of equalization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
-    /// From elements, or from pixels by way of their luminance, to counts.
+pub enum KernelStep {
+    /// From elements, or from the luminance of pixels, to counts.
     Histogram,
-    /// Cutting counts off.
+    /// Limiting counts to a value.
     Saturation,
     /// From counts to cumulative counts.
     Scan,
     /// The cumulative count of the first occupied bin.
     CdfMin,
-    /// From cumulative counts to what each bin becomes. Of the tuned kernels: from counts, scan and all.
+    /// From cumulative counts to the curve. Of the tuned kernels: from counts, with the scan.
     Curve,
     /// Elements through the curve.
     Map,
 }
 
-impl Step {
+impl KernelStep {
     /// All of them, in their order.
-    pub const ALL: [Step; 6] = [Step::Histogram, Step::Saturation, Step::Scan, Step::CdfMin, Step::Curve, Step::Map];
+    pub const ALL: [KernelStep; 6] = [
+        KernelStep::Histogram,
+        KernelStep::Saturation,
+        KernelStep::Scan,
+        KernelStep::CdfMin,
+        KernelStep::Curve,
+        KernelStep::Map,
+    ];
 
-    /// As tables show it.
+    /// The name in tables.
     pub const fn name(self) -> &'static str {
         match self {
-            Step::Histogram => "histogram",
-            Step::Saturation => "saturation",
-            Step::Scan => "scan",
-            Step::CdfMin => "cdf-min",
-            Step::Curve => "curve",
-            Step::Map => "map",
+            KernelStep::Histogram => "histogram",
+            KernelStep::Saturation => "saturation",
+            KernelStep::Scan => "scan",
+            KernelStep::CdfMin => "cdf-min",
+            KernelStep::Curve => "curve",
+            KernelStep::Map => "map",
         }
     }
 }
 
-/// What the repetitions of a step took, in µs.
+/// The times of a step.
 #[derive(Clone, Debug)]
 pub struct StepTimes {
     /// The step.
-    pub step: Step,
+    pub step: KernelStep,
     /// In µs, one a repetition, in their order.
     pub times: Vec<f64>,
 }
@@ -138,35 +147,35 @@ pub struct StepTimes {
 /// A whole equalization.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What each step took, by itself, in the order of the steps.
+    /// The times of each step alone, in the order of the steps.
     pub steps: Vec<StepTimes>,
-    /// What all of them took, one behind the other, with the clearing of the counts before them, in µs: not the sum of
-    /// the above, each of which has the way of its events in it.
+    /// The times of all steps together, with the clearing of the counts before them, in µs. This is not the sum of
+    /// `steps`, each of which includes the delay of its events.
     pub total: Vec<f64>,
-    /// How many elements each bin has, cut off if they were to be.
+    /// The count of each bin, after saturation.
     pub counts: Vec<u32>,
-    /// Their inclusive prefix sums; empty for the tuned kernels, which do not write them.
+    /// The inclusive prefix sums of the counts; empty for the tuned kernels, which do not write them.
     pub cdf: Vec<u32>,
-    /// What each bin becomes.
+    /// The curve: an output for each bin.
     pub curve: Vec<u16>,
-    /// What the elements have become, as wide as they were, in this machine's byte order.
+    /// The mapped elements, of the same width, in this machine's byte order.
     pub picture: Vec<u8>,
 }
 
-/// Host memory that is copied from and to.
+/// The kind of host memory in copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memory {
-    /// As it comes from the allocator: the driver copies it once more.
+pub enum HostMemory {
+    /// Memory of the allocator, which the driver copies once more.
     Pageable,
-    /// That the copy engines reach by themselves.
+    /// Memory that the copy engines access directly.
     Pinned,
 }
 
-/// What the ways up and down took.
+/// The times of the copies.
 #[derive(Clone, Debug)]
 pub struct Transfer {
-    /// To the device, in µs.
+    /// Upload, in µs.
     pub upload: Vec<f64>,
-    /// From it.
+    /// Download, in µs.
     pub download: Vec<f64>,
 }

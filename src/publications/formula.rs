@@ -1,6 +1,6 @@
-//! The publications' own arithmetic, beside that of the specification: for measurements alone, to see how many samples come
-//! out otherwise. Each formula is the specification but for what its name says. `kernels/variants/formulas.cuh` has the
-//! same on the GPU, operation for operation, so that both give the same numbers.
+//! The publications' own arithmetic, for measurements: how many samples differ from the specification. Each formula
+//! differs from the specification only in the point of its name. `kernels/variants/formulas.cuh` has the same
+//! operations on the GPU, so that both give the same numbers.
 
 use super::choice::{UnknownName, named};
 use crate::spec::Weights;
@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 named! {
-    /// The arithmetic of a publication where it is not that of the specification.
+    /// The arithmetic of a publication that differs from the specification.
     Formula {
         /// `floor(c * ((L - 1) / N))` in float (cuda-naive-vs-optimized). Without cmin the first occupied level does not
         /// become black, and the ones above it are brighter by a part of its share; the floor makes all of them up to one
@@ -41,7 +41,7 @@ named! {
 }
 
 impl Formula {
-    /// What the specification makes of bins with these counts, 0 being black and the last one white:
+    /// The curve of the specification for these counts, from bin 0 (black) to the last one (white):
     /// [`Curve::equalizing`](crate::spec::Curve::equalizing) for any number of bins.
     ///
     /// # Panics
@@ -61,7 +61,7 @@ impl Formula {
         curve.collect()
     }
 
-    /// Whether it makes other curves than the specification.
+    /// Whether its curves differ from the specification's.
     pub fn makes_curves(self) -> bool {
         self != Formula::TruncatedLuminance
     }
@@ -90,8 +90,8 @@ impl Formula {
         first.unwrap_or(0)
     }
 
-    /// What bins with these counts become. Bins below the first occupied one, which no sample has, become what the
-    /// formula happens to make of them on the GPU too.
+    /// The curve for these counts. Bins below the first occupied one, which no sample has, get the same output as on
+    /// the GPU.
     ///
     /// # Panics
     /// When there are more than 65,536 bins.
@@ -102,7 +102,7 @@ impl Formula {
         cdf.iter().enumerate().map(|(bin, &sum)| self.becomes(bin as u32, sum, first, total, counts.len())).collect()
     }
 
-    /// What one bin of `bins` becomes.
+    /// The output of one of `bins` bins.
     fn becomes(self, bin: u32, sum: u32, first: u32, total: u32, bins: usize) -> u16 {
         let steps = bins as u32 - 1;
         let (above, rest) = (sum.saturating_sub(first), total.saturating_sub(first));
@@ -122,7 +122,7 @@ impl Formula {
         }
     }
 
-    /// How many samples come out otherwise than the specification has them.
+    /// The number of samples whose output differs from the specification's.
     ///
     /// # Panics
     /// When there are more than 65,536 bins.

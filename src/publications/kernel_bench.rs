@@ -1,12 +1,13 @@
-//! Measurements: elements on the device, and the steps of equalization on them, each with the kernel that was chosen and
-//! timed by events on the device. The result of a step comes back too, so that it can be checked.
+//! Measurements of the steps of equalization on elements on the device, each with the chosen kernel and timed by
+//! events. The result of a step is returned too, so that it can be checked.
 
-use super::kernels::{self, CountedRegion, LoadedKernels, Scan};
-use super::plane::{Kind, Plane};
+use super::kernels::{self, CountedArea, LoadedKernels, Scan};
+use super::plane::{DevicePlane, ElementKind};
 use super::shape::refused;
 use super::timing::{copied, measured, once};
 use super::{
-    Elements, Experiment, MapVariant, Measured, Memory, PixelOrder, Repeats, Run, Step, StepTimes, Transfer, tuned,
+    Elements, Experiment, HostMemory, KernelRepeats, KernelStep, MapVariant, Measured, PixelOrder, Run, StepTimes,
+    Transfer, tuned,
 };
 use crate::cuda::arguments::Levels;
 use crate::cuda::error::{Doing, Error};
@@ -30,7 +31,7 @@ const DOWNLOADING: &str = "copying from the device";
 const CLEARING: &str = "clearing memory on the device";
 
 impl KernelBench {
-    /// A lab on this GPU. The kernels that are asked for are loaded then; the first time takes some tenths of a second.
+    /// A bench on this GPU. Each kernel is loaded on first use, which takes some tenths of a second.
     ///
     /// # Errors
     /// When a stream cannot be made.
@@ -44,26 +45,32 @@ impl KernelBench {
         &self.gpu
     }
 
-    /// Puts a picture of `size` (columns and rows) on the device, `copies` times (at least once). Its elements belong to
+    /// Uploads `copies` copies (at least one) of a picture of `size` (columns and rows), whose elements belong to
     /// `bins` bins, 2 to 65,536.
     ///
     /// # Errors
-    /// [`Error::Refused`] when there are no elements, more than 2^31, or other bins; others when the GPU has no memory
-    /// left.
+    /// [`Error::Refused`] when there are no elements, more than 2^31, or another number of bins; others when the GPU
+    /// has no memory left.
     ///
     /// # Panics
     /// When there are more or fewer elements than pixels.
-    pub fn put(&self, elements: Elements, size: (usize, usize), bins: u32, copies: usize) -> Result<Plane, Error> {
+    pub fn put(
+        &self,
+        elements: Elements,
+        size: (usize, usize),
+        bins: u32,
+        copies: usize,
+    ) -> Result<DevicePlane, Error> {
         if !(2..=65536).contains(&bins) {
             return Err(refused(format!("there are 2 to 65,536 bins, not {bins}")));
         }
         if elements.element_bytes() == 1 && bins > 256 {
             return Err(refused(format!("elements of one byte have 256 bins at most, not {bins}")));
         }
-        self.put_bytes(elements.bytes(), Kind::Elements(elements.element_bytes()), size, bins, copies)
+        self.put_bytes(elements.bytes(), ElementKind::Elements(elements.element_bytes()), size, bins, copies)
     }
 
-    /// Puts colour pixels of 8 bits on the device. Their luminance belongs to 256 bins; there is no map for them.
+    /// Uploads colour pixels of 8 bits. Their luminance belongs to 256 bins; they can be counted, not mapped.
     ///
     /// # Errors
     /// As for [`put`](KernelBench::put).
@@ -76,21 +83,21 @@ impl KernelBench {
         order: PixelOrder,
         size: (usize, usize),
         copies: usize,
-    ) -> Result<Plane, Error> {
-        self.put_bytes(bytes, Kind::Pixels(order), size, 256, copies)
+    ) -> Result<DevicePlane, Error> {
+        self.put_bytes(bytes, ElementKind::Pixels(order), size, 256, copies)
     }
 
     fn put_bytes(
         &self,
         bytes: &[u8],
-        kind: Kind,
+        kind: ElementKind,
         (width, height): (usize, usize),
         bins: u32,
         copies: usize,
-    ) -> Result<Plane, Error> {
+    ) -> Result<DevicePlane, Error> {
         let unit = match kind {
-            Kind::Elements(bytes) => usize::from(bytes),
-            Kind::Pixels(order) => order.bytes(),
+            ElementKind::Elements(bytes) => usize::from(bytes),
+            ElementKind::Pixels(order) => order.bytes(),
         };
         let elements = width.saturating_mul(height);
         if !(1..=MOST_ELEMENTS).contains(&elements) {
@@ -100,60 +107,66 @@ impl KernelBench {
         let copy = |_| self.stream.clone_htod(bytes).doing(UPLOADING);
         let copies = (0..copies.max(1)).map(copy).collect::<Result<_, _>>()?;
         self.stream.synchronize().doing(UPLOADING)?;
-        Ok(Plane { kind, size: (width as u32, height as u32), bins, copies })
+        Ok(DevicePlane { kind, size: (width as u32, height as u32), bins, copies })
     }
 
-    /// Copies as many bytes as the plane has up and down, one after the other.
+    /// Measures the upload, then the download, of as many bytes as the plane has.
     ///
     /// # Errors
     /// When a copy fails, or the system has no more memory to pin.
-    pub fn transfer(&self, plane: &Plane, memory: Memory, repeats: Repeats) -> Result<Transfer, Error> {
+    pub fn transfer(&self, plane: &DevicePlane, memory: HostMemory, repeats: KernelRepeats) -> Result<Transfer, Error> {
         let bytes = plane.bytes();
         match memory {
-            Memory::Pageable => self.transfer_through(&mut vec![0; bytes], repeats),
-            Memory::Pinned => {
+            HostMemory::Pageable => self.transfer_through(&mut vec![0; bytes], repeats),
+            HostMemory::Pinned => {
                 let mut pinned = PinnedPool::new(&self.gpu.context).take(bytes)?;
                 self.transfer_through(&mut pinned, repeats)
             }
         }
     }
 
-    fn transfer_through(&self, host: &mut [u8], repeats: Repeats) -> Result<Transfer, Error> {
+    fn transfer_through(&self, host: &mut [u8], repeats: KernelRepeats) -> Result<Transfer, Error> {
         let mut device = self.stream.alloc_zeros(host.len()).doing(ALLOCATING)?;
         let upload = copied(&self.stream, repeats, |_| self.stream.memcpy_htod(&*host, &mut device).doing(UPLOADING))?;
         let download = copied(&self.stream, repeats, |_| self.stream.memcpy_dtoh(&device, host).doing(DOWNLOADING))?;
         Ok(Transfer { upload, download })
     }
 
-    /// Counts the elements of a plane, or the luminance of its pixels. Making the counts zero before is not in the times.
+    /// Counts the elements of a plane, or the luminance of its pixels. The times do not include the clearing of the
+    /// counts.
     ///
     /// # Errors
-    /// [`Error::Refused`] when no such launch can be made; others when one fails.
+    /// [`Error::Refused`] when the launch is not possible; others when it fails.
     pub fn histogram(
         &self,
-        plane: &Plane,
+        plane: &DevicePlane,
         experiment: &Experiment,
-        repeats: Repeats,
+        repeats: KernelRepeats,
     ) -> Result<Measured<Vec<u32>>, Error> {
         let counts = self.zeros(plane.bins)?;
         self.measure(repeats, |launch| self.count(plane, launch, &counts, experiment), || self.down(&counts))
     }
 
-    /// Cuts counts off at `most`.
+    /// Limits counts to `most`.
     ///
     /// # Errors
     /// As for [`histogram`](KernelBench::histogram).
-    pub fn saturation(&self, counts: &[u32], most: u32, repeats: Repeats) -> Result<Measured<Vec<u32>>, Error> {
+    pub fn saturation(&self, counts: &[u32], most: u32, repeats: KernelRepeats) -> Result<Measured<Vec<u32>>, Error> {
         let counts = self.up(counts)?;
         let saturate = |_| kernels::saturation(&self.loaded, &self.stream, &counts, most);
         self.measure(repeats, saturate, || self.down(&counts))
     }
 
-    /// Sums counts up.
+    /// Scans counts to cumulative counts.
     ///
     /// # Errors
     /// As for [`histogram`](KernelBench::histogram).
-    pub fn scan(&self, counts: &[u32], experiment: &Experiment, repeats: Repeats) -> Result<Measured<Vec<u32>>, Error> {
+    pub fn scan(
+        &self,
+        counts: &[u32],
+        experiment: &Experiment,
+        repeats: KernelRepeats,
+    ) -> Result<Measured<Vec<u32>>, Error> {
         let (scan, cdf) = (self.scan_of(counts.len() as u32, experiment)?, self.zeros(counts.len() as u32)?);
         let counts = self.up(counts)?;
         self.measure(repeats, |_| kernels::scan(&self.stream, &scan, &counts, &cdf), || self.down(&cdf))
@@ -163,12 +176,17 @@ impl KernelBench {
     ///
     /// # Errors
     /// As for [`histogram`](KernelBench::histogram).
-    pub fn cdf_min(&self, cdf: &[u32], experiment: &Experiment, repeats: Repeats) -> Result<Measured<u32>, Error> {
+    pub fn cdf_min(
+        &self,
+        cdf: &[u32],
+        experiment: &Experiment,
+        repeats: KernelRepeats,
+    ) -> Result<Measured<u32>, Error> {
         let (cdf, least) = (self.up(cdf)?, self.zeros(1)?);
         self.measure(repeats, |_| self.find_least(&cdf, &least, experiment), || Ok(self.down(&least)?[0]))
     }
 
-    /// Makes the curve of cumulative counts, the last of which is the number of samples, and the first of which above 0 is
+    /// Makes the curve from cumulative counts. The last one is the number of samples, the first one above 0 is
     /// `cdf_min`.
     ///
     /// # Errors
@@ -181,7 +199,7 @@ impl KernelBench {
         cdf: &[u32],
         cdf_min: u32,
         experiment: &Experiment,
-        repeats: Repeats,
+        repeats: KernelRepeats,
     ) -> Result<Measured<Vec<u16>>, Error> {
         let total = *cdf.last().expect("a bin at least");
         let (cdf, least) = (self.up(cdf)?, self.up(&[cdf_min])?);
@@ -190,19 +208,19 @@ impl KernelBench {
         self.measure(repeats, make, || self.down(&curve))
     }
 
-    /// Sends the elements of a plane through a curve; what they become has their width and this machine's byte order.
+    /// Maps the elements of a plane through a curve. The output has their width and this machine's byte order.
     ///
     /// # Errors
-    /// As for [`histogram`](KernelBench::histogram). Colour pixels are refused, and so is a computed map, which has no curve.
+    /// As for [`histogram`](KernelBench::histogram). Colour pixels and a computed map, which has no curve, are refused.
     ///
     /// # Panics
-    /// When the curve has not an entry for each bin.
+    /// When the curve does not have an entry for each bin.
     pub fn map(
         &self,
-        plane: &Plane,
+        plane: &DevicePlane,
         curve: &[u16],
         experiment: &Experiment,
-        repeats: Repeats,
+        repeats: KernelRepeats,
     ) -> Result<Measured<Vec<u8>>, Error> {
         assert_eq!(curve.len(), plane.bins as usize);
         let curve = self.up(curve)?;
@@ -210,12 +228,12 @@ impl KernelBench {
         self.measure(repeats, |launch| self.send(plane, launch, &mapped, &curve, experiment), || self.down(&mapped))
     }
 
-    /// Everything from elements to elements: histogram, saturation if asked for, scan, cdf-min, curve, map. Of colour
-    /// pixels, which have no map, all but the map. Where the map is computed, the curve is in no time.
+    /// The whole equalization: histogram, saturation if set, scan, cdf-min, curve, map. Colour pixels are not mapped.
+    /// With a computed map, the times do not include the curve.
     ///
     /// # Errors
     /// As for [`histogram`](KernelBench::histogram).
-    pub fn equalize(&self, plane: &Plane, experiment: &Experiment, repeats: Repeats) -> Result<Run, Error> {
+    pub fn equalize(&self, plane: &DevicePlane, experiment: &Experiment, repeats: KernelRepeats) -> Result<Run, Error> {
         if experiment.saturated_at.is_some() && experiment.formula.is_some_and(|formula| formula.makes_curves()) {
             return Err(refused("no publication makes a picture of saturated counts"));
         }
@@ -223,38 +241,39 @@ impl KernelBench {
         let mut counts = self.zeros(bins)?;
         let (cdf, least) = (self.zeros(bins)?, self.zeros(1)?);
         let curve = self.curve_room(bins as usize)?;
-        let is_mapped = matches!(plane.kind, Kind::Elements(_));
+        let is_mapped = matches!(plane.kind, ElementKind::Elements(_));
         let is_computed = experiment.variants.map == Some(MapVariant::Computed);
         let mapped = self.stream.alloc_zeros(if is_mapped { plane.bytes() } else { 1 }).doing(ALLOCATING)?;
         let scan = self.scan_of(bins, experiment)?;
-        let step = |step: Step, launch: usize, counts: &CudaSlice<u32>| match step {
-            Step::Histogram => self.count(plane, launch, counts, experiment),
-            Step::Saturation => {
+        let step = |step: KernelStep, launch: usize, counts: &CudaSlice<u32>| match step {
+            KernelStep::Histogram => self.count(plane, launch, counts, experiment),
+            KernelStep::Saturation => {
                 let most = experiment.saturated_at.unwrap_or(u32::MAX);
                 kernels::saturation(&self.loaded, &self.stream, counts, most)
             }
-            Step::Scan => kernels::scan(&self.stream, &scan, counts, &cdf),
-            Step::CdfMin => self.find_least(&cdf, &least, experiment),
-            Step::Curve => self.make_curve((&cdf, &least, plane.elements()), experiment, &curve),
-            Step::Map if is_computed => self.compute(plane, launch, &mapped, (&cdf, &least), experiment),
-            Step::Map => self.send(plane, launch, &mapped, &curve, experiment),
+            KernelStep::Scan => kernels::scan(&self.stream, &scan, counts, &cdf),
+            KernelStep::CdfMin => self.find_least(&cdf, &least, experiment),
+            KernelStep::Curve => self.make_curve((&cdf, &least, plane.elements()), experiment, &curve),
+            KernelStep::Map if is_computed => self.compute(plane, launch, &mapped, (&cdf, &least), experiment),
+            KernelStep::Map => self.send(plane, launch, &mapped, &curve, experiment),
         };
-        let steps: Vec<Step> = Step::ALL
+        let steps: Vec<KernelStep> = KernelStep::ALL
             .into_iter()
-            .filter(|&step| step != Step::Saturation || experiment.saturated_at.is_some())
-            .filter(|&step| step != Step::Map || is_mapped)
+            .filter(|&step| step != KernelStep::Saturation || experiment.saturated_at.is_some())
+            .filter(|&step| step != KernelStep::Map || is_mapped)
             .collect();
 
         once(&self.stream, || steps.iter().try_for_each(|&one| step(one, 0, &counts)))?;
         let (found, sums, codes) = (self.down(&counts)?, self.down(&cdf)?, self.down(&curve)?);
         let picture = if is_mapped { self.down(&mapped)? } else { Vec::new() };
 
-        let steps: Vec<Step> = steps.into_iter().filter(|&step| step != Step::Curve || !is_computed).collect();
+        let steps: Vec<KernelStep> =
+            steps.into_iter().filter(|&step| step != KernelStep::Curve || !is_computed).collect();
         let total = measured(&self.loaded, &self.stream, repeats, |launch| {
             self.stream.memset_zeros(&mut counts).doing(CLEARING)?;
             steps.iter().try_for_each(|&one| step(one, launch, &counts))
         })?;
-        let time = |one: Step| {
+        let time = |one: KernelStep| {
             let times = measured(&self.loaded, &self.stream, repeats, |launch| step(one, launch, &counts))?;
             Ok(StepTimes { step: one, times })
         };
@@ -262,17 +281,17 @@ impl KernelBench {
         Ok(Run { steps, total, counts: found, cdf: sums, curve: codes, picture })
     }
 
-    /// The same with the tuned kernels, those of normal runs. The elements are mapped in place.
+    /// The whole equalization with the tuned kernels of normal runs, which map in place.
     ///
     /// # Errors
     /// [`Error::Refused`] unless elements have 1 byte and 256 bins, or 2 bytes and 512, 1,024, 4,096, 16,384 or 65,536.
-    pub fn tuned(&self, plane: &Plane, repeats: Repeats) -> Result<Run, Error> {
+    pub fn tuned(&self, plane: &DevicePlane, repeats: KernelRepeats) -> Result<Run, Error> {
         tuned::run(&self.gpu, &self.loaded, plane, repeats)
     }
 
     fn count(
         &self,
-        plane: &Plane,
+        plane: &DevicePlane,
         launch: usize,
         counts: &CudaSlice<u32>,
         experiment: &Experiment,
@@ -280,12 +299,12 @@ impl KernelBench {
         let Experiment { variants, shape, formula, .. } = experiment;
         let (copy, area) = (plane.copy(launch), plane.area());
         match plane.kind {
-            Kind::Elements(element_bytes) => {
+            ElementKind::Elements(element_bytes) => {
                 let (levels, codes) = (Levels::of_bins(plane.bins), plane.bins);
-                let counted = CountedRegion { plane: copy, element_bytes, area, levels, counts, codes };
+                let counted = CountedArea { plane: copy, element_bytes, area, levels, counts, codes };
                 kernels::histogram(&self.loaded, &self.stream, &counted, variants, shape)
             }
-            Kind::Pixels(order) => {
+            ElementKind::Pixels(order) => {
                 let pixels = (copy, order, area);
                 kernels::luminance_histogram(&self.loaded, &self.stream, pixels, counts, (variants, shape), *formula)
             }
@@ -314,13 +333,13 @@ impl KernelBench {
 
     fn send(
         &self,
-        plane: &Plane,
+        plane: &DevicePlane,
         launch: usize,
         mapped: &CudaSlice<u8>,
         curve: &CudaSlice<u16>,
         experiment: &Experiment,
     ) -> Result<(), Error> {
-        let Kind::Elements(element_bytes) = plane.kind else {
+        let ElementKind::Elements(element_bytes) = plane.kind else {
             return Err(refused("colour pixels are counted, not mapped"));
         };
         let Experiment { variants, shape, .. } = experiment;
@@ -328,16 +347,16 @@ impl KernelBench {
         kernels::map(&self.loaded, &self.stream, planes, lies, curve, (variants, shape))
     }
 
-    /// Maps a plane by its cumulative counts alone.
+    /// Maps a plane directly from its cumulative counts.
     fn compute(
         &self,
-        plane: &Plane,
+        plane: &DevicePlane,
         launch: usize,
         mapped: &CudaSlice<u8>,
         (cdf, least): (&CudaSlice<u32>, &CudaSlice<u32>),
         experiment: &Experiment,
     ) -> Result<(), Error> {
-        let Kind::Elements(element_bytes) = plane.kind else {
+        let ElementKind::Elements(element_bytes) = plane.kind else {
             return Err(refused("colour pixels are counted, not mapped"));
         };
         if experiment.saturated_at.is_some() {
@@ -349,11 +368,11 @@ impl KernelBench {
         kernels::map_computed(&self.loaded, &self.stream, planes, lies, sums, (variants, shape), *formula)
     }
 
-    /// Does a step once for its result, then as often as it is to be timed. A step that adds to what is there goes on
-    /// adding, which takes no other time.
+    /// Runs a step once for its result, then for the times. A histogram keeps adding to its counts in the timed runs,
+    /// which takes the same time.
     fn measure<T>(
         &self,
-        repeats: Repeats,
+        repeats: KernelRepeats,
         mut step: impl FnMut(usize) -> Result<(), Error>,
         result: impl Fn() -> Result<T, Error>,
     ) -> Result<Measured<T>, Error> {

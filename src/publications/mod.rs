@@ -1,20 +1,20 @@
-//! The kernels of five published histogram equalizers, beside our own: the same bytes from each, so that what differs is
-//! the time. `kernels/variants/README.md` says which publication each is from.
+//! The kernels of five published histogram equalizers, to compare with the product's. All give the same bytes, so only
+//! the times differ. `kernels/variants/README.md` names the publication of each.
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `choice` | which kernel does a step |
-//! | `shape` | how many threads, and which elements each of them gets |
-//! | `formula` | the publications' own arithmetic, and where it goes wrong |
-//! | `setups` | the five publications, as choices |
-//! | `arguments` | the structures that the kernels take, as in `kernels/variants/elements.cuh` |
+//! | `choice` | the choice of a kernel for each step |
+//! | `shape` | the shape of a launch: threads, and the elements of each |
+//! | `formula` | the publications' own arithmetic, and its errors |
+//! | `setups` | the choices of the five publications |
+//! | `arguments` | the structures that the kernels take by value, as in `kernels/variants/elements.cuh` |
 //! | `kernels` | a launcher for each family of files in `kernels/variants/` |
 //! | `chosen` | the same kernels in normal runs |
-//! | `timing` | times by the device's own clock |
-//! | `experiment` | what a measurement is asked for, and what it gives |
+//! | `timing` | times from events on the device |
+//! | `experiment` | the parameters and the results of a measurement |
 //! | `plane` | a picture on the device |
-//! | `kernel_bench` | the steps on it, timed one by one |
-//! | `tuned` | the same of our own kernels |
+//! | `kernel_bench` | the steps, timed one by one |
+//! | `tuned` | the same with the product's kernels |
 
 mod arguments;
 mod choice;
@@ -30,9 +30,11 @@ mod timing;
 mod tuned;
 
 pub use choice::{CdfMin, HistogramVariant, MapVariant, ScanVariant, UnknownName, Variants};
-pub use experiment::{Elements, Experiment, Measured, Memory, PixelOrder, Repeats, Run, Step, StepTimes, Transfer};
+pub use experiment::{
+    Elements, Experiment, HostMemory, KernelRepeats, KernelStep, Measured, PixelOrder, Run, StepTimes, Transfer,
+};
 pub use formula::Formula;
 pub use kernel_bench::KernelBench;
-pub use plane::Plane;
-pub use setups::{SETUPS, Setup};
-pub use shape::{Shape, Walk};
+pub use plane::DevicePlane;
+pub use setups::{PublishedSetup, SETUPS};
+pub use shape::{LaunchShape, Walk};

@@ -1,33 +1,33 @@
-//! A picture on the device that the steps of a measurement work on.
+//! The picture on the device that the steps of a measurement process.
 
 use super::PixelOrder;
 use super::arguments::Area;
 use cudarc::driver::CudaSlice;
 
-/// What the units of a plane are.
+/// The elements of a plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ElementKind {
     /// Numbers of this many bytes each.
     Elements(u8),
     Pixels(PixelOrder),
 }
 
-/// Elements on the device, maybe more than once: repetitions go from copy to copy, so that caches which are smaller than
-/// all of them together do not help.
-pub struct Plane {
-    pub(super) kind: Kind,
+/// Elements on the device, in one or more copies. Repetitions take the copies in turn, so that a cache smaller than all
+/// copies does not help.
+pub struct DevicePlane {
+    pub(super) kind: ElementKind,
     pub(super) size: (u32, u32),
     pub(super) bins: u32,
     pub(super) copies: Vec<CudaSlice<u8>>,
 }
 
-impl Plane {
-    /// How many bins its elements belong to.
+impl DevicePlane {
+    /// The number of bins of its elements.
     pub fn bins(&self) -> u32 {
         self.bins
     }
 
-    /// How many elements it has.
+    /// The number of its elements.
     pub fn elements(&self) -> u32 {
         self.size.0 * self.size.1
     }

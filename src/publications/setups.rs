@@ -1,10 +1,10 @@
-//! The five publications, as choices: what each of them launches, so that a benchmark can do the same on another GPU.
+//! The choices of the five publications: the launches of each, so that a benchmark can repeat them on another GPU.
 
-use super::{CdfMin, Formula, HistogramVariant, MapVariant, ScanVariant, Shape, Variants, Walk};
+use super::{CdfMin, Formula, HistogramVariant, LaunchShape, MapVariant, ScanVariant, Variants, Walk};
 
-/// What a publication measures.
+/// A measurement of a publication.
 #[derive(Clone, Copy, Debug)]
-pub struct Setup {
+pub struct PublishedSetup {
     /// A short name, for tables.
     pub name: &'static str,
     /// Stem of the publication in `references/`.
@@ -12,20 +12,20 @@ pub struct Setup {
     /// Its kernels.
     pub variants: Variants,
     /// The shape of the launches over elements.
-    pub shape: Shape,
+    pub shape: LaunchShape,
     /// Bytes of an element: 1 or 4.
     pub element_bytes: u8,
     /// Bins of its histogram.
     pub bins: u32,
-    /// Whether its elements are BGRA pixels, whose luminance is counted in one kernel with the making of it.
+    /// Whether its elements are BGRA pixels, whose luminance is computed and counted by one kernel.
     pub is_luminance: bool,
     /// The value that its bins are saturated at, if they are.
     pub saturated_at: Option<u32>,
-    /// Its arithmetic, where it is not that of the specification.
+    /// Its arithmetic; `None` is that of the specification.
     pub formula: Option<Formula>,
 }
 
-const PLAIN: Setup = Setup {
+const PLAIN: PublishedSetup = PublishedSetup {
     name: "",
     publication: "",
     variants: Variants {
@@ -36,7 +36,7 @@ const PLAIN: Setup = Setup {
         block_size: Some(1024),
         pixels_per_thread: None,
     },
-    shape: Shape { scan_block_size: Some(256), ..Shape::USUAL },
+    shape: LaunchShape { scan_block_size: Some(256), ..LaunchShape::DEFAULT },
     element_bytes: 1,
     bins: 256,
     is_luminance: false,
@@ -50,8 +50,8 @@ const LUMINANCE: &str = "cuda-rgb-luminance-histogram";
 const SCANS: &str = "cuda-three-scans";
 const OPENCL: &str = "opencl-blelloch-scan";
 
-/// What one scan of cuda-three-scans does: a quarter of the blocks that there would be with a thread an element.
-const fn scans(name: &'static str, scan: ScanVariant, block_size: u32) -> Setup {
+/// A setup of cuda-three-scans with one scan, with 4 elements per thread.
+const fn scans(name: &'static str, scan: ScanVariant, block_size: u32) -> PublishedSetup {
     let variants = Variants {
         histogram: Some(HistogramVariant::Aggregated),
         scan: Some(scan),
@@ -60,12 +60,19 @@ const fn scans(name: &'static str, scan: ScanVariant, block_size: u32) -> Setup 
         pixels_per_thread: Some(4),
         ..PLAIN.variants
     };
-    Setup { name, publication: SCANS, variants, shape: Shape::USUAL, formula: Some(Formula::Product32), ..PLAIN }
+    PublishedSetup {
+        name,
+        publication: SCANS,
+        variants,
+        shape: LaunchShape::DEFAULT,
+        formula: Some(Formula::Product32),
+        ..PLAIN
+    }
 }
 
-/// The privatized kernels of that publication, and those that are not.
-const fn saturated(name: &'static str, histogram: HistogramVariant) -> Setup {
-    Setup {
+/// A setup of cuda-4096-bins-saturated, with private counters or without.
+const fn saturated(name: &'static str, histogram: HistogramVariant) -> PublishedSetup {
+    PublishedSetup {
         name,
         publication: SATURATED,
         variants: Variants {
@@ -74,7 +81,7 @@ const fn saturated(name: &'static str, histogram: HistogramVariant) -> Setup {
             block_size: Some(512),
             ..PLAIN.variants
         },
-        shape: Shape { blocks: Some(120), ..Shape::USUAL },
+        shape: LaunchShape { blocks: Some(120), ..LaunchShape::DEFAULT },
         element_bytes: 4,
         bins: 4096,
         saturated_at: Some(256),
@@ -82,22 +89,24 @@ const fn saturated(name: &'static str, histogram: HistogramVariant) -> Setup {
     }
 }
 
-/// In two dimensions, a pixel a work item, with either way to the first occupied bin.
-const fn opencl(name: &'static str, cdf_min: CdfMin, formula: Formula) -> Setup {
+/// A setup of opencl-blelloch-scan: two-dimensional blocks with a pixel per thread, and either search for the first
+/// occupied bin.
+const fn opencl(name: &'static str, cdf_min: CdfMin, formula: Formula) -> PublishedSetup {
     let variants = Variants {
         histogram: Some(HistogramVariant::Privatized),
         scan: Some(ScanVariant::Blelloch),
         cdf_min: Some(cdf_min),
         ..PLAIN.variants
     };
-    let shape = Shape { walk: Walk::Tiles, ..PLAIN.shape };
-    Setup { name, publication: OPENCL, variants, shape, formula: Some(formula), ..PLAIN }
+    let shape = LaunchShape { walk: Walk::Tiles, ..PLAIN.shape };
+    PublishedSetup { name, publication: OPENCL, variants, shape, formula: Some(formula), ..PLAIN }
 }
 
-/// All setups, publication by publication. Only cuda-three-scans varies the threads of the scan with the others.
-pub const SETUPS: [Setup; 13] = [
-    Setup { name: "naive", publication: NAIVE, formula: Some(Formula::FloorNoMin), ..PLAIN },
-    Setup {
+/// All setups, publication by publication. Only in cuda-three-scans does the scan have the block size of the other
+/// kernels.
+pub const SETUPS: [PublishedSetup; 13] = [
+    PublishedSetup { name: "naive", publication: NAIVE, formula: Some(Formula::FloorNoMin), ..PLAIN },
+    PublishedSetup {
         name: "optimized",
         publication: NAIVE,
         variants: Variants { histogram: Some(HistogramVariant::Coarsened), ..PLAIN.variants },
@@ -106,7 +115,7 @@ pub const SETUPS: [Setup; 13] = [
     },
     saturated("4096 bins, global", HistogramVariant::Global),
     saturated("4096 bins, privatized", HistogramVariant::Privatized),
-    Setup {
+    PublishedSetup {
         name: "luminance",
         publication: LUMINANCE,
         variants: Variants {
@@ -115,7 +124,7 @@ pub const SETUPS: [Setup; 13] = [
             pixels_per_thread: Some(64),
             ..PLAIN.variants
         },
-        shape: Shape { walk: Walk::Consecutive, ..PLAIN.shape },
+        shape: LaunchShape { walk: Walk::Consecutive, ..PLAIN.shape },
         element_bytes: 4,
         is_luminance: true,
         formula: Some(Formula::TruncatedLuminance),

@@ -1,4 +1,4 @@
-//! The shape of a launch: how many threads there are, and which elements each of them gets.
+//! The shape of a launch: its blocks and threads, and the elements of each thread.
 
 use super::choice::{HistogramVariant, MapVariant, ScanVariant, UnknownName, Variants, named};
 use crate::cuda::error::Error;
@@ -6,37 +6,36 @@ use std::fmt;
 use std::str::FromStr;
 
 named! {
-    /// Which elements a thread gets.
+    /// The distribution of the elements over the threads.
     Walk {
         /// Elements one grid apart, so that neighbours in a warp read neighbours in memory (a grid-stride loop).
         Interleaved = "interleaved",
-        /// A run of neighbours, so that each thread reads on where it has read.
+        /// A run of neighbours for each thread.
         Consecutive = "consecutive",
-        /// One pixel, by rows and columns: a grid of blocks of 32 columns over the picture.
+        /// One pixel per thread, in a grid of blocks of 32 columns over the picture.
         Tiles = "tiles",
     }
 }
 
-/// What a measurement says of the shape of its launches, beside block size and elements a thread.
+/// The shape of the launches of a measurement, beside block size and elements per thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Which elements a thread gets.
+pub struct LaunchShape {
+    /// The distribution of the elements over the threads.
     pub walk: Walk,
-    /// How many blocks; `None` is as many as the elements take. With more of them than that, those without elements are
-    /// not launched.
+    /// The number of blocks; `None` is as many as the elements need. Blocks without elements are not launched.
     pub blocks: Option<u32>,
-    /// Threads of a block that scans; `None` is as many as the others have.
+    /// Threads of a block of the scan; `None` is the block size of the other kernels.
     pub scan_block_size: Option<u32>,
 }
 
-impl Shape {
-    /// Interleaved, in as many blocks as the elements take.
-    pub const USUAL: Shape = Shape { walk: Walk::Interleaved, blocks: None, scan_block_size: None };
+impl LaunchShape {
+    /// Interleaved, in as many blocks as the elements need.
+    pub const DEFAULT: LaunchShape = LaunchShape { walk: Walk::Interleaved, blocks: None, scan_block_size: None };
 }
 
-impl Default for Shape {
+impl Default for LaunchShape {
     fn default() -> Self {
-        Shape::USUAL
+        LaunchShape::DEFAULT
     }
 }
 
@@ -48,19 +47,19 @@ const MOST_BLOCKS: u32 = 65535;
 
 /// A launch over elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Launch {
+pub(super) struct LaunchDimensions {
     pub grid: (u32, u32, u32),
     pub block: (u32, u32, u32),
-    /// Neighbours that a thread gets; 0 if its elements lie one grid apart.
+    /// Neighbouring elements per thread; 0 if its elements lie one grid apart.
     pub run: u32,
 }
 
-/// What is left to the kernel that is launched.
+/// The defaults of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DefaultShape {
     pub block_size: u32,
     pub pixels_per_thread: u32,
-    /// Blocks, if they do not follow from the elements.
+    /// The number of blocks; `None` if it follows from the elements.
     pub blocks: Option<u32>,
 }
 
@@ -90,7 +89,7 @@ impl DefaultShape {
     }
 }
 
-/// Refuses what no launch can be made of.
+/// Refuses a block size or a number of pixels that is out of range.
 pub(super) fn check(variants: &Variants) -> Result<(), Error> {
     if let Some(threads) = variants.block_size.filter(|threads| !Variants::BLOCK_SIZES.contains(threads)) {
         return Err(refused(format!("blocks have 64, 128, 256, 512 or 1024 threads, not {threads}")));
@@ -106,29 +105,28 @@ pub(super) fn refused(reason: impl Into<String>) -> Error {
     Error::Refused { reason: reason.into() }
 }
 
-/// The launch of a kernel that goes over a picture of this size, one row if it is no picture. `at_once` is how many
-/// neighbours a thread takes in one load.
+/// The launch of a kernel over a picture of this size; other elements are one row. A load has `at_once` neighbours.
 ///
 /// # Errors
-/// When there is no such launch.
+/// When the launch is not possible.
 pub(super) fn over(
     (width, height): (u32, u32),
     variants: &Variants,
-    shape: &Shape,
-    usual: DefaultShape,
+    shape: &LaunchShape,
+    defaults: DefaultShape,
     at_once: u32,
-) -> Result<Launch, Error> {
+) -> Result<LaunchDimensions, Error> {
     check(variants)?;
-    let threads = variants.block_size.unwrap_or(usual.block_size);
+    let threads = variants.block_size.unwrap_or(defaults.block_size);
     let elements = width.checked_mul(height).filter(|&elements| elements <= 1 << 31);
     let elements = elements.ok_or_else(|| refused("there are more than 2^31 elements"))?;
     if shape.walk == Walk::Tiles {
         return tiles((width, height), threads, variants, shape);
     }
     let loads = elements.div_ceil(at_once).max(1);
-    let usual_blocks = usual.blocks.filter(|_| variants.pixels_per_thread.is_none());
-    let asked = shape.blocks.or(usual_blocks);
-    let pixels = variants.pixels_per_thread.unwrap_or(usual.pixels_per_thread);
+    let default_blocks = defaults.blocks.filter(|_| variants.pixels_per_thread.is_none());
+    let asked = shape.blocks.or(default_blocks);
+    let pixels = variants.pixels_per_thread.unwrap_or(defaults.pixels_per_thread);
     let wanted = asked.unwrap_or_else(|| loads.div_ceil(pixels.div_ceil(at_once)).div_ceil(threads));
     let blocks = wanted.clamp(1, loads.div_ceil(threads));
     let run = match shape.walk {
@@ -139,10 +137,15 @@ pub(super) fn over(
         Walk::Consecutive => u64::from(elements).div_ceil(u64::from(blocks) * u64::from(threads)) as u32,
         _ => 0,
     };
-    Ok(Launch { grid: (blocks, 1, 1), block: (threads, 1, 1), run })
+    Ok(LaunchDimensions { grid: (blocks, 1, 1), block: (threads, 1, 1), run })
 }
 
-fn tiles((width, height): (u32, u32), threads: u32, variants: &Variants, shape: &Shape) -> Result<Launch, Error> {
+fn tiles(
+    (width, height): (u32, u32),
+    threads: u32,
+    variants: &Variants,
+    shape: &LaunchShape,
+) -> Result<LaunchDimensions, Error> {
     if shape.blocks.is_some() || variants.pixels_per_thread.is_some_and(|pixels| pixels > 1) {
         return Err(refused("in tiles each thread has one pixel, and the picture says how many blocks there are"));
     }
@@ -151,10 +154,10 @@ fn tiles((width, height): (u32, u32), threads: u32, variants: &Variants, shape: 
     if grid.1 > MOST_BLOCKS {
         return Err(refused(format!("{height} rows are more than {MOST_BLOCKS} blocks of {rows}")));
     }
-    Ok(Launch { grid, block: (TILE_COLUMNS, rows, 1), run: 0 })
+    Ok(LaunchDimensions { grid, block: (TILE_COLUMNS, rows, 1), run: 0 })
 }
 
-/// The threads of a block that scans, and the elements that it takes.
+/// The threads of a block of the scan, and its elements.
 pub(super) fn scan_block(variant: ScanVariant, variants: &Variants, bins: u32) -> Result<(u32, u32), Error> {
     check(variants)?;
     let each = match variant {
@@ -166,8 +169,8 @@ pub(super) fn scan_block(variant: ScanVariant, variants: &Variants, bins: u32) -
     Ok((threads, threads * each))
 }
 
-/// Bins that a block counts at a time, in `bytes` bytes of shared memory: as few windows as possible, all as wide as the
-/// others.
+/// Bins that a block counts at a time, in `bytes` bytes of shared memory: as few windows as possible, of nearly equal
+/// size.
 pub(super) fn window(bins: u32, bytes: u32) -> u32 {
     let most = (bytes / 4).max(1);
     bins.div_ceil(bins.div_ceil(most))
@@ -177,20 +180,20 @@ pub(super) fn window(bins: u32, bytes: u32) -> u32 {
 mod tests {
     use super::*;
 
-    const USUAL: DefaultShape = DefaultShape { block_size: 256, pixels_per_thread: 4, blocks: None };
+    const DEFAULT: DefaultShape = DefaultShape { block_size: 256, pixels_per_thread: 4, blocks: None };
 
-    fn launch(size: (u32, u32), variants: Variants, shape: Shape) -> Result<Launch, Error> {
-        over(size, &variants, &shape, USUAL, 1)
+    fn launch(size: (u32, u32), variants: Variants, shape: LaunchShape) -> Result<LaunchDimensions, Error> {
+        over(size, &variants, &shape, DEFAULT, 1)
     }
 
     #[test]
     fn blocks_follow_from_the_elements() {
         let launch = |variants, shape| launch((1000, 100), variants, shape).unwrap();
-        let usual = launch(Variants::default(), Shape::default());
-        assert_eq!(usual, Launch { grid: (98, 1, 1), block: (256, 1, 1), run: 0 });
-        let asked = Shape { blocks: Some(120), walk: Walk::Consecutive, ..Shape::USUAL };
+        let defaults = launch(Variants::default(), LaunchShape::default());
+        assert_eq!(defaults, LaunchDimensions { grid: (98, 1, 1), block: (256, 1, 1), run: 0 });
+        let asked = LaunchShape { blocks: Some(120), walk: Walk::Consecutive, ..LaunchShape::DEFAULT };
         let variants = Variants { block_size: Some(512), ..Variants::default() };
-        assert_eq!(launch(variants, asked), Launch { grid: (120, 1, 1), block: (512, 1, 1), run: 2 });
+        assert_eq!(launch(variants, asked), LaunchDimensions { grid: (120, 1, 1), block: (512, 1, 1), run: 2 });
     }
 
     #[test]
@@ -198,7 +201,7 @@ mod tests {
         for elements in [1, 2, 63, 64, 65, 1000, 8191, 8192, 8193, 1 << 20] {
             for pixels in [1, 3, 64, 256] {
                 let variants = Variants { pixels_per_thread: Some(pixels), ..Variants::default() };
-                let shape = Shape { walk: Walk::Consecutive, ..Shape::USUAL };
+                let shape = LaunchShape { walk: Walk::Consecutive, ..LaunchShape::DEFAULT };
                 let found = launch((elements, 1), variants, shape).unwrap();
                 let covered = u64::from(found.grid.0) * u64::from(found.block.0) * u64::from(found.run);
                 assert!(covered >= u64::from(elements) && found.run <= pixels, "{elements} {found:?}");
@@ -208,10 +211,10 @@ mod tests {
 
     #[test]
     fn tiles_cover_the_picture() {
-        let shape = Shape { walk: Walk::Tiles, ..Shape::USUAL };
+        let shape = LaunchShape { walk: Walk::Tiles, ..LaunchShape::DEFAULT };
         let variants = Variants { block_size: Some(1024), ..Variants::default() };
         let found = launch((1921, 1081), variants, shape).unwrap();
-        assert_eq!(found, Launch { grid: (61, 34, 1), block: (32, 32, 1), run: 0 });
+        assert_eq!(found, LaunchDimensions { grid: (61, 34, 1), block: (32, 32, 1), run: 0 });
         let coarse = Variants { pixels_per_thread: Some(2), ..variants };
         assert!(launch((64, 64), coarse, shape).is_err());
     }
@@ -219,11 +222,11 @@ mod tests {
     #[test]
     fn what_cannot_be_launched_is_refused_with_a_reason() {
         let odd = Variants { block_size: Some(100), ..Variants::default() };
-        let error = launch((8, 8), odd, Shape::default()).unwrap_err();
+        let error = launch((8, 8), odd, LaunchShape::default()).unwrap_err();
         assert_eq!(error.to_string(), "blocks have 64, 128, 256, 512 or 1024 threads, not 100");
         let many = Variants { pixels_per_thread: Some(257), ..Variants::default() };
-        assert!(launch((8, 8), many, Shape::default()).is_err());
-        assert!(launch((1 << 16, (1 << 15) + 1), Variants::default(), Shape::default()).is_err());
+        assert!(launch((8, 8), many, LaunchShape::default()).is_err());
+        assert!(launch((1 << 16, (1 << 15) + 1), Variants::default(), LaunchShape::default()).is_err());
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Times by the device's own clock.
+//! Times from events on the device.
 
-use super::Repeats;
+use super::KernelRepeats;
 use super::kernels::{self, LoadedKernels};
 use crate::cuda::error::{Doing, Error};
 use cudarc::driver::CudaStream;
@@ -10,39 +10,39 @@ use std::time::{Duration, Instant};
 
 const RUNNING: &str = "running kernel variants";
 
-/// What a pause lasts beyond twice the time that enqueueing took the last time.
+/// The length of a pause beyond twice the last time of enqueueing.
 const SPARE: Duration = Duration::from_micros(20);
 
-/// Does it once and waits until it is done.
+/// Runs `work` once and waits until it is done.
 pub(super) fn once(stream: &Arc<CudaStream>, work: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
     work()?;
     stream.synchronize().doing(RUNNING)
 }
 
-/// What each repetition of kernels took, in µs a launch. `work` is told the number of the launch. The device pauses until
-/// all of a repetition is enqueued: small kernels do not wait for the CPU.
+/// The times of the repetitions of kernels, in µs per launch. `work` gets the number of the launch. The device pauses
+/// until a whole repetition is enqueued, so that small kernels do not wait for the CPU.
 pub(super) fn measured(
     loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,
-    repeats: Repeats,
+    repeats: KernelRepeats,
     work: impl FnMut(usize) -> Result<(), Error>,
 ) -> Result<Vec<f64>, Error> {
     times(stream, repeats, |length| kernels::pause(loaded, stream, length + SPARE), work)
 }
 
-/// What each repetition of copies took, which the CPU may have a part in.
+/// The times of the repetitions of copies, which may include work of the CPU.
 pub(super) fn copied(
     stream: &Arc<CudaStream>,
-    repeats: Repeats,
+    repeats: KernelRepeats,
     work: impl FnMut(usize) -> Result<(), Error>,
 ) -> Result<Vec<f64>, Error> {
     times(stream, repeats, |_| Ok(()), work)
 }
 
-/// `before` is told how long the device should have something else to do.
+/// Times repetitions of `work`. `before` gets the time for which the device should be busy.
 fn times(
     stream: &Arc<CudaStream>,
-    repeats: Repeats,
+    repeats: KernelRepeats,
     before: impl Fn(Duration) -> Result<(), Error>,
     mut work: impl FnMut(usize) -> Result<(), Error>,
 ) -> Result<Vec<f64>, Error> {

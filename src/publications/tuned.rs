@@ -1,12 +1,12 @@
-//! The kernels of normal runs, measured as the variants are.
+//! Measures the kernels of normal runs as the variants are measured.
 
 use super::kernels::LoadedKernels;
-use super::plane::{Kind, Plane};
+use super::plane::{DevicePlane, ElementKind};
 use super::shape::refused;
 use super::timing::{measured, once};
-use super::{Repeats, Run, Step, StepTimes};
+use super::{KernelRepeats, KernelStep, Run, StepTimes};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::{Gpu, History, Layout, Picture, Stage, Task};
+use crate::cuda::{BufferLayout, DevicePicture, Gpu, History, StageBuffers, Task};
 use crate::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use crate::spec::{Rect, Settings, Strength};
 use cudarc::driver::{CudaSlice, CudaStream, DeviceRepr};
@@ -15,37 +15,37 @@ use std::sync::Arc;
 const COPYING: &str = "copying on the device";
 const DOWNLOADING: &str = "copying from the device";
 
-/// Gray pictures of these elements.
-fn format(plane: &Plane) -> Result<PixelFormat, Error> {
+/// The gray format of these elements.
+fn format(plane: &DevicePlane) -> Result<PixelFormat, Error> {
     match (plane.kind, plane.bins) {
-        (Kind::Elements(1), 256) => Ok(PixelFormat::Gray),
-        (Kind::Elements(2), 512) => Ok(PixelFormat::Gray9le),
-        (Kind::Elements(2), 1024) => Ok(PixelFormat::Gray10le),
-        (Kind::Elements(2), 4096) => Ok(PixelFormat::Gray12le),
-        (Kind::Elements(2), 16384) => Ok(PixelFormat::Gray14le),
-        (Kind::Elements(2), 65536) => Ok(PixelFormat::Gray16le),
+        (ElementKind::Elements(1), 256) => Ok(PixelFormat::Gray),
+        (ElementKind::Elements(2), 512) => Ok(PixelFormat::Gray9le),
+        (ElementKind::Elements(2), 1024) => Ok(PixelFormat::Gray10le),
+        (ElementKind::Elements(2), 4096) => Ok(PixelFormat::Gray12le),
+        (ElementKind::Elements(2), 16384) => Ok(PixelFormat::Gray14le),
+        (ElementKind::Elements(2), 65536) => Ok(PixelFormat::Gray16le),
         _ => Err(refused("the tuned kernels are for samples of 8, 9, 10, 12, 14 and 16 bits with a bin for each code")),
     }
 }
 
-/// A frame like the plane, with samples of no meaning.
-fn frame_like(plane: &Plane) -> Result<Frame, Error> {
+/// A frame of the format and size of the plane, with arbitrary samples.
+fn frame_like(plane: &DevicePlane) -> Result<Frame, Error> {
     let format = format(plane)?;
     let size = (plane.size.0 as usize, plane.size.1 as usize);
     let host = HostPool::default().plane(format.row_bytes(0, size.0), format.rows(0, size.1)).freeze();
     Ok(Frame::new(format, size, Range::Full, Matrix::Bt601, vec![host]).expect("a plane of this format"))
 }
 
-/// A picture for each copy of the plane, as it is there.
-fn pictures(gpu: &Arc<Gpu>, plane: &Plane, frame: &Frame, task: &Task) -> Result<Vec<Picture>, Error> {
-    let mut pictures = Picture::several(gpu, &Layout::of(frame, false)?, plane.copies.len())?;
+/// A picture for each copy of the plane, with its samples.
+fn pictures(gpu: &Arc<Gpu>, plane: &DevicePlane, frame: &Frame, task: &Task) -> Result<Vec<DevicePicture>, Error> {
+    let mut pictures = DevicePicture::several(gpu, &BufferLayout::of(frame, false)?, plane.copies.len())?;
     refill(&mut pictures, plane, task)?;
     Ok(pictures)
 }
 
-fn refill(pictures: &mut [Picture], plane: &Plane, task: &Task) -> Result<(), Error> {
+fn refill(pictures: &mut [DevicePicture], plane: &DevicePlane, task: &Task) -> Result<(), Error> {
     for (picture, copy) in pictures.iter_mut().zip(&plane.copies) {
-        let Stage { stream, plane: pixels, .. } = picture.stage(task);
+        let StageBuffers { stream, plane: pixels, .. } = picture.stage_buffers(task);
         stream.memcpy_dtod(copy, &mut pixels.slice_mut(..copy.len())).doing(COPYING)?;
     }
     Ok(())
@@ -57,8 +57,13 @@ fn down<T: DeviceRepr>(stream: &Arc<CudaStream>, device: &CudaSlice<T>, len: usi
     Ok(values)
 }
 
-/// Measures histogram, curve and map, and all three together.
-pub(super) fn run(gpu: &Arc<Gpu>, loaded: &LoadedKernels, plane: &Plane, repeats: Repeats) -> Result<Run, Error> {
+/// Measures histogram, curve and map, each alone and all three together.
+pub(super) fn run(
+    gpu: &Arc<Gpu>,
+    loaded: &LoadedKernels,
+    plane: &DevicePlane,
+    repeats: KernelRepeats,
+) -> Result<Run, Error> {
     let frame = frame_like(plane)?;
     let full = Task::new(&frame, Settings::default(), Rect::whole((frame.width(), frame.height())));
     let mut pictures = pictures(gpu, plane, &frame, &full)?;
@@ -67,29 +72,32 @@ pub(super) fn run(gpu: &Arc<Gpu>, loaded: &LoadedKernels, plane: &Plane, repeats
 
     let first = &mut pictures[0];
     once(&stream, || first.count(&full))?;
-    let counts = down(&stream, first.stage(&full).counts, plane.bins as usize)?;
+    let counts = down(&stream, first.stage_buffers(&full).counts, plane.bins as usize)?;
     once(&stream, || first.make_curve(history, &full))?;
-    let curve = down(&stream, first.stage(&full).curve, plane.bins as usize)?;
+    let curve = down(&stream, first.stage_buffers(&full).curve, plane.bins as usize)?;
     once(&stream, || first.map(&full))?;
-    let picture = down(&stream, first.stage(&full).plane, plane.bytes())?;
+    let picture = down(&stream, first.stage_buffers(&full).plane, plane.bytes())?;
     refill(&mut pictures, plane, &full)?;
 
-    // Strength 0 does all the work and leaves the picture as it is, so that it can be worked on again and again.
+    // Strength 0 does all the work and leaves the picture unchanged, so that it can be equalized again.
     let strength = Strength::from_share(0.0).unwrap_or_default();
     let task = &full.with(Settings { strength, ..Settings::default() });
     let copies = pictures.len();
     let total = measured(loaded, &stream, repeats, |launch| pictures[launch % copies].equalize(history, task))?;
-    let mut time = |step: Step| {
+    let mut time = |step: KernelStep| {
         let times = measured(loaded, &stream, repeats, |launch| {
             let picture = &mut pictures[launch % copies];
             match step {
-                Step::Histogram => picture.count(task),
-                Step::Curve => picture.make_curve(history, task),
+                KernelStep::Histogram => picture.count(task),
+                KernelStep::Curve => picture.make_curve(history, task),
                 _ => picture.map(task),
             }
         })?;
         Ok(StepTimes { step, times })
     };
-    let steps = [Step::Histogram, Step::Curve, Step::Map].into_iter().map(&mut time).collect::<Result<_, Error>>()?;
+    let steps = [KernelStep::Histogram, KernelStep::Curve, KernelStep::Map]
+        .into_iter()
+        .map(&mut time)
+        .collect::<Result<_, Error>>()?;
     Ok(Run { steps, total, counts, cdf: Vec::new(), curve, picture })
 }

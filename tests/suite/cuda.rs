@@ -4,7 +4,7 @@
 use crate::backends::{Sequence, by_reference, gpu};
 use crate::failover::guarded;
 use crate::pictures::{Content, Picture, difference};
-use histeq_video::cuda::{Code, Error, Gpu, History, Layout, Picture as DevicePicture, Ring, Task, Timeline};
+use histeq_video::cuda::{BufferLayout, Code, DevicePicture, Error, Gpu, History, Ring, Task, Timeline};
 use histeq_video::equalize::cuda::Cuda;
 use histeq_video::frame::{Buffer, Frame, PixelFormat, Plane, Pool};
 use histeq_video::spec::{Gain, Rect, Settings};
@@ -92,7 +92,7 @@ fn a_batch_becomes_what_its_frames_become_one_by_one() {
         let frames: Vec<Frame> = pictures.iter().map(|picture| picture.make()).collect();
         let expected: Vec<Vec<u8>> =
             frames.iter().map(|frame| samples(&by_reference(Settings::default()).equalize(frame))).collect();
-        let layout = Layout::of(&frames[0], false).unwrap();
+        let layout = BufferLayout::of(&frames[0], false).unwrap();
         let mut on_device = DevicePicture::several(gpu, &layout, count).unwrap();
         let mut history = History::on(on_device[0].stream()).unwrap();
         // Twice: what a batch leaves behind must not matter to the next one.
@@ -142,7 +142,7 @@ fn keep_busy(gpu: &Arc<Gpu>, format: PixelFormat, settings: Settings) {
         [Content::Noise, Content::Ramp].map(|content| Picture { content, ..Picture::new(format, (3841, 2161)) }.make());
     let expected = frames.each_ref().map(|frame| samples(&by_reference(settings).equalize(frame)));
     let task = task(&frames[0]).with(settings);
-    let layout = Layout::of(&frames[0], false).unwrap();
+    let layout = BufferLayout::of(&frames[0], false).unwrap();
     let frames = frames.each_ref().map(samples);
     let mut pictures = DevicePicture::several(gpu, &layout, 8).unwrap();
     let mut history = History::on(pictures[0].stream()).unwrap();
@@ -243,7 +243,7 @@ fn a_thread_that_waits_for_the_gpu_sleeps() {
 #[test]
 fn the_driver_takes_machine_code_for_its_gpu_and_else_ptx() {
     let Some(gpu) = gpu() else { return };
-    let all = gpu.take_all_kernels().unwrap();
+    let all = gpu.load_all_kernels().unwrap();
     assert!(all.iter().any(|taken| taken.name == "map"), "{all:?}");
     for taken in all {
         assert_eq!(taken.loaded, taken.offered, "{taken:?}");

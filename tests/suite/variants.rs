@@ -1,5 +1,5 @@
 //! Kernel variants: the publications' arithmetic by hand, the options that choose variants, and, on a GPU, every variant
-//! against plain loops, in the lab and in normal runs.
+//! against plain loops, in the kernel_bench and in normal runs.
 
 use crate::backends::{Sequence, by_reference, gpu};
 use crate::host_program::Numbers;
@@ -9,8 +9,8 @@ use histeq_video::cuda::{Error, Gpu};
 use histeq_video::equalize::cuda::Cuda;
 use histeq_video::frame::PixelFormat;
 use histeq_video::publications::{
-    CdfMin, Elements, Experiment, Formula, HistogramVariant, KernelBench, MapVariant, Memory, PixelOrder, Repeats,
-    SETUPS, ScanVariant, Setup, Shape, Variants, Walk,
+    CdfMin, Elements, Experiment, Formula, HistogramVariant, HostMemory, KernelBench, KernelRepeats, LaunchShape,
+    MapVariant, PixelOrder, PublishedSetup, SETUPS, ScanVariant, Variants, Walk,
 };
 use histeq_video::spec::{Gain, Plateau, Rect, Region, Settings, Smoothing, Strength};
 
@@ -133,9 +133,9 @@ fn variants_give_the_bytes_of_any_other_backend() {
 }
 
 /// Once each, with no warming up: what is asked for is the result.
-const ONCE: Repeats = Repeats { warm_up: 0, measured: 2, launches: 2 };
+const ONCE: KernelRepeats = KernelRepeats { warm_up: 0, measured: 2, launches: 2 };
 
-fn lab() -> Option<KernelBench> {
+fn kernel_bench() -> Option<KernelBench> {
     gpu().map(|gpu| KernelBench::new(gpu).unwrap())
 }
 
@@ -168,10 +168,10 @@ fn highest_of(bytes: u8) -> u32 {
 
 const SIZES: [(usize, usize); 6] = [(1, 1), (15, 1), (1, 10_000), (61, 7), (641, 359), (1920, 1080)];
 
-fn shapes() -> Vec<Shape> {
-    let walks = Walk::ALL.into_iter().map(|walk| Shape { walk, ..Shape::USUAL });
-    let blocks = Shape { blocks: Some(120), ..Shape::USUAL };
-    walks.chain([blocks, Shape { walk: Walk::Consecutive, ..blocks }]).collect()
+fn shapes() -> Vec<LaunchShape> {
+    let walks = Walk::ALL.into_iter().map(|walk| LaunchShape { walk, ..LaunchShape::DEFAULT });
+    let blocks = LaunchShape { blocks: Some(120), ..LaunchShape::DEFAULT };
+    walks.chain([blocks, LaunchShape { walk: Walk::Consecutive, ..blocks }]).collect()
 }
 
 /// A refusal names a reason and is none of the driver's errors; anything else that fails is one too many.
@@ -188,7 +188,7 @@ fn unless_refused<T>(result: Result<T, Error>) -> Option<T> {
 
 #[test]
 fn every_histogram_variant_counts_right() {
-    let Some(lab) = lab() else { return };
+    let Some(kernel_bench) = kernel_bench() else { return };
     let mut numbers = Numbers(21);
     let kinds = [(1, 256), (1, 100), (2, 256), (2, 1000), (2, 4096), (2, 65536), (4, 4096), (4, 50_000), (4, 65536)];
     let mut done = 0;
@@ -196,7 +196,8 @@ fn every_histogram_variant_counts_right() {
         for (width, height) in SIZES {
             let elements = elements(width * height, bins, highest_of(bytes), &mut numbers);
             let expected = counts_of(&elements, bins);
-            let plane = stored(&elements, bytes, |elements| lab.put(elements, (width, height), bins, 2)).unwrap();
+            let plane =
+                stored(&elements, bytes, |elements| kernel_bench.put(elements, (width, height), bins, 2)).unwrap();
             for histogram in HistogramVariant::ALL {
                 for (index, shape) in shapes().into_iter().enumerate() {
                     let sizes = Variants::BLOCK_SIZES.into_iter().map(Some).chain([None]);
@@ -211,7 +212,9 @@ fn every_histogram_variant_counts_right() {
                             ..Variants::default()
                         };
                         let experiment = Experiment { variants, shape, ..Experiment::default() };
-                        let Some(found) = unless_refused(lab.histogram(&plane, &experiment, ONCE)) else { continue };
+                        let Some(found) = unless_refused(kernel_bench.histogram(&plane, &experiment, ONCE)) else {
+                            continue;
+                        };
                         assert!(found.result == expected, "{bytes} {bins} {width}x{height} {experiment:?}");
                         assert_eq!(found.times.len(), 2);
                         done += 1;
@@ -225,7 +228,7 @@ fn every_histogram_variant_counts_right() {
 
 #[test]
 fn every_scan_variant_sums_up_right() {
-    let Some(lab) = lab() else { return };
+    let Some(kernel_bench) = kernel_bench() else { return };
     let mut numbers = Numbers(22);
     for bins in [2, 100, 256, 257, 1000, 1024, 4096, 16384, 50_000, 65536] {
         let counts: Vec<u32> = (0..bins).map(|_| numbers.below(60_000)).collect();
@@ -234,7 +237,7 @@ fn every_scan_variant_sums_up_right() {
             for block_size in Variants::BLOCK_SIZES.into_iter().map(Some).chain([None]) {
                 let variants = Variants { scan: Some(scan), block_size, ..Variants::default() };
                 let experiment = Experiment { variants, ..Experiment::default() };
-                let found = lab.scan(&counts, &experiment, ONCE).unwrap();
+                let found = kernel_bench.scan(&counts, &experiment, ONCE).unwrap();
                 assert!(found.result == expected, "{bins} {experiment:?}");
             }
         }
@@ -253,12 +256,12 @@ fn hard_counts(bins: usize, numbers: &mut Numbers) -> Vec<Vec<u32>> {
 
 #[test]
 fn cdf_min_curves_and_saturation_are_those_of_plain_loops() {
-    let Some(lab) = lab() else { return };
+    let Some(kernel_bench) = kernel_bench() else { return };
     let mut numbers = Numbers(23);
     for bins in [2, 100, 256, 4096, 65536] {
         for counts in hard_counts(bins, &mut numbers) {
             let cut: Vec<u32> = counts.iter().map(|&count| count.min(256)).collect();
-            assert_eq!(lab.saturation(&counts, 256, ONCE).unwrap().result, cut);
+            assert_eq!(kernel_bench.saturation(&counts, 256, ONCE).unwrap().result, cut);
             for formula in [None].into_iter().chain(Formula::ALL.into_iter().map(Some)) {
                 let plain = formula.unwrap_or(Formula::TruncatedLuminance);
                 // The curve takes the last sum for the number of samples, and this one's is not.
@@ -270,11 +273,14 @@ fn cdf_min_curves_and_saturation_are_those_of_plain_loops() {
                 for cdf_min in CdfMin::ALL {
                     let variants = Variants { cdf_min: Some(cdf_min), ..Variants::default() };
                     let experiment = Experiment { variants, formula, ..Experiment::default() };
-                    assert_eq!(lab.cdf_min(&cdf, &experiment, ONCE).unwrap().result, least, "{experiment:?}");
+                    assert_eq!(kernel_bench.cdf_min(&cdf, &experiment, ONCE).unwrap().result, least, "{experiment:?}");
                 }
                 let experiment = Experiment { formula, ..Experiment::default() };
                 let expected = if formula.is_some() { plain.curve(&counts) } else { Formula::exact(&counts) };
-                assert!(lab.curve(&cdf, least, &experiment, ONCE).unwrap().result == expected, "{bins} {formula:?}");
+                assert!(
+                    kernel_bench.curve(&cdf, least, &experiment, ONCE).unwrap().result == expected,
+                    "{bins} {formula:?}"
+                );
             }
         }
     }
@@ -282,7 +288,7 @@ fn cdf_min_curves_and_saturation_are_those_of_plain_loops() {
 
 #[test]
 fn every_map_variant_maps_right() {
-    let Some(lab) = lab() else { return };
+    let Some(kernel_bench) = kernel_bench() else { return };
     let mut numbers = Numbers(24);
     for (bytes, bins) in [(1u8, 256), (1, 90), (2, 1000), (2, 4096), (2, 65536), (4, 4096), (4, 65536)] {
         let curve: Vec<u16> = (0..bins).map(|_| numbers.below(highest_of(bytes).min(65535)) as u16).collect();
@@ -293,13 +299,16 @@ fn every_map_variant_maps_right() {
                 code.to_le_bytes().into_iter().take(usize::from(bytes))
             });
             let expected: Vec<u8> = mapped.collect();
-            let plane = stored(&elements, bytes, |elements| lab.put(elements, (width, height), bins, 1)).unwrap();
+            let plane =
+                stored(&elements, bytes, |elements| kernel_bench.put(elements, (width, height), bins, 1)).unwrap();
             for map in MapVariant::ALL.into_iter().filter(|&map| map != MapVariant::Computed) {
                 for shape in shapes() {
                     for block_size in [None, Some(64), Some(1024)] {
                         let variants = Variants { map: Some(map), block_size, ..Variants::default() };
                         let experiment = Experiment { variants, shape, ..Experiment::default() };
-                        let Some(found) = unless_refused(lab.map(&plane, &curve, &experiment, ONCE)) else { continue };
+                        let Some(found) = unless_refused(kernel_bench.map(&plane, &curve, &experiment, ONCE)) else {
+                            continue;
+                        };
                         assert!(found.result == expected, "{bytes} {bins} {width}x{height} {experiment:?}");
                     }
                 }
@@ -321,21 +330,21 @@ fn pixels(order: PixelOrder, count: usize, formula: Formula, numbers: &mut Numbe
 
 #[test]
 fn luminance_is_counted_right_by_either_formula() {
-    let Some(lab) = lab() else { return };
+    let Some(kernel_bench) = kernel_bench() else { return };
     let mut numbers = Numbers(25);
     for order in [PixelOrder::Bgra, PixelOrder::Rgb] {
         for (width, height) in SIZES {
             for formula in [None, Some(Formula::TruncatedLuminance)] {
                 let plain = formula.unwrap_or(Formula::EquationFloor);
                 let (bytes, luminances) = pixels(order, width * height, plain, &mut numbers);
-                let plane = lab.put_pixels(&bytes, order, (width, height), 1).unwrap();
+                let plane = kernel_bench.put_pixels(&bytes, order, (width, height), 1).unwrap();
                 for shape in shapes() {
                     let variants = Variants { block_size: Some(128), ..Variants::default() };
                     let pixels_per_thread = if shape.walk == Walk::Tiles { None } else { Some(64) };
                     let histogram = (shape.walk == Walk::Tiles).then_some(HistogramVariant::Privatized);
                     let variants = Variants { pixels_per_thread, histogram, ..variants };
                     let experiment = Experiment { variants, shape, formula, ..Experiment::default() };
-                    let found = lab.histogram(&plane, &experiment, ONCE).unwrap();
+                    let found = kernel_bench.histogram(&plane, &experiment, ONCE).unwrap();
                     assert_eq!(found.result, counts_of(&luminances, 256), "{width}x{height} {experiment:?}");
                 }
             }
@@ -344,29 +353,34 @@ fn luminance_is_counted_right_by_either_formula() {
 }
 
 /// The elements of a setup, as bins.
-fn put(lab: &KernelBench, setup: &Setup, numbers: &mut Numbers) -> (histeq_video::publications::Plane, Vec<u32>) {
+fn put(
+    kernel_bench: &KernelBench,
+    setup: &PublishedSetup,
+    numbers: &mut Numbers,
+) -> (histeq_video::publications::DevicePlane, Vec<u32>) {
     let size = (1280, 1024);
     if setup.is_luminance {
         let formula = setup.formula.unwrap_or(Formula::EquationFloor);
         let (bytes, luminances) = pixels(PixelOrder::Bgra, size.0 * size.1, formula, numbers);
-        return (lab.put_pixels(&bytes, PixelOrder::Bgra, size, 2).unwrap(), luminances);
+        return (kernel_bench.put_pixels(&bytes, PixelOrder::Bgra, size, 2).unwrap(), luminances);
     }
     let elements = elements(size.0 * size.1, setup.bins, setup.bins - 1, numbers);
-    let plane = stored(&elements, setup.element_bytes, |elements| lab.put(elements, size, setup.bins, 2)).unwrap();
+    let plane =
+        stored(&elements, setup.element_bytes, |elements| kernel_bench.put(elements, size, setup.bins, 2)).unwrap();
     (plane, elements)
 }
 
 #[test]
 fn the_documents_equalize_as_their_formulas_say() {
-    let Some(lab) = lab() else { return };
+    let Some(kernel_bench) = kernel_bench() else { return };
     let mut numbers = Numbers(26);
     for setup in SETUPS {
-        let (plane, elements) = put(&lab, &setup, &mut numbers);
+        let (plane, elements) = put(&kernel_bench, &setup, &mut numbers);
         let formulas = [setup.formula, None, Some(Formula::StaleBuffer), Some(Formula::FloatScan)];
         for formula in formulas.into_iter().take(if setup.is_luminance || setup.bins > 256 { 1 } else { 4 }) {
             let experiment =
                 Experiment { variants: setup.variants, shape: setup.shape, saturated_at: setup.saturated_at, formula };
-            let run = lab.equalize(&plane, &experiment, ONCE).unwrap();
+            let run = kernel_bench.equalize(&plane, &experiment, ONCE).unwrap();
             let most = setup.saturated_at.unwrap_or(u32::MAX);
             let counts: Vec<u32> = counts_of(&elements, setup.bins).into_iter().map(|count| count.min(most)).collect();
             assert_eq!(run.counts, counts, "{experiment:?}");
@@ -386,40 +400,40 @@ fn the_documents_equalize_as_their_formulas_say() {
 
 #[test]
 fn the_tuned_kernels_are_measured_on_the_same_bytes() {
-    let Some(lab) = lab() else { return };
+    let Some(kernel_bench) = kernel_bench() else { return };
     let mut numbers = Numbers(27);
     for (bytes, bins) in [(1, 256), (2, 1024), (2, 4096), (2, 65536)] {
         let elements = elements(641 * 359, bins, bins - 1, &mut numbers);
-        let plane = stored(&elements, bytes, |elements| lab.put(elements, (641, 359), bins, 3)).unwrap();
-        let tuned = lab.tuned(&plane, ONCE).unwrap();
-        let run = lab.equalize(&plane, &Experiment::default(), ONCE).unwrap();
+        let plane = stored(&elements, bytes, |elements| kernel_bench.put(elements, (641, 359), bins, 3)).unwrap();
+        let tuned = kernel_bench.tuned(&plane, ONCE).unwrap();
+        let run = kernel_bench.equalize(&plane, &Experiment::default(), ONCE).unwrap();
         assert_eq!(tuned.counts, run.counts);
         assert_eq!(tuned.curve, run.curve);
         assert!(tuned.picture == run.picture, "{bins}");
         assert_eq!(tuned.steps.len(), 3);
     }
-    let odd = lab.put(Elements::U32(&[1, 2, 3]), (3, 1), 4, 1).unwrap();
-    assert!(matches!(lab.tuned(&odd, ONCE), Err(Error::Refused { .. })));
-    for memory in [Memory::Pageable, Memory::Pinned] {
-        let transfer = lab.transfer(&odd, memory, ONCE).unwrap();
+    let odd = kernel_bench.put(Elements::U32(&[1, 2, 3]), (3, 1), 4, 1).unwrap();
+    assert!(matches!(kernel_bench.tuned(&odd, ONCE), Err(Error::Refused { .. })));
+    for memory in [HostMemory::Pageable, HostMemory::Pinned] {
+        let transfer = kernel_bench.transfer(&odd, memory, ONCE).unwrap();
         assert_eq!((transfer.upload.len(), transfer.download.len()), (2, 2));
     }
 }
 
 #[test]
 fn what_a_variant_cannot_do_is_refused_with_a_reason() {
-    let Some(lab) = lab() else { return };
-    let plane = lab.put(Elements::U8(&[7; 64]), (8, 8), 256, 1).unwrap();
-    let refused = |variants: Variants, shape: Shape| {
+    let Some(kernel_bench) = kernel_bench() else { return };
+    let plane = kernel_bench.put(Elements::U8(&[7; 64]), (8, 8), 256, 1).unwrap();
+    let refused = |variants: Variants, shape: LaunchShape| {
         let experiment = Experiment { variants, shape, ..Experiment::default() };
-        matches!(lab.histogram(&plane, &experiment, ONCE), Err(Error::Refused { .. }))
+        matches!(kernel_bench.histogram(&plane, &experiment, ONCE), Err(Error::Refused { .. }))
     };
-    let tiles = Shape { walk: Walk::Tiles, ..Shape::USUAL };
+    let tiles = LaunchShape { walk: Walk::Tiles, ..LaunchShape::DEFAULT };
     assert!(refused(Variants::default(), tiles));
-    assert!(refused(Variants { block_size: Some(96), ..Variants::default() }, Shape::USUAL));
-    assert!(refused(Variants { pixels_per_thread: Some(300), ..Variants::default() }, Shape::USUAL));
-    assert!(matches!(lab.put(Elements::U8(&[7; 64]), (8, 8), 512, 1), Err(Error::Refused { .. })));
-    assert!(matches!(lab.put(Elements::U8(&[]), (0, 8), 256, 1), Err(Error::Refused { .. })));
+    assert!(refused(Variants { block_size: Some(96), ..Variants::default() }, LaunchShape::DEFAULT));
+    assert!(refused(Variants { pixels_per_thread: Some(300), ..Variants::default() }, LaunchShape::DEFAULT));
+    assert!(matches!(kernel_bench.put(Elements::U8(&[7; 64]), (8, 8), 512, 1), Err(Error::Refused { .. })));
+    assert!(matches!(kernel_bench.put(Elements::U8(&[]), (0, 8), 256, 1), Err(Error::Refused { .. })));
 }
 
 /// Settings whose curves are made in other ways: by the scan variant, and by the tuned kernel after a variant's counts.

@@ -1,56 +1,56 @@
 //! `bench bins`: histograms of many bins over 32-bit elements, saturated, as in cuda-4096-bins-saturated.
 
-use super::on_gpu::{document_setup, experiment, repeats, with_choice};
+use super::on_gpu::{experiment, published_setup, repeats, with_choice};
 use crate::bench::expected::check_values;
 use crate::bench::{Row, Setup, Table, Unit, Value, sequential};
-use crate::publications::{Elements, Experiment, HistogramVariant, KernelBench, Memory, Plane, Variants};
+use crate::publications::{DevicePlane, Elements, Experiment, HistogramVariant, HostMemory, KernelBench, Variants};
 use anyhow::Result;
 use std::hint::black_box;
 
-/// Elements, at 4,096 bins; the second is the publication's, three for each pixel of 1920x1080.
+/// Numbers of elements, at 4,096 bins. The second is the publication's, three per pixel of 1920x1080.
 const ELEMENTS: [usize; 5] = [1 << 20, 1920 * 1080 * 3, 1 << 24, 1 << 26, 1 << 27];
 
-/// Bins, at one number of elements. The publication stops at 4,096.
+/// Numbers of bins, at one number of elements. The publication stops at 4,096.
 const BINS: [u32; 9] = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536];
 
-/// What the publication's bins are.
+/// The publication's number of bins.
 const MOST_BINS: u32 = 4096;
 
 /// The elements of the second table.
 const TYPICAL: usize = 1 << 24;
 
-/// Over elements, and over bins; of the CPU both.
+/// A table of the CPU, and tables of the GPU over elements and over bins.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let mut cpu = cpu_table(setup);
     let mut tables = [
         gpu_table(setup, "elements", "Over the number of elements", "elements"),
         gpu_table(setup, "bins", "Over the number of bins", "bins"),
     ];
-    let lab = setup.gpu().ok().map(KernelBench::new).transpose()?;
+    let kernel_bench = setup.gpu().ok().map(KernelBench::new).transpose()?;
     let cases = cases(setup);
     setup.steps.expect(cases.len());
     for (elements, bins, over) in cases {
         setup.steps.next(format!("{elements} elements, {bins} bins"))?;
-        let case = Case::new(setup, elements, bins);
+        let case = RandomElements::new(setup, elements, bins);
         let row = case.row(&[]).with("sequential", case.on_cpu);
-        // Both tables have one case in common. Other numbers of bins are no line over elements.
+        // Both tables share one case. Other numbers of bins do not belong on the line over elements.
         if over == 0 {
             cpu.push(row.at(elements as f64));
         } else if !cpu.rows().iter().any(|known| known.keys == row.keys) {
             cpu.push(row);
         }
-        let Some(lab) = &lab else { continue };
-        let on_gpu = OnGpu::put(setup, lab, &case)?;
-        for (name, experiment) in ways(setup) {
+        let Some(kernel_bench) = &kernel_bench else { continue };
+        let on_gpu = DeviceElements::put(setup, kernel_bench, &case)?;
+        for (name, experiment) in experiments(setup) {
             let place = if over == 0 { elements as f64 } else { f64::from(bins) };
-            tables[over].push(on_gpu.row(setup, lab, name, &experiment)?.at(place));
+            tables[over].push(on_gpu.row(setup, kernel_bench, name, &experiment)?.at(place));
         }
     }
     let [elements, bins] = tables;
     Ok(vec![cpu, elements, bins])
 }
 
-/// Elements, bins, and the table that they belong to.
+/// The cases: elements, bins, and the index of their table.
 fn cases(setup: &Setup) -> Vec<(usize, u32, usize)> {
     let elements = |elements: usize| if setup.quick { elements >> 12 } else { elements };
     let over_elements = ELEMENTS.map(|count| (elements(count), MOST_BINS, 0));
@@ -58,9 +58,9 @@ fn cases(setup: &Setup) -> Vec<(usize, u32, usize)> {
     over_elements.into_iter().chain(over_bins).collect()
 }
 
-/// What is run: the publication's two kernels and ours, or what was chosen.
-fn ways(setup: &Setup) -> Vec<(&'static str, Experiment)> {
-    let publication = experiment(setup, &document_setup("4096 bins, privatized"));
+/// The measured kernels: the publication's two and this project's, or the chosen one.
+fn experiments(setup: &Setup) -> Vec<(&'static str, Experiment)> {
+    let publication = experiment(setup, &published_setup("4096 bins, privatized"));
     let chosen = |histogram| Variants { histogram: Some(histogram), ..setup.chosen };
     let all = [HistogramVariant::Global, HistogramVariant::Privatized, HistogramVariant::Replicated];
     let histograms = setup.chosen.histogram.map_or(all.to_vec(), |histogram| vec![histogram]);
@@ -100,15 +100,15 @@ fn gpu_table(setup: &Setup, name: &'static str, title: &str, axis: &'static str)
         .over(axis)
 }
 
-/// Random elements, and what the CPU makes of them.
-struct Case {
+/// Random elements, with the counts and the time of the CPU.
+struct RandomElements {
     elements: Vec<u32>,
     bins: u32,
     counts: Vec<u32>,
     on_cpu: Value,
 }
 
-impl Case {
+impl RandomElements {
     fn new(setup: &Setup, elements: usize, bins: u32) -> Self {
         let mut random = 0x9e37_79b9_7f4a_7c15_u64;
         let next = || {
@@ -122,7 +122,7 @@ impl Case {
         let on_cpu = setup.repeats.time(|| {
             counts = sequential::saturated(black_box(&elements), bins as usize, setup.saturate);
         });
-        Case { elements, bins, counts, on_cpu }
+        RandomElements { elements, bins, counts, on_cpu }
     }
 
     fn row(&self, more: &[&str]) -> Row {
@@ -131,23 +131,23 @@ impl Case {
     }
 }
 
-/// The elements on the GPU, and what their way there takes.
-struct OnGpu<'a> {
-    case: &'a Case,
-    plane: Plane,
+/// The elements on the GPU, with the times of their upload.
+struct DeviceElements<'a> {
+    case: &'a RandomElements,
+    plane: DevicePlane,
     upload: Vec<f64>,
 }
 
-impl<'a> OnGpu<'a> {
-    fn put(setup: &Setup, lab: &KernelBench, case: &'a Case) -> Result<Self> {
-        let plane = lab.put(Elements::U32(&case.elements), (case.elements.len(), 1), case.bins, 1)?;
-        let upload = lab.transfer(&plane, Memory::Pageable, repeats(setup))?.upload;
-        Ok(OnGpu { case, plane, upload })
+impl<'a> DeviceElements<'a> {
+    fn put(setup: &Setup, kernel_bench: &KernelBench, case: &'a RandomElements) -> Result<Self> {
+        let plane = kernel_bench.put(Elements::U32(&case.elements), (case.elements.len(), 1), case.bins, 1)?;
+        let upload = kernel_bench.transfer(&plane, HostMemory::Pageable, repeats(setup))?.upload;
+        Ok(DeviceElements { case, plane, upload })
     }
 
-    fn row(&self, setup: &Setup, lab: &KernelBench, name: &str, experiment: &Experiment) -> Result<Row> {
-        let counted = lab.histogram(&self.plane, experiment, repeats(setup))?;
-        let cut = lab.saturation(&counted.result, setup.saturate, repeats(setup))?;
+    fn row(&self, setup: &Setup, kernel_bench: &KernelBench, name: &str, experiment: &Experiment) -> Result<Row> {
+        let counted = kernel_bench.histogram(&self.plane, experiment, repeats(setup))?;
+        let cut = kernel_bench.saturation(&counted.result, setup.saturate, repeats(setup))?;
         check_values("the saturated histogram", &self.case.counts, &cut.result)?;
         let sums = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + b).collect::<Vec<f64>>();
         let kernels = sums(&counted.times, &cut.times);

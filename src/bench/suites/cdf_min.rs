@@ -1,10 +1,10 @@
-//! `bench cdf-min`: the images of opencl-blelloch-scan, by its kernels, with either way to the first occupied level.
+//! `bench cdf-min`: the images of opencl-blelloch-scan, by its kernels, with two searches for the first occupied level.
 
-use super::on_cpu::{Image, area};
-use super::on_gpu::{OnGpu, document_setup, experiment, note, with_choice};
+use super::on_cpu::{GrayImage, area};
+use super::on_gpu::{DeviceImage, experiment, note, published_setup, with_choice};
 use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit};
-use crate::publications::{KernelBench, Step};
+use crate::publications::{KernelBench, KernelStep};
 use anyhow::Result;
 
 const SIZES: [(usize, usize); 10] = [
@@ -20,32 +20,32 @@ const SIZES: [(usize, usize); 10] = [
     (600, 338),
 ];
 
-/// The ways: as columns name them, and the publication's setup.
-const WAYS: [(&str, &str); 2] = [("reduction", "OpenCL, reduction"), ("first-nonzero", "OpenCL, min")];
+/// The two searches: their names in columns, and the publication's setups.
+const SEARCHES: [(&str, &str); 2] = [("reduction", "OpenCL, reduction"), ("first-nonzero", "OpenCL, min")];
 
 /// One table over the sizes.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let mut table = empty(setup);
-    let lab = setup.gpu().ok().map(KernelBench::new).transpose()?;
+    let kernel_bench = setup.gpu().ok().map(KernelBench::new).transpose()?;
     for size in setup.each_size(&SIZES) {
         let size = size?;
-        let image = Image::new(size);
+        let image = GrayImage::new(size);
         let on_cpu = image.on_cpu(setup)?;
         let mut row = Row::new([size_name(size)])
             .at(area(size))
             .with("sequential", on_cpu.sequential)
             .with("this program, CPU", on_cpu.best);
-        if let Some(lab) = &lab {
-            let on_gpu = OnGpu::put(setup, lab, &image)?;
-            for (name, publication) in WAYS {
-                let experiment = with_choice(experiment(setup, &document_setup(publication)), &setup.chosen);
-                let timed = on_gpu.equalize(setup, lab, &experiment)?;
-                row.set(&format!("{name} alone"), timed.step(Step::CdfMin));
+        if let Some(kernel_bench) = &kernel_bench {
+            let on_gpu = DeviceImage::put(setup, kernel_bench, &image)?;
+            for (name, publication) in SEARCHES {
+                let experiment = with_choice(experiment(setup, &published_setup(publication)), &setup.chosen);
+                let timed = on_gpu.equalize(setup, kernel_bench, &experiment)?;
+                row.set(&format!("{name} alone"), timed.step(KernelStep::CdfMin));
                 row.set(&format!("kernels, {name}"), timed.kernels());
                 row.set(&format!("with copies, {name}"), timed.with_copies());
                 row.set(&format!("differing, {name}"), timed.differing);
             }
-            let tuned = on_gpu.tuned(setup, lab)?;
+            let tuned = on_gpu.tuned(setup, kernel_bench)?;
             row.set("kernels, tuned", tuned.kernels());
             row.set("with pinned copies, tuned", tuned.with_pinned_copies());
         }
@@ -64,7 +64,7 @@ fn empty(setup: &Setup) -> Table {
         )
         .measure("sequential", Unit::Microseconds)
         .measure("this program, CPU", Unit::Microseconds);
-    for (name, _) in WAYS {
+    for (name, _) in SEARCHES {
         table = table
             .undrawn(format!("{name} alone"), Unit::Microseconds)
             .measure(format!("kernels, {name}"), Unit::Microseconds)

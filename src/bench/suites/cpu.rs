@@ -1,5 +1,5 @@
-//! `bench cpu`: what the CPU backend does on one thread to all, and where the time of a frame goes, for every instruction
-//! set of this machine.
+//! `bench cpu`: the CPU backend on one thread to all, and the time of each pass, for every instruction set of this
+//! machine.
 
 use crate::bench::content::{Content, gray, picture, several};
 use crate::bench::copies::memcpy;
@@ -20,15 +20,15 @@ const SIZES: [(usize, usize); 2] = [(1920, 1080), (3840, 2160)];
 
 const DEPTHS: [u8; 3] = [8, 10, 16];
 
-/// Frames of their own that are gone through in turns, so that none waits in a cache.
+/// Separate frames that are used in turn, so that none is in a cache.
 const FRAMES: usize = 8;
 
 /// The settings that are measured, by the names of their columns.
-fn ways() -> [(&'static str, Settings); 3] {
+fn columns() -> [(&'static str, Settings); 3] {
     [("exact", Settings::default()), ("modified", modified()), ("clahe", local())]
 }
 
-/// Whole frames, then passes.
+/// Tables of whole frames, and of passes.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     Ok(vec![frames(setup)?, passes(setup)?])
 }
@@ -52,14 +52,14 @@ fn frames(setup: &Setup) -> Result<Table> {
     for size in sizes {
         for depth in DEPTHS {
             let frames = several(&picture(gray(depth), size, Content::Photo), FRAMES);
-            let mut expected = ways().map(|(_, settings)| Expected::of(&frames[0], settings));
+            let mut expected = columns().map(|(_, settings)| Expected::of(&frames[0], settings));
             for &(isa, threads) in &paths {
                 setup.steps.next(format!("{} {depth} bits {isa} {threads}", size_name(size)))?;
                 let mut row = Row::new([size_name(size), depth.to_string(), isa.to_string(), threads.to_string()]);
                 row.at = (isa == Isa::best()).then_some(threads as f64);
                 let copy = memcpy(&frames, threads, 8, setup.repeats);
                 row.set("copy", copy);
-                for ((name, settings), expected) in ways().into_iter().zip(&mut expected) {
+                for ((name, settings), expected) in columns().into_iter().zip(&mut expected) {
                     let time = whole_frames(setup, &frames, (isa, threads), settings, expected)?;
                     row.set(name, time);
                     if name == "exact" {
@@ -73,7 +73,7 @@ fn frames(setup: &Setup) -> Result<Table> {
     Ok(table)
 }
 
-/// Every instruction set on one thread; the best one on 2, 4, 8 and so on, and on all.
+/// Every instruction set on one thread; the best one also on 2, 4, 8 and so on, and on all threads.
 fn paths() -> Vec<(Isa, usize)> {
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     let mut threads: Vec<usize> = (1..).map(|power| 1 << power).take_while(|&threads| threads < all).collect();
@@ -81,7 +81,7 @@ fn paths() -> Vec<(Isa, usize)> {
     Isa::available().map(|isa| (isa, 1)).chain(threads.into_iter().map(|threads| (Isa::best(), threads))).collect()
 }
 
-/// Microseconds a frame through the backend, as the program runs it.
+/// Microseconds per frame through the backend, as in the program.
 fn whole_frames(
     setup: &Setup,
     frames: &[Frame],
@@ -91,7 +91,7 @@ fn whole_frames(
 ) -> Result<Value> {
     let Some(mut cpu) = Cpu::with_isa(threads, isa) else { unreachable!("{isa} is available") };
     let count = if setup.quick { 3 } else { (4 * threads).max(FRAMES) };
-    // Once the window is full the curve of a still picture stays as it is.
+    // Once the window is full, the curve of a still picture does not change.
     let full = settings.smoothing.frames() as usize;
     through(&mut cpu, frames, settings, full)?;
     expected.begin();
@@ -107,7 +107,7 @@ fn whole_frames(
     Ok(value.times(1.0 / count as f64))
 }
 
-/// Sends this number of frames through, and gives the last one.
+/// Equalizes `count` frames, and returns the last one.
 fn through(equalizer: &mut dyn Equalizer, frames: &[Frame], settings: Settings, count: usize) -> Result<Frame> {
     let mut last = None;
     for frame in frames.iter().cycle().take(count) {
@@ -123,7 +123,7 @@ fn through(equalizer: &mut dyn Equalizer, frames: &[Frame], settings: Settings, 
     Ok(last.ok_or_else(|| anyhow::anyhow!("no frame came back"))?.frame)
 }
 
-/// What is measured pass by pass: a format, and what its pictures show.
+/// The formats and contents that are measured pass by pass.
 fn passed() -> Vec<(PixelFormat, Content)> {
     let grays = [PixelFormat::Gray, PixelFormat::Gray10le, PixelFormat::Gray16le];
     let others = [PixelFormat::Uyvy422, PixelFormat::Rgb24, PixelFormat::Bgra, PixelFormat::Gbrp10le];

@@ -1,39 +1,39 @@
-//! `bench kernels`: frames that are on the GPU already, beside what its memory can do.
+//! `bench kernels`: frames that are on the GPU already, beside the bandwidth of its memory.
 
 use crate::bench::content::{Content, first_plane, gray, picture};
 use crate::bench::copies::{DeviceCopies, on_device, within_device};
 use crate::bench::expected::{Expected, check, check_values, local, modified};
 use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value};
-use crate::cuda::{Gpu, History, Layout, Picture, Ring, Task};
+use crate::cuda::{BufferLayout, DevicePicture, Gpu, History, Ring, Task};
 use crate::frame::{Frame, Model, PixelFormat};
 use crate::spec::{Settings, Strength};
 use anyhow::{Result, anyhow};
 use std::sync::Arc;
 
-/// Video, and the squares of the publications.
+/// Video sizes, and the squares of the publications.
 const SIZES: [(usize, usize); 8] =
     [(1280, 720), (1920, 1080), (3840, 2160), (7680, 4320), (1024, 1024), (2048, 2048), (4096, 4096), (8192, 8192)];
 
 /// The size at which depths, contents and formats are compared.
 const TYPICAL: (usize, usize) = (3840, 2160);
 
-/// What the pictures of one measurement take together: more than any GPU's cache.
+/// Bytes of the pictures of one measurement together: more than any GPU's cache.
 const SPREAD: usize = 400 << 20;
 
-/// The columns of a case: a name, and what is done to a frame. Not all of them where the reference takes long: the squares
-/// of the publications, and more than one content at 8K.
-fn ways((size, _, content): Case) -> Vec<(&'static str, Settings)> {
-    let mut ways = vec![("exact", Settings::default()), ("modified", modified()), ("clahe", local())];
-    ways.truncate(match size {
+/// The columns of a case: names and settings. Fewer where the reference takes long: for the squares of the
+/// publications, and for all but one content at 8K.
+fn columns((size, _, content): FrameCase) -> Vec<(&'static str, Settings)> {
+    let mut columns = vec![("exact", Settings::default()), ("modified", modified()), ("clahe", local())];
+    columns.truncate(match size {
         (width, height) if width == height => 1,
         (7680, 4320) if content != Content::Photo => 2,
         _ => 3,
     });
-    ways
+    columns
 }
 
-/// Sizes, depths and contents; then formats, kernel by kernel.
+/// Tables of frames by size, depth and content, and of single kernels by format.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let mut frames = Table::new("frames", "Frames on the device, one after the other", &["size", "bits", "content"])
         .note(
@@ -78,10 +78,10 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     Ok(vec![frames, kernels])
 }
 
-type Case = ((usize, usize), u8, Content);
+type FrameCase = ((usize, usize), u8, Content);
 
-/// Every size at 8 bits, those of video with every content; every depth with every content at one size.
-fn cases(setup: &Setup) -> Vec<Case> {
+/// Every size at 8 bits, video sizes with every content; and every depth with every content at one size.
+fn cases(setup: &Setup) -> Vec<FrameCase> {
     let typical = if setup.quick { (96, 64) } else { TYPICAL };
     let contents = |size: (usize, usize)| if size.0 == size.1 { &Content::ALL[..1] } else { &Content::ALL[..] };
     let sizes = setup.sizes(&SIZES).into_iter().flat_map(|size| contents(size).iter().map(move |&all| (size, 8, all)));
@@ -106,25 +106,25 @@ fn spread(setup: &Setup) -> usize {
     if setup.quick { 4 << 20 } else { SPREAD }
 }
 
-/// A stream for copies, which a picture brings with it.
+/// The stream of a picture, for copies.
 fn one_stream(gpu: &Arc<Gpu>) -> Result<Arc<cudarc::driver::CudaStream>> {
     let frame = picture(PixelFormat::Gray, (16, 16), Content::Flat);
-    let pictures = Picture::several(gpu, &Layout::of(&frame, false)?, 1)?;
+    let pictures = DevicePicture::several(gpu, &BufferLayout::of(&frame, false)?, 1)?;
     Ok(pictures[0].stream().clone())
 }
 
-/// Strength 0 does all the work and leaves the picture as it is, so that it can be worked on again and again.
+/// Strength 0 does all the work and leaves the picture unchanged, so that it can be equalized again.
 fn task(frame: &Frame, settings: Settings) -> Task {
     let strength = Strength::from_share(0.0).expect("a share");
     let settings = Settings { strength, ..settings };
     Task::new(frame, settings, frame.whole())
 }
 
-/// Pictures of this frame that take more memory than the cache.
-fn pictures(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame) -> Result<Vec<Picture>> {
-    let layout = Layout::of(frame, false)?;
-    let mut pictures = Picture::several(gpu, &layout, spread(setup).div_ceil(layout.bytes()))?;
-    // The planes of these formats follow each other without a gap at these sizes, but for planar RGB.
+/// Copies of this frame on the device, which together are larger than the cache.
+fn pictures(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame) -> Result<Vec<DevicePicture>> {
+    let layout = BufferLayout::of(frame, false)?;
+    let mut pictures = DevicePicture::several(gpu, &layout, spread(setup).div_ceil(layout.bytes()))?;
+    // The planes of these formats follow each other without a gap at these sizes, except for planar RGB.
     let bytes: Vec<u8> = frame.planes()[frame.rewritten_planes(false)]
         .iter()
         .flat_map(|plane| (0..plane.rows()).flat_map(|y| plane.row(y).iter().copied()))
@@ -133,11 +133,11 @@ fn pictures(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame) -> Result<Vec<Picture>
     Ok(pictures)
 }
 
-/// Microseconds that `work` takes on one of the pictures, all of which are gone through before one comes again.
+/// Microseconds of `work` per picture, over all pictures in turn.
 fn each(
     setup: &Setup,
-    pictures: &mut [Picture],
-    mut work: impl FnMut(&mut Picture) -> Result<(), crate::cuda::Error>,
+    pictures: &mut [DevicePicture],
+    mut work: impl FnMut(&mut DevicePicture) -> Result<(), crate::cuda::Error>,
 ) -> Result<Value> {
     let stream = pictures[0].stream().clone();
     let count = pictures.len() as f64;
@@ -145,23 +145,23 @@ fn each(
     Ok(value.times(1.0 / count))
 }
 
-fn frame_row(setup: &Setup, gpu: &Arc<Gpu>, copies: &mut DeviceCopies, case: Case) -> Result<Row> {
+fn frame_row(setup: &Setup, gpu: &Arc<Gpu>, copies: &mut DeviceCopies, case: FrameCase) -> Result<Row> {
     let (size, depth, content) = case;
     let frame = picture(gray(depth), size, content);
     let mut row = Row::new([size_name(size), depth.to_string(), content.name().to_owned()]);
-    // Contents and depths at one size are no line over sizes.
+    // Contents and depths at one size do not belong on the line over sizes.
     row.at = (depth == 8 && content == Content::Photo).then_some((size.0 * size.1) as f64);
     let bytes = size.0 * size.1 * if depth == 8 { 1 } else { 2 };
     row.set("copy", copies.time_of(bytes)?);
     let mut pictures = pictures(setup, gpu, &frame)?;
     let mut history = History::on(pictures[0].stream())?;
-    for (_, settings) in ways(case) {
+    for (_, settings) in columns(case) {
         verify(gpu, &frame, settings)?;
     }
     let exact = task(&frame, Settings::default());
-    for (name, settings) in ways(case) {
+    for (name, settings) in columns(case) {
         let task = task(&frame, settings);
-        // In turns, so that both see the same clocks.
+        // Measured in turn, at the same clocks.
         let time = each(setup, &mut pictures, |picture| picture.equalize(&mut history, &task))?;
         if name == "exact" {
             let limit = 2.0 * bytes as f64 / 1e3 / copies.bandwidth.median;
@@ -183,10 +183,11 @@ fn frame_row(setup: &Setup, gpu: &Arc<Gpu>, copies: &mut DeviceCopies, case: Cas
     Ok(row)
 }
 
-/// Microseconds a frame where one launch does many; `None` where there is no such kernel. Verified at full strength first.
-fn batch(setup: &Setup, pictures: &mut [Picture], history: &mut History, frame: &Frame) -> Result<Option<Value>> {
+/// Microseconds per frame with many frames per launch; `None` where there is no such kernel. Verified at full strength
+/// first.
+fn batch(setup: &Setup, pictures: &mut [DevicePicture], history: &mut History, frame: &Frame) -> Result<Option<Value>> {
     let full = Task::new(frame, Settings::default(), frame.whole());
-    if !Picture::equalize_batch(pictures, history, &full)? {
+    if !DevicePicture::equalize_batch(pictures, history, &full)? {
         return Ok(None);
     }
     let (before, expected) = (first_plane(frame), first_plane(Expected::of(frame, Settings::default()).after(1)));
@@ -197,7 +198,7 @@ fn batch(setup: &Setup, pictures: &mut [Picture], history: &mut History, frame: 
         picture.fill(&before)?;
     }
     let (stream, count, task) = (pictures[0].stream().clone(), pictures.len() as f64, task(frame, Settings::default()));
-    let mut work = || Ok(Picture::equalize_batch(pictures, history, &task).map(drop)?);
+    let mut work = || Ok(DevicePicture::equalize_batch(pictures, history, &task).map(drop)?);
     Ok(Some(setup.repeats.of(|| on_device(&stream, &mut work))?.times(1.0 / count)))
 }
 
@@ -223,8 +224,7 @@ fn kernel_row(setup: &Setup, gpu: &Arc<Gpu>, format: PixelFormat) -> Result<Row>
     Ok(row)
 }
 
-/// Holds what the same kernels make of the frame, at full strength, against the reference: two frames, of which the
-/// second knows of the first.
+/// Compares the output of the same kernels at full strength with the reference, for two frames in one temporal window.
 fn verify(gpu: &Arc<Gpu>, frame: &Frame, settings: Settings) -> Result<()> {
     let mut ring = Ring::new(gpu, 1)?;
     let mut expected = Expected::of(frame, settings);

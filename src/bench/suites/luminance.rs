@@ -1,7 +1,7 @@
 //! `bench luminance`: the luminance histogram of BGRA pixels, as in cuda-rgb-luminance-histogram.
 
 use super::on_cpu::area;
-use super::on_gpu::{document_setup, experiment, note, repeats, with_choice};
+use super::on_gpu::{experiment, note, published_setup, repeats, with_choice};
 use crate::bench::content::{Content, first_plane, picture};
 use crate::bench::expected::check_values;
 use crate::bench::references::{BEST, SEQUENTIAL};
@@ -9,46 +9,46 @@ use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value, sequential};
 use crate::equalize::cpu::{Engine, Isa};
 use crate::frame::{Frame, HostPool, PixelFormat};
-use crate::publications::{Experiment, Formula, HistogramVariant, KernelBench, Memory, PixelOrder, Variants};
+use crate::publications::{Experiment, Formula, HistogramVariant, HostMemory, KernelBench, PixelOrder, Variants};
 use crate::spec::Weights;
 use anyhow::Result;
 use std::hint::black_box;
 
-/// The publication's, and video.
+/// The publication's size, and video sizes.
 const SIZES: [(usize, usize); 3] = [(1280, 1024), (1920, 1080), (3840, 2160)];
 
 /// Tables of the CPU and of the kernels.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let (mut cpu, mut kernels) = (cpu_table(), kernels_table(setup));
-    let lab = setup.gpu().ok().map(KernelBench::new).transpose()?;
+    let kernel_bench = setup.gpu().ok().map(KernelBench::new).transpose()?;
     for size in setup.each_size(&SIZES) {
         let size = size?;
-        let image = Image::new(size);
+        let image = ColourImage::new(size);
         let times = image.on_cpu(setup)?;
         for (path, time) in [(SEQUENTIAL, times[0]), (BEST, times[1])] {
             cpu.push(Row::new([size_name(size), path.to_owned()]).at(area(size)).with("time", time));
         }
-        let Some(lab) = &lab else { continue };
-        for (name, experiment) in ways(setup) {
-            kernels.push(image.on_gpu(setup, lab, (name, &experiment), times[0])?);
+        let Some(kernel_bench) = &kernel_bench else { continue };
+        for (name, experiment) in experiments(setup) {
+            kernels.push(image.on_gpu(setup, kernel_bench, (name, &experiment), times[0])?);
         }
     }
     Ok(vec![cpu, kernels])
 }
 
-/// What is run: the publication's kernel, one whose threads read neighbours together, and what was chosen.
-fn ways(setup: &Setup) -> Vec<(&'static str, Experiment)> {
-    let publication = experiment(setup, &document_setup("luminance"));
+/// The measured kernels: the publication's, one whose threads read neighbouring pixels together, and the chosen one.
+fn experiments(setup: &Setup) -> Vec<(&'static str, Experiment)> {
+    let publication = experiment(setup, &published_setup("luminance"));
     let coarsened = Experiment { formula: publication.formula, ..Experiment::default() };
-    let mut ways = vec![("publication's", publication), ("coarsened", coarsened)];
-    // Luminance is only ever counted into counters of a block's own.
+    let mut experiments = vec![("publication's", publication), ("coarsened", coarsened)];
+    // The luminance kernels have private counters only.
     let private =
         |histogram: &HistogramVariant| matches!(histogram, HistogramVariant::Privatized | HistogramVariant::Coarsened);
     let chosen = Variants { histogram: setup.chosen.histogram.filter(private), scan: None, ..setup.chosen };
     if !chosen.is_default() {
-        ways.push(("chosen", with_choice(publication, &chosen)));
+        experiments.push(("chosen", with_choice(publication, &chosen)));
     }
-    ways
+    experiments
 }
 
 fn cpu_table() -> Table {
@@ -62,7 +62,7 @@ fn kernels_table(setup: &Setup) -> Table {
     let mut table = Table::new("luminance", "On the GPU", &["size", "kernels"])
         .note(
             "From BGRA to counts in one kernel. The publication's has 128 threads a block, each of which goes through 64 \
-             neighbours; coarsened has 1024, each of which goes through every so many-th pixel, 128 in all. Speed-ups are over the sequential loop, in the same \
+             neighbours; coarsened has 1024, each of which takes 128 pixels, one grid apart. Speed-ups are over the sequential loop, in the same \
              run.",
         )
         .measure("kernel", Unit::Microseconds)
@@ -77,22 +77,22 @@ fn kernels_table(setup: &Setup) -> Table {
 }
 
 /// BGRA pixels whose components differ.
-struct Image {
+struct ColourImage {
     size: (usize, usize),
     pixels: Vec<u8>,
     frame: Frame,
     counts: [u32; 256],
 }
 
-impl Image {
+impl ColourImage {
     fn new(size: (usize, usize)) -> Self {
         let frame = picture(PixelFormat::Bgra, size, Content::Photo);
         let pixels = first_plane(&frame);
         let counts = sequential::luminance(&pixels, Weights::BT601);
-        Image { size, pixels, frame, counts }
+        ColourImage { size, pixels, frame, counts }
     }
 
-    /// The loop, and this program.
+    /// The times of the plain loop and of this program.
     fn on_cpu(&self, setup: &Setup) -> Result<[Value; 2]> {
         let mut counts = [0; 256];
         let sequential = setup.repeats.time(|| {
@@ -109,14 +109,14 @@ impl Image {
     fn on_gpu(
         &self,
         setup: &Setup,
-        lab: &KernelBench,
+        kernel_bench: &KernelBench,
         (name, experiment): (&str, &Experiment),
         on_cpu: Value,
     ) -> Result<Row> {
-        let plane = lab.put_pixels(&self.pixels, PixelOrder::Bgra, self.size, 1)?;
-        let counted = lab.histogram(&plane, experiment, repeats(setup))?;
+        let plane = kernel_bench.put_pixels(&self.pixels, PixelOrder::Bgra, self.size, 1)?;
+        let counted = kernel_bench.histogram(&plane, experiment, repeats(setup))?;
         check_values("the luminance histogram", &self.expected(experiment.formula), &counted.result)?;
-        let upload = lab.transfer(&plane, Memory::Pageable, repeats(setup))?.upload;
+        let upload = kernel_bench.transfer(&plane, HostMemory::Pageable, repeats(setup))?.upload;
         let with_upload: Vec<f64> = counted.times.iter().zip(&upload).map(|(kernel, upload)| kernel + upload).collect();
         let (kernel, with_upload) = (Value::of(&counted.times), Value::of(&with_upload));
         let speed_up = |time: Value| Value::derived(on_cpu.median / time.median);
@@ -142,7 +142,7 @@ impl Image {
         counts
     }
 
-    /// Hundredths of pixels whose luminance is another one by this formula.
+    /// The percentage of pixels whose luminance by this formula differs from the specification's.
     fn differing(&self, formula: Formula) -> Value {
         let exact = |rgb: [u8; 3]| Weights::BT601.luminance(rgb.map(u16::from));
         let differing = self.colours().filter(|&rgb| u16::from(formula.luminance(rgb)) != exact(rgb)).count();

@@ -1,5 +1,5 @@
-//! A file a suite, and what several have in common. Each gives its tables, those of the GPU without rows where there is
-//! none.
+//! One file per suite, and code that several share. Each suite returns its tables; without a GPU, those of the GPU have
+//! no rows.
 
 pub mod bins;
 pub mod cdf_min;

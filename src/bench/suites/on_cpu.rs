@@ -1,4 +1,4 @@
-//! The CPU's columns of the publications' suites: the loop that can be read aloud, and this program on one thread.
+//! The CPU's columns of the publications' suites: the plain loop, and this program on one thread.
 
 use crate::bench::content::{Content, first_plane, picture};
 use crate::bench::expected::check_values;
@@ -12,35 +12,35 @@ use crate::spec::{Chroma, Curve};
 use anyhow::Result;
 use std::hint::black_box;
 
-/// An image to equalize, and what becomes of it.
-pub struct Image {
+/// A gray image to equalize.
+pub struct GrayImage {
     /// Columns and rows.
     pub size: (usize, usize),
     /// 8-bit gray of full range, rows without padding.
     pub pixels: Vec<u8>,
-    /// How often each level occurs.
+    /// The count of each level.
     pub counts: Vec<u32>,
-    /// The same as a frame.
+    /// The same image as a frame.
     pub frame: Frame,
 }
 
-/// What the CPU takes for an image.
-pub struct OnCpu {
-    /// The sequential loop.
+/// The times of the CPU for an image.
+pub struct CpuTimes {
+    /// The plain loop.
     pub sequential: Value,
     /// This program, on one thread.
     pub best: Value,
 }
 
-impl Image {
-    /// A photo-like one.
+impl GrayImage {
+    /// A photo-like image.
     pub fn new(size: (usize, usize)) -> Self {
         let frame = picture(PixelFormat::Gray, size, Content::Photo);
         let pixels = first_plane(&frame);
-        Image { size, counts: sequential::histogram(&pixels).to_vec(), pixels, frame }
+        GrayImage { size, counts: sequential::histogram(&pixels).to_vec(), pixels, frame }
     }
 
-    /// What a curve makes of it.
+    /// The image mapped through a curve.
     pub fn through(&self, curve: &[u16]) -> Vec<u8> {
         self.pixels.iter().map(|&code| curve[usize::from(code)] as u8).collect()
     }
@@ -48,21 +48,21 @@ impl Image {
     /// Equalizes it on the CPU.
     ///
     /// # Errors
-    /// When both ways do not give the same.
-    pub fn on_cpu(&self, setup: &Setup) -> Result<OnCpu> {
+    /// When the outputs of both differ.
+    pub fn on_cpu(&self, setup: &Setup) -> Result<CpuTimes> {
         let mut to = vec![0; self.pixels.len()];
         let sequential = setup.repeats.time(|| sequential::equalize(black_box(&self.pixels), black_box(&mut to)));
         let mut engine = Engine::new(Isa::best(), HostPool::default()).expect("the best is available");
         let mut found = None;
         let best = setup.repeats.time(|| {
-            // Its memory goes back to the pool first.
+            // Return its memory to the pool first.
             drop(found.take());
             let histogram = engine.histogram(&self.frame, self.frame.whole());
             found = Some(engine.map(&self.frame, &Curve::equalizing(&histogram), Chroma::Keep));
         });
         let found = found.map(|frame| first_plane(&frame)).unwrap_or_default();
         check_values("equalization on the CPU", &to, &found)?;
-        Ok(OnCpu { sequential, best })
+        Ok(CpuTimes { sequential, best })
     }
 }
 
@@ -78,12 +78,12 @@ pub fn table() -> Table {
 }
 
 /// The rows of an image in that table.
-pub fn rows(size: (usize, usize), times: &OnCpu) -> [Row; 2] {
+pub fn rows(size: (usize, usize), times: &CpuTimes) -> [Row; 2] {
     [(SEQUENTIAL, times.sequential), (BEST, times.best)]
         .map(|(path, time)| Row::new([size_name(size), path.to_owned()]).at(area(size)).with("time", time))
 }
 
-/// Pixels: where a size lies on an axis.
+/// The number of pixels: the place of a size on an axis.
 pub fn area(size: (usize, usize)) -> f64 {
     (size.0 * size.1) as f64
 }

@@ -1,12 +1,13 @@
-//! What the publications' suites have in common on a GPU: kernels of the publications on an image, timed one by one, and every
-//! result held against what it should be.
+//! The GPU's part of the publications' suites: kernels of the publications on an image, timed one by one, with every
+//! result compared with the expected one.
 
-use super::on_cpu::Image;
+use super::on_cpu::GrayImage;
 use crate::bench::arithmetic::{self, Arithmetic};
 use crate::bench::expected::check_values;
 use crate::bench::{Setup, Value};
 use crate::publications::{
-    self, Elements, Experiment, Formula, KernelBench, Memory, Plane, Repeats, Run, SETUPS, Step, Transfer, Variants,
+    self, DevicePlane, Elements, Experiment, Formula, HostMemory, KernelBench, KernelRepeats, KernelStep, Run, SETUPS,
+    Transfer, Variants,
 };
 use anyhow::Result;
 
@@ -14,12 +15,12 @@ use anyhow::Result;
 ///
 /// # Panics
 /// When there is none: a bug of a suite.
-pub fn document_setup(name: &str) -> publications::Setup {
+pub fn published_setup(name: &str) -> publications::PublishedSetup {
     *SETUPS.iter().find(|setup| setup.name == name).unwrap_or_else(|| panic!("no setup {name}"))
 }
 
-/// What to run of a publication, with the arithmetic that was asked for.
-pub fn experiment(setup: &Setup, publication: &publications::Setup) -> Experiment {
+/// The experiment of a publication, with the chosen arithmetic.
+pub fn experiment(setup: &Setup, publication: &publications::PublishedSetup) -> Experiment {
     Experiment {
         variants: publication.variants,
         shape: publication.shape,
@@ -28,7 +29,7 @@ pub fn experiment(setup: &Setup, publication: &publications::Setup) -> Experimen
     }
 }
 
-/// The same with whatever was chosen on the command line in place of the publication's.
+/// The experiment with the variants of the command line in place of the publication's.
 pub fn with_choice(experiment: Experiment, chosen: &Variants) -> Experiment {
     let own = experiment.variants;
     let variants = Variants {
@@ -41,62 +42,62 @@ pub fn with_choice(experiment: Experiment, chosen: &Variants) -> Experiment {
     Experiment { variants, ..experiment }
 }
 
-/// How often a step is done.
-pub fn repeats(setup: &Setup) -> Repeats {
-    Repeats { warm_up: setup.repeats.warm_up as u32, measured: setup.repeats.counted as u32, launches: 1 }
+/// The number of runs of a step.
+pub fn repeats(setup: &Setup) -> KernelRepeats {
+    KernelRepeats { warm_up: setup.repeats.warm_up as u32, measured: setup.repeats.counted as u32, launches: 1 }
 }
 
-/// An image on the GPU, and what its way there and back takes.
-pub struct OnGpu<'a> {
-    image: &'a Image,
-    plane: Plane,
+/// An image on the GPU, with the times of its copies.
+pub struct DeviceImage<'a> {
+    image: &'a GrayImage,
+    plane: DevicePlane,
     pageable: Transfer,
     pinned: Transfer,
 }
 
-/// A run that gave what it should, with its ways up and down.
+/// A run with a correct result, with the times of the copies.
 pub struct Timed {
     run: Run,
-    /// Copies from and to memory as it comes from the allocator, as in the publications.
+    /// Copies from and to pageable memory, as in the publications.
     pageable: Transfer,
     /// Copies from and to pinned memory.
     pinned: Transfer,
-    /// Hundredths of samples that come out otherwise than the specification has them, by the formula that was asked for.
+    /// The percentage of samples that differ from the specification by the chosen formula.
     pub differing: Option<Value>,
 }
 
-impl<'a> OnGpu<'a> {
-    /// Puts an image there.
+impl<'a> DeviceImage<'a> {
+    /// Uploads an image.
     ///
     /// # Errors
     /// When the GPU fails.
-    pub fn put(setup: &Setup, lab: &KernelBench, image: &'a Image) -> Result<Self> {
-        let plane = lab.put(Elements::U8(&image.pixels), image.size, 256, 1)?;
-        let transfer = |memory| lab.transfer(&plane, memory, repeats(setup));
-        let (pageable, pinned) = (transfer(Memory::Pageable)?, transfer(Memory::Pinned)?);
-        Ok(OnGpu { image, plane, pageable, pinned })
+    pub fn put(setup: &Setup, kernel_bench: &KernelBench, image: &'a GrayImage) -> Result<Self> {
+        let plane = kernel_bench.put(Elements::U8(&image.pixels), image.size, 256, 1)?;
+        let transfer = |memory| kernel_bench.transfer(&plane, memory, repeats(setup));
+        let (pageable, pinned) = (transfer(HostMemory::Pageable)?, transfer(HostMemory::Pinned)?);
+        Ok(DeviceImage { image, plane, pageable, pinned })
     }
 
-    /// The image there.
-    pub fn plane(&self) -> &Plane {
+    /// The image on the GPU.
+    pub fn plane(&self) -> &DevicePlane {
         &self.plane
     }
 
     /// Equalizes it.
     ///
     /// # Errors
-    /// When the GPU fails, or the result is not what the formula says.
-    pub fn equalize(&self, setup: &Setup, lab: &KernelBench, experiment: &Experiment) -> Result<Timed> {
-        let run = lab.equalize(&self.plane, experiment, repeats(setup))?;
+    /// When the GPU fails, or the result differs from the formula's.
+    pub fn equalize(&self, setup: &Setup, kernel_bench: &KernelBench, experiment: &Experiment) -> Result<Timed> {
+        let run = kernel_bench.equalize(&self.plane, experiment, repeats(setup))?;
         self.check(run, experiment.formula)
     }
 
     /// Equalizes it with the kernels of normal runs.
     ///
     /// # Errors
-    /// When the GPU fails, or the result is not what the specification says.
-    pub fn tuned(&self, setup: &Setup, lab: &KernelBench) -> Result<Timed> {
-        self.check(lab.tuned(&self.plane, repeats(setup))?, None)
+    /// When the GPU fails, or the result differs from the specification's.
+    pub fn tuned(&self, setup: &Setup, kernel_bench: &KernelBench) -> Result<Timed> {
+        self.check(kernel_bench.tuned(&self.plane, repeats(setup))?, None)
     }
 
     fn check(&self, run: Run, formula: Option<Formula>) -> Result<Timed> {
@@ -113,7 +114,7 @@ impl<'a> OnGpu<'a> {
 
 impl Timed {
     /// Microseconds of a step, if the run has it.
-    pub fn step(&self, step: Step) -> Option<Value> {
+    pub fn step(&self, step: KernelStep) -> Option<Value> {
         self.run.steps.iter().find(|found| found.step == step).map(|found| Value::of(&found.times))
     }
 
@@ -122,22 +123,22 @@ impl Timed {
         Value::of(&self.run.total)
     }
 
-    /// Microseconds up.
+    /// Microseconds of the upload.
     pub fn upload(&self) -> Value {
         Value::of(&self.pageable.upload)
     }
 
-    /// Microseconds down.
+    /// Microseconds of the download.
     pub fn download(&self) -> Value {
         Value::of(&self.pageable.download)
     }
 
-    /// Microseconds up, through the kernels and down.
+    /// Microseconds of upload, kernels and download.
     pub fn with_copies(&self) -> Value {
         self.total(&self.pageable)
     }
 
-    /// The same from and to pinned memory.
+    /// The same with copies from and to pinned memory.
     pub fn with_pinned_copies(&self) -> Value {
         self.total(&self.pinned)
     }
@@ -148,7 +149,7 @@ impl Timed {
     }
 }
 
-/// What tables say of a run by another arithmetic.
+/// The note of tables on another arithmetic.
 pub fn note(arithmetic: Arithmetic) -> Option<String> {
     let which = match arithmetic {
         Arithmetic::Specification => return None,

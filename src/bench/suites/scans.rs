@@ -1,48 +1,48 @@
 //! `bench scans`: the squares of cuda-three-scans, by its kernels with each of six scans, in blocks of 256 and 512.
 
-use super::on_cpu::{self, Image, OnCpu, area};
-use super::on_gpu::{OnGpu, Timed, document_setup, experiment, note, repeats, with_choice};
+use super::on_cpu::{self, CpuTimes, GrayImage, area};
+use super::on_gpu::{DeviceImage, Timed, experiment, note, published_setup, repeats, with_choice};
 use crate::bench::expected::check_values;
 use crate::bench::setup::size_name;
 use crate::bench::{Arithmetic, Row, Setup, Table, Unit, Value};
-use crate::publications::{self, Experiment, Formula, KernelBench, SETUPS, ScanVariant, Step, Variants};
+use crate::publications::{self, Experiment, Formula, KernelBench, KernelStep, SETUPS, ScanVariant, Variants};
 use anyhow::Result;
 
 const SIZES: [(usize, usize); 4] = [(1024, 1024), (2048, 2048), (4096, 4096), (8192, 8192)];
 
 const BLOCKS: [u32; 2] = [256, 512];
 
-/// Bins of scans by themselves: those of 8 bits to 16.
+/// Bins of the scans alone: those of 8 to 16 bits.
 const BINS: [u32; 5] = [256, 1024, 4096, 16384, 65536];
 
-/// Tables of the CPU, of the scans in an equalization, and of the scans by themselves.
+/// Tables of the CPU, of the scans in an equalization, and of the scans alone.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let (mut cpu, mut scans) = (on_cpu::table(), scans_table(setup));
-    let lab = setup.gpu().ok().map(KernelBench::new).transpose()?;
+    let kernel_bench = setup.gpu().ok().map(KernelBench::new).transpose()?;
     for size in setup.each_size(&SIZES) {
         let size = size?;
-        let image = Image::new(size);
+        let image = GrayImage::new(size);
         let times = image.on_cpu(setup)?;
         on_cpu::rows(size, &times).into_iter().for_each(|row| cpu.push(row));
-        let Some(lab) = &lab else { continue };
-        let on_gpu = OnGpu::put(setup, lab, &image)?;
-        for (scan, threads, experiment) in ways(setup) {
-            let timed = on_gpu.equalize(setup, lab, &experiment)?;
+        let Some(kernel_bench) = &kernel_bench else { continue };
+        let on_gpu = DeviceImage::put(setup, kernel_bench, &image)?;
+        for (scan, threads, experiment) in experiments(setup) {
+            let timed = on_gpu.equalize(setup, kernel_bench, &experiment)?;
             scans.push(row(size, [scan.name(), &threads.to_string()], &timed, &times));
         }
-        scans.push(row(size, ["tuned", "-"], &on_gpu.tuned(setup, lab)?, &times));
+        scans.push(row(size, ["tuned", "-"], &on_gpu.tuned(setup, kernel_bench)?, &times));
     }
     let mut alone = alone_table();
-    if let Some(lab) = &lab {
-        BINS.into_iter().try_for_each(|bins| scan_alone(setup, lab, bins, &mut alone))?;
+    if let Some(kernel_bench) = &kernel_bench {
+        BINS.into_iter().try_for_each(|bins| scan_alone(setup, kernel_bench, bins, &mut alone))?;
     }
     Ok(vec![cpu, scans, alone])
 }
 
-/// Every scan in blocks of both sizes, but for what was chosen.
-fn ways(setup: &Setup) -> Vec<(ScanVariant, u32, Experiment)> {
+/// Every scan in blocks of both sizes, unless the command line chooses.
+fn experiments(setup: &Setup) -> Vec<(ScanVariant, u32, Experiment)> {
     let scans = match (setup.arithmetic, setup.chosen.scan) {
-        // What is wrong about these is one scan.
+        // These formulas are errors of one scan.
         (Arithmetic::One(Formula::StaleBuffer), _) => vec![ScanVariant::KoggeStoneDouble],
         (Arithmetic::One(Formula::FloatScan), _) => vec![ScanVariant::Blelloch],
         (_, Some(scan)) => vec![scan],
@@ -50,18 +50,18 @@ fn ways(setup: &Setup) -> Vec<(ScanVariant, u32, Experiment)> {
     };
     let blocks = setup.chosen.block_size.map_or(BLOCKS.to_vec(), |threads| vec![threads]);
     let pairs = scans.into_iter().flat_map(|scan| blocks.iter().map(move |&threads| (scan, threads)));
-    let ways = pairs.map(|(scan, threads)| {
-        let publication = experiment(setup, &document_of(scan, threads));
+    let experiments = pairs.map(|(scan, threads)| {
+        let publication = experiment(setup, &setup_of_scan(scan, threads));
         let chosen = Variants { scan: Some(scan), block_size: Some(threads), ..setup.chosen };
         (scan, threads, with_choice(publication, &chosen))
     });
-    ways.collect()
+    experiments.collect()
 }
 
-/// What the publication runs, or with scans and blocks that it does not have, what it would.
-fn document_of(scan: ScanVariant, threads: u32) -> publications::Setup {
-    let other = document_setup("Kogge-Stone 256");
-    let is_it = |setup: &&publications::Setup| {
+/// The publication's setup with this scan and block size; another of its setups where it has none.
+fn setup_of_scan(scan: ScanVariant, threads: u32) -> publications::PublishedSetup {
+    let other = published_setup("Kogge-Stone 256");
+    let is_it = |setup: &&publications::PublishedSetup| {
         let Variants { scan: its, block_size, .. } = setup.variants;
         setup.publication == other.publication && (its, block_size) == (Some(scan), Some(threads))
     };
@@ -89,12 +89,12 @@ fn scans_table(setup: &Setup) -> Table {
     table
 }
 
-fn row(size: (usize, usize), [scan, threads]: [&str; 2], timed: &Timed, on_cpu: &OnCpu) -> Row {
+fn row(size: (usize, usize), [scan, threads]: [&str; 2], timed: &Timed, on_cpu: &CpuTimes) -> Row {
     let (kernels, with_copies) = (timed.kernels(), timed.with_copies());
     let speed_up = |time: Value| Value::derived(on_cpu.sequential.median / time.median);
     Row::new([&size_name(size), scan, threads])
         .at(area(size))
-        .with("scan alone", timed.step(Step::Scan))
+        .with("scan alone", timed.step(KernelStep::Scan))
         .with("kernels", kernels)
         .with("with copies", with_copies)
         .with("with pinned copies", timed.with_pinned_copies())
@@ -114,7 +114,7 @@ fn alone_table() -> Table {
         .over("bins")
 }
 
-fn scan_alone(setup: &Setup, lab: &KernelBench, bins: u32, table: &mut Table) -> Result<()> {
+fn scan_alone(setup: &Setup, kernel_bench: &KernelBench, bins: u32, table: &mut Table) -> Result<()> {
     let counts: Vec<u32> = (0..bins).map(|bin| bin.wrapping_mul(2_654_435_761) >> 20).collect();
     let mut sum = 0;
     let sums = counts.iter().map(|count| {
@@ -122,9 +122,9 @@ fn scan_alone(setup: &Setup, lab: &KernelBench, bins: u32, table: &mut Table) ->
         sum
     });
     let expected: Vec<u32> = sums.collect();
-    for (scan, threads, experiment) in ways(setup) {
+    for (scan, threads, experiment) in experiments(setup) {
         let experiment = Experiment { formula: None, ..experiment };
-        let found = lab.scan(&counts, &experiment, repeats(setup))?;
+        let found = kernel_bench.scan(&counts, &experiment, repeats(setup))?;
         check_values(scan.name(), &expected, &found.result)?;
         let row = Row::new([&bins.to_string(), scan.name(), &threads.to_string()]).at(f64::from(bins));
         table.push(row.with("time", Value::of(&found.times)));

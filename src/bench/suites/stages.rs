@@ -1,48 +1,48 @@
-//! `bench stages`: an image up, equalized and down, as cuda-naive-vs-optimized times it, by its naive kernels, by its
-//! optimized ones and by those of normal runs; and how many pixels a thread should have.
+//! `bench stages`: the upload, the equalization and the download of an image, as in cuda-naive-vs-optimized, by its
+//! naive kernels, by its optimized ones and by those of normal runs; and a sweep over pixels per thread.
 
-use super::on_cpu::{self, Image, area};
-use super::on_gpu::{OnGpu, Timed, document_setup, experiment, note, repeats, with_choice};
+use super::on_cpu::{self, GrayImage, area};
+use super::on_gpu::{DeviceImage, Timed, experiment, note, published_setup, repeats, with_choice};
 use crate::bench::expected::check_values;
 use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value};
-use crate::publications::{Experiment, Formula, HistogramVariant, KernelBench, MapVariant, Step, Variants};
+use crate::publications::{Experiment, Formula, HistogramVariant, KernelBench, KernelStep, MapVariant, Variants};
 use anyhow::Result;
 
 const SIZES: [(usize, usize); 5] = [(512, 384), (910, 682), (1000, 667), (1920, 1080), (5120, 2880)];
 
-/// Tables of the CPU, of the stages, of pixels a thread, and of every kernel that counts or maps.
+/// Tables of the CPU, of the stages, of pixels per thread, and of every kernel that counts or maps.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let (mut cpu, mut stages) = (on_cpu::table(), stages_table(setup));
     let (mut sweep, mut kernels) = (sweep_table(), kernels_table());
-    let lab = setup.gpu().ok().map(KernelBench::new).transpose()?;
+    let kernel_bench = setup.gpu().ok().map(KernelBench::new).transpose()?;
     for (index, size) in setup.each_size(&SIZES).enumerate() {
         let size = size?;
-        let image = Image::new(size);
+        let image = GrayImage::new(size);
         on_cpu::rows(size, &image.on_cpu(setup)?).into_iter().for_each(|row| cpu.push(row));
-        let Some(lab) = &lab else { continue };
-        let on_gpu = OnGpu::put(setup, lab, &image)?;
-        for (name, experiment) in ways(setup) {
-            stages.push(row(size, name, &on_gpu.equalize(setup, lab, &experiment)?));
+        let Some(kernel_bench) = &kernel_bench else { continue };
+        let on_gpu = DeviceImage::put(setup, kernel_bench, &image)?;
+        for (name, experiment) in experiments(setup) {
+            stages.push(row(size, name, &on_gpu.equalize(setup, kernel_bench, &experiment)?));
         }
-        stages.push(row(size, "tuned", &on_gpu.tuned(setup, lab)?));
-        // The two largest.
+        stages.push(row(size, "tuned", &on_gpu.tuned(setup, kernel_bench)?));
+        // The two largest sizes.
         if index + 2 >= SIZES.len() {
-            pixels_a_thread(setup, lab, (&image, &on_gpu), &mut sweep)?;
-            kernel_by_kernel(setup, lab, (&image, &on_gpu), &mut kernels)?;
+            pixels_a_thread(setup, kernel_bench, (&image, &on_gpu), &mut sweep)?;
+            kernel_by_kernel(setup, kernel_bench, (&image, &on_gpu), &mut kernels)?;
         }
     }
     Ok(vec![cpu, stages, sweep, kernels])
 }
 
-/// What is run: the publication's, and what was chosen.
-fn ways(setup: &Setup) -> Vec<(&'static str, Experiment)> {
-    let named = |name| experiment(setup, &document_setup(name));
-    let mut ways = vec![("naive", named("naive")), ("optimized", named("optimized"))];
+/// The measured kernels: the publication's, and the chosen ones.
+fn experiments(setup: &Setup) -> Vec<(&'static str, Experiment)> {
+    let named = |name| experiment(setup, &published_setup(name));
+    let mut experiments = vec![("naive", named("naive")), ("optimized", named("optimized"))];
     if !setup.chosen.is_default() {
-        ways.push(("chosen", with_choice(named("optimized"), &setup.chosen)));
+        experiments.push(("chosen", with_choice(named("optimized"), &setup.chosen)));
     }
-    ways
+    experiments
 }
 
 fn stages_table(setup: &Setup) -> Table {
@@ -73,11 +73,11 @@ fn row(size: (usize, usize), name: &str, timed: &Timed) -> Row {
     Row::new([size_name(size), name.to_owned()])
         .at(area(size))
         .with("upload", timed.upload())
-        .with("histogram", timed.step(Step::Histogram))
-        .with("scan", timed.step(Step::Scan))
-        .with("cdf-min", timed.step(Step::CdfMin))
-        .with("curve", timed.step(Step::Curve))
-        .with("map", timed.step(Step::Map))
+        .with("histogram", timed.step(KernelStep::Histogram))
+        .with("scan", timed.step(KernelStep::Scan))
+        .with("cdf-min", timed.step(KernelStep::CdfMin))
+        .with("curve", timed.step(KernelStep::Curve))
+        .with("map", timed.step(KernelStep::Map))
         .with("equalize", timed.kernels())
         .with("download", timed.download())
         .with("total", timed.with_copies())
@@ -95,12 +95,12 @@ fn sweep_table() -> Table {
 
 fn pixels_a_thread(
     setup: &Setup,
-    lab: &KernelBench,
-    (image, on_gpu): (&Image, &OnGpu),
+    kernel_bench: &KernelBench,
+    (image, on_gpu): (&GrayImage, &DeviceImage),
     table: &mut Table,
 ) -> Result<()> {
-    let publication = experiment(setup, &document_setup("optimized"));
-    // What is swept is the map, whatever it is made of.
+    let publication = experiment(setup, &published_setup("optimized"));
+    // The sweep measures the map through a curve.
     let variants = Variants { map: Some(MapVariant::Coarsened), ..publication.variants };
     let optimized = Experiment { variants, formula: None, ..publication };
     let curve = Formula::exact(&image.counts);
@@ -108,9 +108,9 @@ fn pixels_a_thread(
     for pixels in (0..=8).map(|power| 1 << power) {
         let chosen = Variants { pixels_per_thread: Some(pixels), ..setup.chosen };
         let experiment = with_choice(optimized, &chosen);
-        let counted = lab.histogram(on_gpu.plane(), &experiment, repeats(setup))?;
+        let counted = kernel_bench.histogram(on_gpu.plane(), &experiment, repeats(setup))?;
         check_values("the histogram", &image.counts, &counted.result)?;
-        let mapped = lab.map(on_gpu.plane(), &curve, &experiment, repeats(setup))?;
+        let mapped = kernel_bench.map(on_gpu.plane(), &curve, &experiment, repeats(setup))?;
         check_values("the map", &expected, &mapped.result)?;
         let row = Row::new([size_name(image.size), pixels.to_string()])
             .at(f64::from(pixels))
@@ -129,8 +129,8 @@ fn kernels_table() -> Table {
 
 fn kernel_by_kernel(
     setup: &Setup,
-    lab: &KernelBench,
-    (image, on_gpu): (&Image, &OnGpu),
+    kernel_bench: &KernelBench,
+    (image, on_gpu): (&GrayImage, &DeviceImage),
     table: &mut Table,
 ) -> Result<()> {
     let row = |step: &str, kernel: &str, times: &[f64]| {
@@ -139,18 +139,25 @@ fn kernel_by_kernel(
     let shape = Variants { histogram: None, scan: None, ..setup.chosen };
     for histogram in HistogramVariant::ALL {
         let variants = Variants { histogram: Some(histogram), ..shape };
-        let counted =
-            lab.histogram(on_gpu.plane(), &Experiment { variants, ..Experiment::default() }, repeats(setup))?;
+        let counted = kernel_bench.histogram(
+            on_gpu.plane(),
+            &Experiment { variants, ..Experiment::default() },
+            repeats(setup),
+        )?;
         check_values("the histogram", &image.counts, &counted.result)?;
         table.push(row("histogram", histogram.name(), &counted.times));
     }
     let curve = Formula::exact(&image.counts);
     let expected = image.through(&curve);
-    // What is computed has no curve.
+    // A computed map has no curve.
     for map in MapVariant::ALL.into_iter().filter(|map| *map != MapVariant::Computed) {
         let variants = Variants { map: Some(map), ..shape };
-        let mapped =
-            lab.map(on_gpu.plane(), &curve, &Experiment { variants, ..Experiment::default() }, repeats(setup))?;
+        let mapped = kernel_bench.map(
+            on_gpu.plane(),
+            &curve,
+            &Experiment { variants, ..Experiment::default() },
+            repeats(setup),
+        )?;
         check_values("the map", &expected, &mapped.result)?;
         table.push(row("map", map.name(), &mapped.times));
     }

@@ -1,4 +1,4 @@
-//! `bench stream`: frames in pinned memory through the ring that the program uses, beside what the bus can do.
+//! `bench stream`: frames in pinned memory through the program's ring, beside the bandwidth of the bus.
 
 use crate::bench::content::{Content, first_plane, picture, several};
 use crate::bench::copies::both_ways;
@@ -17,22 +17,22 @@ const SIZES: [(usize, usize); 4] = [(1280, 720), (1920, 1080), (3840, 2160), (76
 
 const DEPTHS: [usize; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
 
-/// Frames that are gone through in turns.
+/// Frames that are used in turn.
 const FRAMES: usize = 8;
 
-/// Bytes that go up in one run, about.
+/// Bytes that are uploaded in one run, approximately.
 const LOAD: usize = 1 << 29;
 
-/// How frames come in.
+/// The memory of the submitted frames.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    /// They lie in pinned memory, as those of a source that reads into the ring's own.
+enum InputMemory {
+    /// Pinned memory, as with a source that reads into the ring's memory.
     Pinned,
-    /// They lie in plain memory and are copied first, as those of a decoder.
+    /// Pageable memory, from which frames are copied first, as with a decoder.
     Copied,
 }
 
-/// Sizes and depths.
+/// A table of sizes and depths of the ring.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let mut table = Table::new("ring", "8-bit luma up, equalized, down", &["size", "ring"])
         .note(
@@ -62,8 +62,8 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
 
 fn row(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame, depth: usize) -> Result<Row> {
     let bytes = frame.width() * frame.height();
-    let pinned = through(setup, gpu, frame, depth, Way::Pinned)?;
-    let copied = through(setup, gpu, frame, depth, Way::Copied)?;
+    let pinned = through(setup, gpu, frame, depth, InputMemory::Pinned)?;
+    let copied = through(setup, gpu, frame, depth, InputMemory::Copied)?;
     let context = cudarc::driver::CudaContext::new(setup.gpu_index.unwrap_or(0))?;
     let bus = both_ways(&context, bytes, count(setup, bytes), setup.repeats)?;
     let rate = |time: Value| time.into_rate(2.0 * bytes as f64 / 1e3);
@@ -81,13 +81,13 @@ fn count(setup: &Setup, bytes: usize) -> usize {
     if setup.quick { 20 } else { (LOAD / bytes).clamp(24, 400) }
 }
 
-/// Microseconds a frame.
-fn through(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame, depth: usize, way: Way) -> Result<Value> {
+/// Microseconds per frame.
+fn through(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame, depth: usize, memory: InputMemory) -> Result<Value> {
     let mut ring = Ring::new(gpu, depth)?;
-    // Several, in turns, so that none waits in a cache.
-    let sources: Vec<Frame> = match way {
-        Way::Pinned => (0..FRAMES).map(|_| pinned(&ring, frame)).collect::<Result<_>>()?,
-        Way::Copied => several(frame, FRAMES),
+    // Several in turn, so that none is in a cache.
+    let sources: Vec<Frame> = match memory {
+        InputMemory::Pinned => (0..FRAMES).map(|_| pinned(&ring, frame)).collect::<Result<_>>()?,
+        InputMemory::Copied => several(frame, FRAMES),
     };
     let task = Task::new(frame, Settings::default(), frame.whole());
     let frames = count(setup, frame.width() * frame.height());
@@ -104,7 +104,7 @@ fn through(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame, depth: usize, way: Way)
     Ok(value.times(1.0 / frames as f64))
 }
 
-/// Sends this number of frames through and gives the last one.
+/// Sends `frames` frames through the ring, and returns the last one.
 fn send(ring: &mut Ring, sources: &[Frame], task: Task, frames: usize) -> Result<Frame> {
     let mut last = None;
     for frame in sources.iter().cycle().take(frames) {
@@ -119,7 +119,7 @@ fn send(ring: &mut Ring, sources: &[Frame], task: Task, frames: usize) -> Result
     Ok(last.ok_or_else(|| anyhow!("no frame came back"))?.frame)
 }
 
-/// The same frame in memory that the ring reads where it lies.
+/// The same frame in pinned memory of the ring.
 fn pinned(ring: &Ring, frame: &Frame) -> Result<Frame> {
     let bytes = first_plane(frame);
     let mut buffer = ring.input_pool(false).buffer(bytes.len())?;

@@ -1,7 +1,7 @@
 //! `bench transcode FILE`: the whole program on a file, beside the `ffmpeg` program, in turns.
 //!
-//! Both encode the same picture: `--strength 0.004` does all the work of equalizing and moves nothing by more than a
-//! level. Equalized for good, a picture takes an encoder longer, and the time of both would be mixed.
+//! Both encode the same picture: `--strength 0.004` does all the work of equalization and changes no sample by more
+//! than a level. At full strength the encoder would take longer, and its time would be part of the difference.
 
 use crate::bench::child::{self, ResourceUsage};
 use crate::bench::{Row, Setup, Table, TranscodeBackend, Unit, Value};
@@ -15,18 +15,18 @@ use std::sync::atomic::AtomicBool;
 /// The constant quality at which both encode.
 const CRF: &str = "18";
 
-/// Who transcodes.
+/// A program that transcodes, with its arguments and its runs.
 struct Contender {
     name: String,
-    /// All of its command line but the name of what it writes.
+    /// The command line without the output file.
     program: PathBuf,
     arguments: Vec<String>,
-    /// Whether it runs in every round; else in the first one that counts.
+    /// Whether it runs in every round; else only in the first counted one.
     every_round: bool,
     runs: Vec<ResourceUsage>,
 }
 
-/// Runs them all, one after the other, and again.
+/// Runs all programs in turn, round by round.
 pub fn run(setup: &Setup, notes: &mut Vec<String>) -> Result<Vec<Table>> {
     let file =
         setup.file.as_deref().ok_or_else(|| anyhow!("transcode takes a file: histeq-video bench transcode FILE"))?;
@@ -89,7 +89,7 @@ fn table(contenders: &[Contender], title: String) -> Table {
         row.set("over ffmpeg", times(wall, |used| used.wall));
         row.set("CPU over ffmpeg", times(cpu, |used| used.cpu));
         for stage in ["decode", "equalize", "encode"] {
-            let seconds: Option<Vec<f64>> = runs.iter().map(|used| stage_seconds(&used.said, stage)).collect();
+            let seconds: Option<Vec<f64>> = runs.iter().map(|used| stage_seconds(&used.stderr, stage)).collect();
             row.set(stage, seconds.map(|seconds| Value::of(&seconds)));
         }
         table.push(row);
@@ -97,28 +97,28 @@ fn table(contenders: &[Contender], title: String) -> Table {
     table
 }
 
-/// What the line at the end of a run says of a stage: `decode 1.25 s, ...`.
-fn stage_seconds(said: &str, stage: &str) -> Option<f64> {
-    said.rsplit_once(&format!("{stage} "))?.1.split_once(" s")?.0.parse().ok()
+/// The time of a stage in the line at the end of a run: `decode 1.25 s, ...`.
+fn stage_seconds(stderr: &str, stage: &str) -> Option<f64> {
+    stderr.rsplit_once(&format!("{stage} "))?.1.split_once(" s")?.0.parse().ok()
 }
 
 const PLAIN: &str = "ffmpeg, no filter";
 
-/// Those that are here.
+/// The programs that are available.
 fn contenders(setup: &Setup, file: &Path, folder: &Folder, notes: &mut Vec<String>) -> Result<Vec<Contender>> {
     let ours = std::env::current_exe().context("asking for the path of this program")?;
     let preset = setup.preset.as_str();
     let mut found = Vec::new();
-    if setup.ways.contains(&TranscodeBackend::Cpu) {
+    if setup.backends.contains(&TranscodeBackend::Cpu) {
         found.push(Contender::ours(&ours, file, preset, "cpu", &[]));
     }
     let on_gpu = [(TranscodeBackend::Cuda, &[][..]), (TranscodeBackend::Nvdec, &["--decoder", "nvdec"])];
     match setup.gpu_index.map(|gpu| gpu.to_string()) {
         None => notes.push("No GPU is measured: --backend cpu asks for the CPU alone.".to_owned()),
         Some(gpu) => {
-            for (_, more) in on_gpu.into_iter().filter(|(way, _)| setup.ways.contains(way)) {
+            for (_, more) in on_gpu.into_iter().filter(|(backend, _)| setup.backends.contains(backend)) {
                 let cuda = Contender::ours(&ours, file, preset, "cuda", &[&["--gpu", &gpu], more].concat());
-                // A GPU that is opened here would count as memory of every child.
+                // Opening a GPU in this process would add to the memory of every child.
                 match cuda.trial(folder) {
                     Ok(()) => found.push(cuda),
                     Err(error) => notes.push(format!("{} is left out: {error:#}.", cuda.name)),
@@ -171,14 +171,14 @@ impl Contender {
         child::run(Command::new(&self.program).args(&self.arguments).arg(out))
     }
 
-    /// Whether it can do one frame.
+    /// Whether it can transcode one frame.
     fn trial(&self, folder: &Folder) -> Result<()> {
         let mut command = Command::new(&self.program);
         child::run(command.args(["--frames", "1"]).args(&self.arguments).arg(folder.0.join("trial.mp4"))).map(drop)
     }
 }
 
-/// Pictures in the video of a file.
+/// The number of pictures in the video of a file.
 fn count_pictures(file: &Path) -> Result<u64> {
     let name = file.to_string_lossy();
     let mut demuxer =
@@ -191,7 +191,7 @@ fn count_pictures(file: &Path) -> Result<u64> {
     Ok(pictures)
 }
 
-/// A folder for what is written, which goes away with the suite.
+/// A temporary folder for outputs, removed after the suite.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -204,7 +204,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What cannot be removed is left to whoever cleans the folder of temporary files.
+        // A folder that cannot be removed stays in the system's temporary folder.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

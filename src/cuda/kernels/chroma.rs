@@ -1,51 +1,51 @@
-//! Launches `kernels/chroma.cu`: chroma that follows luma, and RGB whose saturation does.
+//! Launches `kernels/chroma.cu`: the scaling of chroma with luma, and of the saturation of RGB with luminance.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{NOTHING, RgbVariants, Widths, luma_vectors, module, plane_vectors};
+use super::{NULL, RgbVariants, Widths, luma_vectors, module, plane_vectors};
 use crate::cuda::arguments::{ChromaPlaces, Colours, Samples, Weights};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::picture::Picture;
+use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
-pub(in crate::cuda) struct Chroma {
+pub(in crate::cuda) struct ChromaLauncher {
     stored: Widths,
     rgb: RgbVariants,
 }
 
-impl Chroma {
+impl ChromaLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::CHROMA)?;
-        Ok(Chroma { stored: Widths::load(&module, "chroma", "")?, rgb: RgbVariants::load(&module, "chroma")? })
+        Ok(ChromaLauncher { stored: Widths::load(&module, "chroma", "")?, rgb: RgbVariants::load(&module, "chroma")? })
     }
 
-    /// Enqueues the scaling of the chroma samples of `picture`, whose luma has been mapped; nothing where they do not
-    /// travel.
-    pub fn launch(&self, picture: &mut Picture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
+    /// Enqueues the scaling of the chroma samples of `picture`, whose luma has been mapped; nothing if chroma was not
+    /// uploaded.
+    pub fn launch(&self, picture: &mut DevicePicture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();
         let Some(places) = layout.chroma() else { return Ok(()) };
         let (samples, colours) = (Samples::of(&layout), Colours::new(task));
         let places = ChromaPlaces::new(places, layout.size());
-        let before = picture.before.as_ref().expect("a copy of the luma beside chroma");
+        let before = picture.original_luma.as_ref().expect("a copy of the luma beside chroma");
         let mut launch = self.stored.of(&layout).on(&stream);
         launch.arg(before).arg(&picture.pixels).arg(&samples).arg(&places).arg(&colours);
         // SAFETY: the arguments are those of the kernel. The places are those of this layout, whose planes `pixels`
-        // has; `before` is as long as the first of them, and all luma is there; both belong to this stream.
+        // has; `before` is as long as the first of them, which has all luma; both belong to this stream.
         unsafe { launch.launch(config(layout.chroma_pairs() as u32, multiprocessors)) }.doing("launching chroma")?;
         Ok(())
     }
 
-    /// Enqueues the mapping of `picture`, which is RGB, through its curve, or with `locally` to the luminance that it
-    /// has got, its saturation with it.
+    /// Enqueues the mapping of `picture`, which is RGB, with its saturation: through its curve, or with `locally` to
+    /// its mapped luminance.
     ///
     /// # Panics
     /// When it is not RGB.
     pub fn launch_rgb(
         &self,
-        picture: &mut Picture,
+        picture: &mut DevicePicture,
         task: &Task,
         locally: bool,
         multiprocessors: u32,
@@ -62,7 +62,7 @@ impl Chroma {
         launch.arg(&picture.pixels).arg(&distance).arg(luma);
         match mapped {
             Some(mapped) => launch.arg(mapped),
-            None => launch.arg(&NOTHING),
+            None => launch.arg(&NULL),
         };
         launch.arg(&samples).arg(&weights).arg(&picture.curve);
         // SAFETY: the arguments are those of the kernel. The planes have room for whole groups of vectors, the curve
@@ -72,7 +72,7 @@ impl Chroma {
     }
 }
 
-/// The launch of a thread for each of `items`, of which a thread may get several.
+/// A launch over `items` items; a thread may process several.
 fn config(items: u32, multiprocessors: u32) -> LaunchConfig {
     let blocks = items.div_ceil(tuning::CHROMA_THREADS).min(multiprocessors * tuning::CHROMA_BLOCKS);
     LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (tuning::CHROMA_THREADS, 1, 1), shared_mem_bytes: 0 }

@@ -1,5 +1,5 @@
-//! Launches `kernels/equalization.cu`: from counts to the curve, with the temporal window and everything else that the
-//! textbook does not have.
+//! Launches `kernels/equalization.cu`: from counts to the curve, with temporal window, plateau, bins and contrast
+//! limit.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{function, module};
@@ -7,26 +7,26 @@ use crate::cuda::arguments::{Levels, Modifiers};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::History;
 use crate::cuda::launch::Kernel;
-use crate::cuda::picture::Picture;
+use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
-pub(in crate::cuda) struct Equalization {
+pub(in crate::cuda) struct EqualizationLauncher {
     function: Kernel,
 }
 
-impl Equalization {
+impl EqualizationLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::EQUALIZATION)?;
-        Ok(Equalization { function: function(&module, "equalization")? })
+        Ok(EqualizationLauncher { function: function(&module, "equalization")? })
     }
 
-    /// Enqueues the curve of `picture`, whose counts are then those of the next frame, and which `history` remembers.
-    pub fn launch(&self, picture: &mut Picture, history: &mut History, task: &Task) -> Result<(), Error> {
+    /// Enqueues the curve of `picture`. Clears its counts for the next frame and adds them to `history`.
+    pub fn launch(&self, picture: &mut DevicePicture, history: &mut History, task: &Task) -> Result<(), Error> {
         let codes = picture.layout().codes();
-        history.expect(picture.layout(), task)?;
+        history.prepare(picture.layout(), task)?;
         let (blocks, threads) = tuning::equalization(codes);
         let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 };
         let (codes, levels) = (codes as u32, Levels::new(task.levels, task.settings.strength));
@@ -36,11 +36,11 @@ impl Equalization {
         launch.arg(&mut picture.counts).arg(&codes).arg(&levels).arg(&modifiers);
         launch.arg(&mut history.slots).arg(&mut history.sums).arg(&mut history.scenes).arg(&mut history.marks);
         launch.arg(&mut history.bins).arg(&mut history.grid).arg(&mut picture.curve);
-        // SAFETY: the arguments are those of the kernel. Counts and curve have an entry for each code, the buffers of the
-        // memory have the sizes that `expect` gave them for these codes and this window, and all belong to this stream;
-        // each thread has four codes, and where there are several blocks they are all there at once.
+        // SAFETY: the arguments are those of the kernel. Counts and curve have an entry for each code, the buffers of
+        // the history have the sizes that `prepare` gave them for these codes and this window, and all belong to this
+        // stream; each thread has four codes, and several blocks are all resident at once.
         let launched = unsafe {
-            // One block waits for no other.
+            // A single block waits for no other.
             if blocks == 1 { launch.launch(config) } else { launch.launch_together(config) }
         };
         launched.doing("launching equalization")?;

@@ -1,4 +1,4 @@
-//! Launches `kernels/fused.cu`: all of equalization in one launch, the samples staying on the chip in between.
+//! Launches `kernels/fused.cu`: the whole equalization in one launch, with the samples in shared memory in between.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{VECTOR, function, luma_vectors, module};
@@ -6,11 +6,10 @@ use crate::cuda::arguments::{Levels, MOST_PLANES, Modifiers, Plane, Planes, Samp
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::{History, Totals};
 use crate::cuda::launch::Kernel;
-use crate::cuda::layout::{Arrangement, Layout};
-use crate::cuda::picture::Picture;
+use crate::cuda::layout::BufferLayout;
+use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
-use crate::spec::{self, Method};
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::sys::CUfunction_attribute_enum::{
     CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
@@ -21,39 +20,40 @@ use std::sync::Arc;
 /// The oldest compute capability that copies to shared memory asynchronously.
 const OLDEST_DEVICE: (i32, i32) = (8, 0);
 
-/// What the driver takes for itself of each block's shared memory.
+/// Bytes of each block's shared memory that the driver reserves.
 const RESERVED: u32 = 1 << 10;
 
 /// The variants for samples up to a depth.
 struct Variant {
-    row: tuning::Fused,
+    row: tuning::FusedTuning,
     plain: Kernel,
-    /// The same for planes that are too large for shared memory.
+    /// As `plain`, for planes that are too large for shared memory.
     large: Kernel,
     modified: Kernel,
 }
 
-pub(in crate::cuda) struct Fused {
-    /// None where the GPU is too old, or cannot promise that all blocks of a launch are there at once.
+pub(in crate::cuda) struct FusedLauncher {
+    /// Empty if the GPU is too old, or has no cooperative launches.
     variants: Vec<Variant>,
     batch: Option<Kernel>,
     multiprocessors: u32,
-    /// Shared memory that a block may have, and that a multiprocessor has for all of its blocks, in bytes.
+    /// The most shared memory of a block, in bytes.
     shared: u32,
+    /// The shared memory of a multiprocessor, in bytes.
     all_shared: u32,
-    /// What any of the kernels takes of it by itself.
+    /// The most static shared memory of any of the kernels, in bytes.
     own_shared: u32,
 }
 
-impl Fused {
+impl FusedLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let asked = |attribute| {
+        let device_attribute = |attribute| {
             let value = context.attribute(attribute).doing("asking for what the device can do")?;
             Ok::<_, Error>(value.unsigned_abs())
         };
         let capability = context.compute_capability().doing("asking for the compute capability")?;
-        if capability < OLDEST_DEVICE || asked(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? == 0 {
-            return Ok(Fused {
+        if capability < OLDEST_DEVICE || device_attribute(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? == 0 {
+            return Ok(FusedLauncher {
                 variants: Vec::new(),
                 batch: None,
                 multiprocessors: 0,
@@ -63,7 +63,7 @@ impl Fused {
             });
         }
         let module = module(context, &super::compiled::FUSED)?;
-        let shared = asked(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+        let shared = device_attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
         let mut own_shared = 0;
         let mut kernel = |name: &str| {
             let function = function(&module, name)?;
@@ -84,45 +84,27 @@ impl Fused {
         });
         let variants = variants.collect::<Result<_, Error>>()?;
         let batch = Some(kernel("fused_batch_u8")?);
-        Ok(Fused {
+        Ok(FusedLauncher {
             variants,
             batch,
-            multiprocessors: asked(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            multiprocessors: device_attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
             shared,
-            all_shared: asked(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?,
+            all_shared: device_attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?,
             own_shared,
         })
     }
 
-    /// Whether this is for it: one curve, from all of a plane of nothing but luma, that is known once the frame has been
-    /// counted.
-    pub fn suits(layout: &Layout, task: &Task) -> bool {
-        let settings = &task.settings;
-        layout.arrangement() == Arrangement::Luma
-            && layout.padded_row() == 0
-            && tuning::FUSED.iter().any(|row| layout.sample().depth <= row.depth)
-            && task.is_whole(layout)
-            && settings.method == Method::Global
-            && settings.smoothing.ahead() == 0
-            && spec::bins(task.levels, settings.bins) == task.levels.count()
-    }
-
-    /// Whether [`launch_batch`](Fused::launch_batch) is for it too.
-    pub fn suits_in_batches(layout: &Layout, task: &Task) -> bool {
-        Fused::suits(layout, task) && task.is_plain() && layout.sample().depth == 8
-    }
-
-    /// Whether this GPU has it.
-    pub fn is_there(&self) -> bool {
+    /// Whether this GPU can run it.
+    pub fn is_available(&self) -> bool {
         self.batch.is_some()
     }
 
-    fn variant(&self, layout: &Layout) -> Option<&Variant> {
+    fn variant(&self, layout: &BufferLayout) -> Option<&Variant> {
         self.variants.iter().find(|variant| layout.sample().depth <= variant.row.depth)
     }
 
-    /// Enqueues all of equalization of `picture`, in place.
-    pub fn launch(&self, picture: &mut Picture, history: &mut History, task: &Task) -> Result<(), Error> {
+    /// Enqueues the equalization of `picture`, in place.
+    pub fn launch(&self, picture: &mut DevicePicture, history: &mut History, task: &Task) -> Result<(), Error> {
         let layout = picture.layout().clone();
         let variant = self.variant(&layout).expect("it is there and suits");
         let codes = layout.codes();
@@ -130,10 +112,10 @@ impl Fused {
         let vectors = luma_vectors(&layout);
         let workers = vectors.div_ceil(threads).min(self.multiprocessors);
         let share = vectors.div_ceil(workers);
-        // The last block writes the history; where there is room, one that has no samples to see to.
+        // The last block writes the history. If there is a multiprocessor for it, it has no samples.
         let blocks = workers + u32::from(!task.is_plain() && workers < self.multiprocessors);
         let table = (codes as u32 * 4) << variant.row.log2_copies;
-        let (kept, bytes) = self.kept(share, threads, table, 1);
+        let (kept, bytes) = self.rounds_kept(share, threads, table, 1);
         let function = match task.is_plain() {
             true if kept < share.div_ceil(threads) => &variant.large,
             true => &variant.plain,
@@ -145,7 +127,7 @@ impl Fused {
         let samples = Samples::of(&layout);
         let levels = Levels::new(task.levels, task.settings.strength);
         if !task.is_plain() {
-            history.expect(&layout, task)?;
+            history.prepare(&layout, task)?;
         }
         let modifiers = if task.is_plain() { None } else { Some(Modifiers::new(task, history.next_number())) };
         let (totals, emptied) = history.totals.next(&stream, codes)?;
@@ -161,41 +143,46 @@ impl Fused {
         let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: bytes };
         // SAFETY: the arguments are those of the kernel. The shares cover the plane, which has room for whole vectors;
         // shared memory holds the table and the rounds that stay; the totals have an entry for each code, and the first
-        // ones are zero; the history has what `expect` gave it; all buffers belong to this stream, and all
-        // blocks are there at once.
+        // ones are zero; the history has the sizes that `prepare` gave it; all buffers belong to this stream, and all
+        // blocks are resident at once.
         unsafe { launch.launch_together(config) }.doing("launching fused")?;
-        // Not before it has been enqueued: what a refused launch would have emptied is not empty.
-        history.totals.turn();
+        // Only after the launch was enqueued: a refused launch has cleared nothing.
+        history.totals.swap();
         if modifiers.is_some() {
             history.advance();
         }
         Ok(())
     }
 
-    /// How many rounds of a block's share stay in shared memory, and how much of it that takes with the table, where a
-    /// multiprocessor has `blocks` blocks at once.
-    fn kept(&self, share: u32, threads: u32, table: u32, blocks: u32) -> (u32, u32) {
+    /// The rounds of a block's share that stay in shared memory, and the bytes of shared memory with the table, with
+    /// `blocks` blocks per multiprocessor.
+    fn rounds_kept(&self, share: u32, threads: u32, table: u32, blocks: u32) -> (u32, u32) {
         let most = self.shared.min(self.all_shared / blocks - RESERVED) - self.own_shared;
         let round = threads * VECTOR as u32;
         let kept = share.div_ceil(threads).min(most.saturating_sub(table) / round);
         (kept, table + kept * round)
     }
 
-    /// Enqueues plain equalization of many pictures, in place, which are alike and belong to one stream.
-    pub fn launch_batch(&self, pictures: &mut [Picture], history: &mut History, task: &Task) -> Result<(), Error> {
+    /// Enqueues plain equalization of many pictures of one layout and one stream, in place.
+    pub fn launch_batch(
+        &self,
+        pictures: &mut [DevicePicture],
+        history: &mut History,
+        task: &Task,
+    ) -> Result<(), Error> {
         let layout = pictures[0].layout().clone();
         let stream = pictures[0].stream().clone();
-        assert!(Fused::suits_in_batches(&layout, task));
+        assert!(task.suits_batches(&layout));
         let function = self.batch.as_ref().expect("it is there");
         let vectors = luma_vectors(&layout);
         let shape = tuning::batch(vectors * VECTOR as u32, self.multiprocessors);
         if shape.teams == 1 {
-            // Launches overlap, but planes of one launch do not.
+            // Launches of single planes overlap; the planes of one launch would not.
             return pictures.iter_mut().try_for_each(|picture| self.launch(picture, history, task));
         }
         let share = vectors.div_ceil(shape.team);
         let table = (layout.codes() as u32 * 4) << self.variants[0].row.log2_copies;
-        let (kept, bytes) = self.kept(share, shape.threads, table, shape.blocks);
+        let (kept, bytes) = self.rounds_kept(share, shape.threads, table, shape.blocks);
         let teams = shape.teams;
         let (samples, levels) = (Samples::of(&layout), Levels::new(task.levels, task.settings.strength));
         let entries = teams as usize * 3 * Totals::entries(layout.codes());

@@ -1,10 +1,10 @@
-//! Launches `kernels/histogram.cu`: how often each code occurs.
+//! Launches `kernels/histogram.cu`: the count of each code.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{LumaVariants, luma_vectors, module};
 use crate::cuda::arguments::{Levels, Region, Samples};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::picture::Picture;
+use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
@@ -12,14 +12,14 @@ use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMI
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
-pub(in crate::cuda) struct Histogram {
+pub(in crate::cuda) struct HistogramLauncher {
     whole: LumaVariants,
     region: LumaVariants,
-    /// Shared memory that a block may have, in bytes.
+    /// The most shared memory of a block, in bytes.
     most_shared: u32,
 }
 
-impl Histogram {
+impl HistogramLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::HISTOGRAM)?;
         let whole = LumaVariants::load(&module, "histogram")?;
@@ -32,11 +32,11 @@ impl Histogram {
                 .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most_shared)
                 .doing("asking for shared memory")?;
         }
-        Ok(Histogram { whole, region, most_shared: most_shared.unsigned_abs() })
+        Ok(HistogramLauncher { whole, region, most_shared: most_shared.unsigned_abs() })
     }
 
-    /// Enqueues the counting of `picture`, whose counts have to be zero.
-    pub fn launch(&self, picture: &mut Picture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
+    /// Enqueues the counting of `picture`, whose counts are zero.
+    pub fn launch(&self, picture: &mut DevicePicture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout();
         let row = tuning::histogram(layout.sample().depth);

@@ -1,33 +1,34 @@
-//! Launches `kernels/look_ahead.cu`: the curve of a frame that has waited for others.
+//! Launches `kernels/look_ahead.cu`: the curve of a frame of the look-ahead.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{function, module};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::{History, places};
 use crate::cuda::launch::Kernel;
-use crate::cuda::picture::Picture;
+use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
-/// Threads of a block, and the most blocks: a copy of a few hundred bytes, or of a few million.
+/// Threads of a block, and the most blocks. The kernel copies a few hundred bytes, or a few million.
 const THREADS: u32 = 256;
 const MOST_BLOCKS: u32 = 128;
 
-pub(in crate::cuda) struct LookAhead {
+pub(in crate::cuda) struct LookAheadLauncher {
     function: Kernel,
 }
 
-impl LookAhead {
+impl LookAheadLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::LOOK_AHEAD)?;
-        Ok(LookAhead { function: function(&module, "look_ahead")? })
+        Ok(LookAheadLauncher { function: function(&module, "look_ahead")? })
     }
 
-    /// Enqueues the choice of the curve of `picture`, which was frame `number` of `history` and has waited for `waited` others.
+    /// Enqueues the choice of the curve of `picture`, which is frame `number` of `history`, after `waited` later
+    /// frames.
     pub fn launch(
         &self,
-        picture: &mut Picture,
+        picture: &mut DevicePicture,
         history: &History,
         task: &Task,
         (number, waited): (u64, u32),
@@ -45,9 +46,9 @@ impl LookAhead {
         };
         let marks = history.marks.slice(history.latest_marks(slots));
         let first = history.place(number, smoothing) as u32;
-        assert!(waited <= smoothing.ahead() && history.kept.len() == places as usize * of_picture.len());
+        assert!(waited <= smoothing.ahead() && history.kept_curves.len() == places as usize * of_picture.len());
         let mut launch = self.function.on(&stream);
-        launch.arg(&marks).arg(&slots).arg(&slot).arg(&waited).arg(&history.kept).arg(&places).arg(&first);
+        launch.arg(&marks).arg(&slots).arg(&slot).arg(&waited).arg(&history.kept_curves).arg(&places).arg(&first);
         launch.arg(&entries).arg(of_picture);
         // SAFETY: the arguments are those of the kernel. There is a mark for each slot, a place for this frame and each
         // that it has waited for, and each place has as many entries as the picture's curves; all buffers belong to this

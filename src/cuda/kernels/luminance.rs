@@ -4,24 +4,24 @@
 use super::{RgbVariants, luma_vectors, module, plane_vectors};
 use crate::cuda::arguments::{Samples, Weights};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::picture::Picture;
+use crate::cuda::picture::DevicePicture;
 use crate::cuda::tuning;
 use crate::spec;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
-pub(in crate::cuda) struct Luminance {
+pub(in crate::cuda) struct LuminanceLauncher {
     variants: RgbVariants,
 }
 
-impl Luminance {
+impl LuminanceLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::LUMINANCE)?;
-        Ok(Luminance { variants: RgbVariants::load(&module, "luminance")? })
+        Ok(LuminanceLauncher { variants: RgbVariants::load(&module, "luminance")? })
     }
 
     /// Enqueues the luminance of `picture`; nothing if it stores luma.
-    pub fn launch(&self, picture: &mut Picture, weights: spec::Weights) -> Result<(), Error> {
+    pub fn launch(&self, picture: &mut DevicePicture, weights: spec::Weights) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout();
         let Some(function) = self.variants.of(layout) else { return Ok(()) };

@@ -1,10 +1,10 @@
-//! Launches `kernels/map.cu`: the pixels through the curve, in place.
+//! Launches `kernels/map.cu`: maps the pixels through the curve, in place.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{LumaVariants, NOTHING, RgbVariants, luma_vectors, module, plane_vectors};
+use super::{LumaVariants, NULL, RgbVariants, luma_vectors, module, plane_vectors};
 use crate::cuda::arguments::{Samples, Weights};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::picture::Picture;
+use crate::cuda::picture::DevicePicture;
 use crate::cuda::tuning;
 use crate::spec;
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
@@ -12,14 +12,14 @@ use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMI
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
-pub(in crate::cuda) struct Map {
+pub(in crate::cuda) struct MapLauncher {
     stored: LumaVariants,
     rgb: RgbVariants,
-    /// Shared memory that a block may have, in bytes.
+    /// The most shared memory of a block, in bytes.
     most_shared: usize,
 }
 
-impl Map {
+impl MapLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::MAP)?;
         let (stored, rgb) = (LumaVariants::load(&module, "map")?, RgbVariants::load(&module, "map")?);
@@ -31,13 +31,13 @@ impl Map {
                 .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most_shared)
                 .doing("asking for shared memory")?;
         }
-        Ok(Map { stored, rgb, most_shared: most_shared as usize })
+        Ok(MapLauncher { stored, rgb, most_shared: most_shared as usize })
     }
 
-    /// Enqueues the mapping of `picture` through its curve, or with `locally` to the luminance that it has got.
+    /// Enqueues the mapping of `picture` through its curve, or with `locally` to its mapped luminance.
     pub fn launch(
         &self,
-        picture: &mut Picture,
+        picture: &mut DevicePicture,
         weights: spec::Weights,
         locally: bool,
         multiprocessors: u32,
@@ -70,16 +70,16 @@ impl Map {
             launch.arg(&distance).arg(luma);
             match mapped {
                 Some(mapped) => launch.arg(mapped),
-                None => launch.arg(&NOTHING),
+                None => launch.arg(&NULL),
             };
             launch.arg(&samples).arg(&weights);
         } else {
             launch.arg(&samples);
         }
         launch.arg(&picture.curve).arg(&in_shared);
-        // SAFETY: the arguments are those of the kernel, which allows source and target to be one. The planes have
-        // room for whole groups of vectors, the curve has an entry for each code up to `samples.max`, shared memory
-        // holds it if it goes there, and all buffers belong to this stream.
+        // SAFETY: the arguments are those of the kernel, which allows source and target to be one. The planes have room
+        // for whole groups of vectors, the curve has an entry for each code up to `samples.max`, shared memory holds it
+        // if `in_shared`, and all buffers belong to this stream.
         unsafe { launch.launch(config) }.doing("launching map")?;
         Ok(())
     }

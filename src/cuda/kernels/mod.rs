@@ -1,5 +1,5 @@
-//! A launcher for each file in `kernels/`, by the same name. `kernels/README.md` says what a kernel expects; its
-//! launcher sees to it, and can therefore be called without further care.
+//! A launcher for each file in `kernels/`, with the same name. `kernels/README.md` states the preconditions of the
+//! kernels; the launchers meet them, so calling a launcher is safe.
 
 mod chroma;
 mod equalization;
@@ -14,52 +14,52 @@ mod tile_curves;
 mod tile_histogram;
 mod tile_map;
 
-pub(super) use chroma::Chroma;
-pub(super) use equalization::Equalization;
-pub(super) use fused::Fused;
-pub(super) use histogram::Histogram;
-pub(super) use look_ahead::LookAhead;
-pub(super) use luminance::Luminance;
-pub(super) use map::Map;
-pub(super) use scan::Scan;
-pub(super) use surface::Surface;
-pub(super) use tile_curves::TileCurves;
-pub(super) use tile_histogram::TileHistogram;
-pub(super) use tile_map::TileMap;
+pub(super) use chroma::ChromaLauncher;
+pub(super) use equalization::EqualizationLauncher;
+pub(super) use fused::FusedLauncher;
+pub(super) use histogram::HistogramLauncher;
+pub(super) use look_ahead::LookAheadLauncher;
+pub(super) use luminance::LuminanceLauncher;
+pub(super) use map::MapLauncher;
+pub(super) use scan::ScanLauncher;
+pub(super) use surface::SurfaceLauncher;
+pub(super) use tile_curves::TileCurvesLauncher;
+pub(super) use tile_histogram::TileHistogramLauncher;
+pub(super) use tile_map::TileMapLauncher;
 
 use super::compiled::{self, Compiled, Module};
 use super::error::Error;
 use super::launch::Kernel;
-use super::layout::{Arrangement, Layout};
+use super::layout::{Arrangement, BufferLayout};
 use cudarc::driver::CudaContext;
 use std::sync::{Arc, OnceLock};
 
 /// Bytes that a thread loads at once.
 const VECTOR: usize = 16;
 
-/// A null pointer, for what a kernel is to do without.
-const NOTHING: u64 = 0;
+/// A null pointer, for an optional buffer that a kernel is launched without.
+const NULL: u64 = 0;
 
-/// Declares [`Kernels`]: a field, and a function of the same name, for each kernel.
+/// Declares [`KernelLaunchers`]: a field, and a method of the same name, for each launcher.
 macro_rules! kernels {
     ($($name:ident: $kernel:ident,)*) => {
-        /// All kernels. Each is loaded when it is first needed, as few videos need all of them. A GPU that there is no
-        /// machine code for has the driver compile it on its first run on a machine, which takes 90 ms (0.3 ms from
-        /// then on).
-        pub(super) struct Kernels {
+        /// All launchers. Each is loaded on first use, because few videos need all of them. For a GPU without machine
+        /// code in the archive, the driver compiles the PTX on the first run on a machine, which takes 90 ms (0.3 ms
+        /// after that).
+        pub(super) struct KernelLaunchers {
             context: Arc<CudaContext>,
             $($name: OnceLock<$kernel>,)*
         }
 
-        impl Kernels {
-            fn none_yet(context: &Arc<CudaContext>) -> Self {
-                Kernels { context: context.clone(), $($name: OnceLock::new(),)* }
+        impl KernelLaunchers {
+            fn unloaded(context: &Arc<CudaContext>) -> Self {
+                KernelLaunchers { context: context.clone(), $($name: OnceLock::new(),)* }
             }
 
             $(
-                /// Loads it, unless that has been done.
+                /// The launcher, loaded on first use.
                 pub fn $name(&self) -> Result<&$kernel, Error> {
-                    once(&self.$name, || $kernel::load(&self.context))
+                    get_or_load(&self.$name, || $kernel::load(&self.context))
                 }
             )*
         }
@@ -67,31 +67,31 @@ macro_rules! kernels {
 }
 
 kernels! {
-    luminance: Luminance,
-    histogram: Histogram,
-    scan: Scan,
-    equalization: Equalization,
-    fused: Fused,
-    look_ahead: LookAhead,
-    map: Map,
-    chroma: Chroma,
-    tile_histogram: TileHistogram,
-    tile_curves: TileCurves,
-    tile_map: TileMap,
-    surface: Surface,
+    luminance: LuminanceLauncher,
+    histogram: HistogramLauncher,
+    scan: ScanLauncher,
+    equalization: EqualizationLauncher,
+    fused: FusedLauncher,
+    look_ahead: LookAheadLauncher,
+    map: MapLauncher,
+    chroma: ChromaLauncher,
+    tile_histogram: TileHistogramLauncher,
+    tile_curves: TileCurvesLauncher,
+    tile_map: TileMapLauncher,
+    surface: SurfaceLauncher,
 }
 
-impl Kernels {
-    /// Finds out whether the driver takes kernels as ours are, by one that nearly every frame needs.
+impl KernelLaunchers {
+    /// Loads the launcher that nearly every frame needs, to check that the driver accepts the kernels.
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let kernels = Kernels::none_yet(context);
+        let kernels = KernelLaunchers::unloaded(context);
         kernels.map()?;
         Ok(kernels)
     }
 }
 
-/// What is in the cell, made by `make` if there is nothing yet. Threads that come at the same time may make it twice.
-fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T, Error>) -> Result<&T, Error> {
+/// The value of the cell, made by `make` on first use. Threads that come at the same time may make it twice.
+fn get_or_load<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T, Error>) -> Result<&T, Error> {
     match cell.get() {
         Some(made) => Ok(made),
         None => {
@@ -109,7 +109,7 @@ fn function(module: &Module, name: &str) -> Result<Kernel, Error> {
     Kernel::new(module, name)
 }
 
-/// The variants of a kernel for one arrangement of the samples: one byte wide and two.
+/// The variants of a kernel for samples of one byte and of two.
 struct Widths {
     one: Kernel,
     two: Kernel,
@@ -123,7 +123,7 @@ impl Widths {
         })
     }
 
-    fn of(&self, layout: &Layout) -> &Kernel {
+    fn of(&self, layout: &BufferLayout) -> &Kernel {
         if layout.sample().bytes == 1 { &self.one } else { &self.two }
     }
 }
@@ -145,7 +145,7 @@ impl RgbVariants {
     }
 
     /// The variant for this layout; `None` where luma is stored.
-    fn of(&self, layout: &Layout) -> Option<&Kernel> {
+    fn of(&self, layout: &BufferLayout) -> Option<&Kernel> {
         match layout.arrangement() {
             Arrangement::Luma | Arrangement::Pairs { .. } => None,
             Arrangement::Packed { components: 3, .. } => Some(self.packed3.of(layout)),
@@ -166,8 +166,8 @@ impl LumaVariants {
         Ok(LumaVariants { plain: Widths::load(module, kernel, "")?, pairs: Widths::load(module, kernel, "_pairs")? })
     }
 
-    /// The variant for this layout. The luminance that was made of RGB is plain.
-    fn of(&self, layout: &Layout) -> &Kernel {
+    /// The variant for this layout. The luminance of RGB is plain.
+    fn of(&self, layout: &BufferLayout) -> &Kernel {
         match layout.arrangement() {
             Arrangement::Pairs { .. } => self.pairs.of(layout),
             _ => self.plain.of(layout),
@@ -175,19 +175,19 @@ impl LumaVariants {
     }
 }
 
-/// How many pixels of the luma of `layout`, with what lies beside it, are in a vector.
-fn pixels_of_vector(layout: &Layout) -> u32 {
+/// Pixels of `layout` per vector of the plane with the luma.
+fn pixels_of_vector(layout: &BufferLayout) -> u32 {
     let step = if let Arrangement::Pairs { .. } = layout.arrangement() { 2 } else { 1 };
     VECTOR as u32 / (step * u32::from(layout.sample().bytes))
 }
 
-/// How many vectors hold the luma of `layout`, with what lies beside it.
-fn luma_vectors(layout: &Layout) -> u32 {
+/// Vectors of the plane with the luma.
+fn luma_vectors(layout: &BufferLayout) -> u32 {
     layout.pixels().div_ceil(pixels_of_vector(layout))
 }
 
-/// How many vectors lie between planes.
-fn plane_vectors(layout: &Layout) -> u32 {
+/// Vectors from one plane to the next.
+fn plane_vectors(layout: &BufferLayout) -> u32 {
     (layout.plane_distance() / VECTOR) as u32
 }
 

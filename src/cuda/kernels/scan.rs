@@ -5,28 +5,31 @@ use super::{function, module};
 use crate::cuda::arguments::Levels;
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::launch::Kernel;
-use crate::cuda::picture::Picture;
+use crate::cuda::picture::DevicePicture;
 use crate::cuda::tuning;
 use crate::spec;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
-pub(in crate::cuda) struct Scan {
+pub(in crate::cuda) struct ScanLauncher {
     sums: Kernel,
     scan: Kernel,
 }
 
-impl Scan {
-    /// Entries of what [`launch`](Scan::launch) takes for the segments of the blocks: two of each.
-    pub const SEGMENTS: usize = 2 * tuning::SCAN_BLOCKS as usize;
-
+impl ScanLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::SCAN)?;
-        Ok(Scan { sums: function(&module, "scan_sums")?, scan: function(&module, "scan")? })
+        Ok(ScanLauncher { sums: function(&module, "scan_sums")?, scan: function(&module, "scan")? })
     }
 
-    /// Enqueues the curve of `picture`. The counts of the frame before are emptied, and are the next frame's.
-    pub fn launch(&self, picture: &mut Picture, levels: spec::Levels, strength: spec::Strength) -> Result<(), Error> {
+    /// Enqueues the curve of `picture`. Clears the counts of the frame before, and swaps both buffers for the next
+    /// frame.
+    pub fn launch(
+        &self,
+        picture: &mut DevicePicture,
+        levels: spec::Levels,
+        strength: spec::Strength,
+    ) -> Result<(), Error> {
         let codes = picture.layout().codes();
         assert_eq!(levels.codes(), codes);
         let (blocks, threads) = tuning::scan(codes);
@@ -43,10 +46,10 @@ impl Scan {
         Ok(())
     }
 
-    /// Launches no block at all, which the driver refuses: a real error for tests, and harmless to the device.
+    /// Launches zero blocks, which the driver refuses: a real error for tests, which leaves the device usable.
     pub fn launch_refused(
         &self,
-        picture: &mut Picture,
+        picture: &mut DevicePicture,
         levels: spec::Levels,
         strength: spec::Strength,
     ) -> Result<(), Error> {
@@ -56,7 +59,7 @@ impl Scan {
     fn launch_blocks(
         &self,
         (blocks, threads): (u32, u32),
-        picture: &mut Picture,
+        picture: &mut DevicePicture,
         levels: spec::Levels,
         strength: spec::Strength,
     ) -> Result<(), Error> {

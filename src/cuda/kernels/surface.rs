@@ -1,4 +1,5 @@
-//! Launches `kernels/surface.cu`: codes out of the high bits of a decoder's samples, on their way into memory of ours.
+//! Launches `kernels/surface.cu`: copies the rows of a decoder, whose codes lie in the high bits of the samples, as
+//! plain codes.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{VECTOR, function, module};
@@ -14,24 +15,24 @@ const THREADS: usize = 256;
 /// The most rows of a grid.
 const MOST_ROWS: usize = 65_535;
 
-pub(in crate::cuda) struct Surface {
+pub(in crate::cuda) struct SurfaceLauncher {
     codes: Kernel,
 }
 
-impl Surface {
+impl SurfaceLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::SURFACE)?;
-        Ok(Surface { codes: function(&module, "surface_u16")? })
+        Ok(SurfaceLauncher { codes: function(&module, "surface_u16")? })
     }
 
-    /// Enqueues the codes of `from`, which lie `shift` bits up, into `to`.
+    /// Enqueues the copy of the codes of `from`, which lie `shift` bits up, to `to`.
     ///
     /// # Errors
     /// When the rows do not begin at whole vectors or there are too many of them, and when the launch fails.
     ///
     /// # Safety
-    /// Both have as many rows of as many bytes in the memory of this stream's context, and the bytes between them belong
-    /// to them. Until the stream has done it nothing writes `from`, and nothing else touches `to`.
+    /// Both have the same number of rows and bytes per row, in memory of this stream's context, and own the bytes
+    /// between rows. Until the kernel has run, nothing writes `from`, and nothing else accesses `to`.
     pub unsafe fn launch(
         &self,
         stream: &Arc<CudaStream>,
@@ -60,7 +61,7 @@ impl Surface {
     }
 }
 
-/// How many vectors lie between the beginnings of rows; `None` where rows are no whole vectors, or too many for a grid.
+/// The pitch in vectors; `None` if rows do not begin at whole vectors, or are too many for a grid.
 fn vectors_between_rows(rows: &DeviceRows) -> Option<u32> {
     let begins = rows.address.is_multiple_of(VECTOR as u64) && rows.pitch.is_multiple_of(VECTOR);
     let fits = rows.row_bytes <= rows.pitch && rows.rows <= MOST_ROWS;

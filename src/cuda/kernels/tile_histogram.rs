@@ -1,40 +1,31 @@
-//! Launches `kernels/tile_histogram.cu`: how often each bin of each tile occurs.
+//! Launches `kernels/tile_histogram.cu`: the count of each bin of each tile.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{LumaVariants, NOTHING, module};
+use super::{LumaVariants, NULL, module};
 use crate::cuda::arguments::{Levels, Samples, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::History;
-use crate::cuda::layout::Layout;
-use crate::cuda::picture::Picture;
+use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
-/// The most counters of one copy in shared memory: one for each code up to 12 bits, else one for each bin.
-const MOST_COUNTERS: usize = 4096;
-
-pub(in crate::cuda) struct TileHistogram {
+pub(in crate::cuda) struct TileHistogramLauncher {
     variants: LumaVariants,
 }
 
-impl TileHistogram {
+impl TileHistogramLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::TILE_HISTOGRAM)?;
-        Ok(TileHistogram { variants: LumaVariants::load(&module, "tile_histogram")? })
+        Ok(TileHistogramLauncher { variants: LumaVariants::load(&module, "tile_histogram")? })
     }
 
-    /// Whether the codes of the whole frame can be counted on the way: where there is a counter for each.
-    pub fn counts_codes(layout: &Layout) -> bool {
-        layout.codes() <= MOST_COUNTERS
-    }
-
-    /// Enqueues the counting of the tiles of `picture`, whose counts have to be zero, and where `totals` is given that of
-    /// all codes, to the totals in there.
+    /// Enqueues the counting of the tiles of `picture`, whose counts are zero. With `totals`, also counts the codes of
+    /// the whole frame, into the totals of that history.
     pub fn launch(
         &self,
-        picture: &mut Picture,
+        picture: &mut DevicePicture,
         task: &Task,
         totals: Option<&mut History>,
         multiprocessors: u32,
@@ -53,7 +44,7 @@ impl TileHistogram {
         let config = LaunchConfig {
             grid_dim: (count, parts.min(65_535), 1),
             block_dim: (tuning::TILE_HISTOGRAM_THREADS, 1, 1),
-            shared_mem_bytes: (layout.codes().min(MOST_COUNTERS) as u32 * 4) << log2_copies,
+            shared_mem_bytes: (layout.codes().min(tuning::MOST_TILE_COUNTERS) as u32 * 4) << log2_copies,
         };
         let levels = Levels::new(task.levels, task.settings.strength);
         let tiles = Tiles::new(&local.tiles, local.bins, &layout);
@@ -61,13 +52,13 @@ impl TileHistogram {
         launch.arg(plane).arg(&samples).arg(&levels).arg(&tiles).arg(&mut local.counts);
         match totals {
             Some(history) => launch.arg(history.totals.next(&stream, layout.codes())?.0),
-            None => launch.arg(&NOTHING),
+            None => launch.arg(&NULL),
         };
         launch.arg(&log2_copies);
-        // SAFETY: the arguments are those of the kernel. The grid is that of this picture, whose plane has room for whole
-        // vectors; there is a count for each bin of each tile, and a total for each code if they are counted; shared
-        // memory holds every copy of the counters, of which there are no more than codes or bins; and all buffers belong
-        // to this stream.
+        // SAFETY: the arguments are those of the kernel. The grid is that of this picture, whose plane has room for
+        // whole vectors; there is a count for each bin of each tile, and a total for each code if they are counted;
+        // shared memory holds every copy of the counters, at most one for each code or bin; and all buffers belong to
+        // this stream.
         unsafe { launch.launch(config) }.doing("launching tile_histogram")?;
         Ok(())
     }

@@ -1,35 +1,36 @@
-//! Launches `kernels/tile_map.cu`: the luminance through the curves of the tiles around each pixel.
+//! Launches `kernels/tile_map.cu`: maps the luminance through the curves of the tiles around each pixel.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{LumaVariants, module, pixels_of_vector};
 use crate::cuda::arguments::{Inverse, Levels, Samples, Tiles};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::layout::Layout;
-use crate::cuda::picture::Picture;
+use crate::cuda::layout::BufferLayout;
+use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
 use crate::spec;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
-pub(in crate::cuda) struct TileMap {
+pub(in crate::cuda) struct TileMapLauncher {
     variants: LumaVariants,
 }
 
-impl TileMap {
+impl TileMapLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::TILE_MAP)?;
-        Ok(TileMap { variants: LumaVariants::load(&module, "tile_map")? })
+        Ok(TileMapLauncher { variants: LumaVariants::load(&module, "tile_map")? })
     }
 
-    /// Enqueues the mapping of the luminance of `picture`: in place where it is stored, else into a plane of its own.
-    pub fn launch(&self, picture: &mut Picture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
+    /// Enqueues the mapping of the luminance of `picture`: stored luma in place, the luminance of RGB into its own
+    /// plane.
+    pub fn launch(&self, picture: &mut DevicePicture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();
         let local = picture.local.as_mut().expect("buffers for tiles");
         let grid = &local.tiles;
         let cells = (grid.columns as u32 + 1) * (grid.rows as u32 + 1);
-        // Cells inside of the picture are as large as tiles, and all cells together are as many tiles.
+        // Inner cells are as large as tiles, and all cells together have the area of all tiles.
         let parts =
             tuning::parts(grid.count() as u32, multiprocessors * tuning::TILE_MAP_BLOCKS).min(grid.height as u32);
         let in_shared = layout.codes() <= tuning::TILE_MAP_SHARED;
@@ -59,22 +60,22 @@ impl TileMap {
         launch.arg(&samples).arg(&levels).arg(&tiles).arg(&local.curves).arg(&in_shared).arg(&inverse);
         // SAFETY: the arguments are those of the kernel, which allows source and target to be one. The grid is that of
         // this picture, whose planes have room for whole vectors; there is a curve for each tile with an entry for each
-        // code up to `samples.max`; shared memory holds all copies of four of them if they go there; all
-        // buffers belong to this stream.
+        // code up to `samples.max`; shared memory holds all copies of four of them if `in_shared`; all buffers belong
+        // to this stream.
         unsafe { launch.launch(config) }.doing("launching tile_map")?;
         Ok(())
     }
 }
 
-/// The most vectors that are one block's, where `parts` of them share a cell inside of the picture.
-fn vectors(grid: &spec::clahe::Tiles, layout: &Layout, parts: u32) -> u32 {
+/// The most vectors of one block, with `parts` blocks per inner cell.
+fn vectors(grid: &spec::clahe::Tiles, layout: &BufferLayout, parts: u32) -> u32 {
     let (width, height) = (grid.width as u32, grid.height as u32);
     let pixels = pixels_of_vector(layout);
     let row = if layout.row_pixels().is_multiple_of(pixels) {
         let begin = |cell: u32| cell * width - width / 2;
         (1..=grid.columns as u32).map(|cell| (begin(cell) % pixels + width).div_ceil(pixels)).max().unwrap_or(1)
     } else {
-        // They begin anywhere in a vector.
+        // Rows begin anywhere in a vector.
         (width - 1).div_ceil(pixels) + 1
     };
     row * height.div_ceil(parts)

@@ -9,10 +9,10 @@ use crate::publications::{CdfMin, Formula, Variants};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
 
-/// Threads of a block unless the caller says otherwise.
+/// The default threads of a block.
 const THREADS: u32 = 256;
 
-/// Enqueues the search in `cdf` for what is written to `least`, which is 0 before.
+/// Enqueues the search for the first value above 0 in `cdf`, which is written to `least`. `least` is 0 before.
 ///
 /// # Errors
 /// When the launch fails.

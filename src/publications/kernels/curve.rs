@@ -1,4 +1,4 @@
-//! Launches `kernels/variants/curve.cu`: from cumulative counts to what each code becomes.
+//! Launches `kernels/variants/curve.cu`: from cumulative counts to the curve.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::files;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 const THREADS: u32 = 256;
 
-/// Enqueues the curve of `total` samples with these cumulative counts, the first of which above 0 is `least`.
+/// Enqueues the curve of `total` samples from cumulative counts; `least` is the first of them above 0.
 ///
 /// # Errors
 /// When the launch fails.

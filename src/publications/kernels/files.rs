@@ -10,7 +10,7 @@ macro_rules! files {
             include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/built/variants/", $name, ".kernels")),
         );)*
 
-        /// The names of all of them.
+        /// The names of all files.
         #[cfg(test)]
         const NAMES: &[&str] = &[$($name),*];
     };

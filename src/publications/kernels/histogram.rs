@@ -1,4 +1,4 @@
-//! Launches `kernels/variants/histogram_*.cu`: how often each code occurs.
+//! Launches `kernels/variants/histogram_*.cu`: the count of each code.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::files;
@@ -7,24 +7,24 @@ use crate::cuda::arguments::Levels;
 use crate::cuda::error::{Doing, Error};
 use crate::publications::arguments::{Area, Counting};
 use crate::publications::shape::{self, DefaultShape, refused};
-use crate::publications::{HistogramVariant, Shape, Variants, Walk};
+use crate::publications::{HistogramVariant, LaunchShape, Variants, Walk};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
 
-/// Bytes of shared memory that copies of counters may take.
+/// Bytes of shared memory for the copies of counters.
 const COPIES: u32 = 32 << 10;
 
-/// The most copies, as a power of two: one a lane.
+/// The most copies, as a power of two: one per lane.
 const MOST_COPIES: u32 = 5;
 
-/// What is counted, and where to.
-pub(in crate::publications) struct CountedRegion<'a> {
+/// The elements to count, and their counts.
+pub(in crate::publications) struct CountedArea<'a> {
     pub plane: &'a CudaSlice<u8>,
     /// 1, 2 or 4.
     pub element_bytes: u8,
     pub area: Area,
     pub levels: Levels,
-    /// One for each of `codes`, zero before.
+    /// A count for each of `codes` codes, zero before.
     pub counts: &'a CudaSlice<u32>,
     pub codes: u32,
 }
@@ -32,24 +32,24 @@ pub(in crate::publications) struct CountedRegion<'a> {
 /// Enqueues the counting.
 ///
 /// # Errors
-/// When there is no such launch, or it fails.
+/// When the launch is not possible, or fails.
 pub(in crate::publications) fn launch(
     loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,
-    counted: &CountedRegion,
+    counted: &CountedArea,
     variants: &Variants,
-    shape: &Shape,
+    shape: &LaunchShape,
 ) -> Result<(), Error> {
     let variant = variants.histogram.unwrap_or(HistogramVariant::Replicated);
-    let CountedRegion { plane, element_bytes, area, levels, counts, codes } = counted;
+    let CountedArea { plane, element_bytes, area, levels, counts, codes } = counted;
     let area = if shape.walk == Walk::Tiles { *area } else { area.in_one_row() };
     let is_wide = variant == HistogramVariant::Replicated;
     if is_wide && shape.walk == Walk::Tiles {
         return Err(refused("loads of 16 bytes go over rows, not over tiles"));
     }
     let at_once = if is_wide && area.is_plain() { 16 / u32::from(*element_bytes) } else { 1 };
-    let usual = DefaultShape::of_histogram(variant, loaded.multiprocessors());
-    let launch = shape::over(area.size(), variants, shape, usual, at_once)?;
+    let defaults = DefaultShape::of_histogram(variant, loaded.multiprocessors());
+    let launch = shape::over(area.size(), variants, shape, defaults, at_once)?;
 
     let window = if variant == HistogramVariant::Global { *codes } else { shape::window(*codes, loaded.shared()) };
     let log2_copies = if is_wide { (COPIES / (4 * window)).checked_ilog2().unwrap_or(0).min(MOST_COPIES) } else { 0 };

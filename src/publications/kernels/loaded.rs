@@ -1,4 +1,4 @@
-//! The loader of the publications' kernels: on the first launch of each, by the product's loader.
+//! Loads the publications' kernels, each on its first launch, with the product's loader.
 
 use crate::cuda::compiled::{Compiled, Module};
 use crate::cuda::error::{Doing, Error};
@@ -10,17 +10,17 @@ use cudarc::driver::{CudaContext, LaunchConfig};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A null pointer: the kernel leaves out what it would write there.
-pub(super) const NOTHING: u64 = 0;
+/// A null pointer: the kernel omits this output.
+pub(super) const NULL: u64 = 0;
 
-/// Dynamic shared memory that the driver grants every kernel, in bytes.
+/// Dynamic shared memory of a kernel without an attribute, in bytes.
 const GRANTED: u32 = 48 << 10;
 
-/// The kernels of `kernels/variants/`, each loaded on its first launch: a run needs few of them.
+/// The kernels of `kernels/variants/`, each loaded on its first launch, because a run needs few of them.
 pub(in crate::publications) struct LoadedKernels {
     context: Arc<CudaContext>,
     modules: Mutex<HashMap<&'static str, Module>>,
-    /// By name, each with the dynamic shared memory that it may have, in bytes.
+    /// By name, each with its current limit of dynamic shared memory, in bytes.
     kernels: Mutex<HashMap<String, (Arc<Kernel>, u32)>>,
     /// The most dynamic shared memory of a block, in bytes.
     shared: u32,
@@ -28,7 +28,7 @@ pub(in crate::publications) struct LoadedKernels {
 }
 
 impl LoadedKernels {
-    /// None yet.
+    /// An empty set.
     pub fn new(context: &Arc<CudaContext>, multiprocessors: u32) -> Result<Self, Error> {
         let shared = context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
         Ok(LoadedKernels {
@@ -78,7 +78,7 @@ impl LoadedKernels {
     }
 }
 
-/// One thread for each of `count` entries.
+/// A launch with one thread for each of `count` entries.
 pub(super) fn each(count: u32, threads: u32, shared_mem_bytes: u32) -> LaunchConfig {
     LaunchConfig { grid_dim: (count.div_ceil(threads), 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes }
 }

@@ -7,7 +7,7 @@ use crate::cuda::arguments::Weights;
 use crate::cuda::error::{Doing, Error};
 use crate::publications::arguments::Area;
 use crate::publications::shape::{self, DefaultShape, refused};
-use crate::publications::{Formula, HistogramVariant, PixelOrder, Shape, Variants, Walk};
+use crate::publications::{Formula, HistogramVariant, LaunchShape, PixelOrder, Variants, Walk};
 use crate::spec;
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use std::sync::Arc;
 /// Enqueues the counting of a picture's luminance in 256 bins, which are zero before.
 ///
 /// # Errors
-/// When there is no such launch, or it fails.
+/// When the launch is not possible, or fails.
 pub(in crate::publications) fn launch(
     loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,
     (pixels, order, area): (&CudaSlice<u8>, PixelOrder, Area),
     counts: &CudaSlice<u32>,
-    (variants, shape): (&Variants, &Shape),
+    (variants, shape): (&Variants, &LaunchShape),
     formula: Option<Formula>,
 ) -> Result<(), Error> {
     if !matches!(variants.histogram, None | Some(HistogramVariant::Privatized | HistogramVariant::Coarsened)) {
@@ -31,8 +31,8 @@ pub(in crate::publications) fn launch(
     let bytes = area.width as usize * area.height as usize * order.bytes();
     assert!(pixels.len() >= bytes && counts.len() >= 256);
     let variant = variants.histogram.unwrap_or(HistogramVariant::Coarsened);
-    let usual = DefaultShape::of_histogram(variant, loaded.multiprocessors());
-    let launch = shape::over(area.size(), variants, shape, usual, 1)?;
+    let defaults = DefaultShape::of_histogram(variant, loaded.multiprocessors());
+    let launch = shape::over(area.size(), variants, shape, defaults, 1)?;
     let kernel = match (order, formula) {
         (PixelOrder::Bgra, Some(Formula::TruncatedLuminance)) => "luminance_histogram_bgra_truncated",
         (PixelOrder::Rgb, Some(Formula::TruncatedLuminance)) => "luminance_histogram_rgb_truncated",

@@ -1,4 +1,4 @@
-//! Launches `kernels/variants/map_*.cu`: elements through the curve.
+//! Launches `kernels/variants/map_*.cu`: maps elements through the curve.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::files;
@@ -6,21 +6,21 @@ use super::loaded::{LoadedKernels, suffix};
 use crate::cuda::error::{Doing, Error};
 use crate::publications::arguments::Area;
 use crate::publications::shape::{self, DefaultShape, refused};
-use crate::publications::{Formula, MapVariant, Shape, Variants, Walk};
+use crate::publications::{Formula, LaunchShape, MapVariant, Variants, Walk};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
 
-/// Enqueues the mapping of elements of `element_bytes` bytes, which lie tight in `from`, to `to`.
+/// Enqueues the mapping of elements of `element_bytes` bytes, which lie in `from` without padding, to `to`.
 ///
 /// # Errors
-/// When there is no such launch, or it fails.
+/// When the launch is not possible, or fails.
 pub(in crate::publications) fn launch(
     loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,
     (from, to): (&CudaSlice<u8>, &CudaSlice<u8>),
     (element_bytes, area): (u8, Area),
     curve: &CudaSlice<u16>,
-    (variants, shape): (&Variants, &Shape),
+    (variants, shape): (&Variants, &LaunchShape),
 ) -> Result<(), Error> {
     let variant = variants.map.unwrap_or(MapVariant::Wide);
     let area = if shape.walk == Walk::Tiles { area } else { area.in_one_row() };
@@ -31,8 +31,8 @@ pub(in crate::publications) fn launch(
         return Err(refused("loads of 16 bytes go over rows, not over tiles"));
     }
     let at_once = if is_wide { 16 / u32::from(element_bytes) } else { 1 };
-    let usual = DefaultShape::of_map(variant, loaded.multiprocessors());
-    let launch = shape::over(area.size(), variants, shape, usual, at_once)?;
+    let defaults = DefaultShape::of_map(variant, loaded.multiprocessors());
+    let launch = shape::over(area.size(), variants, shape, defaults, at_once)?;
     let lut = 2 * (area.max + 1);
     let (ptx, kernel, shared) = match variant {
         MapVariant::Computed => return Err(refused("a computed map has no curve: it takes cumulative counts")),
@@ -51,24 +51,24 @@ pub(in crate::publications) fn launch(
     Ok(())
 }
 
-/// Enqueues the same straight from cumulative counts of `total` samples, the first of which above 0 is `least`.
+/// Enqueues the same directly from cumulative counts of `total` samples; `least` is the first of them above 0.
 ///
 /// # Errors
-/// When there is no such launch, or it fails.
+/// When the launch is not possible, or fails.
 pub(in crate::publications) fn launch_computed(
     loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,
     (from, to): (&CudaSlice<u8>, &CudaSlice<u8>),
     (element_bytes, area): (u8, Area),
     (cdf, least, total): (&CudaSlice<u32>, &CudaSlice<u32>, u32),
-    (variants, shape): (&Variants, &Shape),
+    (variants, shape): (&Variants, &LaunchShape),
     formula: Option<Formula>,
 ) -> Result<(), Error> {
     let area = if shape.walk == Walk::Tiles { area } else { area.in_one_row() };
     let bytes = area.width as usize * area.height as usize * usize::from(element_bytes);
     assert!(from.len() >= bytes && to.len() >= bytes && cdf.len() > area.max as usize);
-    let usual = DefaultShape::of_map(MapVariant::Computed, loaded.multiprocessors());
-    let launch = shape::over(area.size(), variants, shape, usual, 1)?;
+    let defaults = DefaultShape::of_map(MapVariant::Computed, loaded.multiprocessors());
+    let launch = shape::over(area.size(), variants, shape, defaults, 1)?;
     let kernel = match formula {
         Some(Formula::FloorNoMin) => "floor_no_min",
         Some(Formula::FloatRound | Formula::WrongMin) => "float_round",

@@ -1,5 +1,5 @@
-//! A launcher for each family of files in `kernels/variants/`: `scan.rs` launches `scan_*.cu`. `kernels/variants/README.md`
-//! says what a kernel expects; its launcher sees to it.
+//! A launcher for each family of files in `kernels/variants/`: `scan.rs` launches `scan_*.cu`.
+//! `kernels/variants/README.md` states the preconditions of the kernels; the launchers meet them.
 
 mod cdf_min;
 mod curve;
@@ -14,7 +14,7 @@ mod scan;
 
 pub(super) use cdf_min::launch as cdf_min;
 pub(super) use curve::launch as curve;
-pub(super) use histogram::{CountedRegion, launch as histogram};
+pub(super) use histogram::{CountedArea, launch as histogram};
 pub(super) use loaded::LoadedKernels;
 pub(super) use luminance_histogram::launch as luminance_histogram;
 pub(super) use map::{launch as map, launch_computed as map_computed};

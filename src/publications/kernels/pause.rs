@@ -1,4 +1,4 @@
-//! Launches `kernels/variants/pause.cu`: nothing, for a while.
+//! Launches `kernels/variants/pause.cu`: a kernel that only waits.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::files;
@@ -8,7 +8,7 @@ use cudarc::driver::CudaStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest pause: if a launch behind it fails, the wait is no longer than this.
+/// The longest pause, which limits the wait if a launch behind it fails.
 const MOST: Duration = Duration::from_millis(20);
 
 /// Enqueues a pause.

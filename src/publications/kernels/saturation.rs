@@ -1,4 +1,4 @@
-//! Launches `kernels/variants/saturation.cu`: counts cut off at a value.
+//! Launches `kernels/variants/saturation.cu`: limits counts to a value.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::files;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The launch of the publication.
 const CONFIG: LaunchConfig = LaunchConfig { grid_dim: (8, 1, 1), block_dim: (512, 1, 1), shared_mem_bytes: 0 };
 
-/// Enqueues the cutting off of `counts` at `most`.
+/// Enqueues the limiting of `counts` to `most`.
 ///
 /// # Errors
 /// When the launch fails.

@@ -2,18 +2,18 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::files;
-use super::loaded::{LoadedKernels, NOTHING, each};
+use super::loaded::{LoadedKernels, NULL, each};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::launch::Kernel;
 use crate::publications::shape::{self, refused};
-use crate::publications::{Formula, ScanVariant, Shape, Variants};
+use crate::publications::{Formula, LaunchShape, ScanVariant, Variants};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use std::sync::Arc;
 
 const ALLOCATING: &str = "allocating memory on the device";
 const LAUNCHING: &str = "launching a scan variant";
 
-/// A scan of `count` entries, and what it needs besides.
+/// A scan of `count` entries, with its buffers.
 pub(in crate::publications) struct Scan {
     variant: ScanVariant,
     threads: u32,
@@ -23,23 +23,23 @@ pub(in crate::publications) struct Scan {
     function: Arc<Kernel>,
     add_sums: Arc<Kernel>,
     shared: u32,
-    /// The other buffer of Hillis and Steele; one entry elsewhere.
+    /// The second buffer of Hillis and Steele; one entry for other scans.
     other: CudaSlice<u32>,
-    /// The sums of segments, those of segments of them, and so on.
+    /// The sums of the segments, then the sums of the segments of those, and so on.
     sums: Vec<CudaSlice<u32>>,
 }
 
 impl Scan {
-    /// The scan that was chosen, of `count` entries, by a formula that has a scan of its own instead if there is one.
+    /// The chosen scan of `count` entries; or that of `formula`, if the formula has its own scan.
     ///
     /// # Errors
-    /// When there is no such scan, or the GPU has no memory left.
+    /// When the scan is not possible, or the GPU has no memory left.
     pub fn new(
         loaded: &LoadedKernels,
         stream: &Arc<CudaStream>,
         count: u32,
         variants: &Variants,
-        shape: &Shape,
+        shape: &LaunchShape,
         formula: Option<Formula>,
     ) -> Result<Self, Error> {
         let variant = variants.scan.unwrap_or(ScanVariant::WarpShuffle);
@@ -50,7 +50,7 @@ impl Scan {
             Some(Formula::StaleBuffer) => whole(ScanVariant::KoggeStoneDouble, count, 1)?,
             _ => (variant, threads, width),
         };
-        // One entry for each thread or element, but for the shuffles, which have one a warp.
+        // One entry for each thread or element; for warp-shuffle one per warp.
         let (ptx, kernel, shared) = match variant {
             ScanVariant::HillisSteele => (&files::SCAN_HILLIS_STEELE, "scan_hillis_steele", 0),
             ScanVariant::KoggeStone => (&files::SCAN_KOGGE_STONE, "scan_kogge_stone", width),
@@ -86,7 +86,7 @@ impl Scan {
     }
 }
 
-/// A block that scans everything at once, as the program of a publication does.
+/// The shape of a scan in one block, as in the program of the publication.
 fn whole(variant: ScanVariant, count: u32, each: u32) -> Result<(ScanVariant, u32, u32), Error> {
     let width = count.next_power_of_two();
     let threads = width / each;
@@ -96,7 +96,7 @@ fn whole(variant: ScanVariant, count: u32, each: u32) -> Result<(ScanVariant, u3
     Ok((variant, threads, width))
 }
 
-/// Enqueues the scan from one buffer to another, both of as many entries as it was made for.
+/// Enqueues the scan of `from` into `to`, both with `count` entries.
 ///
 /// # Errors
 /// When a launch fails.
@@ -150,7 +150,7 @@ fn in_segments(
     builder.arg(from).arg(to);
     match sums.first() {
         Some(sums) => builder.arg(sums),
-        None => builder.arg(&NOTHING),
+        None => builder.arg(&NULL),
     };
     builder.arg(&count);
     // SAFETY: the arguments are those of the kernel. Both buffers have `count` entries; where they are one, each block
