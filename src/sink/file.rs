@@ -151,7 +151,7 @@ impl FileSink {
             None => Muxer::create(self.container, &url),
         };
         let mut muxer = opened.with_context(|| format!("{name}: cannot be opened"))?;
-        muxer.shift(-beginning(&self.input, self.container));
+        muxer.set_time_offset(-beginning(&self.input, self.container));
         self.muxer = Some(muxer);
         Ok(())
     }
@@ -159,11 +159,11 @@ impl FileSink {
     fn start(&mut self, first: &Picture) -> Result<()> {
         let stream = self.input.video_stream();
         let begin = first.time().map_or(0, |time| rescale(time, stream.time_base, microseconds()));
-        let mut side_data = stream.side_data.of_pictures();
+        let mut side_data = stream.side_data.for_reencoding();
         side_data.add_from(first);
         let mut about_video = kept(&stream.metadata);
-        if self.upright.turns() {
-            (side_data, about_video) = (side_data.of_turned_pictures(), kept_of_turned(&stream.metadata));
+        if self.upright.rotates() {
+            (side_data, about_video) = (side_data.without_rotation(), kept_of_turned(&stream.metadata));
         }
         let clock = Clock::new(&self.input, self.container, &self.candidates);
         // A distance that the user has chosen counts.
@@ -183,7 +183,7 @@ impl FileSink {
                 plan.options.push(("g".to_owned(), frames.max(1.0).floor().to_string()));
             }
             let interlaced = first.interlaced();
-            if interlaced.is_some() && !candidate.codes_fields() {
+            if interlaced.is_some() && !candidate.codes_interlaced() {
                 let name = candidate.name();
                 self.notices.warn(&format!("encoder {name} cannot code fields: interlaced video becomes frames"))?;
             }
@@ -194,9 +194,9 @@ impl FileSink {
                 frame_rate: stream.frame_rate.map(|_| clock.rate()),
                 colour: taken.colour,
                 sample_aspect_ratio: first.sample_aspect_ratio().or(stream.sample_aspect_ratio),
-                interlaced: interlaced.filter(|_| candidate.codes_fields()),
+                interlaced: interlaced.filter(|_| candidate.codes_interlaced()),
                 field_order: stream.field_order,
-                global_header: self.container.wants_global_header(),
+                global_header: self.container.needs_global_header(),
                 quantizer: plan.quantizer,
                 options: plan.options,
                 side_data: side_data.clone(),
@@ -223,7 +223,7 @@ impl FileSink {
         let muxer = self.muxer.as_mut().context("the output is closed")?;
         if self.pace == Pace::Network && self.container.name() == "flv" {
             // Each connection is a broadcast of its own, which begins at zero.
-            muxer.shift(-begin);
+            muxer.set_time_offset(-begin);
         }
         let media = &self.input.media;
         let skipped = self.input.skipped_frames();
@@ -400,7 +400,7 @@ fn beginning(input: &Input, container: Container) -> i64 {
     const SECONDS: std::ops::Range<i64> = 0..10_000_000;
     let start = input.media.start.filter(|_| input.shift == 0).unwrap_or(0);
     let is_time_of_day = input.media.has_broadcast_clock() && !SECONDS.contains(&start);
-    let moves = container.begins_at_zero() || is_time_of_day && !container.has_broadcast_clock();
+    let moves = container.starts_at_zero() || is_time_of_day && !container.has_broadcast_clock();
     if moves { start } else { 0 }
 }
 

@@ -37,9 +37,9 @@ pub fn format_for(
         _ => encoder.formats(),
     };
     formats.retain(|&format| format == from || Converter::makes(format));
-    let tells_range = container.tells_range(encoder.codec());
+    let signals_range = container.signals_range(encoder.codec());
     let is_full_yuv = first.is_full_range() && !from.is_rgb() && !from.is_gray();
-    let for_range = container.is_images() && !tells_range && is_full_yuv;
+    let for_range = container.is_images() && !signals_range && is_full_yuv;
     let is_live = choice == PixelChoice::ForPlayers && is_players_codec(encoder);
     let for_players = is_live || from.is_rgb() && is_for_players(container, encoder);
     let is_deep_enough = |format: &RawFormat| !is_live || encoder.codec() != Id::H264 || format.depth() == 8;
@@ -59,7 +59,7 @@ pub fn format_for(
             formats.retain(suits);
         }
     }
-    let full = first.is_full_range() && tells_range || encoder.wants_full_range();
+    let full = first.is_full_range() && signals_range || encoder.needs_full_range();
     let format = match full_range_kin(from, full, &formats) {
         Some(kin) => kin,
         None if formats.is_empty() => from,
@@ -69,10 +69,10 @@ pub fn format_for(
     let colour = first.colour().converted(from, format, first.size().1 >= 720);
     let is_yuv = !format.is_rgb() && !format.is_gray();
     // Gray has all of its range where nothing is said, but whoever decodes H.264 and its like takes it for limited.
-    let full_gray = format.is_gray() && (first.is_full_range() || !tells_range);
-    let colour = match full_gray || encoder.wants_full_range() {
+    let full_gray = format.is_gray() && (first.is_full_range() || !signals_range);
+    let colour = match full_gray || encoder.needs_full_range() {
         true => colour.full_range(),
-        false if is_yuv && first.is_full_range() && !from.is_rgb() && !format.is_full_range_yuv() && !tells_range => {
+        false if is_yuv && first.is_full_range() && !from.is_rgb() && !format.is_full_range_yuv() && !signals_range => {
             let (name, codec) = (container.name(), encoder.name());
             notices.warn(&format!(
                 "{codec} in {name} cannot signal full range: it becomes limited (an .mkv file of \

@@ -37,7 +37,7 @@ pub fn live_target(name: &str, format: Option<&str>, overwrite: Overwrite) -> Re
 
 /// How many files the output `name` is, in this container.
 fn files(name: &str, container: Option<Container>) -> Files {
-    match container.is_some_and(Container::names_its_files) {
+    match container.is_some_and(Container::writes_segments) {
         true => Files::List,
         false if is_sequence(name) => Files::Sequence,
         false => Files::One,

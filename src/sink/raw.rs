@@ -87,7 +87,7 @@ impl RawSink {
                 range: Some(frame.range()),
                 sample_aspect_ratio: picture.sample_aspect_ratio().or(stream.sample_aspect_ratio),
                 interlaced: picture.interlaced(),
-                siting: picture.colour().siting(),
+                chroma_location: picture.colour().chroma_location(),
             };
             let line = header(&video).context("y4m carries this format")?;
             self.bytes(line.as_bytes())?;

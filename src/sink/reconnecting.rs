@@ -128,13 +128,13 @@ impl Reconnecting {
     fn connect(&mut self, first: &Frame) -> Result<()> {
         resolve(&self.url, &self.cancel)?;
         let interrupt = Interrupt::from(self.cancel.flag());
-        interrupt.allow(CONNECTING);
+        interrupt.set_timeout(CONNECTING);
         // What there is to say has been said when the run began.
         let notices = self.notices.clone();
         let quiet = Notices::new(false, move |_, message| notices.detail(message));
         let mut sink = self.new_sink(&interrupt, quiet)?;
         sink.begin(first)?;
-        interrupt.allow_after_wish(ENDING);
+        interrupt.set_grace(ENDING);
         if let Some(away) = self.away.take() {
             let what = if self.was_connected { "back" } else { "connected" };
             self.notices.note(&format!("{}: {what} after {:.1} s", self.name, away.elapsed().as_secs_f64()));
@@ -180,7 +180,7 @@ impl Sink for Reconnecting {
         };
         let written = ready.and_then(|()| match &mut self.connection {
             Some(connection) if came.elapsed() < FRESH => {
-                connection.interrupt.allow(STALL);
+                connection.interrupt.set_timeout(STALL);
                 connection.sink.write(delivery)
             }
             _ => {
@@ -204,7 +204,7 @@ impl Sink for Reconnecting {
 
     fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
         let Some(Connection { sink, interrupt, .. }) = self.connection.take() else { return Ok(None) };
-        interrupt.allow(STALL);
+        interrupt.set_timeout(STALL);
         match Box::new(sink).finish(outcome) {
             Err(error) if may_pass(&error) => {
                 self.notices.note(&format!("{}: the end of the stream did not get there", self.name));

@@ -4,8 +4,8 @@
 use super::clock::NOTICED;
 use super::metadata::kept;
 use crate::ffmpeg::{
-    Container, Kind, Muxer, OutputStream, Packet, Rational, SoundTranscoder, Stream, SubtitleTranscoder, microseconds,
-    rescale,
+    Container, MediaType, Muxer, OutputStream, Packet, Rational, SoundTranscoder, Stream, SubtitleTranscoder,
+    microseconds, rescale,
 };
 use crate::pipeline::Notices;
 use anyhow::{Context, Result};
@@ -49,7 +49,7 @@ pub struct Routes {
 /// # Errors
 /// The warning, with `--strict`.
 pub fn check_rotation(video: &Stream, name: &str, is_told: bool, notices: &Notices) -> Result<()> {
-    if is_told || !video.side_data.tilts_pictures() {
+    if is_told || !video.side_data.has_other_angle() {
         return Ok(());
     }
     notices.warn(&format!(
@@ -92,17 +92,17 @@ fn is_uncompressed(stream: &Stream) -> bool {
 }
 
 fn plan(stream: &Stream, container: Container, live: bool) -> Plan<'_> {
-    let is_timecode = stream.kind == Kind::Data && stream.tag("timecode").is_some();
+    let is_timecode = stream.kind == MediaType::Data && stream.tag("timecode").is_some();
     if is_timecode || stream.is_chapter_text() {
         return Plan::Implied;
     }
     if let Some(picture) = stream.cover.as_deref().filter(|_| container.name() == "matroska") {
         return Plan::Attach(picture);
     }
-    let is_sound = stream.kind == Kind::Audio && stream.is_known();
+    let is_sound = stream.kind == MediaType::Audio && stream.is_known();
     // Uncompressed sound takes as much room as the pictures, and what comes from a microphone has gaps to be filled. The AAC
     // of a broadcast has no header, which a file that is playable while it grows begins with.
-    let needs_header = stream.codec == "aac" && !stream.has_header() && container.wants_global_header();
+    let needs_header = stream.codec == "aac" && !stream.has_header() && container.needs_global_header();
     let is_encoded_live = live && is_sound && (is_uncompressed(stream) || needs_header);
     if container.holds(stream) && !is_encoded_live {
         return Plan::Copy;
@@ -142,7 +142,7 @@ impl Routes {
                     None
                 }
                 Plan::Sound(encoder) => {
-                    let transcoder = SoundTranscoder::open(stream, encoder, muxer.container().wants_global_header())
+                    let transcoder = SoundTranscoder::open(stream, encoder, muxer.container().needs_global_header())
                         .with_context(|| format!("{} cannot be encoded by {encoder}", stream.describe()))?;
                     let to = muxer.add_sound(&transcoder, stream, &metadata)?;
                     Some(Route::Sound(to, Box::new(transcoder)))
@@ -176,7 +176,7 @@ impl Routes {
         let container = muxer.container();
         let is_first = !std::mem::replace(&mut self.begun[index], true);
         let begin = packet.time().map_or(0, |time| rescale(time, *time_base, microseconds()));
-        if is_first && begin > start + NOTICED && container.begins_at_once() {
+        if is_first && begin > start + NOTICED && container.starts_at_zero() {
             let (name, seconds) = (container.name(), (begin - start) as f64 / 1e6);
             notices.warn(&format!(
                 "stream #{index} begins {seconds:.2} s after the picture, which {name} cannot say: it is early (.mkv and \

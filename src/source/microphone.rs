@@ -98,7 +98,7 @@ impl Source for MicrophoneSource {
                 }
                 continue;
             };
-            self.interrupt.allow(SILENCE);
+            self.interrupt.set_timeout(SILENCE);
             match open.read() {
                 Ok(Some(mut packet)) => {
                     // What was heard before the first picture is left out.
@@ -125,7 +125,7 @@ impl Source for MicrophoneSource {
 }
 
 fn open(device: &Device, interrupt: &Interrupt) -> Result<Demuxer, Error> {
-    interrupt.allow(SILENCE);
+    interrupt.set_timeout(SILENCE);
     let demuxer = Demuxer::open(&device.url, None, Some(&device.input), &[], interrupt.clone())?;
     last_message();
     if demuxer.media().streams.is_empty() { Err(Error::StreamNotFound) } else { Ok(demuxer) }

@@ -3,7 +3,7 @@
 use super::file::FileSource;
 use super::options::{InputOptions, RawOptions};
 use super::raw::RawSource;
-use crate::ffmpeg::{DecodeOn, OpenError, Rational, RawFormat};
+use crate::ffmpeg::{ChromaLocation, DecodeOn, OpenError, Rational, RawFormat};
 use crate::frame::Range;
 use crate::io::{Reader, is_pipe};
 use crate::pipeline::{Cancel, Input, Notices, Progress, Source};
@@ -96,6 +96,6 @@ fn described(name: &str, options: &RawOptions) -> Result<RawVideo> {
         range: format.is_full_range_yuv().then_some(Range::Full),
         sample_aspect_ratio: None,
         interlaced: None,
-        siting: None,
+        chroma_location: ChromaLocation::Unspecified,
     })
 }

@@ -41,7 +41,7 @@ impl Opened {
         let interrupt = Interrupt::from(cancel.flag());
         let reader = place.is_pipe.then(|| open_pipe(place, cancel)).transpose()?;
         let reader = reader.map(|reader| Box::new(reader) as Box<dyn Read + Send>);
-        interrupt.allow(OPENING);
+        interrupt.set_timeout(OPENING);
         let format = place.format.as_deref();
         let demuxer =
             Demuxer::open(&place.url, reader, format, &place.options, interrupt.clone()).map_err(|error| {
@@ -66,7 +66,7 @@ impl Opened {
         };
         let video = VideoReader::open(packets, video, Delay::Lowest, DecodeOn::Cpu)
             .with_context(|| format!("{}: no decoder for {described}", place.name))?;
-        interrupt.allow_any();
+        interrupt.clear_timeout();
         Ok(Opened { video, hearings: Vec::new(), begun: false })
     }
 
@@ -114,7 +114,7 @@ impl ReadPackets for LivePackets {
 
     fn read(&mut self) -> Result<Option<Packet>, Error> {
         if let Some(patience) = self.patience.filter(|_| !self.silent) {
-            self.interrupt.allow(patience);
+            self.interrupt.set_timeout(patience);
         }
         let asked = Instant::now();
         let packet = self.demuxer.read()?;

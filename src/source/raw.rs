@@ -1,7 +1,7 @@
 //! Reads raw frames, with or without y4m around them, straight into the memory that the equalizer reads.
 
 use super::part::Part;
-use crate::ffmpeg::{Media, Picture, Properties, microseconds, rescale};
+use crate::ffmpeg::{Media, Picture, PictureProperties, microseconds, rescale};
 use crate::frame::{Frame, HostPool, Matrix, Memory, Plane, Pool, Range};
 use crate::io::Reader;
 use crate::pipeline::{Delivery, Input, Notices, PartPosition, Progress, Source};
@@ -48,10 +48,10 @@ impl RawSource {
         let last = by_time.min(by_count);
         let frames = (last != u64::MAX).then(|| last - first);
         let demuxer = if framed { "yuv4mpegpipe" } else { "rawvideo" };
-        let mut properties = Picture::described(&Properties {
+        let mut properties = Picture::described(&PictureProperties {
             format: video.format,
             range: video.range,
-            siting: video.siting,
+            chroma_location: video.chroma_location,
             interlaced: video.interlaced,
             sample_aspect_ratio: video.sample_aspect_ratio,
         });

@@ -1,7 +1,7 @@
 //! The sound that comes with the pictures of a live input: which streams there are, and when their packets are heard.
 
 use super::clock::LiveClock;
-use crate::ffmpeg::{Kind, Packet, Rational, Stream, microseconds};
+use crate::ffmpeg::{MediaType, Packet, Rational, Stream, microseconds};
 use std::collections::VecDeque;
 
 /// Packets that wait at most for the first picture, before which nothing is heard.
@@ -28,7 +28,7 @@ pub struct Hearing {
 impl Sounds {
     /// Those of `streams` that are sound.
     pub fn of(streams: &[Stream]) -> Self {
-        let sounds = streams.iter().filter(|stream| stream.kind == Kind::Audio && stream.is_known());
+        let sounds = streams.iter().filter(|stream| stream.kind == MediaType::Audio && stream.is_known());
         Sounds { streams: sounds.cloned().collect(), waiting: VecDeque::new() }
     }
 
@@ -49,7 +49,7 @@ impl Sounds {
     /// codec, rate and channels. `first` is the number of the first one in the output.
     pub fn found_in(&self, streams: &[Stream], first: usize) -> Vec<Hearing> {
         let is_same = |a: &Stream, b: &Stream| a.codec == b.codec && a.sound() == b.sound();
-        let mut free: Vec<&Stream> = streams.iter().filter(|stream| stream.kind == Kind::Audio).collect();
+        let mut free: Vec<&Stream> = streams.iter().filter(|stream| stream.kind == MediaType::Audio).collect();
         let mut found = Vec::new();
         for (index, known) in self.streams.iter().enumerate() {
             if let Some(place) = free.iter().position(|stream| is_same(stream, known)) {

@@ -92,9 +92,9 @@ impl<P: ReadPackets> VideoReader<P> {
         self.decoder.use_pool(pool);
     }
 
-    /// As [`Decoder::refused`].
-    pub fn refused(&self) -> Option<RawFormat> {
-        self.decoder.refused()
+    /// As [`Decoder::unsupported`].
+    pub fn unsupported(&self) -> Option<RawFormat> {
+        self.decoder.unsupported()
     }
 
     /// Reads no further: what the decoder still holds comes next.

@@ -5,7 +5,7 @@
 //! the stream in which it was found goes on as if nothing had been. The rule, and its ten seconds, are those of the ffmpeg
 //! program (`-dts_delta_threshold`), but for a gap in one stream beside others that have none, which stays.
 
-use crate::ffmpeg::{Kind, Packet, Stream, microseconds, rescale};
+use crate::ffmpeg::{MediaType, Packet, Stream, microseconds, rescale};
 
 /// A longer step in either direction is a jump of the clock, not a gap (microseconds).
 const GAP: u64 = 10_000_000;
@@ -41,7 +41,7 @@ impl Continuity {
     /// if it did so just before it, in microseconds.
     pub fn follow(&mut self, packet: &mut Packet, stream: &Stream) -> Option<i64> {
         let in_microseconds = |time| rescale(time, stream.time_base, microseconds());
-        let tells = matches!(stream.kind, Kind::Video | Kind::Audio) && !stream.is_attached_picture();
+        let tells = matches!(stream.kind, MediaType::Video | MediaType::Audio) && !stream.is_attached_picture();
         let mut jump = None;
         if let Some(time) = packet.dts().map(in_microseconds).filter(|_| tells) {
             self.streams.resize(self.streams.len().max(stream.index + 1), None);

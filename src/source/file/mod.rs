@@ -87,7 +87,7 @@ impl FileSource {
                 State::Reading => {}
             }
             let step = self.video.next();
-            if let Some(format) = self.video.refused() {
+            if let Some(format) = self.video.unsupported() {
                 let (name, stream) = (&self.input.name, self.input.video_stream().describe());
                 bail!("{name}: NVDEC does not take this {stream} of {format} (use --decoder cpu)");
             }

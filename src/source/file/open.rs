@@ -4,7 +4,7 @@ use super::FileSource;
 use super::other_streams::OtherStreams;
 use super::packets::FilePackets;
 use super::sequence::Sequence;
-use crate::ffmpeg::{DecodeOn, Delay, Demuxer, Error, Kind, OpenError, last_message, microseconds, rescale};
+use crate::ffmpeg::{DecodeOn, Delay, Demuxer, Error, MediaType, OpenError, last_message, microseconds, rescale};
 use crate::io::Reader;
 use crate::pipeline::{Cancel, Input, Notices, Progress};
 use crate::source::native::ToNative;
@@ -157,7 +157,7 @@ fn is_empty(name: &str) -> bool {
 
 fn choose_video(demuxer: &Demuxer, name: &str, options: &InputOptions) -> Result<usize> {
     let streams = &demuxer.media().streams;
-    let videos: Vec<usize> = streams.iter().filter(|s| s.kind == Kind::Video).map(|s| s.index).collect();
+    let videos: Vec<usize> = streams.iter().filter(|s| s.kind == MediaType::Video).map(|s| s.index).collect();
     if let Some(wanted) = options.video_stream {
         return videos.get(wanted).copied().with_context(|| match videos.len() {
             0 => format!("{name}: no video stream in it"),

@@ -1,6 +1,6 @@
 //! Packets of sound, subtitles and all else that is not decoded, on their way to the output.
 
-use crate::ffmpeg::{Kind, Packet, Stream, microseconds, rescale};
+use crate::ffmpeg::{MediaType, Packet, Stream, microseconds, rescale};
 use crate::source::part::Bounds;
 
 /// Packets go out with the next frame, or when they come to this many bytes: a long stretch without a frame must not
@@ -23,7 +23,7 @@ impl OtherStreams {
     /// None yet, of an input with these streams.
     pub fn new(streams: &[Stream], bounds: Bounds) -> Self {
         OtherStreams {
-            begun: streams.iter().map(|stream| bounds.begin.is_none() || stream.kind != Kind::Video).collect(),
+            begun: streams.iter().map(|stream| bounds.begin.is_none() || stream.kind != MediaType::Video).collect(),
             ended: vec![false; streams.len()],
             missed: vec![false; streams.len()],
             packets: Vec::new(),
@@ -41,7 +41,7 @@ impl OtherStreams {
             if let Some(begin) = bounds.begin.filter(|&begin| first < begin) {
                 // A time before zero would move all others in most containers. Of a subtitle that is still on the
                 // screen, the rest is shown.
-                if stream.kind != Kind::Subtitle || last <= begin {
+                if stream.kind != MediaType::Subtitle || last <= begin {
                     return;
                 }
                 let late = rescale(begin, microseconds(), stream.time_base) - time;
@@ -49,7 +49,8 @@ impl OtherStreams {
                 packet.set_duration(packet.duration() - late);
             }
             // Nor does one last longer than the pictures.
-            if let Some(end) = bounds.end.filter(|&end| first < end && end < last && stream.kind == Kind::Subtitle) {
+            if let Some(end) = bounds.end.filter(|&end| first < end && end < last && stream.kind == MediaType::Subtitle)
+            {
                 let early = packet.time().map_or(0, |time| rescale(end, microseconds(), stream.time_base) - time);
                 packet.set_duration(early);
             }
@@ -74,7 +75,7 @@ impl OtherStreams {
 
     /// Has all sound come to the end of the part that was asked for?
     pub fn sound_has_ended(&self, streams: &[Stream]) -> bool {
-        streams.iter().zip(&self.ended).all(|(stream, &ended)| ended || stream.kind != Kind::Audio)
+        streams.iter().zip(&self.ended).all(|(stream, &ended)| ended || stream.kind != MediaType::Audio)
     }
 
     /// The packets, which are kept no longer; of a part that ends with a number of frames, only those before `until`

@@ -100,7 +100,7 @@ impl FilePackets {
         match media.demuxer.as_str() {
             // Its index lists every frame that is to be shown, in front of them or behind.
             name if name.starts_with("mov,") => {
-                let (behind, all) = self.demuxer.indexed_behind(self.video, last);
+                let (behind, all) = self.demuxer.indexed_after(self.video, last);
                 (behind > 0).then_some((all - behind, all))
             }
             // Its clock counts frames, those too that were dropped while filming and are not there. They may be the last.
