@@ -9,12 +9,12 @@ use std::time::Duration;
 const OFTEN: Duration = Duration::from_secs(1);
 
 /// Has the system write a file to its disk again and again, on a thread of its own, until this is dropped.
-pub struct WritesThrough {
+pub struct PeriodicSync {
     over: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl WritesThrough {
+impl PeriodicSync {
     /// For the regular file of this name, if there is one.
     pub fn begin(name: &str) -> Option<Self> {
         let file = File::open(name).ok().filter(|file| file.metadata().is_ok_and(|data| data.is_file()))?;
@@ -26,11 +26,11 @@ impl WritesThrough {
             }
         };
         let thread = Builder::new().name("disk".to_owned()).spawn(sync).ok()?;
-        Some(WritesThrough { over: Some(over), thread: Some(thread) })
+        Some(PeriodicSync { over: Some(over), thread: Some(thread) })
     }
 }
 
-impl Drop for WritesThrough {
+impl Drop for PeriodicSync {
     fn drop(&mut self) {
         drop(self.over.take());
         // It has nothing to say.

@@ -1,7 +1,7 @@
 //! Where the output is written: into a temporary file beside its own place until it is whole, or directly where that
 //! would make no sense.
 
-use super::beside::{behind_links, folder_of, names_with};
+use super::file_names::{folder_of, names_with, resolve_links};
 use super::temporary::{Leftover, Temporary, by_descriptor, sync, sync_folder};
 use crate::io::{is_fifo, numbered, numbers_there, open_for_reader, without_password};
 use crate::pipeline::{Cancel, Outcome};
@@ -149,7 +149,7 @@ impl Target {
             return Ok(target);
         }
         // What a link leads to is replaced as a whole, too.
-        target.file = behind_links(Path::new(name));
+        target.file = resolve_links(Path::new(name));
         target.is_direct = true;
         let folder = folder_of(&target.file);
         match folder.is_dir() {

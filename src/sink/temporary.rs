@@ -1,7 +1,7 @@
 //! A file that nobody else can have prepared or guessed, until it is whole: without any name where the system has such
 //! files, else under a hidden, random one beside its own.
 
-use super::beside::{folder_of, shortened};
+use super::file_names::{folder_of, shortened};
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
