@@ -13,7 +13,7 @@
 //! | `nvdec.rs`, `surface.rs` | decodes on a GPU, and converts its surfaces |
 //! | `picture.rs`, `colour.rs`, `raw_format.rs` | a picture (AVFrame), its colour properties, its pixel format |
 //! | `shared_planes.rs` | picture to frame and back, without a copy |
-//! | `converter.rs`, `rotation.rs` | converts and rotates pictures |
+//! | `converter.rs`, `rotation.rs`, `display_matrix.rs` | converts and rotates pictures |
 //! | `encoder.rs`, `encoder_info.rs` | encodes pictures; the encoders of this FFmpeg |
 //! | `sound.rs`, `subtitle.rs` | re-encodes audio and text subtitles |
 //! | `muxer.rs`, `container.rs` | writes packets into a container; the containers of this FFmpeg |
@@ -27,6 +27,7 @@ mod decoder;
 mod decoder_buffers;
 mod demuxer;
 mod devices;
+mod display_matrix;
 mod encoder;
 mod encoder_info;
 mod interrupt;

@@ -1,80 +1,12 @@
 //! Rotates and mirrors pictures by libavfilter, as their metadata requests it, where the output cannot store the rotation.
 #![allow(unsafe_code, reason = "FFI")]
 
+use super::display_matrix::Rotation;
 use super::{Converter, Error, Picture, RawFormat, Stream, VideoFormat, check, text};
 use crate::frame::Frame;
 use anyhow::Context;
 use ffmpeg_next::filter::{self, Graph};
 use ffmpeg_next::{Rational, ffi};
-
-/// `vflip` only makes strides negative, which some encoders do not accept; `copy` puts the rows in order.
-const VERTICAL_FLIP: &str = "vflip,copy";
-const HALF_TURN: &str = "vflip,hflip";
-
-/// A rotation by quarter turns, mirrored or not, as a chain of libavfilter's filters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rotation(&'static str);
-
-impl Rotation {
-    /// The rotation of a display matrix: fixed-point numbers, row by row, which map `(x, y)` to `(a x + c y, b x + d y)`.
-    /// `None` for no rotation, or one by other angles than quarter turns.
-    pub(super) fn of_matrix(matrix: &[u8]) -> Option<Self> {
-        let filters = match signs(matrix)? {
-            [-1, 0, 0, 1] => "hflip",
-            [1, 0, 0, -1] => VERTICAL_FLIP,
-            [-1, 0, 0, -1] => HALF_TURN,
-            [0, 1, 1, 0] => "transpose=cclock_flip",
-            [0, 1, -1, 0] => "transpose=clock",
-            [0, -1, 1, 0] => "transpose=cclock",
-            [0, -1, -1, 0] => "transpose=clock_flip",
-            _ => return None,
-        };
-        Some(Rotation(filters))
-    }
-
-    /// Is a display matrix the identity?
-    pub(super) fn is_identity(matrix: &[u8]) -> bool {
-        signs(matrix) == Some([1, 0, 0, 1])
-    }
-
-    /// The rotation of an Exif orientation, a number from 1 to 8.
-    fn of_exif(orientation: &str) -> Option<Self> {
-        let filters = match orientation.trim() {
-            "2" => "hflip",
-            "3" => HALF_TURN,
-            "4" => VERTICAL_FLIP,
-            "5" => "transpose=cclock_flip",
-            "6" => "transpose=clock",
-            "7" => "transpose=clock_flip",
-            "8" => "transpose=cclock",
-            _ => return None,
-        };
-        Some(Rotation(filters))
-    }
-
-    /// The rotation in a picture's own metadata, which photos have.
-    fn of_picture(picture: &Picture) -> Option<Self> {
-        // SAFETY: the picture is valid; its side data and dictionary are read before it changes.
-        unsafe {
-            let frame = picture.get();
-            let matrix = ffi::av_frame_get_side_data(frame, ffi::AVFrameSideDataType::AV_FRAME_DATA_DISPLAYMATRIX);
-            if let Some(side) = matrix.as_ref() {
-                return Rotation::of_matrix(std::slice::from_raw_parts(side.data, side.size));
-            }
-            let entry = ffi::av_dict_get(frame.metadata, c"Orientation".as_ptr(), std::ptr::null(), 0);
-            entry.as_ref().and_then(|entry| Rotation::of_exif(&text(entry.value)))
-        }
-    }
-}
-
-/// The signs of a display matrix' `a`, `b`, `c` and `d`.
-fn signs(matrix: &[u8]) -> Option<[i32; 4]> {
-    let matrix: Vec<i32> = matrix.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
-    let &[a, b, _, c, d, ..] = matrix.as_slice() else { return None };
-    // Entries may be rounded: those below a hundredth of the largest count as 0.
-    let least = [a, b, c, d].map(i32::unsigned_abs).into_iter().max().unwrap_or(0) / 100;
-    Some([a, b, c, d].map(|entry| if entry.unsigned_abs() <= least { 0 } else { entry.signum() }))
-}
 
 /// Rotates the pictures of a video as its metadata requests.
 pub struct AutoRotate {
@@ -103,7 +35,7 @@ impl AutoRotate {
     /// When libavfilter fails.
     pub fn picture(&mut self, picture: Picture) -> Result<Picture, Error> {
         if !self.is_of_stream {
-            self.rotation = Rotation::of_picture(&picture);
+            self.rotation = rotation_of(&picture);
         }
         let Some(rotation) = self.rotation else { return Ok(picture) };
         let rotator = match self.rotator.take().filter(|rotator| rotator.rotation == rotation) {
@@ -192,5 +124,19 @@ impl Rotator {
         graph.output("in", 0)?.input("out", 0)?.parse(self.rotation.0)?;
         graph.validate()?;
         Ok(graph)
+    }
+}
+
+/// The rotation in a picture's own metadata, which photos have.
+fn rotation_of(picture: &Picture) -> Option<Rotation> {
+    // SAFETY: the picture is valid; its side data and dictionary are read before it changes.
+    unsafe {
+        let frame = picture.get();
+        let matrix = ffi::av_frame_get_side_data(frame, ffi::AVFrameSideDataType::AV_FRAME_DATA_DISPLAYMATRIX);
+        if let Some(side) = matrix.as_ref() {
+            return Rotation::of_matrix(std::slice::from_raw_parts(side.data, side.size));
+        }
+        let entry = ffi::av_dict_get(frame.metadata, c"Orientation".as_ptr(), std::ptr::null(), 0);
+        entry.as_ref().and_then(|entry| Rotation::of_exif(&text(entry.value)))
     }
 }

@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::Picture;
-use super::rotation::Rotation;
+use super::display_matrix::Rotation;
 use ffmpeg_next::ffi;
 
 /// FFmpeg's AVMasteringDisplayMetadata, which the bindings lack.
