@@ -11,7 +11,7 @@ use histeq_video::pipeline::live::{self, LiveParts, Output, QueuePolicy, SharedS
 use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress, Source};
 use histeq_video::report::{Console, Meter, live_summary};
 use histeq_video::sink::{self, Files, OutputOptions, Overwrite, PixelChoice, Target, network_format};
-use histeq_video::source::{Beginning, LiveSource, MicrophoneSource};
+use histeq_video::source::{LiveSource, MicrophoneSource, StartTime};
 use histeq_video::stats::CurveSaver;
 use histeq_video::window::Window;
 use std::path::Path;
@@ -45,7 +45,7 @@ fn run(job: &LiveJob, console: &Console, cancel: &Cancel) -> Result<()> {
     signals::listen(cancel.clone(), console.clone(), Vec::new(), "finishing")?;
     let mut backend = BackendStartup::begin(job.backend.clone());
     // First: opening it takes longer than a camera lends its frames.
-    let begin = Beginning::default();
+    let begin = StartTime::default();
     let microphone = job.microphone.as_deref().map(Microphone::find);
     let microphone =
         microphone.map(|device| MicrophoneSource::open(device, begin.clone(), cancel, notices.clone())).transpose();

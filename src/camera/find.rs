@@ -1,4 +1,4 @@
-//! The cameras of this machine, by the input device that its system has.
+//! The cameras of this machine, listed by the input device of its operating system.
 
 use super::{Mode, Wanted};
 use crate::ffmpeg::{Device, input_devices};
@@ -12,7 +12,7 @@ pub const INPUT: &str = if cfg!(target_os = "macos") {
     "v4l2"
 };
 
-/// The cameras that are here, by their numbers.
+/// The cameras of this machine, by number.
 pub fn cameras() -> Vec<Device> {
     let mut found = input_devices(INPUT);
     found.retain(|device| other_than_camera(&device.url).is_none());
@@ -20,26 +20,26 @@ pub fn cameras() -> Vec<Device> {
     found
 }
 
-/// What the device of this name is, if it is no camera, as far as that can be told.
+/// A description of the device of this name if it is no camera; `None` for a camera, or when that is unknown.
 #[cfg(target_os = "linux")]
 pub fn other_than_camera(url: &str) -> Option<&'static str> {
     super::v4l2::other_than_camera(url)
 }
 
-/// What the device of this name is, if it is no camera, as far as that can be told.
+/// A description of the device of this name if it is no camera; unknown on this system.
 #[cfg(not(target_os = "linux"))]
 pub fn other_than_camera(_url: &str) -> Option<&'static str> {
     None
 }
 
-/// The modes of a camera; none where they cannot be told, and the camera's own default has to do. Of a camera that has
-/// any size or rate, what is wanted is among them.
+/// The modes of a camera; empty where they are unknown. For a camera with ranges of sizes or rates, the `wanted` ones are
+/// included.
 #[cfg(target_os = "linux")]
 pub fn modes(url: &str, wanted: &Wanted) -> Vec<Mode> {
     super::v4l2::modes(url, wanted)
 }
 
-/// The modes of a camera; none where they cannot be told, and the camera's own default has to do.
+/// The modes of a camera; unknown on this system.
 #[cfg(not(target_os = "linux"))]
 pub fn modes(_url: &str, _wanted: &Wanted) -> Vec<Mode> {
     Vec::new()

@@ -1,6 +1,6 @@
-//! V4L2's names of formats, and FFmpeg's.
+//! V4L2's four-character codes of formats, and FFmpeg's names.
 
-/// V4L2's four letters, and FFmpeg's name.
+/// V4L2's code, and FFmpeg's name.
 const NAMES: &[([u8; 4], &str)] = &[
     (*b"YUYV", "yuyv422"),
     (*b"UYVY", "uyvy422"),
@@ -19,7 +19,7 @@ const NAMES: &[([u8; 4], &str)] = &[
     (*b"HEVC", "hevc"),
 ];
 
-/// FFmpeg's name of a V4L2 format; `None` for what is of no use here, or what FFmpeg cannot read from a camera.
+/// FFmpeg's name of a V4L2 format; `None` for formats that FFmpeg cannot read from a camera, or that are not supported here.
 pub fn format_of(fourcc: [u8; 4]) -> Option<&'static str> {
     NAMES.iter().find(|(letters, _)| *letters == fourcc).map(|(_, name)| *name)
 }

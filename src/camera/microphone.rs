@@ -1,21 +1,21 @@
-//! The microphones of this machine, and what it means when one does not open.
+//! The microphones of this machine, and messages for one that does not open.
 
 use crate::ffmpeg::{Device, Error, input_devices, last_message};
 
-/// A microphone, ready to be opened.
+/// A microphone before it is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Microphone {
-    /// How messages name it.
+    /// Its name in messages.
     pub name: String,
     /// FFmpeg's input device: `alsa`, `pulse`, `avfoundation`, `dshow`.
     pub input: String,
-    /// What that opens.
+    /// The URL for that input device.
     pub url: String,
 }
 
 impl Microphone {
-    /// The microphone that `name` means: a device of PulseAudio's or PipeWire's if there is one of this name (`default`, too),
-    /// else one of ALSA's. `pulse:NAME` and `alsa:NAME` say which.
+    /// The microphone called `name`: a device of PulseAudio or PipeWire if there is one of this name (or `default`), else of
+    /// ALSA. `pulse:NAME` and `alsa:NAME` select one of them.
     pub fn find(name: &str) -> Self {
         let of =
             |input: &str, url: &str| Microphone { name: name.to_owned(), input: input.to_owned(), url: url.to_owned() };
@@ -35,7 +35,7 @@ impl Microphone {
         }
     }
 
-    /// Why it does not open, in a line, with the way out.
+    /// A message of one line for an error on opening, with a remedy.
     pub fn explain(&self, error: Error) -> String {
         let name = &self.name;
         let said = last_message().map(|message| format!(" ({message})")).unwrap_or_default();
@@ -54,7 +54,7 @@ impl Microphone {
     }
 }
 
-/// The microphones that are here.
+/// The microphones of this machine.
 pub fn microphones() -> Vec<Device> {
     let inputs: &[&str] = if cfg!(target_os = "macos") {
         &["avfoundation"]
@@ -66,7 +66,7 @@ pub fn microphones() -> Vec<Device> {
     let mut found: Vec<Device> = Vec::new();
     for input in inputs.iter().filter(|input| **input != "alsa" || alsa_can_record()) {
         for device in input_devices(input) {
-            // ALSA's list has files and converters, too.
+            // ALSA also lists files and converters.
             let is_microphone = *input != "alsa" || device.url == "default" || device.url.starts_with("hw:");
             if is_microphone && found.iter().all(|known| known.url != device.url) {
                 found.push(device);
@@ -76,7 +76,7 @@ pub fn microphones() -> Vec<Device> {
     found
 }
 
-/// Has the kernel a sound card that records? ALSA's library complains on stderr where there is none.
+/// Has the kernel a sound card that records? Without one, ALSA's library prints errors on stderr.
 fn alsa_can_record() -> bool {
     std::fs::read_to_string("/proc/asound/pcm").is_ok_and(|list| list.contains("capture"))
 }

@@ -1,5 +1,5 @@
-//! Cameras and microphones before they are opened: which there are, in which modes they can be opened, which of those to take, and what it
-//! means when one does not open.
+//! Cameras and microphones before they are opened: lists of them, the modes of cameras, the choice of a mode, and messages
+//! for one that does not open.
 
 mod find;
 mod fourcc;

@@ -1,25 +1,25 @@
-//! Which of its modes a camera is opened in: a pure function of what it offers and what is asked for.
+//! The choice of a camera's mode: a pure function of its modes and the request.
 
 use crate::ffmpeg::Rational;
 use std::cmp::Ordering;
 
-/// What a camera offers: pictures of one format and size, at these rates.
+/// A mode of a camera: one format and size, at several rates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mode {
     /// FFmpeg's name of the pixel format, or of the codec.
     pub format: String,
     /// Pixels in a row and rows.
     pub size: (usize, usize),
-    /// Frames a second; empty when the camera does not tell.
+    /// Frames a second; empty when unknown.
     pub rates: Vec<Rational>,
 }
 
-/// What is asked for.
+/// The requested mode.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wanted {
-    /// Pixels in a row and rows; 1280x720 if nothing is said.
+    /// Pixels in a row and rows; 1280x720 by default.
     pub size: Option<(usize, usize)>,
-    /// Frames a second; 30 if nothing is said.
+    /// Frames a second; 30 by default.
     pub rate: Option<Rational>,
     /// FFmpeg's name of the pixel format, or of the codec.
     pub format: Option<String>,
@@ -32,7 +32,7 @@ pub struct Choice {
     pub format: String,
     /// Pixels in a row and rows.
     pub size: (usize, usize),
-    /// Frames a second, if the camera tells.
+    /// Frames a second, if known.
     pub rate: Option<Rational>,
 }
 
@@ -44,15 +44,15 @@ impl std::fmt::Display for Choice {
     }
 }
 
-const USUAL_SIZE: (usize, usize) = (1280, 720);
-const USUAL_RATE: f64 = 30.0;
+const DEFAULT_SIZE: (usize, usize) = (1280, 720);
+const DEFAULT_RATE: f64 = 30.0;
 
-/// What USB 2 carries for one camera, in bytes a second.
+/// Bandwidth of USB 2 for one camera, in bytes a second.
 const USB_2: f64 = 24e6;
 
-/// The formats that FFmpeg reads, in the order in which they are preferred where all else is equal, and the bytes of
-/// a pixel. Raw pictures come first: they are not coded twice. H.264 and HEVC come late: their encoders hold frames
-/// back. Gray comes last: it is for cameras that have no colour.
+/// The formats that FFmpeg reads, in order of preference where all else is equal, with bytes for each pixel. Raw formats come
+/// first: they lose nothing by compression. H.264 and HEVC come late: their encoders delay frames. Gray comes last: it is for
+/// cameras without colour.
 const FORMATS: &[(&str, Option<f64>)] = &[
     ("yuyv422", Some(2.0)),
     ("uyvy422", Some(2.0)),
@@ -70,24 +70,24 @@ const FORMATS: &[(&str, Option<f64>)] = &[
     ("gray16le", Some(2.0)),
 ];
 
-/// How far a mode is from what is asked for, in the order in which it matters.
+/// The differences between a mode and the request, most important first.
 type Distance = [f64; 5];
 
-/// The mode that comes nearest to what is asked for; `None` when there is none of the format asked for.
+/// The mode that is nearest to the request; `None` when no mode has the requested format.
 ///
-/// A size that was asked for matters most, then the rate. If none was, a camera had better be fluent than sharp:
-/// YUYV at 1280x720 is 10 frames a second on many a camera, where MJPEG is 30.
+/// A requested size matters most, then the rate. Without a requested size, the rate matters most: many cameras send YUYV at
+/// 1280x720 with 10 frames a second, but MJPEG with 30.
 pub fn choose(modes: &[Mode], wanted: &Wanted) -> Option<Choice> {
-    let offers = modes.iter().filter(|mode| wanted.format.as_ref().is_none_or(|format| mode.format == *format));
-    let rated =
-        offers.filter_map(|mode| rate_of(mode, wanted).map(|(rate, choice)| (distance(rate, &choice, wanted), choice)));
+    let candidates = modes.iter().filter(|mode| wanted.format.as_ref().is_none_or(|format| mode.format == *format));
+    let rated = candidates
+        .filter_map(|mode| rate_of(mode, wanted).map(|(rate, choice)| (distance(rate, &choice, wanted), choice)));
     rated.min_by(|(a, _), (b, _)| compare(a, b)).map(|(_, choice)| choice)
 }
 
 /// The best rate of a mode; `None` for a format that FFmpeg cannot read.
 fn rate_of(mode: &Mode, wanted: &Wanted) -> Option<(f64, Choice)> {
     let (_, bytes) = FORMATS.iter().find(|(format, _)| *format == mode.format)?;
-    let aim = wanted.rate.map_or(USUAL_RATE, f64::from);
+    let aim = wanted.rate.map_or(DEFAULT_RATE, f64::from);
     let fast_enough = |rate: f64| rate >= aim * 0.99;
     let better = |a: &&Rational, b: &&Rational| {
         let (a, b) = (f64::from(**a), f64::from(**b));
@@ -96,21 +96,21 @@ fn rate_of(mode: &Mode, wanted: &Wanted) -> Option<(f64, Choice)> {
             _ => b.total_cmp(&a),
         }
     };
-    let told = mode.rates.iter().min_by(better).copied();
+    let known = mode.rates.iter().min_by(better).copied();
     let (width, height) = mode.size;
     let by_bandwidth = bytes.map_or(aim, |bytes| (USB_2 / (bytes * width as f64 * height as f64)).min(aim));
-    let rate = told.map_or(by_bandwidth, f64::from);
-    Some((rate, Choice { format: mode.format.clone(), size: mode.size, rate: told }))
+    let rate = known.map_or(by_bandwidth, f64::from);
+    Some((rate, Choice { format: mode.format.clone(), size: mode.size, rate: known }))
 }
 
 fn distance(rate: f64, choice: &Choice, wanted: &Wanted) -> Distance {
-    let aim = wanted.rate.map_or(USUAL_RATE, f64::from);
-    let (width, height) = wanted.size.unwrap_or(USUAL_SIZE);
+    let aim = wanted.rate.map_or(DEFAULT_RATE, f64::from);
+    let (width, height) = wanted.size.unwrap_or(DEFAULT_SIZE);
     let apart = |a: usize, b: usize| (a as f64 / b as f64).ln().abs();
     let size = apart(choice.size.0, width) + apart(choice.size.1, height);
     let missing = if rate >= aim * 0.99 { 0.0 } else { 1.0 - rate / aim };
     let excess = (rate / aim - 1.0).max(0.0);
-    // A thermal camera that sends more rows than columns has its measurements in the lower half, dressed as a picture.
+    // Thermal cameras have modes with more rows than columns, whose lower half is raw measurements.
     let tall = if choice.size.1 > choice.size.0 { 1.0 } else { 0.0 };
     let place = FORMATS.iter().position(|(format, _)| *format == choice.format).unwrap_or(FORMATS.len()) as f64;
     match wanted.size {

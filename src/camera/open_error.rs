@@ -1,12 +1,12 @@
-//! What it means when a camera or a stream does not open, and the way out.
+//! Messages for a camera or a stream that does not open, with a remedy.
 
 use super::INPUT;
 use crate::ffmpeg::{Error, last_message};
 
-/// Why the input of this name, of this format if one is given, does not open, in a line.
+/// A message of one line for an error on opening the input of this name, and of this format if one is given.
 pub fn explain(name: &str, format: Option<&str>, error: Error) -> String {
     let why = match error {
-        // What FFmpeg calls an answer that never comes, or is another protocol's.
+        // FFmpeg's error for a missing reply, or one of another protocol.
         Error::InvalidData if name.starts_with("rtsp://") => Some("no RTSP server answers there (is the camera on?)"),
         _ if format == Some(INPUT) => of_camera(&error),
         _ => None,
@@ -17,7 +17,7 @@ pub fn explain(name: &str, format: Option<&str>, error: Error) -> String {
     }
 }
 
-/// What only a camera of this machine answers.
+/// The cause of an error of a camera of this machine.
 fn of_camera(error: &Error) -> Option<&'static str> {
     let Error::Other { errno } = error else { return None };
     Some(match *errno {
@@ -34,7 +34,7 @@ fn of_camera(error: &Error) -> Option<&'static str> {
     })
 }
 
-/// What a network, or the host at its other end, answers.
+/// The cause of an error of a network stream.
 fn of_stream(error: &Error) -> Option<&'static str> {
     Some(match error {
         Error::Other { errno: libc::ECONNREFUSED } => "nobody answers there (is the camera on?)",
@@ -57,7 +57,7 @@ fn of_anything(name: &str, format: Option<&str>, error: Error) -> String {
                 "{name}: this FFmpeg has no input format {format} (`ffmpeg -devices` and `-demuxers` list those it has)"
             )
         }
-        // These say nothing that the message does not say better.
+        // The log message is more specific than these errors.
         (Error::Other { errno: libc::EIO | libc::EINVAL }, Some(message)) => format!("{name}: {message}"),
         (error, Some(message)) => format!("{name}: {error} ({message})"),
         (error, None) => format!("{name}: {error}"),

@@ -1,27 +1,27 @@
-//! Cameras that scale to any size and film at any rate, as those of a Raspberry Pi: which of all these to look at.
+//! Ranges of sizes and rates, as cameras of a Raspberry Pi have them: a few modes out of a range.
 
 use crate::ffmpeg::Rational;
 
-/// Sizes that are offered of a range.
+/// Sizes that are taken from a range.
 const SIZES: &[(usize, usize)] = &[(320, 240), (640, 480), (1280, 720), (1920, 1080), (3840, 2160)];
 
-/// Rates that are offered of a range.
+/// Rates that are taken from a range, in frames a second.
 const RATES: &[i32] = &[5, 10, 15, 20, 24, 25, 30, 50, 60];
 
-/// Every size between two, in steps; widths and heights apart.
+/// A range of sizes, in steps of width and of height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SizeRange {
     /// The smallest.
     pub smallest: (usize, usize),
     /// The largest.
     pub largest: (usize, usize),
-    /// From one to the next.
+    /// The step from one to the next.
     pub step: (usize, usize),
 }
 
 impl SizeRange {
-    /// The usual sizes in it, its largest, and the one that comes nearest to what is asked for.
-    pub fn offers(&self, wanted: Option<(usize, usize)>) -> Vec<(usize, usize)> {
+    /// The common sizes in it, its largest, and the one that is nearest to the wanted size.
+    pub fn sizes(&self, wanted: Option<(usize, usize)>) -> Vec<(usize, usize)> {
         let inside = |&(width, height): &(usize, usize)| {
             (self.smallest.0..=self.largest.0).contains(&width) && (self.smallest.1..=self.largest.1).contains(&height)
         };
@@ -44,12 +44,12 @@ impl SizeRange {
     }
 }
 
-/// Of all rates from `slowest` to `fastest`: both, the usual ones between them, and the one that is asked for.
+/// Rates from `slowest` to `fastest`: both, the common ones between them, and the wanted one.
 pub fn rates_between(slowest: Rational, fastest: Rational, wanted: Option<Rational>) -> Vec<Rational> {
     let inside =
         |rate: &Rational| (f64::from(slowest)..=f64::from(fastest)).contains(&f64::from(*rate)) && *rate != slowest;
-    let usual = RATES.iter().map(|&rate| Rational::new(rate, 1));
-    let mut rates: Vec<_> = usual.chain(wanted).filter(inside).chain([slowest, fastest]).collect();
+    let common = RATES.iter().map(|&rate| Rational::new(rate, 1));
+    let mut rates: Vec<_> = common.chain(wanted).filter(inside).chain([slowest, fastest]).collect();
     rates.sort_by(|a, b| f64::from(*a).total_cmp(&f64::from(*b)));
     rates.dedup();
     rates

@@ -1,13 +1,13 @@
-//! The modes of a camera on Linux, asked of its driver.
+//! The modes of a camera on Linux, from its V4L2 driver.
 
 use super::{Mode, SizeRange, Wanted, format_of, rates_between};
 use crate::ffmpeg::Rational;
 use linuxvideo::format::{FrameIntervals, FrameSizes};
 use linuxvideo::{BufType, CapabilityFlags, Device, Fract};
 
-/// What a V4L2 node is that is no camera, in words; `None` of a camera, and of what cannot be opened.
+/// A description of a V4L2 device that is no camera; `None` for a camera, or a device that cannot be opened.
 pub fn other_than_camera(path: &str) -> Option<&'static str> {
-    let can = Device::open(path).and_then(|device| device.capabilities()).ok()?.device_capabilities();
+    let capabilities = Device::open(path).and_then(|device| device.capabilities()).ok()?.device_capabilities();
     let uses = [
         (CapabilityFlags::TOUCH, "it is a touch surface"),
         (CapabilityFlags::VIDEO_CAPTURE, ""),
@@ -22,11 +22,11 @@ pub fn other_than_camera(path: &str) -> Option<&'static str> {
         ),
         (CapabilityFlags::VIDEO_CAPTURE_MPLANE, "its pictures come in several planes, which FFmpeg does not read"),
     ];
-    let found = uses.iter().find(|(flags, _)| can.intersects(*flags));
+    let found = uses.iter().find(|(flags, _)| capabilities.intersects(*flags));
     found.map_or(Some("it gives no pictures"), |(_, what)| Some(*what).filter(|what| !what.is_empty()))
 }
 
-/// What the driver says; nothing when it cannot be asked, for which opening the camera will have the reason.
+/// The modes that the driver lists; empty when the device cannot be opened.
 pub fn modes(path: &str, wanted: &Wanted) -> Vec<Mode> {
     let Ok(device) = Device::open(path) else { return Vec::new() };
     let mut found = Vec::new();
@@ -42,7 +42,7 @@ pub fn modes(path: &str, wanted: &Wanted) -> Vec<Mode> {
                     largest: usize((range.max_width(), range.max_height())),
                     step: usize((range.step_width(), range.step_height())),
                 };
-                range.offers(wanted.size)
+                range.sizes(wanted.size)
             }
             Err(_) => Vec::new(),
         };
@@ -62,7 +62,7 @@ pub fn modes(path: &str, wanted: &Wanted) -> Vec<Mode> {
     found
 }
 
-/// Frames a second of seconds a frame.
+/// Converts seconds for each frame to frames a second.
 fn rate(interval: &Fract) -> Option<Rational> {
     let (seconds, frames) = (i32::try_from(interval.numerator()).ok()?, i32::try_from(interval.denominator()).ok()?);
     (seconds > 0 && frames > 0).then(|| Rational::new(frames, seconds))

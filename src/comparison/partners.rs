@@ -45,8 +45,8 @@ impl Partners {
         let frames = of_a.frames.into_iter().chain(by_rate).min();
         let mut joined = Input { duration, frames, ..of_a };
         let stream = &mut joined.media.streams[joined.video];
-        if !stream.side_data.tilts_pictures() {
-            stream.side_data = std::mem::take(&mut stream.side_data).of_turned_pictures();
+        if !stream.side_data.has_other_angle() {
+            stream.side_data = std::mem::take(&mut stream.side_data).without_rotation();
             stream.metadata.retain(|(key, _)| !key.eq_ignore_ascii_case("rotate"));
         }
         (partners, joined)

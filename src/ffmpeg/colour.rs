@@ -1,10 +1,10 @@
-//! How the numbers of a picture become colours: range, matrix, primaries, transfer, where chroma lies.
+//! Colour properties of pictures: range, matrix, primaries, transfer function, location of chroma samples.
 
-use super::RawFormat;
+use super::{ChromaLocation, RawFormat};
 use crate::frame::{Matrix, Range};
 use ffmpeg_next::ffi;
 
-/// How the numbers of a picture become colours.
+/// The colour properties of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colour {
     pub(super) range: ffi::AVColorRange,
@@ -21,7 +21,8 @@ impl Colour {
         matches!(self.transfer, Transfer::AVCOL_TRC_SMPTE2084 | Transfer::AVCOL_TRC_ARIB_STD_B67)
     }
 
-    /// The same colours, once RGB has become YUV or the other way round; `hd` decides what an untagged one becomes.
+    /// The properties after a conversion between pixel formats. RGB that becomes YUV with an unknown matrix gets BT.709 if
+    /// `hd`, else BT.601.
     #[must_use]
     pub fn converted(mut self, from: RawFormat, to: RawFormat, hd: bool) -> Self {
         use ffi::{AVColorRange as Range, AVColorSpace as Space};
@@ -47,31 +48,26 @@ impl Colour {
         self
     }
 
-    /// Where chroma lies, if that is one of the places that other programs have a word for.
-    pub fn siting(self) -> Option<Siting> {
-        match self.chroma_location {
-            ffi::AVChromaLocation::AVCHROMA_LOC_LEFT => Some(Siting::Left),
-            ffi::AVChromaLocation::AVCHROMA_LOC_CENTER => Some(Siting::Center),
-            ffi::AVChromaLocation::AVCHROMA_LOC_TOPLEFT => Some(Siting::TopLeft),
-            _ => None,
-        }
+    /// Where the chroma samples of 4:2:0 are between the luma samples.
+    pub fn chroma_location(self) -> ChromaLocation {
+        self.chroma_location.into()
     }
 
-    /// The same colours in full range.
+    /// The same properties, with full range.
     #[must_use]
     pub fn full_range(mut self) -> Self {
         self.range = ffi::AVColorRange::AVCOL_RANGE_JPEG;
         self
     }
 
-    /// The same colours in limited range.
+    /// The same properties, with limited range.
     #[must_use]
     pub fn limited_range(mut self) -> Self {
         self.range = ffi::AVColorRange::AVCOL_RANGE_MPEG;
         self
     }
 
-    /// Are all codes of a picture of this format picture?
+    /// Has a picture of this format full range?
     pub fn is_full_range(self, format: RawFormat) -> bool {
         self.range_of(format) == Range::Full
     }
@@ -81,7 +77,7 @@ impl Colour {
         match self.space {
             Space::AVCOL_SPC_BT709 => Matrix::Bt709,
             Space::AVCOL_SPC_BT2020_NCL | Space::AVCOL_SPC_BT2020_CL => Matrix::Bt2020,
-            // The matrix says nothing (for RGB it never does): the primaries decide.
+            // The matrix is not given (for RGB, never): take that of the primaries.
             Space::AVCOL_SPC_RGB | Space::AVCOL_SPC_UNSPECIFIED => match self.primaries {
                 Primaries::AVCOL_PRI_BT709 => Matrix::Bt709,
                 Primaries::AVCOL_PRI_BT2020 => Matrix::Bt2020,
@@ -91,7 +87,7 @@ impl Colour {
         }
     }
 
-    /// The range of a picture of this format; what says nothing is limited if it is YUV, full if it is gray or RGB.
+    /// The range of a picture of this format. Untagged YUV is limited, untagged gray and RGB are full.
     pub(super) fn range_of(self, format: RawFormat) -> Range {
         if format.is_rgb() || format.is_full_range_yuv() {
             return Range::Full;
@@ -105,21 +101,10 @@ impl Colour {
     }
 }
 
-/// FFmpeg's word for a range.
-pub(super) fn tag(range: Range) -> ffi::AVColorRange {
+/// FFmpeg's value for a range.
+pub(super) fn range_tag(range: Range) -> ffi::AVColorRange {
     match range {
         Range::Full => ffi::AVColorRange::AVCOL_RANGE_JPEG,
         Range::Limited => ffi::AVColorRange::AVCOL_RANGE_MPEG,
     }
-}
-
-/// Where the chroma samples of 4:2:0 lie between the luma samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Siting {
-    /// MPEG-2, H.264: on the left column, between the rows.
-    Left,
-    /// JPEG, MPEG-1: in the middle of four.
-    Center,
-    /// DV, BT.2020: on the upper left one.
-    TopLeft,
 }

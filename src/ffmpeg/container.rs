@@ -1,13 +1,13 @@
-//! The containers that this FFmpeg writes, and what they hold.
+//! The containers that this FFmpeg writes: their properties, and the codecs that they can hold.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::{Kind, Stream, c_string, text};
+use super::{MediaType, Stream, c_string, text};
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::ffi;
 
-/// Containers of which FFmpeg keeps no list of codecs, and what they hold. Their muxers write anything else as private data
-/// that no player can read, or refuse the whole file when it begins.
-const WITHOUT_A_LIST: &[(&[&str], &[Id])] = &[
+/// The codecs of containers for which FFmpeg has no list. Their muxers write other codecs as private data, which no player
+/// can read, or fail when they write the header.
+const CODECS: &[(&[&str], &[Id])] = &[
     (
         &["mpegts"],
         &[
@@ -56,16 +56,16 @@ const WITHOUT_A_LIST: &[(&[&str], &[Id])] = &[
     (&["mxf"], &[Id::MPEG2VIDEO, Id::DNXHD, Id::DVVIDEO, Id::JPEG2000, Id::H264, Id::PCM_S16LE, Id::PCM_S24LE]),
 ];
 
-/// Has Windows a name for this kind of video?
+/// Has this video codec a tag in RIFF files (AVI)?
 fn has_riff_tag(id: Id) -> bool {
-    // SAFETY: the list of lists ends with null; each is a constant.
+    // SAFETY: the array of lists ends with null; each list is a constant.
     unsafe {
         let lists = [ffi::avformat_get_riff_video_tags(), std::ptr::null()];
         ffi::av_codec_get_tag(lists.as_ptr(), id.into()) != 0
     }
 }
 
-/// A kind of file that this FFmpeg can write.
+/// A container format that this FFmpeg can write.
 #[derive(Clone, Copy)]
 pub struct Container(pub(super) *const ffi::AVOutputFormat);
 
@@ -73,7 +73,7 @@ pub struct Container(pub(super) *const ffi::AVOutputFormat);
 unsafe impl Send for Container {}
 
 impl Container {
-    /// The container of this name, or else the one that a file of this name should be.
+    /// The container called `name`, or, without a name, the one for the extension of `file`.
     pub fn guess(name: Option<&str>, file: &str) -> Option<Self> {
         super::init();
         let name = name.map(c_string);
@@ -88,105 +88,101 @@ impl Container {
         (!found.is_null()).then_some(Container(found))
     }
 
-    /// Its name, `mp4` or `matroska`.
+    /// FFmpeg's name for it, such as `mp4` or `matroska`.
     pub fn name(self) -> String {
         // SAFETY: a constant of the library.
         unsafe { text((*self.0).name) }
     }
 
-    /// Is it no file, but what V4L2 writes pictures to?
+    /// Is it the V4L2 output device (a virtual camera), rather than a file?
     pub fn is_virtual_camera(self) -> bool {
         self.name().split(',').any(|name| name == "v4l2")
     }
 
-    /// Does it lose the time between frames that are further apart than its rate, where others say or fill it?
+    /// Does it lose the gap between frames that are further apart than one frame period? Others store timestamps, or repeat
+    /// frames.
     pub fn loses_gaps(self) -> bool {
         matches!(self.name().as_str(), "mxf" | "gxf" | "dv")
     }
 
-    /// Do all of its streams begin at once?
-    pub fn begins_at_once(self) -> bool {
+    /// Do all of its streams start at time zero? Their own start times are lost.
+    pub fn starts_at_zero(self) -> bool {
         matches!(self.name().as_str(), "avi" | "mxf" | "gxf" | "dv")
     }
 
-    /// Can it hide the beginning of a stream?
+    /// Has it edit lists, which can hide the beginning of a stream?
     pub fn has_edit_lists(self) -> bool {
         matches!(self.name().as_str(), "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "ismv" | "f4v")
     }
 
-    /// Can it say of each frame when it is shown, or does it only know a rate?
+    /// Has each frame a timestamp, rather than only a number at a constant rate?
     pub fn has_timestamps(self) -> bool {
-        // The flag for a variable frame rate is no guide: mp4 and mpegts do without.
+        // AVFMT_VARIABLE_FPS does not tell: mp4 and mpegts lack it.
         let counts_frames =
             matches!(self.name().as_str(), "avi" | "mxf" | "gxf" | "dv" | "yuv4mpegpipe" | "ogg" | "ogv");
         !counts_frames && !self.flag(ffi::AVFMT_NOTIMESTAMPS)
     }
 
     /// May two packets of a stream have the same time?
-    pub fn takes_equal_times(self) -> bool {
+    pub fn allows_equal_times(self) -> bool {
         self.flag(ffi::AVFMT_TS_NONSTRICT) || self.flag(ffi::AVFMT_NOTIMESTAMPS)
     }
 
-    /// Are its times those of a broadcast's clock, which may begin at any time of day?
+    /// Do its times come from a broadcast clock, which may start at any value?
     pub fn has_broadcast_clock(self) -> bool {
         matches!(self.name().as_str(), "mpegts" | "hls" | "mpeg" | "vob" | "dvd" | "svcd" | "vcd")
     }
 
-    /// Does a video of this codec in it say which range its codes have? Readers take what says nothing for limited if it is
-    /// YUV, for full if it is gray.
-    pub fn tells_range(self, codec: Id) -> bool {
+    /// Does the file signal the range of a video of this codec? Readers take untagged YUV for limited, untagged gray for
+    /// full.
+    pub fn signals_range(self, codec: Id) -> bool {
         let name = self.name();
         match codec {
             Id::H264 | Id::HEVC | Id::VP9 | Id::AV1 | Id::MJPEG => true,
-            // Their decoders say what the codec's standard says, whatever the container does.
+            // Their decoders report the range of the codec's standard, and ignore the container.
             Id::VP8 | Id::MPEG1VIDEO | Id::MPEG2VIDEO | Id::PRORES => false,
             _ => matches!(name.as_str(), "mp4" | "matroska" | "webm" | "null"),
         }
     }
 
-    /// Do sound and pictures begin with the file, whenever they began before?
-    pub fn begins_at_zero(self) -> bool {
-        matches!(self.name().as_str(), "avi" | "mxf" | "gxf" | "dv")
-    }
-
-    /// Must codecs put their headers into the container?
-    pub fn wants_global_header(self) -> bool {
+    /// Are codec headers stored in the container's header, rather than in the packets?
+    pub fn needs_global_header(self) -> bool {
         self.flag(ffi::AVFMT_GLOBALHEADER)
     }
 
-    /// Can it say that pictures are to be turned when they are shown?
+    /// Can it store a rotation, which players apply?
     pub fn holds_rotation(self) -> bool {
         match self.name().as_str() {
             "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "psp" | "ismv" | "f4v" => true,
-            // Later versions may write it.
+            // From FFmpeg 6.1 on.
             "matroska" | "webm" => cfg!(ffmpeg_6_1),
-            // No player is misled.
+            // Nothing is played back.
             _ => self.discards(),
         }
     }
 
-    /// Does it throw everything away, and write no file?
+    /// Does it discard all packets, and write no file?
     pub fn discards(self) -> bool {
         self.name() == "null"
     }
 
-    /// Is it pictures in files of their own?
+    /// Does it write each picture to a file of its own?
     pub fn is_images(self) -> bool {
         self.name() == "image2"
     }
 
-    /// Does it write through a file that has to be opened first?
+    /// Must the caller open the file or connection that it writes to?
     pub fn needs_file(self) -> bool {
         !self.flag(ffi::AVFMT_NOFILE)
     }
 
-    /// Does it write more files, whose names it makes of the one that it is given?
-    pub fn names_its_files(self) -> bool {
+    /// Does it write a playlist and segments, whose names it derives from the given one?
+    pub fn writes_segments(self) -> bool {
         matches!(self.name().as_str(), "hls" | "dash" | "segment" | "smoothstreaming" | "hds")
     }
 
-    /// Is there room for nothing but one video (images, gif)?
-    fn holds_video_alone(self) -> bool {
+    /// Can it hold only a video stream (images, gif)?
+    fn is_video_only(self) -> bool {
         let none = ffi::AVCodecID::AV_CODEC_ID_NONE;
         // SAFETY: a constant of the library.
         unsafe { (*self.0).audio_codec == none && (*self.0).subtitle_codec == none }
@@ -197,7 +193,7 @@ impl Container {
         unsafe { (*self.0).flags & flag != 0 }
     }
 
-    /// The video codec that it is for, given the name of the file.
+    /// FFmpeg's default video codec for it, given the name of the file.
     pub fn default_codec(self, file: &str) -> Option<Id> {
         let file = c_string(file);
         let none = std::ptr::null();
@@ -207,7 +203,7 @@ impl Container {
         (id != ffi::AVCodecID::AV_CODEC_ID_NONE).then(|| id.into())
     }
 
-    /// The kind of text subtitle that it holds, if there is just one.
+    /// The encoder of the text subtitles that it holds, if there is just one.
     pub fn subtitle_codec(self) -> Option<&'static str> {
         match self.name().as_str() {
             "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "ismv" | "f4v" => Some("mov_text"),
@@ -217,7 +213,7 @@ impl Container {
         }
     }
 
-    /// FFmpeg's encoder of sound for streams that it cannot hold as they are; `None` when this FFmpeg has none.
+    /// The audio encoder for streams whose codec it cannot hold; `None` when this FFmpeg has none.
     pub fn sound_encoder(self) -> Option<&'static str> {
         let encoders = [(Id::AAC, "aac"), (Id::OPUS, "libopus"), (Id::MP2, "mp2")];
         let can = |(id, name): &(Id, &str)| self.holds_codec(*id) && ffmpeg_next::encoder::find_by_name(name).is_some();
@@ -226,20 +222,20 @@ impl Container {
 
     /// Can it hold this codec?
     pub fn holds_codec(self, id: Id) -> bool {
-        // QuickTime's list names codecs that its muxer then refuses ("only supported in MP4").
+        // The list for mov names codecs that its muxer then refuses ("only supported in MP4").
         if self.name() == "mov" && matches!(id, Id::VP8 | Id::VP9 | Id::AV1 | Id::FLAC | Id::OPUS | Id::TRUEHD) {
             return false;
         }
-        if let Some((_, codecs)) = WITHOUT_A_LIST.iter().find(|(names, _)| names.contains(&self.name().as_str())) {
+        if let Some((_, codecs)) = CODECS.iter().find(|(names, _)| names.contains(&self.name().as_str())) {
             return codecs.contains(&id);
         }
         // SAFETY: a constant of the library.
         let answer = unsafe { ffi::avformat_query_codec(self.0, id.into(), ffi::FF_COMPLIANCE_NORMAL) };
         match answer {
-            // It keeps no list, and complains when its header is written.
-            ..0 if self.holds_video_alone() => self.default_codec("") == Some(id),
+            // FFmpeg has no list; writing the header will fail if the codec does not fit.
+            ..0 if self.is_video_only() => self.default_codec("") == Some(id),
             ..0 => true,
-            // Matroska takes whatever video Windows has a name for, as AVI does.
+            // Matroska also takes every video codec that AVI can hold.
             0 => self.name() == "matroska" && has_riff_tag(id),
             1.. => true,
         }
@@ -249,11 +245,11 @@ impl Container {
     pub fn holds(self, stream: &Stream) -> bool {
         let name = self.name();
         match stream.kind {
-            Kind::Audio | Kind::Video if !stream.is_known() => false,
-            Kind::Attachment => name == "matroska",
-            Kind::Unknown => false,
-            Kind::Data => match name.as_str() {
-                // The muxer makes a new timecode track from the metadata that goes along.
+            MediaType::Audio | MediaType::Video if !stream.is_known() => false,
+            MediaType::Attachment => name == "matroska",
+            MediaType::Unknown => false,
+            MediaType::Data => match name.as_str() {
+                // Timecode tracks are left out: the muxer makes one from the metadata.
                 "mp4" | "mov" => {
                     matches!(stream.codec.as_str(), "bin_data") && self.holds_codec(stream.parameters.id())
                 }
@@ -261,8 +257,8 @@ impl Container {
                 "mxf" => stream.codec != "none",
                 _ => false,
             },
-            Kind::Subtitle if name == "mpegts" => matches!(stream.codec.as_str(), "dvb_subtitle" | "dvb_teletext"),
-            _ if self.holds_video_alone() => false,
+            MediaType::Subtitle if name == "mpegts" => matches!(stream.codec.as_str(), "dvb_subtitle" | "dvb_teletext"),
+            _ if self.is_video_only() => false,
             _ if stream.is_attached_picture() => match name.as_str() {
                 "mp4" | "ipod" => matches!(stream.codec.as_str(), "mjpeg" | "png" | "bmp"),
                 "matroska" => true,

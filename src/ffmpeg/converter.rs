@@ -1,5 +1,5 @@
-//! Turns pictures into another pixel format, size or colour by swscale: the only place that does. Range and matrix are
-//! kept in mind, and swscale is set up again only when what comes or what is wanted changes.
+//! Converts pictures to another pixel format, size, range or matrix by swscale. All conversions of the program are made
+//! here. The swscale context is set up again only when the input or the output format changes.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::{Colour, Error, OUT_OF_MEMORY, Picture, RawFormat, check};
@@ -8,47 +8,46 @@ use anyhow::Context;
 use ffmpeg_next::ffi;
 use ffmpeg_next::software::scaling::Flags;
 
-/// What pictures are like.
+/// Pixel format, size and colour properties of pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VideoFormat {
     /// Pixel format.
     pub format: RawFormat,
     /// Pixels in a row and rows.
     pub size: (usize, usize),
-    /// How the numbers become colours.
+    /// Colour properties.
     pub colour: Colour,
 }
 
 impl VideoFormat {
-    /// What `picture` is like.
+    /// The format of `picture`.
     pub fn of(picture: &Picture) -> Self {
         VideoFormat { format: picture.format(), size: picture.size(), colour: picture.colour() }
     }
 
-    /// The format with colour whose codes those of this one can become as they are, if this is gray of limited range: all
-    /// gray has full range in swscale.
-    fn coloured(self) -> Option<RawFormat> {
-        self.format.coloured().filter(|_| self.range() == Range::Limited)
+    /// For gray of limited range, the YUV format with the same luma codes. swscale takes all gray for full range.
+    fn same_luma_yuv(self) -> Option<RawFormat> {
+        self.format.same_luma_yuv().filter(|_| self.range() == Range::Limited)
     }
 
     fn range(self) -> Range {
         self.colour.range_of(self.format)
     }
 
-    /// Does swscale do the same to pictures like this and like `other`?
+    /// Are this format and `other` the same to swscale?
     fn scales_as(self, other: VideoFormat) -> bool {
-        let key = |like: VideoFormat| (like.format, like.size, like.range(), like.colour.matrix());
+        let key = |video: VideoFormat| (video.format, video.size, video.range(), video.colour.matrix());
         key(self) == key(other)
     }
 }
 
-/// A conversion of pictures, whatever they are, to what is wanted of each.
+/// Converts pictures of any format. The output format is given with each picture.
 pub struct Converter {
     context: *mut ffi::SwsContext,
     flags: Flags,
-    /// What the context is set up for: from, to.
+    /// The input and the output format that the context is set up for.
     set_up: Option<[VideoFormat; 2]>,
-    /// The steps on the way from and to gray of limited range.
+    /// The converters to and from the intermediate YUV picture, for gray of limited range.
     steps: Option<Box<[Converter; 2]>>,
 }
 
@@ -66,7 +65,7 @@ impl Converter {
         Converter { context: std::ptr::null_mut(), flags, set_up: None, steps: None }
     }
 
-    /// A faster and coarser conversion, for pictures that are only looked at.
+    /// A faster and coarser converter, for display only.
     pub fn quick() -> Self {
         Converter::with_flags(Flags::FAST_BILINEAR)
     }
@@ -77,10 +76,10 @@ impl Converter {
         unsafe { ffi::sws_isSupportedOutput(format.0) != 0 }
     }
 
-    /// `frame` as a frame like this.
+    /// Converts `frame` to the format `to`.
     ///
     /// # Errors
-    /// When swscale cannot do it, or the pixel format is not native.
+    /// When swscale cannot convert it, or the pixel format is not native.
     pub fn frame(&mut self, frame: &Frame, to: VideoFormat) -> anyhow::Result<Frame> {
         let (from, format) = (frame.format(), to.format);
         let picture = self.picture(&Picture::from_frame(frame)?, to);
@@ -88,30 +87,30 @@ impl Converter {
         picture.to_frame()?.with_context(|| format!("{format} is not native"))
     }
 
-    /// `frame` in this size and in pixels of red, green and blue (`bgr0`), with the colours that it has.
+    /// Converts `frame` to `bgr0` pixels in this size. Primaries and transfer function stay.
     ///
     /// # Errors
-    /// When swscale cannot do it.
+    /// When swscale cannot convert it.
     pub fn rgb(&mut self, frame: &Frame, size: (usize, usize)) -> anyhow::Result<Frame> {
         let (from, format) = (VideoFormat::of(&Picture::from_frame(frame)?), RawFormat::from(PixelFormat::Bgr0));
         self.frame(frame, VideoFormat { format, size, colour: from.colour.converted(from.format, format, false) })
     }
 
-    /// `picture` as a picture like this; all else that is known of it stays.
+    /// Converts `picture` to the format `to`. Its other properties (times, side data) stay.
     ///
     /// # Errors
-    /// When swscale cannot do it.
+    /// When swscale cannot convert it.
     pub fn picture(&mut self, picture: &Picture, to: VideoFormat) -> Result<Picture, Error> {
         let from = VideoFormat::of(picture);
-        match (to.coloured(), from.coloured()) {
+        match (to.same_luma_yuv(), from.same_luma_yuv()) {
             (Some(yuv), _) => self.convert_to_gray(picture, yuv, to),
             (None, Some(yuv)) => self.convert_from_gray(picture, yuv, to),
             (None, None) => self.convert(picture, from, to),
         }
     }
 
-    /// Converts to gray of limited range, which swscale does not know: to YUV of that range first, whose codes then become
-    /// gray as they are, from full to full as swscale sees it.
+    /// Converts to gray of limited range, which swscale does not support: first to YUV of limited range, then that to gray,
+    /// both tagged as full range, so that the luma codes are copied.
     fn convert_to_gray(&mut self, picture: &Picture, yuv: RawFormat, to: VideoFormat) -> Result<Picture, Error> {
         let full = to.colour.full_range();
         let [to_yuv, to_gray] = &mut **self.steps.get_or_insert_default();
@@ -122,8 +121,8 @@ impl Converter {
         Ok(gray)
     }
 
-    /// Converts a gray picture of limited range, which swscale takes for full range: it becomes YUV of the same codes first,
-    /// from full to full as swscale sees it.
+    /// Converts gray of limited range, which swscale takes for full range: first to YUV, both tagged as full range, so that
+    /// the luma codes are copied; then that, tagged as limited, to `to`.
     fn convert_from_gray(&mut self, gray: &Picture, yuv: RawFormat, to: VideoFormat) -> Result<Picture, Error> {
         let from = VideoFormat::of(gray);
         let full = VideoFormat { colour: from.colour.full_range(), ..from };
@@ -157,10 +156,10 @@ impl Converter {
     }
 
     fn set_up(&mut self, from: VideoFormat, to: VideoFormat) -> Result<(), Error> {
-        // What fails below leaves nothing that could be used.
+        // Invalidate first: a call below may fail.
         self.set_up = None;
         let full = |range: Range| i64::from(range == Range::Full);
-        // The ranges have to be there before it begins: between pictures of one format and size it would choose to copy.
+        // The ranges must be set before `sws_init_context`, which would else choose to copy between equal formats.
         let options = [
             (c"sws_flags", i64::from(self.flags.bits())),
             (c"srcw", from.size.0 as i64),
@@ -187,7 +186,7 @@ impl Converter {
             // RGB has no matrix of its own: the YUV side of a conversion decides for both.
             let matrix = if from.format.is_rgb() { to.colour.matrix() } else { from.colour.matrix() };
             let to_matrix = if to.format.is_rgb() { matrix } else { to.colour.matrix() };
-            // It refuses formats that have neither range nor matrix, for which there is nothing to say.
+            // It fails for formats without range and matrix, which need neither.
             ffi::sws_setColorspaceDetails(
                 self.context,
                 ffi::sws_getCoefficients(coefficients(matrix)),

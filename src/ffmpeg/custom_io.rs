@@ -1,4 +1,4 @@
-//! Lets FFmpeg read from anything that Rust can read from.
+//! An FFmpeg I/O context that reads from a Rust [`Read`].
 #![allow(unsafe_code, reason = "C callbacks")]
 
 use super::{Error, OUT_OF_MEMORY, check};
@@ -6,10 +6,10 @@ use ffmpeg_next::ffi;
 use std::ffi::CStr;
 use std::io::Read;
 
-/// Bytes that FFmpeg asks for at once.
+/// Bytes of FFmpeg's read buffer.
 const BUFFER: usize = 1 << 16;
 
-/// A reader in the shape that FFmpeg wants. It has to live longer than the context that reads from it.
+/// An `AVIOContext` over a reader. It must outlive the format context that reads from it.
 pub struct CustomIo {
     context: *mut ffi::AVIOContext,
     reader: *mut Box<dyn Read + Send>,
@@ -19,14 +19,14 @@ pub struct CustomIo {
 unsafe impl Send for CustomIo {}
 
 impl CustomIo {
-    /// FFmpeg's view of `reader`.
+    /// Wraps `reader`.
     ///
     /// # Errors
-    /// When there is no memory for it.
+    /// When memory runs out.
     pub fn new(reader: Box<dyn Read + Send>) -> Result<Self, Error> {
         let reader = Box::into_raw(Box::new(reader));
-        // SAFETY: the buffer is FFmpeg's own, which may replace it, and is freed here if nothing takes it; the reader lives
-        // as long as the context, and is freed here if there is none.
+        // SAFETY: FFmpeg allocates the buffer, and may replace it. If no context takes buffer and reader, both are freed
+        // here; else they live as long as the context.
         unsafe {
             let mut buffer = ffi::av_malloc(BUFFER);
             let context = match buffer.is_null() {
@@ -44,13 +44,13 @@ impl CustomIo {
         }
     }
 
-    /// The demuxer for what comes first, which is read again later.
+    /// The demuxer for the first bytes, which stay in the buffer and are read again.
     ///
     /// # Errors
-    /// When there is none, or reading fails.
+    /// When FFmpeg knows none, or reading fails.
     pub(super) fn probe(&self, name: &CStr) -> Result<*const ffi::AVInputFormat, Error> {
         let mut found = std::ptr::null();
-        // SAFETY: the context is valid, and its position is what it was when the call is over.
+        // SAFETY: the context is valid; the call restores its position.
         check(unsafe {
             let no_log = std::ptr::null_mut();
             ffi::av_probe_input_buffer2(self.context, &mut found, name.as_ptr(), no_log, 0, 0)
@@ -65,7 +65,7 @@ impl CustomIo {
 
 impl Drop for CustomIo {
     fn drop(&mut self) {
-        // SAFETY: both were made in `new` and are freed nowhere else; the buffer is the one the context has by now.
+        // SAFETY: both were made in `new` and are freed nowhere else; the buffer is the context's current one.
         unsafe {
             ffi::av_freep((&raw mut (*self.context).buffer).cast());
             ffi::avio_context_free(&mut self.context);
@@ -75,9 +75,9 @@ impl Drop for CustomIo {
 }
 
 unsafe extern "C" fn read(reader: *mut std::ffi::c_void, buffer: *mut u8, size: i32) -> i32 {
-    // SAFETY: `reader` is the one that `new` gave, and FFmpeg calls this on one thread at a time.
+    // SAFETY: `reader` is the pointer that `new` passed, and FFmpeg calls this on one thread at a time.
     let reader = unsafe { &mut *reader.cast::<Box<dyn Read + Send>>() };
-    // SAFETY: FFmpeg gives a buffer of this size.
+    // SAFETY: FFmpeg passes a buffer of this size.
     let buffer = unsafe { std::slice::from_raw_parts_mut(buffer, size as usize) };
     match reader.read(buffer) {
         Ok(0) => ffi::AVERROR_EOF,

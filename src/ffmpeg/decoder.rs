@@ -9,22 +9,22 @@ use ffmpeg_next::codec::Id;
 use ffmpeg_next::{Rational, ffi};
 use std::sync::Arc;
 
-/// What the decoder has to give.
+/// A result of [`Decoder::receive`].
 pub enum Decoded {
     /// The next picture.
     Picture(Picture),
-    /// Nothing before it gets another packet.
+    /// The decoder needs another packet first.
     NeedsInput,
-    /// Nothing any more.
+    /// The decoder is drained.
     End,
 }
 
-/// What a decoder aims at.
+/// Whether a decoder may delay pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delay {
-    /// Frames a second: several frames at a time.
+    /// It may: several frames are decoded in parallel, for throughput.
     Any,
-    /// Each frame as soon as its packet is there.
+    /// It may not: each frame comes out as soon as its packet went in.
     Lowest,
 }
 
@@ -42,13 +42,13 @@ pub enum DecodeOn {
 pub struct Decoder {
     ptr: *mut ffi::AVCodecContext,
     nvdec: Option<Nvdec>,
-    /// What it has decoded on the CPU although NVDEC was to do it, or what NVDEC gives that is brought into no shape.
-    refused: Option<RawFormat>,
-    /// The shape of a pixel where the container says it, which outweighs what is in the pictures.
+    /// The pixel format of the last picture that NVDEC did not decode, or whose NVDEC format is not supported.
+    unsupported: Option<RawFormat>,
+    /// The container's sample aspect ratio, which overrides that of the pictures.
     aspect_ratio: Option<Rational>,
-    /// Where the bytes of the last packet begin, if they are pinned: raw pictures stay where their packet lies.
+    /// Address of the last packet's bytes, if they are in pinned memory. Raw video is decoded in place.
     pinned: Option<*const u8>,
-    // The context points to it, and is freed before it.
+    // The context points to it, and is freed before it (see `Drop`).
     buffers: Box<DecoderBuffers>,
 }
 
@@ -56,10 +56,11 @@ pub struct Decoder {
 unsafe impl Send for Decoder {}
 
 impl Decoder {
-    /// A decoder for `stream`.
+    /// Opens a decoder for `stream`.
     ///
     /// # Errors
-    /// When FFmpeg has none for this codec (`DecoderNotFound`), there is no such GPU, or it refuses the parameters.
+    /// When FFmpeg has none for this codec (`DecoderNotFound`), the GPU does not exist, or the decoder refuses the
+    /// parameters.
     pub fn open(stream: &Stream, delay: Delay, on: DecodeOn) -> Result<Self, Error> {
         let (codec, nvdec) = match on {
             DecodeOn::Cpu => (decoder_of(stream), None),
@@ -75,18 +76,19 @@ impl Decoder {
         unsafe {
             let ptr = ffi::avcodec_alloc_context3(codec);
             let aspect_ratio = stream.container_aspect_ratio;
-            let decoder = Decoder { ptr, nvdec, refused: None, aspect_ratio, pinned: None, buffers: Box::default() };
+            let decoder =
+                Decoder { ptr, nvdec, unsupported: None, aspect_ratio, pinned: None, buffers: Box::default() };
             if decoder.ptr.is_null() {
                 return Err(OUT_OF_MEMORY);
             }
             check(ffi::avcodec_parameters_to_context(decoder.ptr, stream.parameters.as_ptr()))?;
             (*decoder.ptr).pkt_timebase = stream.time_base.into();
             (*decoder.ptr).thread_count = 0;
-            // Others take no memory but their own.
+            // Other decoders cannot use custom buffers.
             if (*codec).capabilities & ffi::AV_CODEC_CAP_DR1 as i32 != 0 {
                 (*decoder.ptr).opaque = (&raw const *decoder.buffers).cast_mut().cast();
                 (*decoder.ptr).get_buffer2 = Some(get_buffer);
-                // All threads may ask at once; later versions take that for granted.
+                // `get_buffer` may run on all threads at once; later versions always assume that.
                 #[cfg(not(ffmpeg_6_0))]
                 {
                     (*decoder.ptr).thread_safe_callbacks = 1;
@@ -97,7 +99,7 @@ impl Decoder {
             }
             if delay == Delay::Lowest {
                 (*decoder.ptr).thread_type = ffi::FF_THREAD_SLICE;
-                // Decoders of MPEG's older codecs then give B-frames in the order in which they are coded.
+                // With this flag, decoders of the older MPEG codecs return B-frames in coding order.
                 if !matches!(stream.parameters.id(), Id::MPEG1VIDEO | Id::MPEG2VIDEO | Id::MPEG4 | Id::VC1) {
                     (*decoder.ptr).flags |= ffi::AV_CODEC_FLAG_LOW_DELAY as i32;
                 }
@@ -107,16 +109,16 @@ impl Decoder {
         }
     }
 
-    /// Has it put pictures into this memory from now on. Those of formats that are not native, and of the few decoders
-    /// that take no memory but their own, lie elsewhere all the same.
+    /// Makes the decoder write the next pictures into memory of `pool`. Pictures of formats that are not native, and of
+    /// decoders that cannot use custom buffers, stay in FFmpeg's memory.
     pub fn use_pool(&mut self, pool: Arc<dyn Pool>) {
         self.buffers.use_pool(pool);
     }
 
-    /// Gives it a packet, or `None` when there is no more. Take all its pictures before the next packet.
+    /// Sends a packet to the decoder, or `None` at the end of the stream. Receive all pictures before the next packet.
     ///
     /// # Errors
-    /// When the packet makes no sense; decoding can go on with the next one.
+    /// When the packet is invalid; decoding can go on with the next one.
     pub fn send(&mut self, packet: Option<&Packet>) -> Result<(), Error> {
         self.pinned = packet.and_then(Packet::pinned);
         let packet = packet.map_or(std::ptr::null(), Packet::as_ptr);
@@ -127,7 +129,7 @@ impl Decoder {
         }
     }
 
-    /// What it has to give.
+    /// Receives the next picture.
     ///
     /// # Errors
     /// When a packet could not be decoded; decoding can go on.
@@ -136,7 +138,7 @@ impl Decoder {
         // SAFETY: the context is open, the frame valid and empty.
         match check(unsafe { ffi::avcodec_receive_frame(self.ptr, picture.as_mut_ptr()) }) {
             Ok(_) => {
-                let mut picture = self.take_out(picture)?;
+                let mut picture = self.out_of_nvdec(picture)?;
                 if let Some(packet) = self.pinned {
                     picture.mark_pinned(packet);
                 }
@@ -150,32 +152,30 @@ impl Decoder {
             Err(error) => Err(error),
         }
     }
-}
 
-impl Decoder {
-    /// The picture in memory that is not the decoder's, if it comes from NVDEC.
-    fn take_out(&mut self, mut picture: Picture) -> Result<Picture, Error> {
+    /// Moves a picture of NVDEC out of the decoder's surface; returns others as they are.
+    fn out_of_nvdec(&mut self, mut picture: Picture) -> Result<Picture, Error> {
         let Some(nvdec) = &self.nvdec else { return Ok(picture) };
         // SAFETY: the context is open, and FFmpeg has set the format.
         let format = RawFormat(unsafe { (*self.ptr).sw_pix_fmt });
-        if !Nvdec::gave(&picture) {
-            self.refused = Some(picture.format());
+        if !Nvdec::decoded(&picture) {
+            self.unsupported = Some(picture.format());
             return Ok(picture);
         }
-        let Some(taken) = nvdec.take_out(&mut picture, format, &self.buffers)? else {
-            self.refused = Some(format);
+        let Some(converted) = nvdec.convert(&mut picture, format, &self.buffers)? else {
+            self.unsupported = Some(format);
             return Ok(picture);
         };
-        Ok(taken)
+        Ok(converted)
     }
 
-    /// The pixel format of pictures that NVDEC was to decode and does not, once there has been one.
-    pub fn refused(&self) -> Option<RawFormat> {
-        self.refused
+    /// The pixel format of a picture that NVDEC should have decoded but could not, if there was one.
+    pub fn unsupported(&self) -> Option<RawFormat> {
+        self.unsupported
     }
 }
 
-/// FFmpeg's first choice, but for VP8 and VP9 with transparency, which only their own library decodes.
+/// FFmpeg's default decoder, but libvpx for VP8 and VP9 with alpha, which only libvpx decodes.
 fn decoder_of(stream: &Stream) -> *const ffi::AVCodec {
     let id = stream.parameters.id();
     let with_alpha = match id {
@@ -184,7 +184,7 @@ fn decoder_of(stream: &Stream) -> *const ffi::AVCodec {
         _ => None,
     };
     let own = with_alpha.filter(|_| stream.tag("alpha_mode") == Some("1"));
-    // SAFETY: NUL-terminated names; answers are constants or null.
+    // SAFETY: NUL-terminated names; results are constants or null.
     unsafe {
         let own = own.map_or(std::ptr::null(), |name| ffi::avcodec_find_decoder_by_name(name.as_ptr()));
         if own.is_null() { ffi::avcodec_find_decoder(id.into()) } else { own }

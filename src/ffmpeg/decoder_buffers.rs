@@ -1,5 +1,5 @@
-//! The memory that decoders write to: a pool's, if they are given one. A picture then lies where its next reader wants
-//! it from the start, and is not copied on the way.
+//! Custom picture buffers for decoders (`AVCodecContext::get_buffer2`), from a [`Pool`]. With pinned memory from the pool, a
+//! decoded picture is uploaded to the GPU without a copy on the host.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::{Picture, RawFormat};
@@ -9,35 +9,35 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// What decoders may read or write behind a plane's last byte, as FFmpeg's own buffers have it.
-const BEHIND: usize = 16;
+/// Bytes that decoders may read or write past a plane's last byte, as in FFmpeg's own buffers.
+const PADDING: usize = 16;
 
-/// Planes begin at multiples of this: the widest vector.
+/// Alignment of planes, in bytes: the widest vector.
 const ALIGNMENT: usize = 64;
 
-/// Planes of a picture in FFmpeg.
+/// The most planes of a picture in FFmpeg.
 const PLANES: usize = 4;
 
-/// Where one decoder's memory comes from. All its threads ask, at the same time.
+/// Buffers for the pictures of one decoder. Its threads use them concurrently.
 #[derive(Default)]
 pub(super) struct DecoderBuffers {
     pool: RwLock<Option<Arc<dyn Pool>>>,
-    /// For the planes that the pool is not for. They have buffers of their own, so that an encoder that holds them back
-    /// leaves the pool's alone.
-    others: HostPool,
+    /// For the planes that the pool does not serve. They have separate buffers, so that an encoder that keeps them does not
+    /// keep a buffer of the pool.
+    plane_buffers: HostPool,
     /// For whole pictures, if there is no pool.
-    wholes: HostPool,
+    picture_buffers: HostPool,
 }
 
-/// How the planes of a picture lie.
-struct Shape {
+/// Strides and sizes of the planes of a picture.
+struct BufferLayout {
     planes: usize,
     line_bytes: [c_int; PLANES],
     plane_bytes: [usize; PLANES],
 }
 
 impl DecoderBuffers {
-    /// Takes memory from here from now on.
+    /// Takes memory from `pool` from now on.
     pub fn use_pool(&self, pool: Arc<dyn Pool>) {
         *self.pool.write().unwrap_or_else(PoisonError::into_inner) = Some(pool);
     }
@@ -47,31 +47,31 @@ impl DecoderBuffers {
         self.pool.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Gives an empty picture its memory; `None` when it has to come from elsewhere: there is no pool, it has nothing
-    /// left, or the format is none of ours, as those in a GPU's memory are.
+    /// Allocates memory for an empty picture. `None` when FFmpeg has to allocate it: without a pool, with an exhausted one,
+    /// or for a format that is not native, such as GPU surfaces.
     ///
     /// # Safety
     /// As for [`get_buffer`].
-    unsafe fn lend(&self, context: *mut ffi::AVCodecContext, frame: *mut ffi::AVFrame) -> Option<()> {
+    unsafe fn allocate(&self, context: *mut ffi::AVCodecContext, frame: *mut ffi::AVFrame) -> Option<()> {
         let pool = self.pool()?;
         // SAFETY: FFmpeg has set the number.
         let format = unsafe { RawFormat::from_number((*frame).format) };
         let native = format.native()?;
         // SAFETY: by the caller's promise.
-        let shape = unsafe { Shape::of_decoder(context, frame, format) }?;
-        let wanted = pool.planes(native);
-        let split = wanted.end.min(shape.planes);
-        if wanted.start > 0 || split == 0 || shape.planes != native.descriptor().planes().len() {
+        let layout = unsafe { BufferLayout::of_decoder(context, frame, format) }?;
+        let served = pool.planes(native);
+        let split = served.end.min(layout.planes);
+        if served.start > 0 || split == 0 || layout.planes != native.descriptor().planes().len() {
             return None;
         }
-        let first = pool.buffer(shape.bytes(0..split)).ok()?;
+        let first = pool.buffer(layout.bytes(0..split)).ok()?;
         // SAFETY: the picture is empty.
         unsafe {
             (*frame).opaque = ptr::null_mut();
-            shape.place(frame, 0, 0..split, first)?;
-            if split < shape.planes {
-                let rest = Box::new(self.others.take(shape.bytes(split..shape.planes)));
-                if shape.place(frame, 1, split..shape.planes, rest).is_none() {
+            layout.attach(frame, 0, 0..split, first)?;
+            if split < layout.planes {
+                let rest = Box::new(self.plane_buffers.take(layout.bytes(split..layout.planes)));
+                if layout.attach(frame, 1, split..layout.planes, rest).is_none() {
                     ffi::av_buffer_unref(&mut (*frame).buf[0]);
                     (*frame).data = [ptr::null_mut(); 8];
                     (*frame).opaque = ptr::null_mut();
@@ -83,36 +83,41 @@ impl DecoderBuffers {
         Some(())
     }
 
-    /// A picture to be filled, all of whose planes lie in one buffer, the pool's if there is one.
+    /// An uninitialized picture with all planes in one buffer, from the pool if there is one.
     pub fn picture(&self, format: RawFormat, size: (usize, usize)) -> Option<Picture> {
-        let shape = Shape::aligned(format, (size.0 as c_int, size.1 as c_int), [ALIGNMENT as c_int; 8])?;
-        let bytes = shape.bytes(0..shape.planes);
-        let lent = self.pool().and_then(|pool| pool.buffer(bytes).ok());
-        let buffer = lent.unwrap_or_else(|| Box::new(self.wholes.take(bytes)));
+        let layout = BufferLayout::of_size(format, size)?;
+        let bytes = layout.bytes(0..layout.planes);
+        let pooled = self.pool().and_then(|pool| pool.buffer(bytes).ok());
+        let buffer = pooled.unwrap_or_else(|| Box::new(self.picture_buffers.take(bytes)));
         let mut picture = Picture::empty(format, size);
         // SAFETY: the picture is empty.
-        unsafe { shape.place(picture.as_mut_ptr(), 0, 0..shape.planes, buffer) }?;
+        unsafe { layout.attach(picture.as_mut_ptr(), 0, 0..layout.planes, buffer) }?;
         Some(picture)
     }
 
-    /// A picture to be filled whose first plane lies in this memory of a GPU, with rows [`luma_stride`] bytes apart, and
-    /// whose others lie in a buffer of their own.
-    pub fn picture_beside(&self, luma: Arc<dyn Memory>, format: RawFormat, size: (usize, usize)) -> Option<Picture> {
-        let place = luma.on_device()?;
-        let shape = Shape::aligned(format, (size.0 as c_int, size.1 as c_int), [ALIGNMENT as c_int; 8])?;
-        let others = Box::new(self.others.take(shape.bytes(1..shape.planes)));
+    /// A picture whose first plane is `luma`, in GPU memory with rows [`luma_stride`] bytes apart. The other planes are
+    /// uninitialized, in one buffer of the host.
+    pub fn picture_with_device_luma(
+        &self,
+        luma: Arc<dyn Memory>,
+        format: RawFormat,
+        size: (usize, usize),
+    ) -> Option<Picture> {
+        let address = luma.on_device()?;
+        let layout = BufferLayout::of_size(format, size)?;
+        let others = Box::new(self.plane_buffers.take(layout.bytes(1..layout.planes)));
         let mut picture = Picture::empty(format, size);
         // SAFETY: the picture is empty.
-        unsafe { shape.place(picture.as_mut_ptr(), 0, 1..shape.planes, others) }?;
-        picture.put_luma(luma, place, shape.line_bytes[0]);
+        unsafe { layout.attach(picture.as_mut_ptr(), 0, 1..layout.planes, others) }?;
+        picture.set_device_luma(luma, address, layout.line_bytes[0]);
         Some(picture)
     }
 
-    /// A picture to be filled whose first plane is that of `luma`, and whose others lie in a buffer of their own.
-    pub fn picture_around(&self, luma: &Picture, format: RawFormat) -> Option<Picture> {
+    /// A picture that shares the first plane of `luma`. The other planes are uninitialized, in one buffer.
+    pub fn picture_sharing_luma(&self, luma: &Picture, format: RawFormat) -> Option<Picture> {
         let size = luma.size();
-        let shape = Shape::aligned(format, (size.0 as c_int, size.1 as c_int), [ALIGNMENT as c_int; 8])?;
-        let others = Box::new(self.others.take(shape.bytes(1..shape.planes)));
+        let layout = BufferLayout::of_size(format, size)?;
+        let others = Box::new(self.plane_buffers.take(layout.bytes(1..layout.planes)));
         let mut picture = Picture::empty(format, size);
         // SAFETY: both pictures are valid, and this one is empty.
         unsafe {
@@ -124,20 +129,19 @@ impl DecoderBuffers {
             (*to).data[0] = (*from).data[0];
             (*to).linesize[0] = (*from).linesize[0];
             (*to).opaque = (*from).opaque;
-            shape.place(to, 1, 1..shape.planes, others)?;
+            layout.attach(to, 1, 1..layout.planes, others)?;
         }
         Some(picture)
     }
 }
 
-/// Bytes from one row of luma to the next in pictures of this format and size; `None` when there can be none.
-pub(super) fn luma_stride(format: RawFormat, (width, height): (usize, usize)) -> Option<usize> {
-    let shape = Shape::aligned(format, (width as c_int, height as c_int), [ALIGNMENT as c_int; 8])?;
-    usize::try_from(shape.line_bytes[0]).ok()
+/// Bytes from one row of luma to the next in pictures of this format and size; `None` for a size that FFmpeg refuses.
+pub(super) fn luma_stride(format: RawFormat, size: (usize, usize)) -> Option<usize> {
+    usize::try_from(BufferLayout::of_size(format, size)?.line_bytes[0]).ok()
 }
 
-impl Shape {
-    /// The shape that the decoder needs for this picture, by the rules of FFmpeg's own buffers; `None` when those rules
+impl BufferLayout {
+    /// The layout that the decoder needs for this picture, by the rules of FFmpeg's own buffers; `None` when those rules
     /// do not apply.
     ///
     /// # Safety
@@ -146,9 +150,9 @@ impl Shape {
         context: *mut ffi::AVCodecContext,
         frame: *const ffi::AVFrame,
         format: RawFormat,
-    ) -> Option<Shape> {
+    ) -> Option<Self> {
         let mut align = [0; 8];
-        // SAFETY: the context is that of a decoder at work, and the array is as long as FFmpeg has it.
+        // SAFETY: the context is an open decoder's, and the array has the length that FFmpeg expects.
         let size = unsafe {
             if (*context).pix_fmt != format.0 {
                 return None;
@@ -157,45 +161,50 @@ impl Shape {
             ffi::avcodec_align_dimensions2(context, &mut width, &mut height, align.as_mut_ptr());
             (width, height)
         };
-        Shape::aligned(format, size, align)
+        BufferLayout::aligned(format, size, align)
     }
 
-    /// The shape of pictures with lines at multiples of `align`; `None` when there can be none.
-    fn aligned(format: RawFormat, (mut width, height): (c_int, c_int), align: [c_int; 8]) -> Option<Shape> {
+    /// The layout of pictures of this size; `None` for a size that FFmpeg refuses.
+    fn of_size(format: RawFormat, (width, height): (usize, usize)) -> Option<Self> {
+        BufferLayout::aligned(format, (width as c_int, height as c_int), [ALIGNMENT as c_int; 8])
+    }
+
+    /// The layout of pictures whose strides are multiples of `align`; `None` for a size that FFmpeg refuses.
+    fn aligned(format: RawFormat, (mut width, height): (c_int, c_int), align: [c_int; 8]) -> Option<Self> {
         let mut line_bytes = [0; PLANES];
         let mut plane_bytes = [0; PLANES];
         loop {
-            // Lines are not aligned one by one: decoders rely on their proportions.
-            // SAFETY: the array is as long as FFmpeg has it.
+            // Widen the picture until all strides are aligned: decoders rely on the ratio between the strides.
+            // SAFETY: the array has the length that FFmpeg expects.
             if unsafe { ffi::av_image_fill_linesizes(line_bytes.as_mut_ptr(), format.0, width) } < 0 {
                 return None;
             }
             if line_bytes.iter().zip(align).all(|(&bytes, align)| bytes % align.max(1) == 0) {
                 break;
             }
-            // By the lowest bit that is set.
+            // Add the lowest set bit.
             width += width & width.wrapping_neg();
         }
         let lines = line_bytes.map(|bytes| bytes as isize);
-        // SAFETY: the arrays are as long as FFmpeg has them.
+        // SAFETY: the arrays have the length that FFmpeg expects.
         if unsafe { ffi::av_image_fill_plane_sizes(plane_bytes.as_mut_ptr(), format.0, height, lines.as_ptr()) } < 0 {
             return None;
         }
         let planes = plane_bytes.iter().take_while(|&&bytes| bytes > 0).count();
-        Some(Shape { planes, line_bytes, plane_bytes })
+        Some(BufferLayout { planes, line_bytes, plane_bytes })
     }
 
     /// Bytes of a buffer for these planes.
     fn bytes(&self, planes: std::ops::Range<usize>) -> usize {
-        self.plane_bytes[planes].iter().map(|&bytes| room(bytes)).sum()
+        self.plane_bytes[planes].iter().map(|&bytes| padded(bytes)).sum()
     }
 
     /// Makes `buffer` the picture's buffer number `index`, with these planes in it; the picture then owns it. `None` when it
-    /// is shorter than [`bytes`](Shape::bytes) says, or cannot be lent.
+    /// is shorter than [`bytes`](BufferLayout::bytes), or [`into_buffer_ref`] fails.
     ///
     /// # Safety
     /// The picture is valid and has no such buffer yet.
-    unsafe fn place(
+    unsafe fn attach(
         &self,
         frame: *mut ffi::AVFrame,
         index: usize,
@@ -206,35 +215,35 @@ impl Shape {
         if buffer.len() < self.bytes(planes.clone()) {
             return None;
         }
-        let reference = lend(buffer)?;
-        // SAFETY: the frame is valid by the caller's promise, the reference was just made, and has room for the planes.
+        let reference = into_buffer_ref(buffer)?;
+        // SAFETY: the frame is valid by the caller's promise; the reference is new, and long enough for the planes.
         unsafe {
             let mut start = (*reference).data;
             (*frame).buf[index] = reference;
             if pinned {
-                // By this sign `is_pinned` knows the buffer again.
+                // `is_pinned` compares `opaque` with the buffer's address.
                 (*frame).opaque = start.cast();
             }
             for plane in planes {
                 (*frame).data[plane] = start;
                 (*frame).linesize[plane] = self.line_bytes[plane];
-                start = start.add(room(self.plane_bytes[plane]));
+                start = start.add(padded(self.plane_bytes[plane]));
             }
         }
         Some(())
     }
 }
 
-/// Makes an AVBufferRef of `buffer`, which FFmpeg then owns; `None` when there is no memory for it, or it is not aligned.
-pub(super) fn lend(buffer: Box<dyn Buffer>) -> Option<*mut ffi::AVBufferRef> {
+/// Wraps `buffer` in an AVBufferRef, which then owns it; `None` when memory runs out, or the buffer is not aligned.
+pub(super) fn into_buffer_ref(buffer: Box<dyn Buffer>) -> Option<*mut ffi::AVBufferRef> {
     let len = buffer.len();
     let owner: *mut Box<dyn Buffer> = Box::into_raw(Box::new(buffer));
-    // SAFETY: `owner` lives until `give_back` drops it. Until then only FFmpeg uses the bytes.
+    // SAFETY: `owner` lives until `free_buffer` drops it. Until then only FFmpeg uses the bytes.
     unsafe {
         let start = (*owner).as_mut_ptr();
         let aligned = start.addr().is_multiple_of(ALIGNMENT);
         let reference = match aligned {
-            true => ffi::av_buffer_create(start, len, Some(give_back), owner.cast(), 0),
+            true => ffi::av_buffer_create(start, len, Some(free_buffer), owner.cast(), 0),
             false => ptr::null_mut(),
         };
         if reference.is_null() {
@@ -245,17 +254,17 @@ pub(super) fn lend(buffer: Box<dyn Buffer>) -> Option<*mut ffi::AVBufferRef> {
     }
 }
 
-/// What a plane takes of a buffer.
-fn room(bytes: usize) -> usize {
-    (bytes + BEHIND + ALIGNMENT - 1).next_multiple_of(ALIGNMENT)
+/// Bytes of a plane in a buffer, with padding.
+fn padded(bytes: usize) -> usize {
+    (bytes + PADDING + ALIGNMENT - 1).next_multiple_of(ALIGNMENT)
 }
 
-/// Whether a buffer of this picture is one that a pool has pinned.
+/// Is this buffer of the picture in pinned memory?
 pub(super) fn is_pinned(frame: &ffi::AVFrame, buffer: &ffi::AVBufferRef) -> bool {
     !frame.opaque.is_null() && frame.opaque.cast() == buffer.data
 }
 
-/// FFmpeg's question for a decoder's memory, as `AVCodecContext::get_buffer2` asks it, on any of its threads.
+/// The callback `AVCodecContext::get_buffer2`, which allocates a picture. FFmpeg calls it on any thread of the decoder.
 ///
 /// # Safety
 /// `context` is that of a decoder whose `opaque` points to a [`DecoderBuffers`] that outlives it, and `frame` is empty but for
@@ -268,15 +277,15 @@ pub(super) unsafe extern "C" fn get_buffer(
     // SAFETY: by the caller's promise, in all three.
     unsafe {
         let buffers = (*context).opaque.cast::<DecoderBuffers>().as_ref();
-        match buffers.and_then(|buffers| buffers.lend(context, frame)) {
+        match buffers.and_then(|buffers| buffers.allocate(context, frame)) {
             Some(()) => 0,
             None => ffi::avcodec_default_get_buffer2(context, frame, flags),
         }
     }
 }
 
-unsafe extern "C" fn give_back(owner: *mut c_void, _data: *mut u8) {
-    // SAFETY: `lend` made it with `Box::into_raw`, and FFmpeg calls this once, after the last reference to the buffer is gone.
+unsafe extern "C" fn free_buffer(owner: *mut c_void, _data: *mut u8) {
+    // SAFETY: `into_buffer_ref` made it with `Box::into_raw`; FFmpeg calls this once, after the last reference is gone.
     drop(unsafe { Box::from_raw(owner.cast::<Box<dyn Buffer>>()) });
 }
 
@@ -284,10 +293,10 @@ unsafe extern "C" fn give_back(owner: *mut c_void, _data: *mut u8) {
 mod tests {
     use super::*;
 
-    /// Lends half of what it is asked for.
-    struct Stingy(HostPool);
+    /// A pool that returns buffers of half the requested length.
+    struct ShortPool(HostPool);
 
-    impl Pool for Stingy {
+    impl Pool for ShortPool {
         fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
             self.0.buffer(len / 2)
         }
@@ -296,7 +305,7 @@ mod tests {
     #[test]
     fn a_buffer_that_is_too_short_is_not_written_past() {
         let buffers = DecoderBuffers::default();
-        buffers.use_pool(Arc::new(Stingy(HostPool::default())));
+        buffers.use_pool(Arc::new(ShortPool(HostPool::default())));
         let format = RawFormat::from_name("yuv420p").unwrap();
         assert!(buffers.picture(format, (640, 480)).is_none());
     }

@@ -2,12 +2,12 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::custom_io::CustomIo;
+use super::log::refused_protocol;
 use super::media::{entries, set_entries};
 use super::packet::Packet;
 use super::protocols::{self, OpenError};
 use super::{
-    Chapter, Error, FieldOrder, Interrupt, Kind, Media, Metadata, OUT_OF_MEMORY, Stream, StreamSideData, c_string,
-    check, location, text,
+    Chapter, Error, Interrupt, Media, Metadata, OUT_OF_MEMORY, Stream, StreamSideData, c_string, check, location, text,
 };
 use crate::frame::{HostPool, Pool};
 use ffmpeg_next::codec::{Id, Parameters};
@@ -20,12 +20,12 @@ use std::sync::Arc;
 pub struct Demuxer {
     ptr: *mut ffi::AVFormatContext,
     media: Media,
-    /// Options that this kind of input does not know.
+    /// Options that the demuxer does not have.
     ignored: Metadata,
-    /// Where the packets of a device are copied to. Its driver lends the memory that they come in: only a few buffers, which
-    /// are gone when the device is closed. Those of containers and protocols own their bytes.
+    /// For devices, the memory that packets are copied to. A driver has only a few buffers, which are freed when the device
+    /// is closed. Packets of containers and protocols own their bytes.
     copies: Option<Arc<dyn Pool>>,
-    // The context reads from it, and its callback looks at the interrupt, for as long as it lives.
+    // The context uses both until it is closed (see `Drop`).
     _io: Option<CustomIo>,
     interrupt: Box<Interrupt>,
 }
@@ -34,11 +34,11 @@ pub struct Demuxer {
 unsafe impl Send for Demuxer {}
 
 impl Demuxer {
-    /// Opens `url`, or reads from `reader` if there is one, and finds out what is in it. `format` is FFmpeg's name of a
-    /// demuxer, for inputs that do not tell. `interrupt` ends a read that waits.
+    /// Opens `url`, or reads from `reader` if there is one, and probes the streams. `format` is FFmpeg's name of a demuxer,
+    /// for inputs that cannot be probed. `interrupt` ends a read that waits.
     ///
     /// # Errors
-    /// When it cannot be opened, holds nothing that FFmpeg knows, or names what its kind of input may not open.
+    /// When it cannot be opened, FFmpeg does not recognize it, or it refers to a protocol that is not allowed for it.
     pub fn open(
         url: &str,
         reader: Option<Box<dyn Read + Send>>,
@@ -48,10 +48,10 @@ impl Demuxer {
     ) -> Result<Self, OpenError> {
         super::init();
         super::last_message();
-        super::refused_protocol();
+        refused_protocol();
         let io = reader.map(CustomIo::new).transpose()?;
         let found = match (format, &io) {
-            (Some(name), _) => found(name)?,
+            (Some(name), _) => demuxer_named(name)?,
             (None, Some(io)) => io.probe(&location(url))?,
             (None, None) => std::ptr::null(),
         };
@@ -60,7 +60,7 @@ impl Demuxer {
         if let (None, Some(playlist)) = (format, demuxer.filter(|name| protocols::is_playlist(name))) {
             return Err(OpenError::Playlist(playlist.split(',').next().unwrap_or_default().to_owned()));
         }
-        // What a device is called is no file's name.
+        // The name of a device is not a path.
         let place = if is_device { c_string(url) } else { location(url) };
         let allowed = match &io {
             _ if is_device => None,
@@ -70,7 +70,7 @@ impl Demuxer {
         let whitelist = allowed.iter().map(|allowed| ("protocol_whitelist".to_owned(), allowed.clone()));
         let options: Vec<(String, String)> = options.iter().cloned().chain(whitelist).collect();
         let opened = Self::open_as(&place, io, found, is_device, &options, Box::new(interrupt.into()));
-        opened.map_err(|error| match (super::refused_protocol(), allowed) {
+        opened.map_err(|error| match (refused_protocol(), allowed) {
             (Some(protocol), Some(allowed)) => {
                 OpenError::Protocol { protocol, input: protocols::kind_of_input(&allowed) }
             }
@@ -87,8 +87,8 @@ impl Demuxer {
         interrupt: Box<Interrupt>,
     ) -> Result<Self, Error> {
         let mut dictionary = std::ptr::null_mut();
-        // SAFETY: the context is allocated here and freed by `avformat_open_input` when that fails, by `Drop` later;
-        // reader and interrupt outlive it, because the Demuxer holds all three and closes the context first.
+        // SAFETY: the context is allocated here, and freed by `avformat_open_input` when that fails, else by `Drop`.
+        // Reader and interrupt outlive it: the Demuxer owns all three and closes the context first.
         unsafe {
             let mut ptr = ffi::avformat_alloc_context();
             if ptr.is_null() {
@@ -100,7 +100,7 @@ impl Demuxer {
             }
             set_entries(&mut dictionary, options);
             if is_device {
-                // Cameras then say that there is nothing yet, instead of waiting where no interrupt reaches them.
+                // Cameras then return EAGAIN instead of waiting, which could not be interrupted.
                 (*ptr).flags |= ffi::AVFMT_FLAG_NONBLOCK;
             }
             let opened = ffi::avformat_open_input(&mut ptr, place.as_ptr(), format.cast_mut().cast(), &mut dictionary);
@@ -108,7 +108,7 @@ impl Demuxer {
             ffi::av_dict_free(&mut dictionary);
             check(opened)?;
             let media = Media::empty(text((*(*ptr).iformat).name));
-            // FFmpeg knows some devices by their names (`/dev/video0`), with no format given.
+            // FFmpeg recognizes some devices by their names (`/dev/video0`), without a format.
             let copies: Option<Arc<dyn Pool>> = match self::is_device((*ptr).iformat) {
                 true => Some(Arc::new(HostPool::default())),
                 false => None,
@@ -120,24 +120,24 @@ impl Demuxer {
         }
     }
 
-    /// Copies the packets of a device into this memory from now on. Those of anything else lie in FFmpeg's.
+    /// Copies the packets of a device into memory of `pool` from now on. Packets of other inputs are not copied.
     pub fn use_pool(&mut self, pool: Arc<dyn Pool>) {
         if self.copies.is_some() {
             self.copies = Some(pool);
         }
     }
 
-    /// What is in it.
+    /// The description of the input.
     pub fn media(&self) -> &Media {
         &self.media
     }
 
-    /// Has an option of this name been given that this kind of input does not know?
+    /// Was an option of this name given that the demuxer does not have?
     pub fn ignores(&self, option: &str) -> bool {
         self.ignored.iter().any(|(key, _)| key == option)
     }
 
-    /// The video stream that FFmpeg thinks is the main one; cover art does not count.
+    /// The index of FFmpeg's default video stream; cover art does not count.
     pub fn best_video(&self) -> Option<usize> {
         // SAFETY: the context is open.
         let best = unsafe {
@@ -147,29 +147,29 @@ impl Demuxer {
         usize::try_from(best).ok().filter(|&index| !self.media.streams[index].is_attached_picture())
     }
 
-    /// Of the packets that the index lists of a stream, how many come after the time `dts`, and how many there are.
-    pub fn indexed_behind(&self, stream: usize, dts: i64) -> (u64, u64) {
-        // SAFETY: the context is open; the index is one of the streams described, which slicing checks, and entries are
-        // read before anything else can change them.
+    /// How many packets of a stream the index lists after the time `dts`, and in all.
+    pub fn indexed_after(&self, stream: usize, dts: i64) -> (u64, u64) {
+        // SAFETY: the context is open; indexing checks the number of the stream, and entries are read before the next call
+        // can change them.
         unsafe {
             let streams = std::slice::from_raw_parts((*self.ptr).streams, (*self.ptr).nb_streams as usize);
             let count = ffi::avformat_index_get_entries_count(streams[stream]);
             let time = |index| ffi::avformat_index_get_entry(streams[stream], index).as_ref().map(|e| e.timestamp);
-            let behind = (0..count).rev().take_while(|&index| time(index).is_some_and(|time| time > dts)).count();
-            (behind as u64, u64::try_from(count).unwrap_or(0))
+            let after = (0..count).rev().take_while(|&index| time(index).is_some_and(|time| time > dts)).count();
+            (after as u64, u64::try_from(count).unwrap_or(0))
         }
     }
 
-    /// Reads nothing more of this stream.
+    /// Discards all further packets of this stream.
     pub fn discard(&mut self, index: usize) {
-        // SAFETY: the index is one of the streams described; slicing checks it.
+        // SAFETY: the context is open; indexing checks the number of the stream.
         unsafe {
             let streams = std::slice::from_raw_parts((*self.ptr).streams, (*self.ptr).nb_streams as usize);
             (*streams[index]).discard = ffi::AVDiscard::AVDISCARD_ALL;
         }
     }
 
-    /// Goes to the last key frame at or before `time` (microseconds).
+    /// Seeks to the last key frame at or before `time` (microseconds).
     ///
     /// # Errors
     /// When the input cannot seek.
@@ -179,12 +179,12 @@ impl Demuxer {
         Ok(())
     }
 
-    /// Goes back to the beginning.
+    /// Seeks to the beginning.
     ///
     /// # Errors
     /// When the input cannot seek.
     pub fn rewind(&mut self) -> Result<(), Error> {
-        // Where the clock may jump, the time of the beginning may be there more than once, but no other place is the first.
+        // Where the clock may jump, several packets may have the start time: seek by bytes.
         let (start, flags) = match self.media.may_jump {
             true => (0, ffi::AVSEEK_FLAG_BYTE),
             false => (self.media.start.unwrap_or(0), 0),
@@ -203,7 +203,7 @@ impl Demuxer {
             let mut packet = Packet::new();
             // SAFETY: the context is open, the packet valid.
             match check(unsafe { ffi::av_read_frame(self.ptr, packet.as_mut_ptr()) }) {
-                // A stream that turned up after opening (in a transport stream, say) is nothing we know how to write.
+                // A stream that appeared after opening (in a transport stream, say) has no output stream: skip it.
                 Ok(_) if packet.stream() >= self.media.streams.len() => {}
                 Ok(_) => return self.owned(packet).map(Some),
                 Err(Error::Eof) => return Ok(None),
@@ -214,23 +214,23 @@ impl Demuxer {
         }
     }
 
-    /// The packet in memory that does not go away with the device.
+    /// Copies a packet of a device out of the driver's memory; returns others as they are.
     fn owned(&self, packet: Packet) -> Result<Packet, Error> {
         let codec = self.media.streams[packet.stream()].parameters.id();
-        // What is wrapped is counted by itself.
+        // Wrapped frames are reference-counted.
         let Some(pool) = self.copies.as_ref().filter(|_| codec != Id::WRAPPED_AVFRAME) else { return Ok(packet) };
-        let lent = pool.buffer(packet.room());
-        packet.copied_into(lent.unwrap_or_else(|_| Box::new(HostPool::default().take(packet.room()))))
+        let buffer = pool.buffer(packet.padded_len());
+        packet.copied_into(buffer.unwrap_or_else(|_| Box::new(HostPool::default().take(packet.padded_len()))))
     }
 
     fn describe(&mut self) {
         let known = |time: i64| (time != ffi::AV_NOPTS_VALUE).then_some(time);
-        // SAFETY: the context is open; FFmpeg keeps as many streams and chapters as it says, each fully set up.
+        // SAFETY: the context is open; its arrays of streams and chapters have the given lengths.
         unsafe {
             let context = &*self.ptr;
             self.media.start = known(context.start_time);
             self.media.may_jump = (*context.iformat).flags & ffi::AVFMT_TS_DISCONT != 0;
-            // A length guessed from the bit rate is no length.
+            // A duration guessed from the bit rate is too inexact.
             let guessed =
                 context.duration_estimation_method == ffi::AVDurationEstimationMethod::AVFMT_DURATION_FROM_BITRATE;
             self.media.duration = known(context.duration).filter(|&duration| duration > 0 && !guessed);
@@ -268,19 +268,18 @@ impl Media {
     }
 }
 
-/// The demuxer of this name.
-fn found(name: &str) -> Result<*const ffi::AVInputFormat, Error> {
+fn demuxer_named(name: &str) -> Result<*const ffi::AVInputFormat, Error> {
     // SAFETY: a NUL-terminated name.
     let found = unsafe { ffi::av_find_input_format(c_string(name).as_ptr()) };
     if found.is_null() { Err(Error::DemuxerNotFound) } else { Ok(found) }
 }
 
-/// Is it an input device rather than a container?
+/// Is it an input device (a camera, say) rather than a container?
 ///
 /// # Safety
 /// `format` is null or a constant of the library.
 unsafe fn is_device(format: *const ffi::AVInputFormat) -> bool {
-    // SAFETY: by the caller's promise; a class, where there is one, is a constant, too.
+    // SAFETY: by the caller's promise; a class is null or a constant, too.
     unsafe {
         let class = format.as_ref().map_or(std::ptr::null(), |format| format.priv_class);
         use ffi::AVClassCategory::{AV_CLASS_CATEGORY_DEVICE_AUDIO_INPUT, AV_CLASS_CATEGORY_DEVICE_VIDEO_INPUT};
@@ -297,18 +296,10 @@ unsafe fn describe_stream(context: *mut ffi::AVFormatContext, stream: *mut ffi::
         let s = &*stream;
         let mut parameters = Parameters::new();
         ffi::avcodec_parameters_copy(parameters.as_mut_ptr(), s.codecpar);
-        let kind = match (*s.codecpar).codec_type {
-            ffi::AVMediaType::AVMEDIA_TYPE_VIDEO => Kind::Video,
-            ffi::AVMediaType::AVMEDIA_TYPE_AUDIO => Kind::Audio,
-            ffi::AVMediaType::AVMEDIA_TYPE_SUBTITLE => Kind::Subtitle,
-            ffi::AVMediaType::AVMEDIA_TYPE_DATA => Kind::Data,
-            ffi::AVMediaType::AVMEDIA_TYPE_ATTACHMENT => Kind::Attachment,
-            _ => Kind::Unknown,
-        };
         let positive = |q: ffi::AVRational| (q.num > 0 && q.den > 0).then(|| Rational::from(q));
         Stream {
             index: s.index as usize,
-            kind,
+            kind: (*s.codecpar).codec_type.into(),
             codec: text(ffi::avcodec_get_name((*s.codecpar).codec_id)),
             parameters,
             time_base: s.time_base.into(),
@@ -316,7 +307,7 @@ unsafe fn describe_stream(context: *mut ffi::AVFormatContext, stream: *mut ffi::
             base_rate: positive(s.r_frame_rate),
             sample_aspect_ratio: positive(ffi::av_guess_sample_aspect_ratio(context, stream, std::ptr::null_mut())),
             container_aspect_ratio: positive(s.sample_aspect_ratio),
-            field_order: FieldOrder((*s.codecpar).field_order),
+            field_order: (*s.codecpar).field_order.into(),
             start: (s.start_time != ffi::AV_NOPTS_VALUE).then_some(s.start_time),
             frames: u64::try_from(s.nb_frames).ok().filter(|&frames| frames > 0),
             metadata: entries(s.metadata),
@@ -327,11 +318,11 @@ unsafe fn describe_stream(context: *mut ffi::AVFormatContext, stream: *mut ffi::
     }
 }
 
-/// The picture of a stream that is one.
+/// The image of a stream that is cover art.
 fn cover(stream: &ffi::AVStream) -> Option<Vec<u8>> {
     let packet = &stream.attached_pic;
     let attached = stream.disposition & ffi::AV_DISPOSITION_ATTACHED_PIC != 0 && !packet.data.is_null();
-    // SAFETY: FFmpeg keeps `size` bytes at `data`.
+    // SAFETY: the packet has `size` bytes at `data`.
     attached.then(|| unsafe { std::slice::from_raw_parts(packet.data, packet.size as usize) }.to_vec())
 }
 

@@ -4,21 +4,21 @@
 use super::{c_string, text};
 use ffmpeg_next::ffi;
 
-/// A camera or a microphone, as its system calls it.
+/// A camera or a microphone, as the operating system lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// What opens it: `/dev/video0`, `hw:1`, or a number.
+    /// The URL that opens it: `/dev/video0`, `hw:1`, or a number.
     pub url: String,
-    /// What it is called.
+    /// Its name for people.
     pub name: String,
 }
 
-/// What the input device of this name (`v4l2`, `alsa`, `pulse`, `avfoundation`, `dshow`) finds; nothing where there is no such
-/// input device, or it cannot tell.
+/// The devices that FFmpeg's input device of this name (`v4l2`, `alsa`, `pulse`, `avfoundation`, `dshow`) lists; empty where
+/// this FFmpeg lacks it, or it cannot list them.
 pub fn input_devices(input: &str) -> Vec<Device> {
     super::init();
     let mut list = std::ptr::null_mut();
-    // SAFETY: a NUL-terminated name; the list is null or valid afterwards, and freed below.
+    // SAFETY: a NUL-terminated name; afterwards the list is null or valid. It is freed below.
     unsafe {
         let format = ffi::av_find_input_format(c_string(input).as_ptr());
         if format.is_null() {
@@ -31,7 +31,7 @@ pub fn input_devices(input: &str) -> Vec<Device> {
     if list.is_null() {
         return Vec::new();
     }
-    // SAFETY: a valid list has `nb_devices` valid entries with NUL-terminated texts, or null ones.
+    // SAFETY: a valid list has `nb_devices` valid entries, whose texts are NUL-terminated or null.
     unsafe {
         let found = (0..(*list).nb_devices as usize)
             .map(|index| {

@@ -6,7 +6,7 @@ use super::{Colour, Encoder, Error, FieldOrder, OUT_OF_MEMORY, Packet, Picture, 
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
 
-/// What an encoder has to know before its first picture.
+/// The settings with which an encoder is opened.
 pub struct VideoOptions {
     /// Pixel format of every picture.
     pub format: RawFormat,
@@ -16,28 +16,28 @@ pub struct VideoOptions {
     pub time_base: Rational,
     /// Pictures a second on average, if known.
     pub frame_rate: Option<Rational>,
-    /// How the numbers become colours.
+    /// Colour properties of every picture.
     pub colour: Colour,
     /// Width to height of a pixel, if known.
     pub sample_aspect_ratio: Option<Rational>,
-    /// `Some(top field first?)` to code two fields a picture.
+    /// `Some(top field first?)` for interlaced coding.
     pub interlaced: Option<bool>,
-    /// What the input said of its fields.
+    /// The field order that the input signals.
     pub field_order: FieldOrder,
-    /// Does the container want the codec's headers?
+    /// Whether the codec's headers go into the container's header.
     pub global_header: bool,
-    /// A constant quantizer, for encoders without an option of their own for it.
+    /// A constant quantizer (`-q:v`), for encoders without a quality option of their own.
     pub quantizer: Option<f32>,
-    /// The encoder's own options.
+    /// The encoder's private options.
     pub options: Vec<(String, String)>,
-    /// What the stream says beside its packets; x265 wants HDR10 metadata as an option.
+    /// The side data of the stream; x265 takes HDR10 metadata as an option.
     pub side_data: StreamSideData,
 }
 
 /// An open video encoder.
 pub struct VideoEncoder {
     ptr: *mut ffi::AVCodecContext,
-    /// Whether it can be closed now. SVT-AV1 cannot before it has seen a picture: it waits for one, for good.
+    /// Whether it can be closed now. SVT-AV1 hangs when it is closed before its first picture.
     can_close: bool,
 }
 
@@ -48,10 +48,10 @@ impl VideoEncoder {
     /// Opens `encoder`.
     ///
     /// # Errors
-    /// When it refuses the format, the size or an option, or knows no such option.
+    /// When it refuses the format, the size or the value of an option, or lacks an option.
     pub fn open(encoder: Encoder, options: &VideoOptions) -> Result<Self> {
         super::last_message();
-        // SAFETY: the context is owned by `this` from the start, and all that is set are its public fields.
+        // SAFETY: the context is owned by `this` from the start; only its public fields are set.
         let mut this = unsafe {
             let this = VideoEncoder { ptr: ffi::avcodec_alloc_context3(encoder.0.as_ptr()), can_close: true };
             anyhow::ensure!(!this.ptr.is_null(), OUT_OF_MEMORY);
@@ -62,7 +62,8 @@ impl VideoEncoder {
             context.time_base = options.time_base.into();
             if let Some(rate) = options.frame_rate {
                 context.framerate = rate.into();
-                // The rate control of MPEG-4 and its kin takes a unit of time for a frame, unless told how many make one.
+                // The rate control of MPEG-4 and related encoders takes one unit of time for a frame, unless
+                // `ticks_per_frame` is set.
                 #[cfg(not(ffmpeg_6_1))]
                 {
                     let ticks = 1.0 / f64::from(options.time_base) / f64::from(rate);
@@ -79,7 +80,7 @@ impl VideoEncoder {
             }
             if let Some(top_field_first) = options.interlaced {
                 context.flags |= (ffi::AV_CODEC_FLAG_INTERLACED_DCT | ffi::AV_CODEC_FLAG_INTERLACED_ME) as i32;
-                context.field_order = options.field_order.shown_first(top_field_first).0;
+                context.field_order = shown_first(options.field_order, top_field_first).into();
             } else {
                 context.field_order = ffi::AVFieldOrder::AV_FIELD_PROGRESSIVE;
             }
@@ -100,15 +101,15 @@ impl VideoEncoder {
     fn open_with(&mut self, encoder: Encoder, options: &VideoOptions) -> Result<()> {
         let name = encoder.name();
         let mut private = options.options.clone();
-        if let Some(words) = options.side_data.x265_parameters().filter(|_| name == "libx265") {
-            add_words(&mut private, "x265-params", &words);
+        if let Some(parameters) = options.side_data.x265_parameters().filter(|_| name == "libx265") {
+            add_parameters(&mut private, "x265-params", &parameters);
         }
-        // x264 codes the bottom field first when it is given such pictures, but says so only when told beforehand.
+        // x264 codes the bottom field first for such pictures, but signals it only with this option.
         if name.starts_with("libx264") && options.interlaced == Some(false) {
-            add_words(&mut private, "x264-params", "bff=1");
+            add_parameters(&mut private, "x264-params", "bff=1");
         }
         let mut dictionary = std::ptr::null_mut();
-        // SAFETY: the context is new; the dictionary is ours, and what the encoder did not know is left in it.
+        // SAFETY: the context is new; the dictionary is ours, and keeps the options that the encoder lacks.
         let (opened, unknown) = unsafe {
             set_entries(&mut dictionary, &private);
             let opened = check(ffi::avcodec_open2(self.ptr, encoder.0.as_ptr(), &mut dictionary));
@@ -138,21 +139,21 @@ impl VideoEncoder {
         unsafe { (*self.ptr).time_base }.into()
     }
 
-    /// Gives it a picture, or `None` when there is no more. Take all its packets before the next picture.
+    /// Sends a picture to the encoder, or `None` at the end. Receive all packets before the next picture.
     ///
     /// # Errors
-    /// When it fails; `EINVAL` when the picture has another format or size than it was opened for, or its samples do not lie
-    /// in the host's memory.
+    /// When encoding fails; `EINVAL` when the picture has another format or size than the encoder was opened for, or its
+    /// samples are not in host memory.
     pub fn send(&mut self, picture: Option<&Picture>) -> Result<(), Error> {
         let picture = picture.map(|picture| self.checked(picture)).transpose()?;
         self.can_close |= picture.is_some();
         let picture = picture.map_or(std::ptr::null(), std::ptr::from_ref);
-        // SAFETY: the context is open; the encoder takes references of its own.
+        // SAFETY: the context is open; the encoder takes its own references.
         check(unsafe { ffi::avcodec_send_frame(self.ptr, picture) })?;
         Ok(())
     }
 
-    /// What it may read of the picture: encoders rely on the format and the size that they were opened for.
+    /// The AVFrame, after a check of format and size, which encoders do not make themselves.
     fn checked<'a>(&self, picture: &'a Picture) -> Result<&'a ffi::AVFrame, Error> {
         // SAFETY: the context is open.
         let (format, width, height) = unsafe { ((*self.ptr).pix_fmt, (*self.ptr).width, (*self.ptr).height) };
@@ -161,10 +162,10 @@ impl VideoEncoder {
         if fits { Ok(frame) } else { Err(Error::Other { errno: libc::EINVAL }) }
     }
 
-    /// The next packet that is done; `None` when it needs another picture, or is at its end.
+    /// Receives the next packet; `None` when the encoder needs another picture, or is drained.
     ///
     /// # Errors
-    /// When it fails.
+    /// When encoding fails.
     pub fn receive(&mut self) -> Result<Option<Packet>, Error> {
         let mut packet = Packet::new();
         // SAFETY: the context is open, the packet valid and empty.
@@ -176,17 +177,27 @@ impl VideoEncoder {
     }
 }
 
-/// Adds words to an encoder's list of its own parameters, in front of those that the user gave.
-fn add_words(options: &mut Vec<(String, String)>, key: &str, words: &str) {
+/// Adds parameters to an option such as `x265-params`, before those of the user, which take precedence.
+fn add_parameters(options: &mut Vec<(String, String)>, key: &str, parameters: &str) {
     match options.iter_mut().find(|(k, _)| k == key) {
-        Some((_, value)) => *value = format!("{words}:{value}"),
-        None => options.push((key.to_owned(), words.to_owned())),
+        Some((_, value)) => *value = format!("{parameters}:{value}"),
+        None => options.push((key.to_owned(), parameters.to_owned())),
+    }
+}
+
+/// The field order `signalled`, unless the pictures, which show the top field first or not, contradict it. Orders in which
+/// one field is coded first and the other shown first are kept: programs disagree about the letters of their names.
+fn shown_first(signalled: FieldOrder, top: bool) -> FieldOrder {
+    match (signalled, top) {
+        (FieldOrder::TB | FieldOrder::BT, _) => signalled,
+        (_, true) => FieldOrder::TT,
+        (_, false) => FieldOrder::BB,
     }
 }
 
 impl Drop for VideoEncoder {
     fn drop(&mut self) {
-        // What cannot be closed is leaked: rather that than a program that never ends.
+        // An encoder that would hang is leaked instead.
         if self.can_close {
             // SAFETY: allocated in `open`, freed nowhere else.
             unsafe { ffi::avcodec_free_context(&mut self.ptr) };
@@ -227,7 +238,7 @@ mod tests {
             options: Vec::new(),
             side_data: StreamSideData::default(),
         };
-        // It hands on, as its packet, the frame that it works on.
+        // The packet of this encoder holds the AVFrame that the encoder got.
         let mut encoder = VideoEncoder::open(Encoder::find("wrapped_avframe").unwrap(), &options).unwrap();
         encoder.send(Some(&picture)).unwrap();
         drop(picture);
@@ -237,6 +248,6 @@ mod tests {
         assert_eq!(seen.data[..3], addresses.map(<*const u8>::cast_mut));
         assert!(memory.iter().all(|memory| memory.upgrade().is_some()), "the encoder holds it");
         drop((packet, encoder));
-        assert!(memory.iter().all(|memory| memory.upgrade().is_none()), "nobody holds it any more");
+        assert!(memory.iter().all(|memory| memory.upgrade().is_none()), "the memory is freed");
     }
 }

@@ -5,7 +5,7 @@ use super::{RawFormat, c_string};
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::{Codec, encoder, ffi};
 
-/// An encoder that is here.
+/// A video encoder of this FFmpeg.
 #[derive(Clone, Copy)]
 pub struct Encoder(pub(super) Codec);
 
@@ -16,14 +16,14 @@ impl Encoder {
         encoder::find_by_name(name).filter(Codec::is_video).map(Encoder)
     }
 
-    /// FFmpeg's first choice for a codec.
+    /// FFmpeg's default encoder for a codec.
     pub fn for_codec(id: Id) -> Option<Self> {
         encoder::find(id).map(Encoder)
     }
 
-    /// FFmpeg's first choice for the video codec of this name.
+    /// FFmpeg's default encoder for the video codec of this name.
     pub fn for_codec_named(name: &str) -> Option<Self> {
-        // SAFETY: a NUL-terminated name; what is found is a constant.
+        // SAFETY: a NUL-terminated name; the result is null or a constant.
         let id = unsafe {
             let descriptor = ffi::avcodec_descriptor_get_by_name(c_string(name).as_ptr()).as_ref()?;
             (descriptor.type_ == ffi::AVMediaType::AVMEDIA_TYPE_VIDEO).then_some(descriptor.id)
@@ -36,19 +36,19 @@ impl Encoder {
         self.0.name().to_owned()
     }
 
-    /// What it is, in words.
+    /// FFmpeg's description of it.
     pub fn description(self) -> String {
         self.0.description().to_owned()
     }
 
-    /// What it encodes to.
+    /// The codec that it encodes.
     pub fn codec(self) -> Id {
         self.0.id()
     }
 
     /// Has it a private option of this name?
     pub fn has_option(self, name: &str) -> bool {
-        // SAFETY: `av_opt_find` takes the address of a pointer to a class when told that the object is a fake one.
+        // SAFETY: with AV_OPT_SEARCH_FAKE_OBJ, `av_opt_find` takes the address of a pointer to a class.
         unsafe {
             let mut class = (*self.0.as_ptr()).priv_class;
             if class.is_null() {
@@ -60,25 +60,25 @@ impl Encoder {
         }
     }
 
-    /// The pixel formats that it takes; empty when it does not say.
+    /// The pixel formats that it takes; empty when FFmpeg has no list.
     pub fn formats(self) -> Vec<RawFormat> {
         let formats = self.0.video().ok().and_then(|codec| codec.formats());
         formats.into_iter().flatten().map(|format| RawFormat(format.into())).collect()
     }
 
-    /// Does it take pictures of this format? One that keeps no list takes any.
+    /// Does it take pictures of this format? An encoder without a list takes any.
     pub fn takes(self, format: RawFormat) -> bool {
         let formats = self.formats();
         formats.is_empty() || formats.contains(&format)
     }
 
-    /// Does it only take pictures whose codes are all picture, as JPEG does?
-    pub fn wants_full_range(self) -> bool {
+    /// Does it take only full range, as JPEG encoders do?
+    pub fn needs_full_range(self) -> bool {
         matches!(self.name().as_str(), "mjpeg" | "ljpeg")
     }
 
-    /// Can it code two interlaced fields in one picture, told by a flag?
-    pub fn codes_fields(self) -> bool {
+    /// Has it interlaced coding, switched on by AV_CODEC_FLAG_INTERLACED_DCT?
+    pub fn codes_interlaced(self) -> bool {
         matches!(
             self.name().as_str(),
             "libx264" | "libx264rgb" | "mpeg2video" | "mpeg4" | "prores_ks" | "prores_aw" | "prores" | "ffv1" | "dnxhd"
@@ -86,13 +86,13 @@ impl Encoder {
     }
 }
 
-/// All video encoders that are here, by name.
+/// All video encoders of this FFmpeg, in its own order.
 pub fn encoders() -> Vec<Encoder> {
     super::init();
     let mut found = Vec::new();
     let mut state = std::ptr::null_mut();
     loop {
-        // SAFETY: `state` starts null and is kept for the next call.
+        // SAFETY: `state` starts as null, and is passed to each call.
         let codec = unsafe { ffi::av_codec_iterate(&mut state) };
         if codec.is_null() {
             return found;
@@ -105,14 +105,14 @@ pub fn encoders() -> Vec<Encoder> {
     }
 }
 
-/// Which of `formats` loses least of a picture in `format`: its colour last, then its depth.
+/// The one of `formats` that loses least of a picture in `format`: keeping colour comes first, then depth.
 pub fn nearest_format(formats: &[RawFormat], format: RawFormat) -> Option<RawFormat> {
     if formats.contains(&format) {
         return Some(format);
     }
     let coloured = preferably(formats, |f| format.is_gray() || !f.is_gray());
     let deep = preferably(&coloured, |f| f.depth() >= format.depth().min(16));
-    // Not many players know red, green and blue in codecs that are made for YUV.
+    // Few players decode RGB in codecs that are made for YUV.
     let alike = preferably(&deep, |f| f.is_rgb() == format.is_rgb());
     let mut list: Vec<_> = alike.iter().map(|f| f.0).collect();
     list.push(ffi::AVPixelFormat::AV_PIX_FMT_NONE);
@@ -124,7 +124,7 @@ pub fn nearest_format(formats: &[RawFormat], format: RawFormat) -> Option<RawFor
     (best != ffi::AVPixelFormat::AV_PIX_FMT_NONE).then_some(RawFormat(best))
 }
 
-/// Those of `formats` that `suit`, or all if none does.
+/// The `formats` that `suit`, or all if none does.
 fn preferably(formats: &[RawFormat], suit: impl Fn(&RawFormat) -> bool) -> Vec<RawFormat> {
     let suitable: Vec<RawFormat> = formats.iter().copied().filter(suit).collect();
     if suitable.is_empty() { formats.to_vec() } else { suitable }

@@ -1,35 +1,34 @@
-//! FFmpeg's log: kept off stderr, but its last complaint is remembered, because it often names the reason that the
-//! error code does not.
+//! FFmpeg's log. It is not printed, but the last error message is kept: it often names the cause, which the error code does
+//! not.
 #![allow(unsafe_code, reason = "a C callback")]
 
 use crate::io::print_text;
 use ffmpeg_next::ffi;
+#[cfg(all(target_arch = "x86_64", unix))]
+use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 static LAST: Mutex<Option<String>> = Mutex::new(None);
 
-/// The protocol that was refused last. What FFmpeg complains of after that says less.
+/// The last protocol that was refused. Later messages are less specific.
 static REFUSED: Mutex<Option<String>> = Mutex::new(None);
 
-/// Lets FFmpeg print its own messages (`-v`), or not.
-pub fn set_verbose(verbose: bool) {
-    super::init();
-    // SAFETY: sets an atomic integer, and a function pointer that lives forever.
+/// Prints FFmpeg's messages on stderr from now on.
+pub(super) fn print_messages() {
+    // SAFETY: sets an atomic integer, and a pointer to a function.
     unsafe {
-        if verbose {
-            ffi::av_log_set_level(ffi::AV_LOG_INFO);
-            #[cfg(not(all(target_arch = "x86_64", unix)))]
-            ffi::av_log_set_callback(Some(ffi::av_log_default_callback));
-        }
+        ffi::av_log_set_level(ffi::AV_LOG_INFO);
+        #[cfg(not(all(target_arch = "x86_64", unix)))]
+        ffi::av_log_set_callback(Some(ffi::av_log_default_callback));
     }
 }
 
-/// Keeps SVT-AV1 quiet, which writes to stderr past FFmpeg's log, and has no option but an environment variable. To be called
-/// before the first thread is started: later it changes nothing, as other threads may read the environment.
+/// Silences SVT-AV1, which prints on stderr itself, unless an environment variable forbids it. Call this before the first
+/// thread is started: once there are others, which may read the environment, it does nothing.
 pub fn silence_encoders() {
     if is_only_thread() {
-        // SAFETY: this is the only thread, and none but itself could start another one meanwhile.
+        // SAFETY: this is the only thread of the process, so no other one accesses the environment.
         unsafe { std::env::set_var("SVT_LOG", "1") };
     }
 }
@@ -41,40 +40,41 @@ fn is_only_thread() -> bool {
     #[cfg(target_os = "macos")]
     {
         let size = size_of::<libc::proc_taskinfo>() as i32;
-        // SAFETY: a structure of numbers, for all of which 0 will do.
+        // SAFETY: a structure of integers, for which all zeros are valid.
         let mut info: libc::proc_taskinfo = unsafe { std::mem::zeroed() };
         let to = (&raw mut info).cast();
         // SAFETY: there is room for `size` bytes at `to`.
         let written = unsafe { libc::proc_pidinfo(libc::getpid(), libc::PROC_PIDTASKINFO, 0, to, size) };
         written == size && info.pti_threadnum == 1
     }
-    // Windows guards its environment itself.
+    // Windows locks its environment itself.
     #[cfg(not(any(target_os = "linux", target_os = "macos")))]
     return cfg!(windows);
 }
 
-/// The last error that FFmpeg logged since this was called before, without its line end.
+/// Takes the last error message that FFmpeg has logged since the last call, without its line end.
 pub fn last_message() -> Option<String> {
     LAST.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// The protocol that an input wanted to use and was not allowed to, since this was called before.
+/// Takes the last protocol that FFmpeg has refused to open since the last call, because it was not on the whitelist.
 pub(super) fn refused_protocol() -> Option<String> {
     REFUSED.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// The protocol that this message of FFmpeg's says is refused.
-fn protocol_refused_by(message: &str) -> Option<&str> {
+/// The protocol in a message of FFmpeg that it is not on the whitelist.
+fn refused_protocol_in(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once("Protocol '")?;
     let (protocol, rest) = rest.split_once('\'')?;
     rest.starts_with(" not on whitelist").then_some(protocol)
 }
 
-/// Does the next message that is printed begin a line? Some come in pieces.
+/// Does the next message begin a line? Some messages come in pieces.
 static AT_LINE_START: AtomicBool = AtomicBool::new(true);
 
+/// Installs the callback that keeps the last error message.
 pub(super) fn install() {
-    // SAFETY: sets an atomic integer; the callback is a function that lives forever and may be called on any thread.
+    // SAFETY: sets an atomic integer, and a callback that may run on any thread.
     unsafe {
         ffi::av_log_set_level(ffi::AV_LOG_ERROR);
         #[cfg(all(target_arch = "x86_64", unix))]
@@ -84,7 +84,7 @@ pub(super) fn install() {
     }
 }
 
-// The type of a `va_list` differs by platform, and only this one is needed often enough.
+// The type of a `va_list` differs by platform; only this one is supported.
 #[cfg(all(target_arch = "x86_64", unix))]
 unsafe extern "C" fn remember(
     context: *mut std::ffi::c_void,
@@ -100,13 +100,13 @@ unsafe extern "C" fn remember(
     let verbose = most > ffi::AV_LOG_ERROR;
     let mut line = [0; 1024];
     let mut prefix = i32::from(verbose && AT_LINE_START.load(Ordering::Relaxed));
-    // SAFETY: FFmpeg gives a context, a format and its arguments that belong together; `line` has the length given.
+    // SAFETY: FFmpeg passes a context, a format and its arguments; `line` has the length given.
     unsafe {
         let size = line.len() as i32;
         ffi::av_log_format_line2(context, level, format, arguments, line.as_mut_ptr(), size, &mut prefix);
     }
-    // SAFETY: `av_log_format_line2` ends what it writes with NUL.
-    let line = unsafe { super::text(line.as_ptr()) };
+    // SAFETY: `av_log_format_line2` ends the line with NUL.
+    let line = unsafe { CStr::from_ptr(line.as_ptr()) }.to_string_lossy();
     if verbose {
         AT_LINE_START.store(line.ends_with('\n'), Ordering::Relaxed);
         print_text(&line);
@@ -115,14 +115,14 @@ unsafe extern "C" fn remember(
         return;
     }
     let message = match line.split_once("] ") {
-        // "[libx264 @ 0x5581]" says more without the address.
+        // "[libx264 @ 0x5581]" is shortened to "libx264:".
         Some((origin, rest)) if origin.starts_with('[') => {
             let name = origin[1..].split(" @").next().unwrap_or_default();
             format!("{name}: {}", rest.trim())
         }
         _ => line.trim().to_owned(),
     };
-    if let Some(protocol) = protocol_refused_by(&message) {
+    if let Some(protocol) = refused_protocol_in(&message) {
         *REFUSED.lock().unwrap_or_else(PoisonError::into_inner) = Some(protocol.to_owned());
     }
     if !message.is_empty() {

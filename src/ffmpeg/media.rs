@@ -1,102 +1,54 @@
-//! What a container holds, as its demuxer tells it: the streams, what they are, and what is said about them.
+//! The description of an input by its demuxer: streams, chapters, metadata.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::{RawFormat, StreamSideData, text};
+use super::{FieldOrder, MediaType, RawFormat, StreamSideData, text};
 use ffmpeg_next::codec::Parameters;
 use ffmpeg_next::{Rational, ffi};
 
 /// Keys and values, in order.
 pub type Metadata = Vec<(String, String)>;
 
-/// What a stream carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Pictures.
-    Video,
-    /// Sound.
-    Audio,
-    /// Text or pictures of text.
-    Subtitle,
-    /// Timecode, telemetry and the like.
-    Data,
-    /// A file: a font, a cover.
-    Attachment,
-    /// Something else.
-    Unknown,
-}
-
-impl std::fmt::Display for Kind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Kind::Video => "video",
-            Kind::Audio => "audio",
-            Kind::Subtitle => "subtitle",
-            Kind::Data => "data",
-            Kind::Attachment => "attachment",
-            Kind::Unknown => "unknown",
-        })
-    }
-}
-
-/// A named part of the whole.
+/// A chapter: a named period of the input.
 #[derive(Clone, Debug)]
 pub struct Chapter {
     /// Its number in the container.
     pub id: i64,
-    /// Unit of `start` and `end`.
+    /// Unit of `start` and `end`, in seconds.
     pub time_base: Rational,
-    /// First moment.
+    /// Its first moment.
     pub start: i64,
-    /// Moment after the last.
+    /// The first moment after it.
     pub end: i64,
-    /// Its title, among others.
+    /// Its title, and other keys.
     pub metadata: Metadata,
-}
-
-/// Which of the two fields of a frame is coded first, and which is shown first.
-#[derive(Clone, Copy, Debug)]
-pub struct FieldOrder(pub(super) ffi::AVFieldOrder);
-
-impl FieldOrder {
-    /// This order, unless the pictures, which show that field first, contradict it. Of orders in which one field is
-    /// coded and the other shown first, programs disagree which letter of FFmpeg's names is which; those are kept.
-    #[must_use]
-    pub fn shown_first(self, top: bool) -> Self {
-        use ffi::AVFieldOrder::*;
-        match (self.0, top) {
-            (AV_FIELD_TB | AV_FIELD_BT, _) => self,
-            (_, true) => FieldOrder(AV_FIELD_TT),
-            (_, false) => FieldOrder(AV_FIELD_BB),
-        }
-    }
 }
 
 /// One stream of a container.
 #[derive(Clone)]
 pub struct Stream {
-    /// Its place in the container.
+    /// Its index in the container.
     pub index: usize,
-    /// What it carries.
-    pub kind: Kind,
+    /// Its medium.
+    pub kind: MediaType,
     /// FFmpeg's name of its codec.
     pub codec: String,
-    /// All that its codec has to know.
+    /// The parameters of its codec.
     pub parameters: Parameters,
     /// Unit of its timestamps, in seconds.
     pub time_base: Rational,
     /// Average frames a second, if known.
     pub frame_rate: Option<Rational>,
-    /// The lowest rate in whose grid all timestamps lie, as FFmpeg guesses it.
+    /// The lowest frame rate that can represent all timestamps, as FFmpeg guesses it (`r_frame_rate`).
     pub base_rate: Option<Rational>,
     /// Width to height of a pixel, if known.
     pub sample_aspect_ratio: Option<Rational>,
-    /// The same, where the container says it, whatever the pictures say.
+    /// The container's value for it, which may differ from that of the pictures.
     pub container_aspect_ratio: Option<Rational>,
-    /// Which of the two fields of a frame is coded first, and which is shown first.
+    /// The order of the two fields of a frame.
     pub field_order: FieldOrder,
     /// Its first timestamp, if known.
     pub start: Option<i64>,
-    /// How many frames it has, if the container says.
+    /// Its number of frames, if the container stores it.
     pub frames: Option<u64>,
     /// Language, title and so on.
     pub metadata: Metadata,
@@ -104,73 +56,73 @@ pub struct Stream {
     pub disposition: i32,
     /// Rotation, mastering display and so on.
     pub side_data: StreamSideData,
-    /// The picture itself, if it is an attached one.
+    /// The image, for cover art.
     pub cover: Option<Vec<u8>>,
 }
 
 impl Stream {
-    /// Is it a picture that belongs to the file as a whole (cover art), not a video?
+    /// Is it cover art, rather than a video?
     pub fn is_attached_picture(&self) -> bool {
         self.disposition & ffi::AV_DISPOSITION_ATTACHED_PIC != 0
     }
 
-    /// Is it the text track that an mp4 file keeps its chapters in?
+    /// Is it the text track in which an mp4 file stores its chapters?
     pub fn is_chapter_text(&self) -> bool {
         // SAFETY: the parameters are valid.
         let tag = unsafe { (*self.parameters.as_ptr()).codec_tag };
-        self.kind == Kind::Data && tag == u32::from_le_bytes(*b"text")
+        self.kind == MediaType::Data && tag == u32::from_le_bytes(*b"text")
     }
 
-    /// The pixel format and the size of a video, if its header tells.
+    /// The pixel format and the size of a video, if known.
     pub fn picture(&self) -> Option<(RawFormat, (usize, usize))> {
         // SAFETY: the parameters are valid.
         let (number, width, height) = unsafe {
             let parameters = self.parameters.as_ptr();
             ((*parameters).format, (*parameters).width, (*parameters).height)
         };
-        if self.kind != Kind::Video || number < 0 || width < 1 || height < 1 {
+        if self.kind != MediaType::Video || number < 0 || width < 1 || height < 1 {
             return None;
         }
-        // SAFETY: the number of a video's format is one of the library's.
+        // SAFETY: FFmpeg set the number, and it is a video's.
         let format = unsafe { RawFormat::from_number(number) };
         Some((format, (usize::try_from(width).ok()?, usize::try_from(height).ok()?)))
     }
 
-    /// Samples a second and channels of a stream of sound.
+    /// Sample rate and number of channels of an audio stream.
     pub fn sound(&self) -> Option<(i32, i32)> {
         // SAFETY: the parameters are valid.
         let parameters = unsafe { &*self.parameters.as_ptr() };
         let channels = parameters.ch_layout.nb_channels;
-        (self.kind == Kind::Audio && parameters.sample_rate > 0).then_some((parameters.sample_rate, channels))
+        (self.kind == MediaType::Audio && parameters.sample_rate > 0).then_some((parameters.sample_rate, channels))
     }
 
-    /// Does it say beside its packets what a decoder has to know? Broadcasts say it in each packet.
+    /// Has it a codec header (extradata)? Broadcasts repeat the header in their packets instead.
     pub fn has_header(&self) -> bool {
         // SAFETY: the parameters are valid.
         unsafe { (*self.parameters.as_ptr()).extradata_size > 0 }
     }
 
-    /// Has enough of it been found to say what it is? A broadcast may announce a stream and never send it.
+    /// Were packets of it found, so that its parameters are known? A broadcast may announce a stream and never send it.
     pub fn is_known(&self) -> bool {
         // SAFETY: the parameters are valid.
         let parameters = unsafe { &*self.parameters.as_ptr() };
         match self.kind {
-            Kind::Audio => parameters.sample_rate > 0,
-            Kind::Video => parameters.width > 0 && parameters.height > 0,
+            MediaType::Audio => parameters.sample_rate > 0,
+            MediaType::Video => parameters.width > 0 && parameters.height > 0,
             _ => true,
         }
     }
 
-    /// Is its codec a text subtitle, so that it can be written as another kind of text subtitle?
+    /// Is it a text subtitle, which can be converted to other text subtitle codecs?
     pub fn is_text_subtitle(&self) -> bool {
-        // SAFETY: the descriptors are constants; a null one is handled.
+        // SAFETY: the descriptor is a constant or null.
         unsafe {
             let descriptor = ffi::avcodec_descriptor_get((*self.parameters.as_ptr()).codec_id);
             !descriptor.is_null() && (*descriptor).props & ffi::AV_CODEC_PROP_TEXT_SUB != 0
         }
     }
 
-    /// A metadata value.
+    /// The value of a metadata key.
     pub fn tag(&self, key: &str) -> Option<&str> {
         self.metadata.iter().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value.as_str())
     }
@@ -182,11 +134,19 @@ impl Stream {
             "none" => self.tag("filename").or(self.tag("mimetype")).unwrap_or("of an unknown kind"),
             codec => codec,
         };
-        format!("stream #{} ({}, {what}{language})", self.index, self.kind)
+        let kind = match self.kind {
+            MediaType::Video => "video",
+            MediaType::Audio => "audio",
+            MediaType::Subtitle => "subtitle",
+            MediaType::Data => "data",
+            MediaType::Attachment => "attachment",
+            MediaType::Unknown => "unknown",
+        };
+        format!("stream #{} ({kind}, {what}{language})", self.index)
     }
 }
 
-/// All that a container says about itself.
+/// The description of an input.
 #[derive(Clone)]
 pub struct Media {
     /// The demuxer's name (`mov,mp4,m4a,3gp,3g2,mj2`).
@@ -195,7 +155,7 @@ pub struct Media {
     pub streams: Vec<Stream>,
     /// Its chapters.
     pub chapters: Vec<Chapter>,
-    /// What is said about the whole.
+    /// The metadata of the whole input.
     pub metadata: Metadata,
     /// The first timestamp of any stream, in microseconds, if known.
     pub start: Option<i64>,
@@ -206,14 +166,14 @@ pub struct Media {
 }
 
 impl Media {
-    /// What can be said of raw video that comes without a container.
+    /// The description of raw video without a container.
     pub fn of_raw_video(demuxer: &str, rate: Rational, sample_aspect_ratio: Option<Rational>) -> Self {
         let mut parameters = Parameters::new();
-        parameters.set_medium(ffmpeg_next::media::Type::Video);
+        parameters.set_medium(MediaType::Video);
         parameters.set_id(ffmpeg_next::codec::Id::RAWVIDEO);
         let stream = Stream {
             index: 0,
-            kind: Kind::Video,
+            kind: MediaType::Video,
             codec: "rawvideo".to_owned(),
             parameters,
             time_base: rate.invert(),
@@ -221,7 +181,7 @@ impl Media {
             base_rate: Some(rate),
             sample_aspect_ratio,
             container_aspect_ratio: None,
-            field_order: FieldOrder(ffi::AVFieldOrder::AV_FIELD_UNKNOWN),
+            field_order: FieldOrder::Unknown,
             start: Some(0),
             frames: None,
             metadata: Metadata::new(),
@@ -240,12 +200,12 @@ impl Media {
         }
     }
 
-    /// Is it pictures without a codec of their own?
+    /// Is it raw video?
     pub fn is_raw(&self) -> bool {
         matches!(self.demuxer.as_str(), "rawvideo" | "yuv4mpegpipe")
     }
 
-    /// Are its times those of a broadcast's clock, which may begin at any time of day?
+    /// Do its times come from a broadcast clock, which may start at any value?
     pub fn has_broadcast_clock(&self) -> bool {
         self.may_jump && self.demuxer != "ogg"
     }

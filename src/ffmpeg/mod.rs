@@ -1,7 +1,23 @@
-//! FFmpeg, where the safe bindings lack something: contexts that own what they point to, pictures that share memory
-//! with our frames, side data, errors that say more than a number.
+//! A safe layer over FFmpeg's C interface, for the parts that the crate `ffmpeg-next` lacks: demuxer, decoder, encoder and
+//! muxer contexts, pictures that share memory with frames, side data, log messages as causes of errors. All unsafe code
+//! for FFmpeg is in this module.
 //!
-//! Everything unsafe about FFmpeg is in this module; what leaves it is safe to use.
+//! In the order in which a frame passes:
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `demuxer.rs`, `custom_io.rs`, `protocols.rs`, `interrupt.rs` | opens an input and reads its packets |
+//! | `media.rs`, `side_data.rs` | the description of an input and its streams |
+//! | `packet.rs` | a compressed packet (AVPacket) |
+//! | `decoder.rs`, `decoder_buffers.rs` | decodes packets into memory of a pool |
+//! | `nvdec.rs`, `surface.rs` | decodes on a GPU, and converts its surfaces |
+//! | `picture.rs`, `colour.rs`, `raw_format.rs` | a picture (AVFrame), its colour properties, its pixel format |
+//! | `shared_planes.rs` | picture to frame and back, without a copy |
+//! | `converter.rs`, `rotation.rs`, `display_matrix.rs` | converts and rotates pictures |
+//! | `encoder.rs`, `encoder_info.rs` | encodes pictures; the encoders of this FFmpeg |
+//! | `sound.rs`, `subtitle.rs` | re-encodes audio and text subtitles |
+//! | `muxer.rs`, `container.rs` | writes packets into a container; the containers of this FFmpeg |
+//! | `devices.rs`, `log.rs`, `parse.rs` | lists of cameras and microphones, log messages, values of options |
 
 mod colour;
 mod container;
@@ -11,6 +27,7 @@ mod decoder;
 mod decoder_buffers;
 mod demuxer;
 mod devices;
+mod display_matrix;
 mod encoder;
 mod encoder_info;
 mod interrupt;
@@ -30,7 +47,7 @@ mod sound;
 mod subtitle;
 mod surface;
 
-pub use colour::{Colour, Siting};
+pub use colour::Colour;
 pub use container::Container;
 pub use converter::{Converter, VideoFormat};
 pub use decoder::{DecodeOn, Decoded, Decoder, Delay};
@@ -38,19 +55,19 @@ pub use demuxer::Demuxer;
 pub use devices::{Device, input_devices};
 pub use encoder::{VideoEncoder, VideoOptions};
 pub use encoder_info::{Encoder, encoders, nearest_format};
-pub use ffmpeg_next::Rational;
+pub use ffmpeg_next::chroma::Location as ChromaLocation;
+pub use ffmpeg_next::media::Type as MediaType;
+pub use ffmpeg_next::{FieldOrder, Rational};
 pub use interrupt::Interrupt;
-use log::refused_protocol;
-pub use log::{last_message, set_verbose, silence_encoders};
-pub use media::{Chapter, FieldOrder, Kind, Media, Metadata, Stream};
+pub use log::{last_message, silence_encoders};
+pub use media::{Chapter, Media, Metadata, Stream};
 pub use muxer::{MUX_DELAY, Muxer, OutputStream};
 pub use packet::Packet;
 pub use parse::{later_timecode, parse_number, parse_rate, parse_size, parse_time};
-pub use picture::{Picture, Properties};
+pub use picture::{Picture, PictureProperties};
 pub use protocols::OpenError;
 pub use raw_format::RawFormat;
 pub use rotation::AutoRotate;
-use rotation::Rotation;
 pub use side_data::StreamSideData;
 pub use sound::SoundTranscoder;
 pub use subtitle::SubtitleTranscoder;
@@ -59,29 +76,37 @@ use ffmpeg_next::Rescale;
 use std::ffi::{CStr, CString};
 use std::sync::Once;
 
-/// What FFmpeg answered to a call that failed.
+/// The error of a call to FFmpeg.
 pub type Error = ffmpeg_next::Error;
 
-/// What a call answers that finds no memory.
+/// The error of a call when memory runs out.
 const OUT_OF_MEMORY: Error = Error::Other { errno: libc::ENOMEM };
 
-/// Makes FFmpeg ready and quiet. Safe to call more than once.
+/// Initializes FFmpeg and redirects its log. Safe to call more than once.
 pub fn init() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // Registering cannot fail on the versions we build against; a failure would show at the first open.
+        // Registering devices cannot fail in the supported versions; a failure would show at the first open.
         let _ = ffmpeg_next::init();
         log::install();
     });
 }
 
-/// FFmpeg's version, as its libraries give it.
+/// Prints FFmpeg's own messages on stderr from now on, if `verbose` (`-v`).
+pub fn set_verbose(verbose: bool) {
+    init();
+    if verbose {
+        log::print_messages();
+    }
+}
+
+/// The version of libavcodec.
 pub fn version() -> String {
     let v = ffmpeg_next::codec::version();
     format!("libavcodec {}.{}.{}", v >> 16, (v >> 8) & 255, v & 255)
 }
 
-/// The result of a call that answers with a negative number when it fails.
+/// The result of a call that returns a negative number when it fails.
 fn check(code: i32) -> Result<i32, Error> {
     if code < 0 { Err(Error::from(code)) } else { Ok(code) }
 }
@@ -96,27 +121,27 @@ pub fn microseconds() -> Rational {
     Rational::new(1, 1_000_000)
 }
 
-/// A place for FFmpeg: a name with a colon (`12:30.mp4`) is a file if one is there, or if no protocol is called like its
-/// beginning.
+/// The URL for FFmpeg of a file name or URL. A name with a colon (`12:30.mp4`) is a file if that file exists, or no protocol
+/// has the name before the colon.
 fn location(name: &str) -> CString {
     let may_be_file = name.contains(':') && !name.contains("://") && !name.starts_with("pipe:");
     let is_file = may_be_file && (std::path::Path::new(name).exists() || !knows_protocol(name));
     if is_file { c_string(&format!("file:{name}")) } else { c_string(name) }
 }
 
-/// Is there a protocol for URLs like this one?
+/// Has this FFmpeg the protocol of this URL?
 #[allow(unsafe_code, reason = "FFI")]
 pub fn knows_protocol(url: &str) -> bool {
     // SAFETY: a NUL-terminated name.
     unsafe { !ffmpeg_next::ffi::avio_find_protocol_name(c_string(url).as_ptr()).is_null() }
 }
 
-/// Text for FFmpeg; what follows a NUL byte in it is dropped.
+/// Text as a C string, up to the first NUL byte.
 fn c_string(text: &str) -> CString {
     CString::new(text.split('\0').next().unwrap_or_default()).unwrap_or_default()
 }
 
-/// Text of FFmpeg's.
+/// Text from a C string; empty for null.
 ///
 /// # Safety
 /// `text` is null or points to a NUL-terminated string.

@@ -3,21 +3,21 @@
 
 use super::media::{entries, set_entries};
 use super::{
-    Chapter, Container, Error, Interrupt, Metadata, OUT_OF_MEMORY, Packet, SoundTranscoder, Stream, StreamSideData,
-    VideoEncoder, check, location, rescale,
+    Chapter, Container, Error, Interrupt, MediaType, Metadata, OUT_OF_MEMORY, Packet, SoundTranscoder, Stream,
+    StreamSideData, SubtitleTranscoder, VideoEncoder, check, location, rescale,
 };
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// How long before it is decoded a packet may arrive, in microseconds: MPEG's clock runs so far behind its timestamps. What
-/// the ffmpeg program sets, too.
+/// How long before its decoding time a packet may arrive at a receiver, in microseconds, as in the ffmpeg program. In MPEG,
+/// the system clock is late by this time.
 pub const MUX_DELAY: i64 = 700_000;
 
-/// The same for a live stream, whose receivers are to show it at once. Sound is packed together for no longer, either.
+/// The same for a live stream, for low latency. It also limits how long audio is collected for one packet.
 const LIVE_MUX_DELAY: i64 = 100_000;
 
-/// Where packets of one stream go.
+/// A stream of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutputStream(usize);
 
@@ -26,20 +26,20 @@ pub struct Muxer {
     ptr: *mut ffi::AVFormatContext,
     container: Container,
     header_written: bool,
-    /// For each stream, the decoding time of its last packet, in the unit that the container chose.
-    times: Vec<Option<i64>>,
-    /// The first error of a file that the muxer itself has opened, which FFmpeg does not report; 0 while there is none.
+    /// For each stream, the decoding time of its last packet, in the stream's time base.
+    last_dts: Vec<Option<i64>>,
+    /// The first error of a file that the muxer itself has opened, which FFmpeg does not report; 0 for none.
     failed: Box<AtomicI32>,
-    /// What ends a wait for the other end of a connection. The context's callback looks at it.
+    /// Ends a wait for the server of a live stream. The context's callback points to it.
     interrupt: Option<Box<Interrupt>>,
     /// The first decoding time of a live stream, in microseconds.
-    begin: Option<i64>,
+    first_dts: Option<i64>,
 }
 
-/// Closes a file of a muxer that opens its own, and keeps what went wrong with it.
+/// Closes a file of a muxer that opens its own files, and keeps the error.
 unsafe extern "C" fn close_file(context: *mut ffi::AVFormatContext, pb: *mut ffi::AVIOContext) -> i32 {
-    // SAFETY: FFmpeg hands in a context of ours, or one that has its `opaque` from it, which `Muxer::create` has pointed to
-    // a number that outlives it; and a file that is open, and not used afterwards.
+    // SAFETY: the context is the Muxer's, or one that copied its `opaque`, which points to a number that outlives both. The
+    // file is open, and not used afterwards.
     unsafe {
         ffi::avio_flush(pb);
         let error = (*pb).error;
@@ -56,7 +56,7 @@ unsafe extern "C" fn close_file(context: *mut ffi::AVFormatContext, pb: *mut ffi
 unsafe impl Send for Muxer {}
 
 impl Muxer {
-    /// Opens `url` for writing, as a container of this kind.
+    /// Opens `url` for writing in this container format.
     ///
     /// # Errors
     /// When it cannot be opened.
@@ -64,11 +64,11 @@ impl Muxer {
         Muxer::open(container, url, None, &[])
     }
 
-    /// Connects to `url`, as a live stream in a container of this kind; `interrupt` ends all waiting, then and later.
-    /// `options` are those of the protocol.
+    /// Connects to `url` for a live stream in this container format. `interrupt` ends all waits, now and later. `options` are
+    /// those of the protocol.
     ///
     /// # Errors
-    /// When there is no connection to be had.
+    /// When the connection fails.
     pub fn connect(
         container: Container,
         url: &str,
@@ -87,18 +87,18 @@ impl Muxer {
         super::init();
         super::last_message();
         let url = location(url);
-        // SAFETY: the context is owned by `muxer` as soon as it exists, and freed by its `Drop`.
+        // SAFETY: `muxer` owns the context from the start, and frees it in `Drop`.
         unsafe {
             let mut ptr = std::ptr::null_mut();
             let none = std::ptr::null();
             check(ffi::avformat_alloc_output_context2(&mut ptr, container.0.cast_mut().cast(), none, url.as_ptr()))?;
-            let (failed, times) = (Box::default(), Vec::new());
-            let muxer = Muxer { ptr, container, header_written: false, times, failed, interrupt, begin: None };
-            if container.names_its_files() {
+            let (failed, last_dts) = (Box::default(), Vec::new());
+            let muxer = Muxer { ptr, container, header_written: false, last_dts, failed, interrupt, first_dts: None };
+            if container.writes_segments() {
                 (*ptr).opaque = (&raw const *muxer.failed).cast_mut().cast();
                 (*ptr).io_close2 = Some(close_file);
             }
-            // FFmpeg 5 takes FLAC in mp4 for an experiment. Players have long known better.
+            // FFmpeg 5 marks FLAC in mp4 as experimental; players support it.
             (*ptr).strict_std_compliance = ffi::FF_COMPLIANCE_EXPERIMENTAL;
             (*ptr).max_delay = MUX_DELAY as i32;
             if let Some(interrupt) = &muxer.interrupt {
@@ -117,24 +117,25 @@ impl Muxer {
         }
     }
 
-    /// What it writes.
+    /// Its container format.
     pub fn container(&self) -> Container {
         self.container
     }
 
-    /// Says something about the whole.
+    /// Sets metadata of the whole file.
     pub fn set_metadata(&mut self, metadata: &Metadata) {
         // SAFETY: the context is valid, its dictionary null or valid.
         unsafe { set_entries(&mut (*self.ptr).metadata, metadata) };
     }
 
-    /// Moves everything that is going to be written by this many microseconds.
-    pub fn shift(&mut self, by: i64) {
+    /// Adds this offset, in microseconds, to the times of all packets.
+    pub fn set_time_offset(&mut self, offset: i64) {
         // SAFETY: the context is valid, its header not yet written.
-        unsafe { (*self.ptr).output_ts_offset = by };
+        unsafe { (*self.ptr).output_ts_offset = offset };
     }
 
-    /// Adds the chapters, moved by `shift` microseconds; those that end before zero are left out.
+    /// Adds the chapters, shifted by `shift` microseconds. Chapters that end before zero, or start at or after `end`, are left
+    /// out; others are cut at these times.
     pub fn set_chapters(&mut self, chapters: &[Chapter], shift: i64, end: Option<i64>) {
         let microseconds = super::microseconds();
         let mut array = Vec::new();
@@ -150,7 +151,7 @@ impl Muxer {
             } else {
                 (back(start.max(0)), back(end.map_or(stop, |end| stop.min(end))))
             };
-            // SAFETY: allocated zeroed, as FFmpeg's own code does; the context frees them with the array.
+            // SAFETY: allocated with zeros, as in FFmpeg's own code; the context frees them with the array.
             unsafe {
                 let entry: *mut ffi::AVChapter = ffi::av_mallocz(size_of::<ffi::AVChapter>()).cast();
                 assert!(!entry.is_null(), "out of memory");
@@ -165,7 +166,7 @@ impl Muxer {
         if array.is_empty() {
             return;
         }
-        // SAFETY: the array is allocated by FFmpeg, which frees it, and has room for what is copied.
+        // SAFETY: the array is long enough, allocated by FFmpeg, and freed by the context.
         unsafe {
             let pointers: *mut *mut ffi::AVChapter = ffi::av_malloc(size_of_val(array.as_slice())).cast();
             assert!(!pointers.is_null(), "out of memory");
@@ -175,7 +176,7 @@ impl Muxer {
         }
     }
 
-    /// Adds the stream that `encoder` makes out of `original`.
+    /// Adds a stream for the packets of `encoder`, which encodes the pictures of `original`.
     ///
     /// # Errors
     /// When there is no memory for it.
@@ -186,13 +187,13 @@ impl Muxer {
         metadata: &Metadata,
         side_data: &StreamSideData,
     ) -> Result<OutputStream, Error> {
-        // SAFETY: the encoder is open, and the stream new.
+        // SAFETY: the encoder is open, and the stream is new.
         unsafe {
             let time_base = (*encoder.as_ptr()).time_base.into();
-            let (stream, index) = self.add_made(encoder.as_ptr(), time_base, original, metadata)?;
+            let (stream, index) = self.add_from_encoder(encoder.as_ptr(), time_base, original, metadata)?;
             (*stream).avg_frame_rate = (*encoder.as_ptr()).framerate;
             (*stream).sample_aspect_ratio = (*encoder.as_ptr()).sample_aspect_ratio;
-            // Apple's players want this tag, and the others do not mind.
+            // Apple's players need this tag; others accept it.
             if (*(*stream).codecpar).codec_id == ffi::AVCodecID::AV_CODEC_ID_HEVC && self.container.has_edit_lists() {
                 (*(*stream).codecpar).codec_tag = u32::from_le_bytes(*b"hvc1");
             }
@@ -212,13 +213,13 @@ impl Muxer {
             let parameters = (*stream).codecpar;
             check(ffi::avcodec_parameters_copy(parameters, original.parameters.as_ptr()))?;
             let tags = (*self.container.0).codec_tag;
-            // Those that write files of another kind have no tags of their own, and pass on what they are given.
+            // Muxers of segments have no list of tags, and pass tags on to the muxer of the segments.
             let same_tag = match tags.is_null() {
-                true => !self.container.names_its_files(),
+                true => !self.container.writes_segments(),
                 false => ffi::av_codec_get_id(tags, (*parameters).codec_tag) == (*parameters).codec_id,
             };
             if !same_tag {
-                // A tag of the old container's means nothing, or something else, in this one.
+                // The tag belongs to the input's container: let the muxer choose one.
                 (*parameters).codec_tag = 0;
             }
             (*stream).time_base = original.time_base.into();
@@ -229,7 +230,7 @@ impl Muxer {
                 (*stream).sample_aspect_ratio = ratio.into();
             }
             (*stream).disposition = original.disposition;
-            // From 6.1 on the parameters brought it along.
+            // From 6.1 on, it is part of the parameters.
             #[cfg(not(ffmpeg_6_1))]
             original.side_data.apply(stream);
             set_entries(&mut (*stream).metadata, metadata);
@@ -237,21 +238,22 @@ impl Muxer {
         Ok(index)
     }
 
-    /// Adds a stream of subtitles that `transcoder` makes out of `original`.
+    /// Adds a stream for the packets of `transcoder`, which converts the subtitles of `original`.
     ///
     /// # Errors
     /// When there is no memory for it.
     pub fn add_subtitles(
         &mut self,
-        transcoder: &super::SubtitleTranscoder,
+        transcoder: &SubtitleTranscoder,
         original: &Stream,
         metadata: &Metadata,
     ) -> Result<OutputStream, Error> {
         // SAFETY: the transcoder's encoder is open.
-        unsafe { self.add_made(transcoder.encoder(), original.time_base, original, metadata).map(|(_, index)| index) }
+        let added = unsafe { self.add_from_encoder(transcoder.encoder(), original.time_base, original, metadata) };
+        added.map(|(_, index)| index)
     }
 
-    /// Adds the stream of sound that `transcoder` makes out of `original`.
+    /// Adds a stream for the packets of `transcoder`, which re-encodes the audio of `original`.
     ///
     /// # Errors
     /// When there is no memory for it.
@@ -263,10 +265,10 @@ impl Muxer {
     ) -> Result<OutputStream, Error> {
         let (encoder, time_base) = (transcoder.encoder(), transcoder.time_base());
         // SAFETY: the transcoder's encoder is open.
-        unsafe { self.add_made(encoder.as_ptr(), time_base, original, metadata).map(|(_, index)| index) }
+        unsafe { self.add_from_encoder(encoder.as_ptr(), time_base, original, metadata).map(|(_, index)| index) }
     }
 
-    /// Adds a picture as a file that is attached, which is how Matroska keeps cover art.
+    /// Adds an image as an attached file, as Matroska stores cover art.
     ///
     /// # Errors
     /// When there is no memory for it.
@@ -280,14 +282,13 @@ impl Muxer {
         let named = |key: &str| metadata.iter().any(|(k, _)| k.eq_ignore_ascii_case(key));
         let own = [("filename", name), ("mimetype", kind)].into_iter().filter(|(key, _)| !named(key));
         let own: Metadata = own.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
-        // SAFETY: the stream is new; its extradata is allocated by FFmpeg, with the padding that it wants, and freed
-        // with the stream.
+        // SAFETY: the stream is new; its extradata is allocated by FFmpeg, with padding, and freed with the stream.
         unsafe {
             let parameters = (*stream).codecpar;
             (*parameters).codec_type = ffi::AVMediaType::AVMEDIA_TYPE_ATTACHMENT;
             (*parameters).codec_id = (*original.parameters.as_ptr()).codec_id;
-            let room = picture.len() + ffi::AV_INPUT_BUFFER_PADDING_SIZE as usize;
-            (*parameters).extradata = ffi::av_mallocz(room).cast();
+            let padded_len = picture.len() + ffi::AV_INPUT_BUFFER_PADDING_SIZE as usize;
+            (*parameters).extradata = ffi::av_mallocz(padded_len).cast();
             if (*parameters).extradata.is_null() {
                 return Err(OUT_OF_MEMORY);
             }
@@ -299,10 +300,10 @@ impl Muxer {
         Ok(())
     }
 
-    /// Writes the header; streams can be added until then, packets written from then on.
+    /// Writes the header. Streams can be added only before, packets written only after.
     ///
     /// # Errors
-    /// When the container cannot hold the streams, knows no such option, or cannot be written.
+    /// When the container cannot hold the streams, lacks an option, or cannot be written.
     pub fn write_header(&mut self, options: &[(String, String)]) -> Result<()> {
         super::last_message();
         let mut dictionary = std::ptr::null_mut();
@@ -327,36 +328,36 @@ impl Muxer {
         Ok(())
     }
 
-    /// Writes a packet whose times are in units of `time_base`; it is held back until it can be interleaved. Answers
-    /// with how much later it had to be made (microseconds, mostly 0), because the one before it in its stream was not
-    /// earlier: no container takes times that go back.
+    /// Writes a packet whose times are in units of `time_base`; FFmpeg buffers it for interleaving. Decoding times that do
+    /// not increase are made later; returns by how many microseconds (mostly 0).
     ///
     /// # Errors
     /// When writing fails.
     pub fn write(&mut self, mut packet: Packet, stream: OutputStream, time_base: Rational) -> Result<i64, Error> {
         if self.interrupt.is_some()
             && let Some(time) = packet.dts().map(|time| rescale(time, time_base, super::microseconds()))
-            && time < *self.begin.get_or_insert(time)
+            && time < *self.first_dts.get_or_insert(time)
         {
-            // Sound that comes late, from before the first picture. FLV's muxer would refuse it, and all after it.
+            // Late audio from before the first picture. The FLV muxer would refuse it, and all packets after it.
             return Ok(0);
         }
         packet.set_stream(stream.0);
-        // SAFETY: the header is written, and the stream is one of ours. FFmpeg takes the packet's references.
+        // SAFETY: the header is written, and the stream is this output's. FFmpeg takes the packet's references.
         unsafe {
             let to = &**(*self.ptr).streams.add(stream.0);
             packet.rescale(time_base, to.time_base.into());
             (*packet.as_mut_ptr()).pos = -1;
-            // Captions and data may share a moment in any container.
-            let kind = (*to.codecpar).codec_type;
-            let in_turn = matches!(kind, ffi::AVMediaType::AVMEDIA_TYPE_VIDEO | ffi::AVMediaType::AVMEDIA_TYPE_AUDIO);
-            let apart = i64::from(in_turn && !self.container.takes_equal_times());
-            let delay = self.times[stream.0].map_or(0, |last| packet.delay_to(last.saturating_add(apart)));
-            self.times[stream.0] = packet.dts().or(self.times[stream.0]);
+            // Equal times of subtitles and data are valid in any container.
+            let kind = MediaType::from((*to.codecpar).codec_type);
+            let is_strict = matches!(kind, MediaType::Video | MediaType::Audio);
+            let least_step = i64::from(is_strict && !self.container.allows_equal_times());
+            let last = self.last_dts[stream.0];
+            let delay = last.map_or(0, |last| packet.delay_to(last.saturating_add(least_step)));
+            self.last_dts[stream.0] = packet.dts().or(last);
             let delay = rescale(delay, to.time_base.into(), super::microseconds());
             check(ffi::av_interleaved_write_frame(self.ptr, packet.as_mut_ptr()))?;
             check(self.failed.load(Ordering::Relaxed))?;
-            // RTSP's muxer does not say that a write was cut short.
+            // The RTSP muxer does not report an interrupted write.
             match &self.interrupt {
                 Some(interrupt) if interrupt.is_due() => Err(Error::Exit),
                 _ => Ok(delay),
@@ -364,10 +365,10 @@ impl Muxer {
         }
     }
 
-    /// Writes what is held back and the end of the file.
+    /// Writes the buffered packets and the trailer, and closes the file.
     ///
     /// # Errors
-    /// When writing failed, now or before without having been reported.
+    /// When writing fails, or an earlier write failed without a report.
     pub fn finish(mut self) -> Result<(), Error> {
         // SAFETY: the header is written; the file is closed once, here or in `drop`.
         unsafe {
@@ -381,11 +382,11 @@ impl Muxer {
         }
     }
 
-    /// Adds the stream that an encoder makes out of `original`, with times in units of `time_base`.
+    /// Adds a stream for the packets of an encoder, with times in units of `time_base`.
     ///
     /// # Safety
     /// `encoder` is open.
-    unsafe fn add_made(
+    unsafe fn add_from_encoder(
         &mut self,
         encoder: *const ffi::AVCodecContext,
         time_base: Rational,
@@ -409,8 +410,8 @@ impl Muxer {
         if stream.is_null() {
             return Err(OUT_OF_MEMORY);
         }
-        self.times.push(None);
-        // SAFETY: just made.
+        self.last_dts.push(None);
+        // SAFETY: the stream is new.
         Ok((stream, OutputStream(unsafe { (*stream).index } as usize)))
     }
 
@@ -418,7 +419,7 @@ impl Muxer {
         if !self.container.needs_file() {
             return Ok(0);
         }
-        // SAFETY: opened in `create`; the pointer is null afterwards, which a second call takes for closed.
+        // SAFETY: opened in `open`; afterwards the pointer is null, which a second call ignores.
         check(unsafe { ffi::avio_closep(&mut (*self.ptr).pb) })
     }
 }
@@ -426,13 +427,13 @@ impl Muxer {
 impl Drop for Muxer {
     fn drop(&mut self) {
         if self.interrupt.is_some() && self.header_written && !self.container.needs_file() {
-            // A muxer that has connected by itself disconnects with its trailer.
+            // A muxer that opens its own connection closes it when it writes the trailer.
             // SAFETY: the header is written, the trailer is not.
             unsafe { ffi::av_write_trailer(self.ptr) };
         }
-        // An output that was given up: the reason has been reported.
+        // After a failure, which has been reported, closing may fail again.
         let _ = self.close();
-        // SAFETY: allocated in `create`, freed nowhere else.
+        // SAFETY: allocated in `open`, freed nowhere else.
         unsafe { ffi::avformat_free_context(self.ptr) };
     }
 }

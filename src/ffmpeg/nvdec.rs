@@ -1,38 +1,34 @@
-//! Decoding by NVDEC, the decoder of a GPU: the device, the decoders that can use it, and how they are set up. What
-//! becomes of its pictures is in `surface`.
+//! Decoding by NVDEC, the video decoder of an NVIDIA GPU: opens the device, finds the decoders that can use it, and sets
+//! them up. `surface` converts the decoded surfaces.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::decoder_buffers::DecoderBuffers;
-use super::{Error, Picture, RawFormat, c_string, check, surface};
+use super::{Error, OUT_OF_MEMORY, Picture, RawFormat, c_string, check, surface};
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::ffi::{self, AVPixelFormat::*};
 use std::ffi::c_int;
 use std::ptr;
 
-/// Threads of a decoder on NVDEC: enough that it always has a picture to work on. Each holds a surface, of which there
-/// are 32.
-pub(super) const THREADS: c_int = 4;
-
-/// What FFmpeg answers when there is no memory.
-pub(super) const NO_MEMORY: Error = super::OUT_OF_MEMORY;
+/// Threads of a decoder on NVDEC: enough to keep it busy. Each holds one of its 32 surfaces.
+const THREADS: c_int = 4;
 
 /// A GPU to decode on.
 pub(super) struct Nvdec {
     device: *mut ffi::AVBufferRef,
 }
 
-// SAFETY: the count is atomic, and FFmpeg makes the context current on whatever thread uses it.
+// SAFETY: the reference count is atomic, and FFmpeg makes the CUDA context current on each thread that uses it.
 unsafe impl Send for Nvdec {}
 
 impl Nvdec {
-    /// The GPU with this index. Where equalization runs on the same one, both share its primary context, unless that
-    /// was made in a way that FFmpeg does not take.
+    /// Opens the GPU with this index, in its primary context, which equalization on the same GPU shares. If FFmpeg does not
+    /// accept the flags of that context, it makes one of its own.
     pub fn open(gpu: usize) -> Result<Self, Error> {
         let name = c_string(&gpu.to_string());
         let kind = ffi::AVHWDeviceType::AV_HWDEVICE_TYPE_CUDA;
         let open = |flags| {
             let mut device = ptr::null_mut();
-            // SAFETY: room for the answer, and a NUL-terminated name.
+            // SAFETY: a valid pointer for the result, and a NUL-terminated name.
             check(unsafe { ffi::av_hwdevice_ctx_create(&mut device, kind, name.as_ptr(), ptr::null_mut(), flags) })?;
             Ok(Nvdec { device })
         };
@@ -43,23 +39,23 @@ impl Nvdec {
     pub fn decoder(codec: Id) -> Option<*const ffi::AVCodec> {
         let mut state = ptr::null_mut();
         let id = codec.into();
-        // SAFETY: walks constants; the list ends with null.
+        // SAFETY: iterates over constants; the list ends with null.
         let mut all = std::iter::from_fn(|| unsafe { ffi::av_codec_iterate(&mut state).as_ref() });
         // SAFETY: as above.
         let decodes = |codec: &&ffi::AVCodec| codec.id == id && unsafe { ffi::av_codec_is_decoder(*codec) != 0 };
         all.find(|codec| decodes(codec) && takes_cuda(codec)).map(ptr::from_ref)
     }
 
-    /// Sets a context up to decode here.
+    /// Sets a codec context up to decode on this GPU.
     ///
     /// # Safety
     /// The context is valid, is not open yet, and is for a codec from [`decoder`](Nvdec::decoder).
     pub unsafe fn set_up(&self, context: *mut ffi::AVCodecContext) -> Result<(), Error> {
-        // SAFETY: by the caller's promise; the context takes a reference of its own.
+        // SAFETY: by the caller's promise; the context gets its own reference.
         unsafe {
             (*context).hw_device_ctx = ffi::av_buffer_ref(self.device);
             if (*context).hw_device_ctx.is_null() {
-                return Err(NO_MEMORY);
+                return Err(OUT_OF_MEMORY);
             }
             (*context).get_format = Some(prefer_cuda);
             (*context).thread_count = THREADS;
@@ -67,29 +63,29 @@ impl Nvdec {
         Ok(())
     }
 
-    /// Has it decoded this picture?
-    pub fn gave(picture: &Picture) -> bool {
+    /// Did NVDEC decode this picture?
+    pub fn decoded(picture: &Picture) -> bool {
         picture.format().0 == AV_PIX_FMT_CUDA && !picture.get().hw_frames_ctx.is_null()
     }
 
-    /// Takes a picture out of NVDEC's memory that it [`gave`](Nvdec::gave). `format` is what a decoder on the CPU would
-    /// give; `None` when what NVDEC gives in its place is not known here.
+    /// Converts a surface that NVDEC has [decoded](Nvdec::decoded) to `format`, the pixel format of a decoder on the CPU.
+    /// `None` when the conversion from the surface's format is not supported.
     ///
     /// # Errors
-    /// When there is no memory for it, or the GPU fails.
-    pub fn take_out(
+    /// When memory runs out, or the GPU fails.
+    pub fn convert(
         &self,
         surface: &mut Picture,
         format: RawFormat,
         buffers: &DecoderBuffers,
     ) -> Result<Option<Picture>, Error> {
-        // SAFETY: NVDEC has decoded it in this context, where what it still does to it is enqueued on this stream.
-        unsafe { surface::take_out(surface, self.place(), format, buffers) }
+        // SAFETY: NVDEC has decoded the surface in this context, and its remaining work is enqueued on this stream.
+        unsafe { surface::convert(surface, self.handles(), format, buffers) }
     }
 
-    /// The handles of the context and of the stream that FFmpeg decodes in.
-    fn place(&self) -> (usize, usize) {
-        // SAFETY: the device is one of CUDA's, whose context has this structure.
+    /// The handles of the CUDA context and the CUDA stream that FFmpeg decodes in.
+    fn handles(&self) -> (usize, usize) {
+        // SAFETY: a CUDA device, whose context has this structure.
         unsafe {
             let device = (*self.device).data.cast::<ffi::AVHWDeviceContext>();
             let cuda = (*device).hwctx.cast::<ffi::AVCUDADeviceContext>();
@@ -100,12 +96,12 @@ impl Nvdec {
 
 impl Drop for Nvdec {
     fn drop(&mut self) {
-        // SAFETY: taken in `open`, given back nowhere else.
+        // SAFETY: made in `open`, released nowhere else.
         unsafe { ffi::av_buffer_unref(&mut self.device) };
     }
 }
 
-/// Can this decoder give pictures on an NVIDIA GPU?
+/// Can this decoder decode on an NVIDIA GPU?
 fn takes_cuda(codec: &ffi::AVCodec) -> bool {
     let by_device = ffi::AV_CODEC_HW_CONFIG_METHOD_HW_DEVICE_CTX as c_int;
     // SAFETY: the list ends with null.
@@ -113,21 +109,22 @@ fn takes_cuda(codec: &ffi::AVCodec) -> bool {
     configurations.any(|config| config.pix_fmt == AV_PIX_FMT_CUDA && config.methods & by_device != 0)
 }
 
-/// FFmpeg's question in which of these formats to decode: on the GPU, if that is among them.
+/// The callback `AVCodecContext::get_format`, which chooses among the formats that the decoder offers: the GPU's if it is
+/// one of them.
 unsafe extern "C" fn prefer_cuda(
     context: *mut ffi::AVCodecContext,
     formats: *const ffi::AVPixelFormat,
 ) -> ffi::AVPixelFormat {
-    let mut place = formats;
+    let mut format = formats;
     // SAFETY: FFmpeg's list ends with NONE.
     unsafe {
-        while *place != AV_PIX_FMT_NONE {
-            if *place == AV_PIX_FMT_CUDA {
+        while *format != AV_PIX_FMT_NONE {
+            if *format == AV_PIX_FMT_CUDA {
                 return AV_PIX_FMT_CUDA;
             }
-            place = place.add(1);
+            format = format.add(1);
         }
-        // It is not, or the GPU cannot do it after all.
+        // The GPU cannot decode this video.
         ffi::avcodec_default_get_format(context, formats)
     }
 }

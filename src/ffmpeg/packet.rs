@@ -1,16 +1,15 @@
-//! AVPacket: what comes between a demuxer and a muxer.
+//! AVPacket: a packet of compressed data between demuxer and decoder, or encoder and muxer.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::decoder_buffers::lend;
+use super::decoder_buffers::into_buffer_ref;
 use super::{Error, check};
 use crate::frame::Buffer;
 use ffmpeg_next::{Rational, ffi};
 
-/// A packet of any stream, reference-counted. Its bytes live as long as it does, whatever becomes of the input that it
-/// was read from.
+/// A packet of any stream. Its bytes are reference-counted, and may outlive the input.
 pub struct Packet {
     ptr: *mut ffi::AVPacket,
-    /// Whether its bytes lie in memory that a pool has pinned.
+    /// Whether its bytes are in pinned memory.
     pinned: bool,
 }
 
@@ -25,10 +24,10 @@ impl Packet {
         Packet { ptr, pinned: false }
     }
 
-    /// The same packet, its bytes copied into `buffer`, which has to have [`Packet::room`] bytes.
+    /// A copy of the packet in `buffer`, which must have [`Packet::padded_len`] bytes.
     ///
     /// # Errors
-    /// When there is no memory for its properties.
+    /// When memory runs out.
     pub(super) fn copied_into(&self, mut buffer: Box<dyn Buffer>) -> Result<Packet, Error> {
         let mut copy = Packet::new();
         // SAFETY: both packets are valid.
@@ -37,22 +36,22 @@ impl Packet {
         bytes.copy_from_slice(self.data());
         padding[..ffi::AV_INPUT_BUFFER_PADDING_SIZE as usize].fill(0);
         copy.pinned = buffer.is_pinned();
-        let reference = lend(buffer).ok_or(super::OUT_OF_MEMORY)?;
+        let reference = into_buffer_ref(buffer).ok_or(super::OUT_OF_MEMORY)?;
         let len = self.get().size;
         let packet = copy.get_mut();
         packet.buf = reference;
-        // SAFETY: a buffer that was just made.
+        // SAFETY: the reference is new and valid.
         packet.data = unsafe { (*reference).data };
         packet.size = len;
         Ok(copy)
     }
 
-    /// Bytes of memory that a copy takes: FFmpeg reads a little past the end.
-    pub(super) fn room(&self) -> usize {
+    /// Its size in bytes with padding: FFmpeg reads a little past the end.
+    pub(super) fn padded_len(&self) -> usize {
         self.len() + ffi::AV_INPUT_BUFFER_PADDING_SIZE as usize
     }
 
-    /// Where its bytes begin, if they lie in memory that a pool has pinned.
+    /// The address of its bytes, if they are in pinned memory.
     pub(super) fn pinned(&self) -> Option<*const u8> {
         self.pinned.then(|| self.get().data.cast_const())
     }
@@ -77,17 +76,17 @@ impl Packet {
         unsafe { &mut *self.ptr }
     }
 
-    /// The stream it belongs to.
+    /// The index of its stream.
     pub fn stream(&self) -> usize {
         self.get().stream_index as usize
     }
 
-    /// Makes it belong to another stream.
+    /// Assigns it to another stream.
     pub fn set_stream(&mut self, index: usize) {
         self.get_mut().stream_index = index as i32;
     }
 
-    /// When it is shown, or else when it is decoded, in its stream's time base.
+    /// Its presentation time, or else its decoding time, in its stream's time base.
     pub fn time(&self) -> Option<i64> {
         let known = |time: i64| (time != ffi::AV_NOPTS_VALUE).then_some(time);
         known(self.get().pts).or(known(self.get().dts))
@@ -103,22 +102,22 @@ impl Packet {
         (self.get().dts != ffi::AV_NOPTS_VALUE).then_some(self.get().dts)
     }
 
-    /// How long it lasts in its stream's time base, 0 when unknown.
+    /// Its duration in its stream's time base, 0 when unknown.
     pub fn duration(&self) -> i64 {
         self.get().duration
     }
 
-    /// Says how long it lasts.
+    /// Sets its duration.
     pub fn set_duration(&mut self, duration: i64) {
         self.get_mut().duration = duration;
     }
 
-    /// Does decoding start here?
+    /// Is it a key frame?
     pub fn is_key(&self) -> bool {
         self.get().flags & ffi::AV_PKT_FLAG_KEY != 0
     }
 
-    /// Did the demuxer find it damaged?
+    /// Did the demuxer mark it as corrupt?
     pub fn is_corrupt(&self) -> bool {
         self.get().flags & ffi::AV_PKT_FLAG_CORRUPT != 0
     }
@@ -129,7 +128,7 @@ impl Packet {
         if packet.data.is_null() {
             return &[];
         }
-        // SAFETY: a packet holds `size` bytes at `data` for as long as it lives, and nothing changes them.
+        // SAFETY: a packet has `size` bytes at `data` for as long as it lives, and nothing writes to them.
         unsafe { std::slice::from_raw_parts(packet.data, self.len()) }
     }
 
@@ -143,12 +142,12 @@ impl Packet {
         self.len() == 0
     }
 
-    /// Does the input's edit list hide it? Decoders need it for what follows, but it is not shown or heard.
+    /// Does the input's edit list hide it? Decoders need it for later packets, but its own output is not presented.
     pub fn is_hidden(&self) -> bool {
         self.get().flags & ffi::AV_PKT_FLAG_DISCARD != 0
     }
 
-    /// Moves it in time.
+    /// Adds `by` to its times.
     pub fn shift(&mut self, by: i64) {
         let packet = self.get_mut();
         for time in [&mut packet.pts, &mut packet.dts] {
@@ -158,8 +157,8 @@ impl Packet {
         }
     }
 
-    /// Makes it be decoded, and shown, no earlier than `time`, in its stream's time base. Answers with how much later that
-    /// is.
+    /// Makes its decoding and its presentation time no earlier than `time`, in its stream's time base. Returns by how much the
+    /// decoding time has changed.
     pub fn delay_to(&mut self, time: i64) -> i64 {
         let packet = self.get_mut();
         if packet.dts == ffi::AV_NOPTS_VALUE || packet.dts >= time {
@@ -173,7 +172,7 @@ impl Packet {
         delay
     }
 
-    /// Expresses its times in another time base.
+    /// Converts its times to another time base.
     pub fn rescale(&mut self, from: Rational, to: Rational) {
         // SAFETY: the packet is valid.
         unsafe { ffi::av_packet_rescale_ts(self.ptr, from.into(), to.into()) };
@@ -181,11 +180,11 @@ impl Packet {
 }
 
 impl Clone for Packet {
-    /// Another packet of the same bytes, which are shared.
+    /// A packet that shares the bytes.
     fn clone(&self) -> Self {
         let mut packet = Packet::new();
         packet.pinned = self.pinned;
-        // SAFETY: both packets are valid; a failure leaves an empty one.
+        // SAFETY: both packets are valid; after a failure, the new one is empty.
         unsafe { ffi::av_packet_ref(packet.ptr, self.ptr) };
         packet
     }
@@ -218,7 +217,7 @@ mod tests {
     use std::ops::{Deref, DerefMut};
     use std::sync::Arc;
 
-    /// Memory that says that it is pinned, as a GPU's is.
+    /// Memory that reports itself as pinned.
     struct Pinned(HostBuffer);
 
     impl Deref for Pinned {
@@ -265,7 +264,7 @@ mod tests {
             (*lent.as_mut_ptr()).size = driver.len() as i32;
             (*lent.as_mut_ptr()).pts = 5;
         }
-        let copy = lent.copied_into(Box::new(Pinned(HostPool::default().take(lent.room())))).unwrap();
+        let copy = lent.copied_into(Box::new(Pinned(HostPool::default().take(lent.padded_len())))).unwrap();
         drop(lent);
         driver.fill(0);
         drop(driver);

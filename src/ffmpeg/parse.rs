@@ -1,51 +1,51 @@
-//! Times, rates, numbers, sizes and timecodes, written as FFmpeg's options take them.
+//! Parsers for times, rates, numbers, sizes and timecodes in the syntax of FFmpeg's options.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::{Rational, c_string, check, text};
 use ffmpeg_next::ffi;
 
-/// Microseconds, from a time written as FFmpeg's options take it (`90`, `1:30`, `00:01:30.5`, `500ms`).
+/// Parses a time (`90`, `1:30`, `00:01:30.5`, `500ms`) to microseconds.
 pub fn parse_time(time: &str) -> Option<i64> {
     let mut microseconds = 0;
-    // SAFETY: a NUL-terminated text and room for the answer.
+    // SAFETY: a NUL-terminated text and a valid pointer for the result.
     let parsed = unsafe { ffi::av_parse_time(&mut microseconds, c_string(time).as_ptr(), 1) };
     (parsed >= 0).then_some(microseconds)
 }
 
-/// Frames a second, as FFmpeg's options take them (`30000/1001`, `29.97`, `ntsc`).
+/// Parses a frame rate (`30000/1001`, `29.97`, `ntsc`) to frames a second.
 pub fn parse_rate(rate: &str) -> Option<Rational> {
     let mut parsed = Rational::new(0, 1).into();
-    // SAFETY: a NUL-terminated text and room for the answer.
+    // SAFETY: a NUL-terminated text and a valid pointer for the result.
     let result = unsafe { ffi::av_parse_video_rate(&mut parsed, c_string(rate).as_ptr()) };
     (result >= 0).then(|| parsed.into())
 }
 
-/// A number with the suffixes that FFmpeg's options take (`5M`, `800k`, `1.5Mi`).
+/// Parses a number with a suffix (`5M`, `800k`, `1.5Mi`).
 pub fn parse_number(number: &str) -> Option<f64> {
     let number = c_string(number);
     let mut end = std::ptr::null_mut();
-    // SAFETY: a NUL-terminated text; where reading ended is within it.
+    // SAFETY: a NUL-terminated text, which `end` then points into.
     let (parsed, rest) = unsafe { (ffi::av_strtod(number.as_ptr(), &mut end), text(end)) };
     (rest.is_empty() && !number.is_empty() && parsed.is_finite()).then_some(parsed)
 }
 
 /// The timecode that is `frames` frames after `timecode` (`01:00:00:00`; drop-frame with a semicolon) at this rate.
 pub fn later_timecode(timecode: &str, rate: Rational, frames: i32) -> Option<String> {
-    let mut room = [0; ffi::AV_TIMECODE_STR_SIZE as usize];
-    // SAFETY: a timecode to fill in, a NUL-terminated text, and as much room as FFmpeg says that it takes at most.
+    let mut buffer = [0; ffi::AV_TIMECODE_STR_SIZE as usize];
+    // SAFETY: a timecode to fill in, a NUL-terminated text, and a buffer of the length that FFmpeg requires.
     unsafe {
         let mut parsed: ffi::AVTimecode = std::mem::zeroed();
         let from = c_string(timecode);
         check(ffi::av_timecode_init_from_string(&mut parsed, rate.into(), from.as_ptr(), std::ptr::null_mut())).ok()?;
         parsed.flags |= ffi::AVTimecodeFlag::AV_TIMECODE_FLAG_24HOURSMAX as u32;
-        Some(text(ffi::av_timecode_make_string(&parsed, room.as_mut_ptr(), frames)))
+        Some(text(ffi::av_timecode_make_string(&parsed, buffer.as_mut_ptr(), frames)))
     }
 }
 
-/// Pixels in a row and rows, as FFmpeg's options take them (`1920x1080`, `hd1080`).
+/// Parses a size (`1920x1080`, `hd1080`) to pixels in a row and rows.
 pub fn parse_size(size: &str) -> Option<(usize, usize)> {
     let (mut width, mut height) = (0, 0);
-    // SAFETY: a NUL-terminated text and room for the answers.
+    // SAFETY: a NUL-terminated text and valid pointers for the results.
     let result = unsafe { ffi::av_parse_video_size(&mut width, &mut height, c_string(size).as_ptr()) };
     (result >= 0).then_some((width as usize, height as usize))
 }

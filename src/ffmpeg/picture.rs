@@ -1,39 +1,39 @@
-//! AVFrame: pixels, and all that is known of them.
+//! AVFrame: a decoded picture with its properties.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::colour::{Colour, Siting, tag};
+use super::colour::{Colour, range_tag};
 use super::raw_format::RawFormat;
-use super::{Error, check};
+use super::{ChromaLocation, Error, check};
 use crate::frame::{Memory, OnDevice, PixelFormat, Range};
 use ffmpeg_next::ffi;
 use std::sync::Arc;
 
-/// What is known of pictures that no decoder describes.
+/// Properties of raw pictures, which no decoder describes.
 #[derive(Clone, Copy, Debug)]
-pub struct Properties {
+pub struct PictureProperties {
     /// Pixel format.
     pub format: PixelFormat,
-    /// Which codes are picture, if that is known.
+    /// Range of the codes, if known.
     pub range: Option<Range>,
-    /// Where chroma lies, if known.
-    pub siting: Option<Siting>,
-    /// `Some(top field first?)` when a picture holds two fields.
+    /// Where the chroma samples of 4:2:0 are between the luma samples.
+    pub chroma_location: ChromaLocation,
+    /// `Some(top field first?)` for interlaced pictures.
     pub interlaced: Option<bool>,
     /// Width to height of a pixel, if known.
     pub sample_aspect_ratio: Option<ffmpeg_next::Rational>,
 }
 
-/// An AVFrame: pixels, and all that is known of them.
+/// A picture: an AVFrame with samples and properties.
 pub struct Picture {
     ptr: *mut ffi::AVFrame,
-    /// The memory of its first plane, if that is a GPU's. The plane's pointer is then an address of the GPU, which FFmpeg
-    /// only does arithmetic with: whatever reads samples asks [`Picture::samples`].
-    luma: Option<Arc<dyn Memory>>,
+    /// The memory of its first plane, if that is on a GPU. The plane's pointer is then a GPU address, which must not be
+    /// dereferenced: code that reads samples calls [`Picture::samples`].
+    device_luma: Option<Arc<dyn Memory>>,
 }
 
 // SAFETY: an AVFrame is plain data and atomically counted references; nothing ties it to a thread.
 unsafe impl Send for Picture {}
-// SAFETY: as above; what writes to the AVFrame or to its samples takes the Picture by `&mut`, or owns it.
+// SAFETY: as above; writing to the AVFrame or its samples requires `&mut Picture`.
 unsafe impl Sync for Picture {}
 
 impl Picture {
@@ -41,7 +41,7 @@ impl Picture {
         // SAFETY: no precondition.
         let ptr = unsafe { ffi::av_frame_alloc() };
         assert!(!ptr.is_null(), "out of memory");
-        Picture { ptr, luma: None }
+        Picture { ptr, device_luma: None }
     }
 
     /// A picture without memory.
@@ -54,20 +54,25 @@ impl Picture {
         picture
     }
 
-    /// Has its first plane lie in this memory of a GPU, with `line_bytes` from one row to the next.
-    pub(super) fn put_luma(&mut self, memory: Arc<dyn Memory>, OnDevice { address, .. }: OnDevice, line_bytes: i32) {
+    /// Sets its first plane to this GPU memory, with `line_bytes` from one row to the next.
+    pub(super) fn set_device_luma(
+        &mut self,
+        memory: Arc<dyn Memory>,
+        OnDevice { address, .. }: OnDevice,
+        line_bytes: i32,
+    ) {
         let frame = self.get_mut();
         frame.data[0] = std::ptr::without_provenance_mut(address as usize);
         frame.linesize[0] = line_bytes;
-        self.luma = Some(memory);
+        self.device_luma = Some(memory);
     }
 
-    /// The memory of a GPU that its first plane lies in, if it does.
-    pub(super) fn luma_on_device(&self) -> Option<&Arc<dyn Memory>> {
-        self.luma.as_ref()
+    /// The GPU memory of its first plane, if it is on a GPU.
+    pub(super) fn device_luma(&self) -> Option<&Arc<dyn Memory>> {
+        self.device_luma.as_ref()
     }
 
-    /// Says that its first buffer is pinned, if that is the one that begins here.
+    /// Marks its first buffer as pinned memory, if that buffer starts at this address.
     pub(super) fn mark_pinned(&mut self, start: *const u8) {
         let frame = self.get_mut();
         // SAFETY: a picture's buffers are null or valid.
@@ -77,7 +82,7 @@ impl Picture {
         }
     }
 
-    /// A picture with memory of its own, its pixels unspecified.
+    /// An uninitialized picture with memory of its own.
     pub(super) fn allocate(format: RawFormat, size: (usize, usize)) -> Result<Self, Error> {
         let picture = Picture::empty(format, size);
         // SAFETY: the frame is valid, and empty.
@@ -85,18 +90,13 @@ impl Picture {
         Ok(picture)
     }
 
-    /// A picture without pixels that says this of others, for [`attachment`](crate::frame::Frame::attachment).
-    pub fn described(properties: &Properties) -> Self {
+    /// A picture without samples that holds these properties, for [`attachment`](crate::frame::Frame::attachment).
+    pub fn described(properties: &PictureProperties) -> Self {
         let mut picture = Picture::new();
         let frame = picture.get_mut();
         frame.format = RawFormat::from(properties.format).0 as i32;
-        frame.color_range = properties.range.map_or(ffi::AVColorRange::AVCOL_RANGE_UNSPECIFIED, tag);
-        frame.chroma_location = match properties.siting {
-            None => ffi::AVChromaLocation::AVCHROMA_LOC_UNSPECIFIED,
-            Some(Siting::Left) => ffi::AVChromaLocation::AVCHROMA_LOC_LEFT,
-            Some(Siting::Center) => ffi::AVChromaLocation::AVCHROMA_LOC_CENTER,
-            Some(Siting::TopLeft) => ffi::AVChromaLocation::AVCHROMA_LOC_TOPLEFT,
-        };
+        frame.color_range = properties.range.map_or(ffi::AVColorRange::AVCOL_RANGE_UNSPECIFIED, range_tag);
+        frame.chroma_location = properties.chroma_location.into();
         if let Some(ratio) = properties.sample_aspect_ratio {
             frame.sample_aspect_ratio = ratio.into();
         }
@@ -117,23 +117,23 @@ impl Picture {
         picture
     }
 
-    /// Where a plane begins, for those who want to know whether it has been copied.
+    /// The address of a plane, for checks that it was not copied.
     pub fn address(&self, plane: usize) -> *const u8 {
         self.get().data[plane]
     }
 
-    /// The AVFrame, for functions of FFmpeg's that read its samples.
+    /// The AVFrame, for FFmpeg functions that read its samples.
     ///
     /// # Errors
-    /// `EINVAL` when the host's memory does not hold its samples: some lie on a GPU, or it only describes other pictures.
+    /// `EINVAL` when its samples are not in host memory: some are on a GPU, or it holds only properties.
     pub(super) fn samples(&self) -> Result<&ffi::AVFrame, Error> {
         let frame = self.get();
-        // SAFETY: any number will do; it answers with a negative one to what is no format.
+        // SAFETY: valid for any number; the result is negative for an unknown format.
         let planes = unsafe { ffi::av_pix_fmt_count_planes(self.format().0) };
         let planes = usize::try_from(planes).ok().filter(|&planes| planes > 0);
-        let on_host = self.luma.is_none() && frame.hw_frames_ctx.is_null();
-        let held = planes.is_some_and(|planes| frame.data[..planes].iter().all(|plane| !plane.is_null()));
-        if on_host && held { Ok(frame) } else { Err(Error::Other { errno: libc::EINVAL }) }
+        let on_host = self.device_luma.is_none() && frame.hw_frames_ctx.is_null();
+        let has_planes = planes.is_some_and(|planes| frame.data[..planes].iter().all(|plane| !plane.is_null()));
+        if on_host && has_planes { Ok(frame) } else { Err(Error::Other { errno: libc::EINVAL }) }
     }
 
     /// The AVFrame, to be read.
@@ -167,7 +167,7 @@ impl Picture {
         (self.get().width as usize, self.get().height as usize)
     }
 
-    /// How its numbers become colours.
+    /// Its colour properties.
     pub fn colour(&self) -> Colour {
         let frame = self.get();
         Colour {
@@ -179,7 +179,7 @@ impl Picture {
         }
     }
 
-    /// Says how its numbers become colours.
+    /// Sets its colour properties. The samples stay.
     pub fn set_colour(&mut self, colour: Colour) {
         let frame = self.get_mut();
         frame.color_range = colour.range;
@@ -189,15 +189,15 @@ impl Picture {
         frame.chroma_location = colour.chroma_location;
     }
 
-    /// Are all its codes picture, from black at 0?
+    /// Has it full range?
     pub fn is_full_range(&self) -> bool {
         self.colour().is_full_range(self.format())
     }
 
-    /// Calls its pixel format by another name that stores samples the same way (`yuvj420p` for `yuv420p`).
+    /// Changes its pixel format to another one with the same layout of samples (`yuvj420p` for `yuv420p`).
     ///
     /// # Panics
-    /// When that stores them another way.
+    /// When the layout differs.
     pub fn rename(&mut self, format: RawFormat) {
         if format != self.format() {
             assert!(
@@ -208,25 +208,25 @@ impl Picture {
         }
     }
 
-    /// When it is shown, as best as FFmpeg can tell, in its stream's time base.
+    /// Its presentation time, as FFmpeg estimates it, in its stream's time base.
     pub fn time(&self) -> Option<i64> {
         let known = |time: i64| (time != ffi::AV_NOPTS_VALUE).then_some(time);
         known(self.get().best_effort_timestamp).or(known(self.get().pts))
     }
 
-    /// Says when it is shown.
+    /// Sets its presentation time.
     pub fn set_time(&mut self, time: Option<i64>) {
         let time = time.unwrap_or(ffi::AV_NOPTS_VALUE);
         self.get_mut().pts = time;
         self.get_mut().best_effort_timestamp = time;
     }
 
-    /// Asks the encoder to make it a key frame.
+    /// Requests that the encoder makes it a key frame.
     pub fn make_key(&mut self) {
         self.get_mut().pict_type = ffi::AVPictureType::AV_PICTURE_TYPE_I;
     }
 
-    /// How long it is shown in its stream's time base, 0 when unknown.
+    /// Its duration in its stream's time base, 0 when unknown.
     pub fn duration(&self) -> i64 {
         #[cfg(not(ffmpeg_6_0))]
         return self.get().pkt_duration;
@@ -234,7 +234,7 @@ impl Picture {
         return self.get().duration;
     }
 
-    /// Says how long it is shown.
+    /// Sets its duration.
     pub fn set_duration(&mut self, duration: i64) {
         #[cfg(not(ffmpeg_6_0))]
         {
@@ -246,12 +246,12 @@ impl Picture {
         }
     }
 
-    /// Does the decoder say that something in it is missing or wrong?
+    /// Did the decoder mark it as damaged?
     pub fn is_damaged(&self) -> bool {
         self.get().decode_error_flags != 0 || self.get().flags & ffi::AV_FRAME_FLAG_CORRUPT != 0
     }
 
-    /// `Some(top field first?)` when its two fields were taken at different times.
+    /// `Some(top field first?)` when it is interlaced.
     pub fn interlaced(&self) -> Option<bool> {
         let frame = self.get();
         #[cfg(not(ffmpeg_6_1))]
@@ -261,7 +261,7 @@ impl Picture {
             .then_some(frame.flags & ffi::AV_FRAME_FLAG_TOP_FIELD_FIRST as i32 != 0);
     }
 
-    /// Forgets that its two fields were taken at different times.
+    /// Marks it as progressive.
     pub(super) fn set_progressive(&mut self) {
         let frame = self.get_mut();
         #[cfg(not(ffmpeg_6_1))]
@@ -280,12 +280,12 @@ impl Picture {
         (ratio.num > 0 && ratio.den > 0).then(|| ratio.into())
     }
 
-    /// Says how wide a pixel is for its height.
+    /// Sets the width to height of a pixel.
     pub(super) fn set_sample_aspect_ratio(&mut self, ratio: ffmpeg_next::Rational) {
         self.get_mut().sample_aspect_ratio = ratio.into();
     }
 
-    /// All that is known of `other` but its pixels: times, colours, side data.
+    /// Copies the properties of `other` (times, colour properties, side data), but not its samples.
     pub(super) fn copy_properties(&mut self, other: &Picture) -> Result<(), Error> {
         // SAFETY: both frames are valid.
         check(unsafe { ffi::av_frame_copy_props(self.ptr, other.ptr) })?;

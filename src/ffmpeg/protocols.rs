@@ -1,36 +1,36 @@
-//! Which protocols an input may open: a playlist, or a file that points to others, must not reach what its kind has no
-//! business with. Network streams never read local files, local files never reach the network, and a pipe opens nothing.
+//! The protocols that an input may open. A playlist, or a file that refers to others, must not open just anything: network
+//! streams may not read local files, local files may not use the network, and a pipe may open neither.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::{Error, c_string, text};
 use ffmpeg_next::ffi;
 
-/// What a local file may open.
+/// The protocols that a local file may open.
 const LOCAL: &str = "file,crypto,data";
 
-/// What the bytes of a pipe may open: decryption and data within the text itself.
+/// The protocols that an input from a pipe may open: decryption and data URLs.
 const PIPE: &str = "crypto,data";
 
-/// What an input from the network may open, beside its own protocol.
+/// The protocols that an input from the network may open, beside its own.
 const NETWORK: &str = "http,https,httpproxy,tls,tcp,udp,udplite,rtp,srtp,srt,rtmp,rtmpe,rtmps,rtmpt,rtmpte,rtmpts,\
     ffrtmpcrypt,ffrtmphttp,crypto,data";
 
-/// Protocols whose URLs hold another URL behind their name.
+/// Protocols whose URLs contain another URL after the name.
 const WRAPPERS: [&str; 6] = ["async", "cache", "concat", "concatf", "crypto", "subfile"];
 
-/// Demuxers whose input names other files and servers.
+/// Demuxers whose input refers to other files and servers.
 const PLAYLISTS: [&str; 8] = ["hls", "dash", "concat", "imf", "sdp", "rtsp", "rtp", "sap"];
 
 /// Why an input does not open.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// FFmpeg's answer.
+    /// An error of FFmpeg.
     #[error(transparent)]
     Ffmpeg(#[from] Error),
-    /// A playlist came through a pipe. The name of its demuxer.
+    /// The input is a playlist from a pipe. Holds the name of its demuxer.
     #[error("a playlist ({0}), which names other files: not read from a pipe (give its file or URL, or -f {0})")]
     Playlist(String),
-    /// The input names a place of a protocol that it may not use.
+    /// The input refers to a URL of a protocol that it may not open.
     #[error("it names a place of the protocol {protocol}, which {input} may not open (open that place itself)")]
     Protocol {
         /// The protocol.
@@ -49,20 +49,20 @@ impl From<OpenError> for Error {
     }
 }
 
-/// Does this demuxer open what its input names?
+/// Does this demuxer open the files that its input refers to?
 pub(super) fn is_playlist(demuxer: &str) -> bool {
     demuxer.split(',').any(|name| PLAYLISTS.contains(&name))
 }
 
-/// The protocols that an input from a pipe may open, if its format was named like this.
+/// The protocols that an input from a pipe may open, given the format that the user has named.
 pub(super) fn of_pipe(format: Option<&str>) -> &'static str {
-    // Who names a playlist's format wants what it lists.
+    // With an explicit playlist format, local files are allowed.
     if format.is_some_and(is_playlist) { LOCAL } else { PIPE }
 }
 
 /// The protocols that the input at `url` may open.
 pub(super) fn of_url(url: &str) -> String {
-    // SAFETY: a NUL-terminated name; the answer is null or a constant.
+    // SAFETY: a NUL-terminated name; the result is null or a constant.
     let name = unsafe { text(ffi::avio_find_protocol_name(c_string(url).as_ptr())) };
     match name.as_str() {
         "file" => LOCAL.to_owned(),
@@ -71,13 +71,13 @@ pub(super) fn of_url(url: &str) -> String {
             let inner = url.split_once([':', '+']).map_or("", |(_, inner)| inner);
             format!("{name},{}", of_url(inner))
         }
-        // Some, RTSP for one, are known to demuxers only.
+        // Some protocols, such as RTSP, belong to a demuxer.
         "" => NETWORK.to_owned(),
         _ => format!("{name},{NETWORK}"),
     }
 }
 
-/// What messages call an input that may open these protocols.
+/// The words in messages for an input that may open these protocols.
 pub(super) fn kind_of_input(protocols: &str) -> &'static str {
     match protocols {
         PIPE => "an input from a pipe",

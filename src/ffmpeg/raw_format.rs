@@ -1,11 +1,11 @@
-//! Pixel formats as FFmpeg has them, many more than are native to us.
+//! FFmpeg's pixel formats, of which the native ones ([`PixelFormat`]) are a part.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::text;
 use crate::frame::PixelFormat;
 use ffmpeg_next::ffi;
 
-/// A pixel format as FFmpeg numbers it, native to us or not.
+/// A pixel format of FFmpeg, native or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawFormat(pub(super) ffi::AVPixelFormat);
 
@@ -18,36 +18,36 @@ impl RawFormat {
         (format != ffi::AVPixelFormat::AV_PIX_FMT_NONE).then_some(RawFormat(format))
     }
 
-    /// The number of an AVFrame or of AVCodecParameters.
+    /// The format with the number in an AVFrame or in AVCodecParameters.
     ///
     /// # Safety
-    /// `number` comes from the FFmpeg library that we are linked against.
+    /// `number` comes from the linked FFmpeg library.
     pub(super) unsafe fn from_number(number: i32) -> Self {
-        // SAFETY: the library uses the numbers of the headers that the bindings were made from.
+        // SAFETY: the bindings are made from the headers of the linked library, and so have its numbers.
         RawFormat(unsafe { std::mem::transmute::<i32, ffi::AVPixelFormat>(number) })
     }
 
     /// FFmpeg's name of it.
     pub fn name(self) -> String {
-        // SAFETY: answers with a constant, or null for a number it does not know.
+        // SAFETY: the result is a constant, or null for an unknown number.
         unsafe { text(ffi::av_get_pix_fmt_name(self.0)) }
     }
 
-    /// The native format that stores pixels the same way: `yuvj420p` and `yuv420p` differ in range alone.
+    /// The native format with the same layout of samples: `yuvj420p` and `yuv420p` differ only in range.
     pub fn native(self) -> Option<PixelFormat> {
         let name = self.name();
         PixelFormat::from_name(&name.replacen("yuvj", "yuv", 1))
     }
 
-    /// The YUV format without subsampling that has the same luma as this gray one.
-    pub(super) fn coloured(self) -> Option<Self> {
+    /// For a gray format, the 4:4:4 YUV format with the same luma.
+    pub(super) fn same_luma_yuv(self) -> Option<Self> {
         let name = self.name();
         let depth = name.strip_prefix("gray")?;
         RawFormat::from_name(&format!("yuv444p{depth}"))
     }
 
-    /// The planar YUV format of this depth without subsampling, if this one has more chroma across than down or the other way
-    /// round.
+    /// For YUV whose chroma is subsampled in one direction more than in the other (4:2:2, 4:4:0, 4:1:1), the planar 4:4:4
+    /// format of this depth.
     pub(super) fn without_subsampling(self) -> Option<Self> {
         let name = self.name();
         let found = ["422", "440", "411"].into_iter().find(|sampling| name.contains(sampling))?;
@@ -55,18 +55,18 @@ impl RawFormat {
         RawFormat::from_name(planar.as_deref().filter(|_| !name.starts_with("yuyv"))?)
     }
 
-    /// Is its name one of the full-range `yuvj`?
+    /// Is it one of the `yuvj` formats, which imply full range?
     pub fn is_full_range_yuv(self) -> bool {
         self.name().starts_with("yuvj")
     }
 
-    /// Is it red, green and blue (or a palette of them)?
+    /// Is it RGB, or a palette of RGB colours?
     pub fn is_rgb(self) -> bool {
         let rgb = ffi::AV_PIX_FMT_FLAG_RGB as u64 | ffi::AV_PIX_FMT_FLAG_PAL as u64;
         self.flags() & rgb != 0
     }
 
-    /// Has it luma alone?
+    /// Has it luma only?
     pub fn is_gray(self) -> bool {
         self.descriptor().map_or(0, |d| d.nb_components) < 3 && !self.is_rgb()
     }
@@ -79,7 +79,7 @@ impl RawFormat {
         })
     }
 
-    /// Chroma samples for each luma sample, in sixteenths; 16 where every pixel has its own colour, 0 where none has.
+    /// Chroma samples for each luma sample, in sixteenths: 16 for 4:4:4, 4 for 4:2:0, 0 for gray.
     pub fn chroma_resolution(self) -> u32 {
         if self.is_gray() {
             return 0;
@@ -87,7 +87,7 @@ impl RawFormat {
         16 >> self.descriptor().map_or(0, |d| d.log2_chroma_w + d.log2_chroma_h)
     }
 
-    /// Has it transparency?
+    /// Has it an alpha channel?
     pub fn has_alpha(self) -> bool {
         self.flags() & ffi::AV_PIX_FMT_FLAG_ALPHA as u64 != 0
     }
@@ -97,7 +97,7 @@ impl RawFormat {
     }
 
     fn descriptor(self) -> Option<&'static ffi::AVPixFmtDescriptor> {
-        // SAFETY: a constant of the library, or null for a number that it does not know.
+        // SAFETY: the result is a constant, or null for an unknown number.
         unsafe { ffi::av_pix_fmt_desc_get(self.0).as_ref() }
     }
 }

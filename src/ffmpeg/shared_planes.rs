@@ -1,8 +1,8 @@
-//! Planes pass from a [`Picture`] to a [`Frame`] and back by reference: no sample is copied.
+//! Conversion between [`Picture`] and [`Frame`]. Planes are shared by reference; no sample is copied.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::Error;
-use super::colour::tag;
+use super::colour::range_tag;
 use super::decoder_buffers::is_pinned;
 use super::picture::Picture;
 use super::raw_format::RawFormat;
@@ -12,11 +12,11 @@ use ffmpeg_next::ffi;
 use std::sync::Arc;
 
 impl Picture {
-    /// The frame of these pixels, with no copy; `None` when the format is not native to us. Its attachment is all else
-    /// that is known of the picture, for [`Picture::from_frame`] to put back.
+    /// A frame that shares these planes; `None` when the format is not native. Its attachment holds the other properties of
+    /// the picture, which [`Picture::from_frame`] restores.
     ///
     /// # Errors
-    /// When the decoder's picture does not hold the rows that its format and size call for.
+    /// When the decoder's buffers are too small for its format and size.
     pub fn to_frame(&self) -> anyhow::Result<Option<Frame>> {
         let Some(format) = self.format().native() else { return Ok(None) };
         let (width, height) = self.size();
@@ -28,18 +28,21 @@ impl Picture {
         let mut frame = Frame::new(format, (width, height), range, colour.matrix(), planes)?;
         let mut properties = Picture::new();
         properties.copy_properties(self)?;
-        // The mark of our own decoder buffers belongs to the pixels, which stay here.
+        // `opaque` marks pinned buffers, which the properties do not have.
         properties.get_mut().opaque = std::ptr::null_mut();
-        // A picture from a `yuvj` format may say nothing of its range beside its name.
+        // A `yuvj` format may be the only sign of full range.
         if format.descriptor().model == Model::Yuv && range == Range::Full {
-            properties.get_mut().color_range = tag(range);
+            properties.get_mut().color_range = range_tag(range);
         }
         frame.pts = self.time();
         frame.attachment = Some(Arc::new(properties));
         Ok(Some(frame))
     }
 
-    /// The picture of this frame's pixels, with no copy, and with the properties of the picture that it came from.
+    /// A picture that shares this frame's planes, with the properties of the picture that the frame came from.
+    ///
+    /// # Errors
+    /// When memory runs out.
     pub fn from_frame(frame: &Frame) -> Result<Self, Error> {
         let mut picture = Picture::new();
         if let Some(properties) = frame.attachment.as_ref().and_then(|a| a.downcast_ref::<Picture>()) {
@@ -52,8 +55,8 @@ impl Picture {
         for (index, plane) in frame.planes().iter().enumerate() {
             let bytes = plane.memory().bytes();
             let owner: *mut Plane = Box::into_raw(Box::new(plane.clone()));
-            // SAFETY: the buffer lives until `release` drops the plane that keeps it; it is marked read-only, so
-            // nothing writes through the pointer.
+            // SAFETY: the plane keeps the bytes alive until `release` drops it. The buffer is marked read-only, so nothing
+            // writes through the pointer.
             unsafe {
                 let start = bytes.as_ptr().cast_mut();
                 let read_only = ffi::AV_BUFFER_FLAG_READONLY;
@@ -67,22 +70,22 @@ impl Picture {
             out.linesize[index] = plane.stride() as i32;
         }
         if frame.format().descriptor().model == Model::Gray {
-            // What it came from may have had colours without a matrix, or a range that went without saying.
+            // The properties may be those of an RGB picture, or lack the range.
             if picture.get().colorspace == ffi::AVColorSpace::AVCOL_SPC_RGB {
                 picture.get_mut().colorspace = ffi::AVColorSpace::AVCOL_SPC_UNSPECIFIED;
             }
             if picture.colour().range_of(picture.format()) != frame.range() {
-                picture.get_mut().color_range = tag(frame.range());
+                picture.get_mut().color_range = range_tag(frame.range());
             }
         }
         picture.set_time(frame.pts);
-        // Which kind of picture it was coded as is for the encoder to decide again.
+        // The encoder chooses the picture type (I, P, B) itself.
         picture.get_mut().pict_type = ffi::AVPictureType::AV_PICTURE_TYPE_NONE;
         Ok(picture)
     }
 
     fn plane(&self, index: usize, row_bytes: usize, rows: usize) -> anyhow::Result<Plane> {
-        let (memory, start) = match self.luma_on_device() {
+        let (memory, start) = match self.device_luma() {
             Some(luma) if index == 0 => {
                 let begin = luma.on_device().context("a picture has left the GPU")?.address;
                 (luma.clone(), self.get().data[0].addr() as u64 - begin)
@@ -93,10 +96,10 @@ impl Picture {
             .ok_or_else(|| anyhow::anyhow!("the decoder's picture is smaller than its size says"))
     }
 
-    /// The buffer that a plane lies in, and where it begins there.
+    /// The buffer of a plane, and the plane's offset in it.
     fn buffer_of(&self, index: usize) -> anyhow::Result<(Arc<dyn Memory>, u64)> {
-        // SAFETY: the frame is valid; the buffer found is the one that `data[index]` points into, and the reference
-        // taken keeps it for as long as the plane lives.
+        // SAFETY: the frame is valid; `data[index]` points into the buffer, and the new reference keeps the buffer for as
+        // long as the plane lives.
         unsafe {
             let buffer = ffi::av_frame_get_plane_buffer(self.as_ptr().cast_mut(), index as i32);
             anyhow::ensure!(!buffer.is_null(), "the decoder's picture has no plane {index}");
@@ -115,8 +118,8 @@ unsafe extern "C" fn release(owner: *mut std::ffi::c_void, _data: *mut u8) {
     drop(unsafe { Box::from_raw(owner.cast::<Plane>()) });
 }
 
-/// Memory of FFmpeg's, or lent to it, kept by a counted reference. Nothing writes to a decoded picture: the decoder itself
-/// still predicts from it.
+/// A reference to an AVBuffer, which keeps its memory. Nothing writes to a decoded picture, which the decoder still needs for
+/// prediction.
 struct BufferReference {
     reference: *mut ffi::AVBufferRef,
     pinned: bool,
@@ -129,7 +132,7 @@ unsafe impl Sync for BufferReference {}
 
 impl Memory for BufferReference {
     fn bytes(&self) -> &[u8] {
-        // SAFETY: the reference keeps `size` bytes at `data` alive, and nothing writes to them any more.
+        // SAFETY: the reference keeps `size` bytes at `data` alive, and nothing writes to them after decoding.
         unsafe { std::slice::from_raw_parts((*self.reference).data, (*self.reference).size) }
     }
 
@@ -140,7 +143,7 @@ impl Memory for BufferReference {
 
 impl Drop for BufferReference {
     fn drop(&mut self) {
-        // SAFETY: taken in `Picture::buffer_of`, given back nowhere else.
+        // SAFETY: made in `Picture::buffer_of`, released nowhere else.
         unsafe { ffi::av_buffer_unref(&mut self.reference) };
     }
 }

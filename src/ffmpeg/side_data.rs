@@ -1,10 +1,12 @@
-//! What a stream says beside its packets: rotation, mastering display, content light level. FFmpeg moved it from the
-//! stream to its codec parameters in 6.1; the build decides which of the two is used.
+//! Side data of streams: rotation, mastering display, content light level. FFmpeg 6.1 moved it from the stream to the codec
+//! parameters; the build selects one of the two.
 #![allow(unsafe_code, reason = "FFI")]
 
+use super::Picture;
+use super::display_matrix::Rotation;
 use ffmpeg_next::ffi;
 
-/// FFmpeg's AVMasteringDisplayMetadata, which the bindings leave out.
+/// FFmpeg's AVMasteringDisplayMetadata, which the bindings lack.
 #[repr(C)]
 struct MasteringDisplay {
     display_primaries: [[ffi::AVRational; 2]; 3],
@@ -15,21 +17,21 @@ struct MasteringDisplay {
     has_luminance: i32,
 }
 
-/// FFmpeg's AVContentLightMetadata, which the bindings leave out.
+/// FFmpeg's AVContentLightMetadata, which the bindings lack.
 #[repr(C)]
 struct ContentLight {
     max_cll: u32,
     max_fall: u32,
 }
 
-/// The side data of a stream: FFmpeg's type number and its bytes.
+/// The side data of a stream: entries of FFmpeg's type and its bytes.
 #[derive(Clone, Default)]
 pub struct StreamSideData {
     entries: Vec<(ffi::AVPacketSideDataType, Vec<u8>)>,
 }
 
 impl StreamSideData {
-    /// What `stream` carries.
+    /// The side data of `stream`.
     ///
     /// # Safety
     /// `stream` is a valid stream of an open input.
@@ -45,7 +47,7 @@ impl StreamSideData {
         };
         let entries = (0..count as usize)
             .map(|index| {
-                // SAFETY: FFmpeg keeps `count` entries there, each with `size` bytes at `data`.
+                // SAFETY: the array has `count` entries, each with `size` bytes at `data`.
                 unsafe {
                     let entry = &*data.add(index);
                     (entry.type_, std::slice::from_raw_parts(entry.data, entry.size).to_vec())
@@ -55,15 +57,15 @@ impl StreamSideData {
         StreamSideData { entries }
     }
 
-    /// Adds what the first picture says, where the container has said nothing: HEVC streams often carry their mastering
-    /// display and light level only in the bitstream, but players look for them in the container.
-    pub fn add_from(&mut self, picture: &super::Picture) {
+    /// Adds mastering display and light level of the first picture, if the container has none. HEVC streams often have them
+    /// only in the bitstream, but players read them from the container.
+    pub fn add_from(&mut self, picture: &Picture) {
         use ffi::{AVFrameSideDataType as InFrame, AVPacketSideDataType as InStream};
         for (from, to) in [
             (InFrame::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, InStream::AV_PKT_DATA_MASTERING_DISPLAY_METADATA),
             (InFrame::AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, InStream::AV_PKT_DATA_CONTENT_LIGHT_LEVEL),
         ] {
-            // SAFETY: the picture is valid, and its bytes are copied before anything else happens to it.
+            // SAFETY: the picture is valid, and the bytes are copied before it changes.
             let bytes = unsafe {
                 ffi::av_frame_get_side_data(picture.as_ptr(), from)
                     .as_ref()
@@ -75,11 +77,11 @@ impl StreamSideData {
         }
     }
 
-    /// What is still true once the pictures are encoded again: how they are shown, not how they were coded.
+    /// The entries that stay valid for re-encoded pictures: those about display, not those about coding.
     #[must_use]
-    pub fn of_pictures(&self) -> Self {
+    pub fn for_reencoding(&self) -> Self {
         use ffi::AVPacketSideDataType::*;
-        let about_pictures = [
+        let about_display = [
             AV_PKT_DATA_DISPLAYMATRIX,
             AV_PKT_DATA_STEREO3D,
             AV_PKT_DATA_SPHERICAL,
@@ -87,29 +89,29 @@ impl StreamSideData {
             AV_PKT_DATA_CONTENT_LIGHT_LEVEL,
             AV_PKT_DATA_ICC_PROFILE,
         ];
-        let entries = self.entries.iter().filter(|(kind, _)| about_pictures.contains(kind)).cloned().collect();
+        let entries = self.entries.iter().filter(|(kind, _)| about_display.contains(kind)).cloned().collect();
         StreamSideData { entries }
     }
 
-    /// Are the pictures to be turned or mirrored when they are shown?
-    pub fn turns_pictures(&self) -> bool {
+    /// Must players rotate or mirror the pictures?
+    pub fn has_rotation(&self) -> bool {
         let matrix = self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX);
-        matrix.is_some_and(|matrix| !super::Rotation::is_none(matrix))
+        matrix.is_some_and(|matrix| !Rotation::is_identity(matrix))
     }
 
-    /// By how many quarters they are, if it is by quarters.
-    pub(super) fn turn(&self) -> Option<super::Rotation> {
-        self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX).and_then(super::Rotation::of_matrix)
+    /// The rotation that players must apply, if it is by quarter turns.
+    pub(super) fn rotation(&self) -> Option<Rotation> {
+        self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX).and_then(Rotation::of_matrix)
     }
 
-    /// Are they to be turned by something else than quarters?
-    pub fn tilts_pictures(&self) -> bool {
-        self.turns_pictures() && self.turn().is_none()
+    /// Is the rotation by another angle than quarter turns?
+    pub fn has_other_angle(&self) -> bool {
+        self.has_rotation() && self.rotation().is_none()
     }
 
-    /// The same for pictures that have been turned.
+    /// The side data without a rotation, for rotated pictures.
     #[must_use]
-    pub fn of_turned_pictures(mut self) -> Self {
+    pub fn without_rotation(mut self) -> Self {
         self.entries.retain(|(kind, _)| *kind != ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX);
         self
     }
@@ -119,7 +121,7 @@ impl StreamSideData {
         self.entries.iter().find(|(found, _)| *found == kind).map(|(_, bytes)| bytes.as_slice())
     }
 
-    /// Puts all of it onto a stream that is to be written.
+    /// Adds all entries to an output stream.
     ///
     /// # Safety
     /// `stream` is a valid stream of an output whose header has not been written.
@@ -148,10 +150,10 @@ impl StreamSideData {
         }
     }
 
-    /// x265's own words for HDR10 side data (`master-display=...:max-cll=...`); FFmpeg 5 does not pass it on.
+    /// HDR10 side data as parameters of x265 (`master-display=...:max-cll=...`); FFmpeg 5 does not pass it on.
     pub(super) fn x265_parameters(&self) -> Option<String> {
         use ffi::AVPacketSideDataType as Type;
-        let mut words = Vec::new();
+        let mut parameters = Vec::new();
         let mastering = self.find(Type::AV_PKT_DATA_MASTERING_DISPLAY_METADATA);
         if let Some(bytes) = mastering.filter(|bytes| bytes.len() >= size_of::<MasteringDisplay>()) {
             // SAFETY: FFmpeg stores this structure under this type, and the length has been checked.
@@ -162,15 +164,15 @@ impl StreamSideData {
                 let [r, g, b] = m.display_primaries;
                 let light = format!("({},{})", scaled(m.max_luminance, 10000.0), scaled(m.min_luminance, 10000.0));
                 let white = point(m.white_point);
-                words.push(format!("master-display=G{}B{}R{}WP{white}L{light}", point(g), point(b), point(r)));
+                parameters.push(format!("master-display=G{}B{}R{}WP{white}L{light}", point(g), point(b), point(r)));
             }
         }
         let light = self.find(Type::AV_PKT_DATA_CONTENT_LIGHT_LEVEL);
         if let Some(bytes) = light.filter(|bytes| bytes.len() >= size_of::<ContentLight>()) {
             // SAFETY: as above.
             let l: ContentLight = unsafe { std::ptr::read_unaligned(bytes.as_ptr().cast()) };
-            words.push(format!("max-cll={},{}", l.max_cll, l.max_fall));
+            parameters.push(format!("max-cll={},{}", l.max_cll, l.max_fall));
         }
-        (!words.is_empty()).then(|| words.join(":"))
+        (!parameters.is_empty()).then(|| parameters.join(":"))
     }
 }

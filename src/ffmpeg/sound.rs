@@ -1,4 +1,4 @@
-//! Re-encodes sound: where a container cannot hold its codec, or where gaps between its packets have to be filled.
+//! Re-encodes audio: for a container that cannot hold its codec, or to fill gaps between its packets.
 
 use super::{Error, Packet, Rational, Stream};
 use ffmpeg_next::codec::{self, Context, Flags, decoder, encoder};
@@ -6,37 +6,37 @@ use ffmpeg_next::format::Sample;
 use ffmpeg_next::{ChannelLayout, Dictionary, Frame, filter, frame};
 use std::collections::VecDeque;
 
-/// Bits a second for each channel.
+/// Bit rate for each channel, in bits a second.
 const BIT_RATE: usize = 96_000;
 
-/// FFmpeg's filter that fills gaps between packets with silence, and stretches sound by up to 1000 samples a second, until it
-/// follows the times of its packets.
-const IN_STEP: &str = "aresample=async=1000";
+/// The filter that follows the times of the packets: it fills gaps with silence, and stretches audio by up to 1000 samples a
+/// second.
+const ASYNC_RESAMPLE: &str = "aresample=async=1000";
 
-/// A decoder, a resampler and an encoder of sound.
+/// A decoder, a resampler and an encoder of audio.
 pub struct SoundTranscoder {
     decoder: decoder::Audio,
     resampler: Option<Resampler>,
     encoder: encoder::Audio,
     encoded: VecDeque<Packet>,
-    /// Unit of the times of the packets that go in.
+    /// Unit of the times of input packets, in seconds.
     time_base: Rational,
     flushed: bool,
 }
 
-/// Brings decoded sound to the encoder's rate, channels and number of samples.
+/// Converts decoded audio to the encoder's sample rate, format, channels and frame size.
 struct Resampler {
     graph: filter::Graph,
-    /// Rate, sample format, channel mask and number of channels of what goes in.
+    /// Rate, sample format, channel mask and number of channels of the input.
     from: (u32, Sample, u64, u16),
 }
 
 impl SoundTranscoder {
-    /// From the codec of `stream` to what FFmpeg's encoder `name` makes (`aac`, say), in mono or stereo.
-    /// `global_header` says whether the container wants the codec's parameters in its header.
+    /// Opens a decoder for `stream` and FFmpeg's encoder `name` (`aac`, say), in mono or stereo. `global_header` puts the
+    /// codec's header into the container's header.
     ///
     /// # Errors
-    /// When this FFmpeg cannot decode the one or encode the other.
+    /// When this FFmpeg lacks the decoder or the encoder.
     pub fn open(stream: &Stream, name: &str, global_header: bool) -> Result<Self, Error> {
         super::init();
         let mut decoder = Context::from_parameters(stream.parameters.clone())?.decoder();
@@ -68,7 +68,7 @@ impl SoundTranscoder {
         })
     }
 
-    /// Unit of the times of the packets that come out.
+    /// Unit of the times of output packets, in seconds.
     pub fn time_base(&self) -> Rational {
         Rational::new(1, self.encoder.rate() as i32)
     }
@@ -77,10 +77,10 @@ impl SoundTranscoder {
         &self.encoder
     }
 
-    /// Gives it a packet, or `None` when there is no more.
+    /// Sends a packet, or `None` at the end.
     ///
     /// # Errors
-    /// When the packet makes no sense; it can go on with the next one.
+    /// When the packet is invalid; the next one may be sent.
     pub fn send(&mut self, packet: Option<&Packet>) -> Result<(), Error> {
         match packet {
             Some(packet) => self.decoder.send_packet(packet)?,
@@ -104,7 +104,7 @@ impl SoundTranscoder {
         Ok(())
     }
 
-    /// The next packet that is done; `None` when it needs more, or is at its end.
+    /// Receives the next packet; `None` when more input is needed, or at the end.
     pub fn receive(&mut self) -> Option<Packet> {
         self.encoded.pop_front()
     }
@@ -119,7 +119,7 @@ impl SoundTranscoder {
         Ok(self.resampler.insert(resampler))
     }
 
-    /// Encodes what has been resampled.
+    /// Encodes the resampled audio.
     fn encode(&mut self) -> Result<(), Error> {
         while let Some(sound) = self.resampler.as_mut().and_then(Resampler::pull) {
             self.encoder.send_frame(&sound)?;
@@ -128,7 +128,7 @@ impl SoundTranscoder {
         Ok(())
     }
 
-    /// Takes what the encoder has, without which it takes nothing more.
+    /// Collects the encoder's packets, so that it accepts more audio.
     fn drain(&mut self) -> Result<(), Error> {
         loop {
             let mut packet = Packet::new();
@@ -154,7 +154,7 @@ impl Resampler {
         graph.add(&find("abuffer").ok_or(missing)?, "in", &source)?;
         graph.add(&find("abuffersink").ok_or(missing)?, "out", "")?;
         let chain = format!(
-            "{IN_STEP},aformat=sample_fmts={}:sample_rates={}:channel_layouts=0x{:x}",
+            "{ASYNC_RESAMPLE},aformat=sample_fmts={}:sample_rates={}:channel_layouts=0x{:x}",
             to.format().name(),
             to.rate(),
             to.channel_layout().bits()
@@ -176,7 +176,7 @@ impl Resampler {
         self.graph.get("in").ok_or(Error::FilterNotFound)?.source().flush()
     }
 
-    /// What is done; `None` when it needs more.
+    /// The next resampled audio; `None` when more input is needed.
     fn pull(&mut self) -> Option<frame::Audio> {
         let mut sound = frame::Audio::empty();
         self.graph.get("out")?.sink().frame(&mut sound).ok()?;
@@ -184,7 +184,7 @@ impl Resampler {
     }
 }
 
-/// The rate of the encoder's that is nearest to this one; this one, if it takes any.
+/// The encoder's sample rate that is nearest to this one; this one, if the encoder takes any.
 fn nearest_rate(codec: &codec::Audio, rate: u32) -> u32 {
     let known = codec.rates().into_iter().flatten().filter_map(|known| u32::try_from(known).ok());
     known.min_by_key(|known| known.abs_diff(rate)).unwrap_or(rate)

@@ -1,10 +1,10 @@
-//! Turns text subtitles of one kind into another (SubRip into mov_text, say).
+//! Converts text subtitles from one codec to another (SubRip to mov_text, say).
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::{Error, OUT_OF_MEMORY, Packet, Stream, check, microseconds, rescale};
 use ffmpeg_next::{Rational, ffi};
 
-/// A subtitle is at most this long, in bytes.
+/// The largest encoded subtitle, in bytes.
 const LARGEST: usize = 1 << 20;
 
 /// A decoder and an encoder of text subtitles.
@@ -18,13 +18,13 @@ pub struct SubtitleTranscoder {
 unsafe impl Send for SubtitleTranscoder {}
 
 impl SubtitleTranscoder {
-    /// From the kind of `stream` to the one that FFmpeg's encoder `name` makes.
+    /// Opens a decoder for `stream` and FFmpeg's encoder `name`.
     ///
     /// # Errors
-    /// When either is not here.
+    /// When this FFmpeg lacks one of them.
     pub fn open(stream: &Stream, name: &str) -> Result<Self, Error> {
-        // SAFETY: both contexts are owned by `this` from the start. The header is copied into memory of FFmpeg's,
-        // which frees it with the encoder.
+        // SAFETY: both contexts are owned by `this` from the start. The header is copied to memory from FFmpeg, which frees
+        // it with the encoder.
         unsafe {
             let from = ffi::avcodec_find_decoder((*stream.parameters.as_ptr()).codec_id);
             let to = ffi::avcodec_find_encoder_by_name(super::c_string(name).as_ptr());
@@ -62,12 +62,12 @@ impl SubtitleTranscoder {
         self.encoder
     }
 
-    /// The packet, in the other kind, in the same time base; `None` when it holds no subtitle.
+    /// Converts a packet, in the same time base; `None` when it holds no subtitle.
     ///
     /// # Errors
     /// When it cannot be decoded or encoded.
     pub fn run(&mut self, packet: &Packet) -> Result<Option<Packet>, Error> {
-        // SAFETY: a zeroed AVSubtitle is an empty one; what the decoder puts into it is freed below.
+        // SAFETY: a zeroed AVSubtitle is empty; its content is freed below.
         let mut subtitle: ffi::AVSubtitle = unsafe { std::mem::zeroed() };
         let mut complete = 0;
         // SAFETY: the decoder is open, the packet valid.
@@ -81,7 +81,8 @@ impl SubtitleTranscoder {
         let delay = i64::from(subtitle.start_display_time);
         let mut bytes = vec![0u8; LARGEST];
         let empty = subtitle.num_rects == 0;
-        // SAFETY: encoders want times relative to the packet's own; the buffer has the length given.
+        // Encoders expect times relative to the packet's.
+        // SAFETY: the encoder is open, the subtitle valid, and the buffer has the length given.
         let encoded = unsafe {
             subtitle.start_display_time = 0;
             let size = ffi::avcodec_encode_subtitle(self.encoder, bytes.as_mut_ptr(), LARGEST as i32, &subtitle);
@@ -95,7 +96,7 @@ impl SubtitleTranscoder {
         let milliseconds = Rational::new(1, 1000);
         let mut out = Packet::new();
         let to = out.as_mut_ptr();
-        // SAFETY: the new packet has room for `size` bytes.
+        // SAFETY: the new packet has `size` bytes.
         unsafe {
             check(ffi::av_new_packet(to, size as i32))?;
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), (*to).data, size);

@@ -1,88 +1,86 @@
-//! Pictures out of the memory of a GPU's decoder, which they leave at once: it has few surfaces, and they may only be read.
-//! Where equalization runs on the same GPU, the pool takes the luma over there, and only chroma comes down; luma follows
-//! once it is equalized. Elsewhere all of it comes down, into the memory that a decoder on the CPU would write to. Either
-//! way it becomes a picture of the format that such a decoder would give, and nothing behind here knows the difference.
+//! Converts surfaces of NVDEC to pictures in the pixel format of a decoder on the CPU. They are copied at once, because
+//! NVDEC has few surfaces, which are read-only. If equalization runs on the same GPU, the pool copies luma within the GPU,
+//! and only chroma is downloaded; luma is downloaded after equalization. Else all planes are downloaded.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::decoder_buffers::{DecoderBuffers, luma_stride};
-use super::nvdec::NO_MEMORY;
-use super::{Error, Picture, RawFormat, check};
+use super::{Error, OUT_OF_MEMORY, Picture, RawFormat, check};
 use crate::frame::{Adopted, DeviceRows, PixelFormat, Surface};
 use ffmpeg_next::ffi::{self, AVPixelFormat::*};
 use std::ffi::c_int;
 
-/// The picture of a surface. `format` is what a decoder on the CPU would give; `None` when what the GPU gives in its place
-/// is not known here.
+/// Converts a surface to a picture of `format`. `None` when the conversion from the surface's format is not supported.
 ///
 /// # Errors
-/// When there is no memory for it, or the GPU fails.
+/// When memory runs out, or the GPU fails.
 ///
 /// # Safety
-/// The surface is one of CUDA's, of the context and with the decoder's work on the stream that `place` has the handles of.
-pub(super) unsafe fn take_out(
+/// The surface is a CUDA surface. `handles` are those of its context, and of the stream with the decoder's work.
+pub(super) unsafe fn convert(
     surface: &mut Picture,
-    place: (usize, usize),
+    handles: (usize, usize),
     format: RawFormat,
     buffers: &DecoderBuffers,
 ) -> Result<Option<Picture>, Error> {
     let frames = surface.get().hw_frames_ctx;
     // SAFETY: a surface's `hw_frames_ctx` points to this structure.
     let packed = RawFormat(unsafe { (*(*frames).data.cast::<ffi::AVHWFramesContext>()).sw_format });
-    let Some(samples) = Samples::of(packed, format) else { return Ok(None) };
+    let Some(samples) = SampleConversion::of(packed, format) else { return Ok(None) };
     // SAFETY: by the caller's promise.
-    let adopted = unsafe { adopted(surface, place, format, samples, buffers) };
+    let adopted = unsafe { adopted(surface, handles, format, samples, buffers) };
     let mut picture = match adopted {
         Some(picture) => picture,
-        None => unpacked(brought_down(surface, packed, buffers)?, format, samples, buffers)?,
+        None => planar(downloaded(surface, packed, buffers)?, format, samples, buffers)?,
     };
-    describe(&mut picture, surface)?;
+    copy_properties(&mut picture, surface)?;
     Ok(Some(picture))
 }
 
-/// How the samples of a picture from NVDEC become those that a decoder on the CPU gives.
+/// The conversion of samples from a surface to a picture.
 #[derive(Clone, Copy)]
-struct Samples {
+struct SampleConversion {
+    /// Bytes of a sample.
     bytes: usize,
-    /// Codes lie in the high bits of their 16; a CPU's lie in the low ones.
+    /// Bits to shift right: a surface has codes in the high bits of 16, a picture in the low ones.
     shift: u32,
 }
 
-impl Samples {
-    /// Of 4:2:0, in which pairs of chroma samples are taken apart; `None` for anything else.
+impl SampleConversion {
+    /// The conversion from 4:2:0 with interleaved chroma to planar 4:2:0; `None` for other formats.
     fn of(packed: RawFormat, format: RawFormat) -> Option<Self> {
         match (packed.0, format.native()?) {
-            (AV_PIX_FMT_NV12, PixelFormat::Yuv420p) => Some(Samples { bytes: 1, shift: 0 }),
-            (AV_PIX_FMT_P010LE, PixelFormat::Yuv420p10le) => Some(Samples { bytes: 2, shift: 6 }),
-            (AV_PIX_FMT_P016LE, PixelFormat::Yuv420p12le) => Some(Samples { bytes: 2, shift: 4 }),
+            (AV_PIX_FMT_NV12, PixelFormat::Yuv420p) => Some(SampleConversion { bytes: 1, shift: 0 }),
+            (AV_PIX_FMT_P010LE, PixelFormat::Yuv420p10le) => Some(SampleConversion { bytes: 2, shift: 6 }),
+            (AV_PIX_FMT_P016LE, PixelFormat::Yuv420p12le) => Some(SampleConversion { bytes: 2, shift: 4 }),
             _ => None,
         }
     }
 }
 
-/// A picture whose luma the pool has taken over where it is, in this context with the decoder's work on this stream. `None`
-/// where there is no pool, or it wants all of a picture, or not this one.
+/// A picture whose luma the pool has copied within the GPU. `None` without a pool, and when the pool needs all planes, or
+/// does not accept the surface.
 ///
 /// # Safety
-/// As for [`Pool::adopt`](crate::frame::Pool::adopt): the surface is one of this context and this stream.
+/// As for [`Pool::adopt`](crate::frame::Pool::adopt): the surface belongs to this context and this stream.
 unsafe fn adopted(
     surface: &Picture,
     (context, stream): (usize, usize),
     format: RawFormat,
-    samples: Samples,
+    samples: SampleConversion,
     buffers: &DecoderBuffers,
 ) -> Option<Picture> {
     let pool = buffers.pool()?;
     if pool.planes(format.native()?) != (0..1) {
         return None;
     }
-    let Samples { bytes, shift } = samples;
+    let SampleConversion { bytes, shift } = samples;
     let (width, height) = surface.size();
     let frame = surface.get();
     let rows = |plane: usize, start: *mut u8, row_bytes: usize, rows: usize| {
         let pitch = usize::try_from(frame.linesize[plane]).ok()?;
         Some(DeviceRows { address: start.addr() as u64, pitch, row_bytes, rows })
     };
-    let lies = Surface {
+    let device_surface = Surface {
         context,
         stream,
         luma: rows(0, frame.data[0], width * bytes, height)?,
@@ -91,34 +89,34 @@ unsafe fn adopted(
         stride: luma_stride(format, (width, height))?,
     };
     // SAFETY: by the caller's promise; the surface stays until its picture is dropped.
-    let Adopted { luma, mut pairs } = unsafe { pool.adopt(&lies) }?;
-    let mut picture = buffers.picture_beside(luma, format, (width, height))?;
-    let mut rows = pairs.chunks_exact_mut(lies.pairs.row_bytes);
-    // SAFETY: the picture's chroma lies in memory of the host that was made for it.
-    unsafe { take_chroma_apart(&mut picture, samples, |_| rows.next().expect("as many rows as were asked for")) };
+    let Adopted { luma, mut pairs } = unsafe { pool.adopt(&device_surface) }?;
+    let mut picture = buffers.picture_with_device_luma(luma, format, (width, height))?;
+    let mut rows = pairs.chunks_exact_mut(device_surface.pairs.row_bytes);
+    // SAFETY: the picture's chroma is in host memory that nothing else uses.
+    unsafe { deinterleave_chroma(&mut picture, samples, |_| rows.next().expect("as many rows as requested")) };
     Some(picture)
 }
 
-/// Where the chroma of a surface begins. FFmpeg takes it to begin right behind the rows of luma, but with an odd height
-/// there is one row more.
+/// The address of a surface's chroma. FFmpeg's pointer follows the rows of luma directly, but with an odd height the surface
+/// has one more row of luma.
 fn chroma_of(surface: &Picture) -> *mut u8 {
     let frame = surface.get();
     let (chroma, pitch) = (frame.data[1], frame.linesize[0] as usize);
-    let begins = chroma.addr().wrapping_sub(frame.data[0].addr()) / pitch.max(1);
-    let one_more = frame.height % 2 == 1 && begins % 2 == 1;
+    let luma_rows = chroma.addr().wrapping_sub(frame.data[0].addr()) / pitch.max(1);
+    let one_more = frame.height % 2 == 1 && luma_rows % 2 == 1;
     if one_more { chroma.wrapping_add(pitch) } else { chroma }
 }
 
-/// A surface as it is, in the host's memory. The surface is left as it was.
-fn brought_down(surface: &mut Picture, packed: RawFormat, buffers: &DecoderBuffers) -> Result<Picture, Error> {
+/// A copy of a surface in host memory. The surface does not change.
+fn downloaded(surface: &mut Picture, packed: RawFormat, buffers: &DecoderBuffers) -> Result<Picture, Error> {
     let (width, height) = surface.size();
-    // Of an odd height, FFmpeg would leave out the last row of chroma; the surface has one row more.
+    // With an odd height, FFmpeg would leave out the last row of chroma: copy the surface's additional row of luma, too.
     let even = height.next_multiple_of(2);
-    let mut down = buffers.picture(packed, (width, even)).ok_or(NO_MEMORY)?;
+    let mut down = buffers.picture(packed, (width, even)).ok_or(OUT_OF_MEMORY)?;
     let chroma_rows = chroma_of(surface);
     let (from, to) = (surface.as_mut_ptr(), down.as_mut_ptr());
-    // SAFETY: both pictures are valid and have two planes, and the one that is written has room for all rows of the other
-    // one. The surface has that one row more before its chroma, too.
+    // SAFETY: both pictures are valid and have two planes, and the destination has as many rows as the surface, its
+    // additional row of luma included.
     unsafe {
         let chroma = (*from).data[1];
         (*from).data[1] = chroma_rows;
@@ -131,24 +129,24 @@ fn brought_down(surface: &mut Picture, packed: RawFormat, buffers: &DecoderBuffe
     Ok(down)
 }
 
-/// A picture of three planes out of one whose chroma samples lie in pairs. Its luma stays where it is.
-fn unpacked(
+/// Converts a downloaded surface to three planes. Luma is converted in place.
+fn planar(
     mut down: Picture,
     format: RawFormat,
-    samples: Samples,
+    samples: SampleConversion,
     buffers: &DecoderBuffers,
 ) -> Result<Picture, Error> {
-    let Samples { bytes, shift } = samples;
-    let mut picture = buffers.picture_around(&down, format).ok_or(NO_MEMORY)?;
+    let SampleConversion { bytes, shift } = samples;
+    let mut picture = buffers.picture_sharing_luma(&down, format).ok_or(OUT_OF_MEMORY)?;
     let (width, height) = picture.size();
     let pair_bytes = 2 * width.div_ceil(2) * bytes;
-    // SAFETY: the rows lie in the pictures, both of which are owned here. Those of `down` that are read are not those that
-    // are written: its chroma is no plane of `picture`.
+    // SAFETY: the rows are in the two pictures, both owned here. The chroma of `down`, which is read, is not part of
+    // `picture`, which is written.
     unsafe {
         if shift > 0 {
             (0..height).for_each(|y| shift_down(row(picture.as_mut_ptr(), 0, y, width * bytes), shift));
         }
-        take_chroma_apart(&mut picture, samples, |y| row(down.as_mut_ptr(), 1, y, pair_bytes));
+        deinterleave_chroma(&mut picture, samples, |y| row(down.as_mut_ptr(), 1, y, pair_bytes));
     }
     Ok(picture)
 }
@@ -156,8 +154,8 @@ fn unpacked(
 /// A row of a plane, of `bytes` bytes.
 ///
 /// # Safety
-/// The frame is valid and has them in the host's memory. For as long as the row is in use, so is the memory, and nothing
-/// else accesses that row.
+/// The frame is valid and has these bytes in host memory. For as long as the row is in use, the memory stays valid, and
+/// nothing else accesses that row.
 unsafe fn row<'a>(frame: *mut ffi::AVFrame, plane: usize, y: usize, bytes: usize) -> &'a mut [u8] {
     // SAFETY: by the caller's promise.
     unsafe {
@@ -166,19 +164,23 @@ unsafe fn row<'a>(frame: *mut ffi::AVFrame, plane: usize, y: usize, bytes: usize
     }
 }
 
-/// Fills both planes of chroma from rows of pairs.
+/// Fills both chroma planes from rows of interleaved samples.
 ///
 /// # Safety
 /// As for [`row`], of all rows of chroma of `picture`.
-unsafe fn take_chroma_apart<'a>(picture: &mut Picture, samples: Samples, mut pairs: impl FnMut(usize) -> &'a mut [u8]) {
-    let Samples { bytes, shift } = samples;
+unsafe fn deinterleave_chroma<'a>(
+    picture: &mut Picture,
+    samples: SampleConversion,
+    mut pairs: impl FnMut(usize) -> &'a mut [u8],
+) {
+    let SampleConversion { bytes, shift } = samples;
     let ((width, height), frame) = (picture.size(), picture.as_mut_ptr());
     let row_bytes = width.div_ceil(2) * bytes;
     for y in 0..height.div_ceil(2) {
-        // SAFETY: by the caller's promise; the planes lie apart.
+        // SAFETY: by the caller's promise; the planes do not overlap.
         let (cb, cr) = unsafe { (row(frame, 1, y, row_bytes), row(frame, 2, y, row_bytes)) };
         let pairs = pairs(y);
-        if bytes == 1 { take_apart(pairs, cb, cr) } else { take_apart_wide(pairs, cb, cr, shift) }
+        if bytes == 1 { deinterleave(pairs, cb, cr) } else { deinterleave_wide(pairs, cb, cr, shift) }
     }
 }
 
@@ -188,13 +190,13 @@ fn shift_down(row: &mut [u8], shift: u32) {
     }
 }
 
-fn take_apart(pairs: &[u8], cb: &mut [u8], cr: &mut [u8]) {
+fn deinterleave(pairs: &[u8], cb: &mut [u8], cr: &mut [u8]) {
     for ((pair, cb), cr) in pairs.chunks_exact(2).zip(cb).zip(cr) {
         (*cb, *cr) = (pair[0], pair[1]);
     }
 }
 
-fn take_apart_wide(pairs: &[u8], cb: &mut [u8], cr: &mut [u8], shift: u32) {
+fn deinterleave_wide(pairs: &[u8], cb: &mut [u8], cr: &mut [u8], shift: u32) {
     let pairs = bytemuck::cast_slice::<u8, u16>(pairs).chunks_exact(2);
     let (cb, cr) = (bytemuck::cast_slice_mut::<u8, u16>(cb), bytemuck::cast_slice_mut(cr));
     for ((pair, cb), cr) in pairs.zip(cb).zip(cr) {
@@ -202,12 +204,13 @@ fn take_apart_wide(pairs: &[u8], cb: &mut [u8], cr: &mut [u8], shift: u32) {
     }
 }
 
-/// Says of a picture what is known of the surface that it was, and cuts off what is not shown above and to the left, which
-/// FFmpeg leaves on a picture that comes from a GPU.
-fn describe(picture: &mut Picture, surface: &Picture) -> Result<(), Error> {
-    let lent = picture.get().opaque;
+/// Copies the properties of the surface, and crops the picture at the top and on the left, which FFmpeg leaves out for
+/// surfaces.
+fn copy_properties(picture: &mut Picture, surface: &Picture) -> Result<(), Error> {
+    // The mark of pinned memory is the picture's own.
+    let opaque = picture.get().opaque;
     picture.copy_properties(surface)?;
-    picture.get_mut().opaque = lent;
+    picture.get_mut().opaque = opaque;
     // SAFETY: the picture is valid.
     check(unsafe { ffi::av_frame_apply_cropping(picture.as_mut_ptr(), 0) })?;
     Ok(())
@@ -217,13 +220,14 @@ fn describe(picture: &mut Picture, surface: &Picture) -> Result<(), Error> {
 mod tests {
     use super::*;
     use crate::ffmpeg::{
-        Converter, Encoder, Media, Properties, Rational, StreamSideData, VideoEncoder, VideoFormat, VideoOptions,
+        ChromaLocation, Converter, Encoder, FieldOrder, PictureProperties, Rational, StreamSideData, VideoEncoder,
+        VideoFormat, VideoOptions,
     };
     use crate::frame::{Buffer, HostBuffer, HostPool, Memory, OnDevice, Plane, Pool};
     use std::ops::Range;
     use std::sync::Arc;
 
-    /// A picture with something else in every place.
+    /// A picture in which neighbouring samples differ.
     fn picture(format: &str, size: (usize, usize)) -> Picture {
         let picture = DecoderBuffers::default().picture(RawFormat::from_name(format).unwrap(), size).unwrap();
         let native = picture.format().native().unwrap();
@@ -249,7 +253,7 @@ mod tests {
         picture
     }
 
-    /// The picture as NVDEC would give it, once it has come down.
+    /// The picture as a downloaded surface of NVDEC.
     fn as_from_nvdec(picture: &Picture, packed: &str, shift: u32, buffers: &DecoderBuffers) -> Picture {
         let down = buffers.picture(RawFormat::from_name(packed).unwrap(), picture.size()).unwrap();
         let frame = picture.to_frame().unwrap().unwrap();
@@ -280,17 +284,17 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_down_is_what_a_decoder_on_the_cpu_would_give() {
+    fn a_downloaded_surface_becomes_the_picture_of_a_decoder_on_the_cpu() {
         for (format, packed, shift) in KINDS {
             for size in [(64, 48), (2, 2), (33, 17), (1, 1), (854, 480)] {
                 let buffers = DecoderBuffers::default();
                 let expected = picture(format, size);
                 let down = as_from_nvdec(&expected, packed, shift, &buffers);
-                let samples = Samples::of(down.format(), expected.format()).unwrap();
+                let samples = SampleConversion::of(down.format(), expected.format()).unwrap();
                 assert_eq!(samples.shift, shift);
                 let luma = down.address(0);
-                let found = unpacked(down, expected.format(), samples, &buffers).unwrap();
-                assert_eq!((found.size(), found.address(0)), (size, luma), "luma stays where it came down");
+                let found = planar(down, expected.format(), samples, &buffers).unwrap();
+                assert_eq!((found.size(), found.address(0)), (size, luma), "luma is converted in place");
                 let [expected, found] = [&expected, &found].map(|picture| picture.to_frame().unwrap().unwrap());
                 for (plane, (expected, found)) in expected.planes().iter().zip(found.planes()).enumerate() {
                     for y in 0..expected.rows() {
@@ -301,20 +305,20 @@ mod tests {
         }
     }
 
-    /// In the place of a GPU: adopts what lies in the host's memory.
+    /// A pool that adopts surfaces in host memory, in place of a GPU's pool.
     #[derive(Default)]
-    struct Adopting {
+    struct AdoptingPool {
         memory: HostPool,
         with_chroma: bool,
     }
 
-    /// A handle that tells it from others.
+    /// The handle of its context.
     const CONTEXT: usize = 7;
 
-    /// Memory of the host's that passes for a GPU's.
-    struct Elsewhere(HostBuffer);
+    /// Host memory that reports itself as a GPU's.
+    struct FakeDeviceMemory(HostBuffer);
 
-    impl Memory for Elsewhere {
+    impl Memory for FakeDeviceMemory {
         fn bytes(&self) -> &[u8] {
             &self.0
         }
@@ -324,8 +328,8 @@ mod tests {
         }
     }
 
-    impl Adopting {
-        /// A copy of rows that lie in the host's memory.
+    impl AdoptingPool {
+        /// A copy of rows in host memory.
         unsafe fn copy(&self, rows: &DeviceRows, pitch: usize) -> HostBuffer {
             let mut to = self.memory.take(pitch * rows.rows);
             for y in 0..rows.rows {
@@ -338,7 +342,7 @@ mod tests {
         }
     }
 
-    impl Pool for Adopting {
+    impl Pool for AdoptingPool {
         fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
             self.memory.buffer(len)
         }
@@ -358,12 +362,12 @@ mod tests {
             if surface.shift > 0 {
                 shift_down(&mut luma, surface.shift);
             }
-            Some(Adopted { luma: Arc::new(Elsewhere(luma)), pairs: Box::new(pairs) })
+            Some(Adopted { luma: Arc::new(FakeDeviceMemory(luma)), pairs: Box::new(pairs) })
         }
     }
 
-    /// The picture as it lies in NVDEC's memory: rows at a wide pitch, an even number of them, and chroma behind, which
-    /// FFmpeg takes to begin behind the rows that are shown. The surface points into the bytes.
+    /// The picture as a surface of NVDEC: an even number of rows at a wide pitch, then chroma. As in FFmpeg, the pointer to
+    /// chroma follows the visible rows. The surface points into the bytes.
     fn surface(picture: &Picture, packed: &str, shift: u32) -> (Vec<u8>, Picture) {
         let (width, height) = picture.size();
         let (pitch, rows) = (1024 * width.div_ceil(512), height.next_multiple_of(2));
@@ -380,7 +384,7 @@ mod tests {
             bytes[y * pitch..][..from.len()].copy_from_slice(from);
         }
         let mut surface = Picture::empty(RawFormat::from_name(packed).unwrap(), (width, height));
-        // SAFETY: the picture is not shared, and owns no memory; the places are inside of the bytes.
+        // SAFETY: the picture is not shared, and owns no memory; the addresses are inside of the bytes.
         unsafe {
             let frame = surface.as_mut_ptr();
             let start = std::ptr::with_exposed_provenance_mut::<u8>(bytes.as_mut_ptr().expose_provenance());
@@ -394,9 +398,9 @@ mod tests {
         [("yuv420p", "nv12", 0), ("yuv420p10le", "p010le", 6), ("yuv420p12le", "p016le", 4)];
 
     #[test]
-    fn what_a_pool_adopts_is_what_a_decoder_on_the_cpu_would_give() {
+    fn a_surface_that_a_pool_adopts_becomes_the_picture_of_a_decoder_on_the_cpu() {
         let sizes = [(64, 48), (2, 2), (33, 17), (1, 1), (854, 480)];
-        // What is cut off on the left and above: whole chroma samples.
+        // Columns and rows that are cropped on the left and at the top: whole chroma samples.
         let crops = [(0, 0), (2, 0), (4, 2), (64, 16), (32, 6)];
         for ((format, packed, shift), size) in KINDS.into_iter().flat_map(|kind| sizes.map(|size| (kind, size))) {
             for (left, top) in crops.into_iter().filter(|&(left, top)| left < size.0 && top < size.1) {
@@ -409,13 +413,13 @@ mod tests {
                 unsafe { check(ffi::av_frame_apply_cropping(expected.as_mut_ptr(), 0)) }.unwrap();
 
                 let buffers = DecoderBuffers::default();
-                buffers.use_pool(Arc::new(Adopting::default()));
-                let samples = Samples::of(surface.format(), expected.format()).unwrap();
-                // SAFETY: the surface lies in `bytes`, which nothing writes.
+                buffers.use_pool(Arc::new(AdoptingPool::default()));
+                let samples = SampleConversion::of(surface.format(), expected.format()).unwrap();
+                // SAFETY: the surface points into `bytes`, which nothing writes.
                 let found = unsafe { adopted(&surface, (CONTEXT, 0), expected.format(), samples, &buffers) };
                 let mut found = found.unwrap();
                 drop(bytes);
-                describe(&mut found, &surface).unwrap();
+                copy_properties(&mut found, &surface).unwrap();
 
                 let what = format!("{format} {size:?} without {left} and {top}");
                 assert_eq!(found.size(), expected.size(), "{what}");
@@ -431,14 +435,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_reads_the_samples_of_a_picture_that_lies_on_a_gpu_or_only_describes_others() {
+    fn nothing_reads_the_samples_of_a_picture_that_is_on_a_gpu_or_holds_only_properties() {
         let (format, size) = (RawFormat::from_name("yuv420p").unwrap(), (64, 48));
-        let luma = Arc::new(Elsewhere(HostPool::default().take(64 * 48)));
-        let on_gpu = DecoderBuffers::default().picture_beside(luma, format, size).unwrap();
-        let described = Picture::described(&Properties {
+        let luma = Arc::new(FakeDeviceMemory(HostPool::default().take(64 * 48)));
+        let on_gpu = DecoderBuffers::default().picture_with_device_luma(luma, format, size).unwrap();
+        let described = Picture::described(&PictureProperties {
             format: PixelFormat::Yuv420p,
             range: None,
-            siting: None,
+            chroma_location: ChromaLocation::Unspecified,
             interlaced: None,
             sample_aspect_ratio: None,
         });
@@ -450,7 +454,7 @@ mod tests {
             colour: on_gpu.colour(),
             sample_aspect_ratio: None,
             interlaced: None,
-            field_order: Media::of_raw_video("rawvideo", Rational::new(25, 1), None).streams[0].field_order,
+            field_order: FieldOrder::Unknown,
             global_header: false,
             quantizer: None,
             options: Vec::new(),
@@ -469,16 +473,16 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_is_not_asked_to_adopt_what_it_wants_more_of() {
+    fn a_surface_is_not_adopted_without_a_pool_nor_with_chroma_nor_from_another_context() {
         let expected = picture("yuv420p", (64, 48));
         let (_bytes, surface) = surface(&expected, "nv12", 0);
-        let samples = Samples::of(surface.format(), expected.format()).unwrap();
-        let with_chroma = Adopting { with_chroma: true, ..Adopting::default() };
-        for (pool, context) in [(None, CONTEXT), (Some(with_chroma), CONTEXT), (Some(Adopting::default()), CONTEXT + 1)]
-        {
+        let samples = SampleConversion::of(surface.format(), expected.format()).unwrap();
+        let with_chroma = AdoptingPool { with_chroma: true, ..AdoptingPool::default() };
+        let other_context = (Some(AdoptingPool::default()), CONTEXT + 1);
+        for (pool, context) in [(None, CONTEXT), (Some(with_chroma), CONTEXT), other_context] {
             let buffers = DecoderBuffers::default();
             pool.into_iter().for_each(|pool| buffers.use_pool(Arc::new(pool)));
-            // SAFETY: the surface lies in `_bytes`, which nothing writes.
+            // SAFETY: the surface points into `_bytes`, which nothing writes.
             assert!(unsafe { adopted(&surface, (context, 0), expected.format(), samples, &buffers) }.is_none());
         }
     }

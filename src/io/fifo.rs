@@ -1,11 +1,10 @@
-//! FIFOs: which names are one, and how to open one whose reader is still to come.
+//! FIFOs: detects them, and opens one for writing when it has a reader.
 
 use std::fs::File;
 use std::io;
 use std::sync::atomic::AtomicBool;
 
-/// Does it come through a pipe, on stdin or under a name? Then a read may wait for long, and has to be ours to be
-/// interrupted.
+/// Is it stdin or a FIFO? FFmpeg cannot be interrupted while it waits for such an input, so it is read by [`super::Reader`].
 pub fn is_pipe(name: &str) -> bool {
     name == "-" || is_fifo(name)
 }
@@ -23,7 +22,7 @@ pub fn is_fifo(_name: &str) -> bool {
     false
 }
 
-/// Opens a FIFO for writing as soon as somebody reads from it; `None` when `interrupt` is set before.
+/// Opens a FIFO for writing as soon as it has a reader; `None` when `interrupt` is set before.
 ///
 /// # Errors
 /// When it cannot be opened.
@@ -32,7 +31,7 @@ pub fn open_for_reader(name: &str, interrupt: &AtomicBool) -> io::Result<Option<
     use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
     use std::sync::atomic::Ordering;
     while !interrupt.load(Ordering::Relaxed) {
-        // Without NONBLOCK the call itself waits, and no signal handler of ours would end it.
+        // Without NONBLOCK, the call waits for a reader, and signal handlers do not end it.
         let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
         match rustix::fs::open(name, flags, Mode::empty()) {
             Ok(file) => {
@@ -49,7 +48,7 @@ pub fn open_for_reader(name: &str, interrupt: &AtomicBool) -> io::Result<Option<
     Ok(None)
 }
 
-/// Opens a FIFO for writing. There are none here.
+/// Opens a file for writing. This system has no FIFOs.
 ///
 /// # Errors
 /// When it cannot be opened.

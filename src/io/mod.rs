@@ -1,5 +1,5 @@
-//! Bytes in and out at speed: pipes with large buffers, reads that can be interrupted, writes of whole planes; and the
-//! names of files in a row, URLs, lines on stderr. Nothing here knows what the bytes mean.
+//! Input and output of bytes: pipes with large buffers, reads that can be interrupted, writes of whole planes; also names of
+//! numbered files, URLs, and lines on stderr. It is independent of formats.
 
 mod fifo;
 mod numbered;
@@ -17,14 +17,14 @@ pub use terminal::{print_line, print_text, printable};
 pub use url::{host, without_password};
 #[cfg(target_os = "linux")]
 pub use virtual_camera::HeldVirtualCamera;
-pub use writer::Writer;
+pub use writer::PlaneWriter;
 
-/// What `F_SETPIPE_SZ` is asked for: the most that Linux gives anybody by default. The fewer times two programs at
-/// either end of a pipe wake each other, the faster it is.
+/// Bytes of a pipe's buffer (`F_SETPIPE_SZ`): the most that Linux allows without privileges by default. With a larger buffer,
+/// the programs at both ends switch less often.
 #[cfg(target_os = "linux")]
 const PIPE_SIZE: usize = 1 << 20;
 
-/// Makes a pipe's buffer as large as it gets; whatever is no pipe, or refuses, stays as it is.
+/// Enlarges a pipe's buffer. Does nothing if the file is no pipe, or the system refuses.
 #[cfg(target_os = "linux")]
 fn enlarge_pipe(file: &impl std::os::fd::AsFd) {
     let _ = rustix::pipe::fcntl_setpipe_size(file, PIPE_SIZE);

@@ -1,12 +1,12 @@
-//! Names of many files that differ in a number (`in%05d.png`), as FFmpeg writes them. Only the last part of a path is such
-//! a name: folders may be called as they like.
+//! Patterns for names of numbered files (`in%05d.png`), in FFmpeg's syntax. Only the last part of a path is a pattern; per
+//! cent signs in folders have no meaning.
 
 use std::ops::Range;
 
-/// More digits than any number has.
+/// The largest width of a number.
 const MOST_DIGITS: usize = 99;
 
-/// Where the number stands in such a name (`%05d`), and how many digits it has at least.
+/// The place of the number in a pattern (`%05d`), and its least number of digits.
 pub fn number_pattern(name: &str) -> Option<(Range<usize>, usize)> {
     let file = name.rfind('/').map_or(0, |slash| slash + 1);
     name[file..].match_indices('%').map(|(at, _)| file + at).find_map(|start| {
@@ -17,25 +17,25 @@ pub fn number_pattern(name: &str) -> Option<(Range<usize>, usize)> {
     })
 }
 
-/// The name as FFmpeg takes it, for which every other per cent sign is written twice.
+/// The pattern for FFmpeg, with all other per cent signs doubled.
 pub fn escaped_pattern(name: &str) -> String {
     let Some((place, _)) = number_pattern(name) else { return name.to_owned() };
     let escaped = |part: &str| unescaped(part).replace('%', "%%");
     format!("{}{}{}", escaped(&name[..place.start]), &name[place.clone()], escaped(&name[place.end..]))
 }
 
-/// A part of a pattern as it stands in the names of files: whoever knows FFmpeg has written per cent signs twice.
+/// A part of a pattern as in file names: the user may have doubled per cent signs, as FFmpeg requires it.
 fn unescaped(part: &str) -> String {
     part.replace("%%", "%")
 }
 
-/// The name with this number.
+/// The file name with this number.
 pub fn numbered(pattern: &str, number: u64) -> String {
     let Some((place, width)) = number_pattern(pattern) else { return pattern.to_owned() };
     format!("{}{number:0width$}{}", unescaped(&pattern[..place.start]), unescaped(&pattern[place.end..]))
 }
 
-/// The numbers of the files that are there, in order.
+/// The numbers of existing files, in order.
 pub fn numbers_there(pattern: &str) -> Vec<u64> {
     let (folder, pattern) = pattern.rsplit_once('/').map_or((".", pattern), |(folder, file)| (folder, file));
     let folder = if folder.is_empty() { "/".to_owned() } else { unescaped(folder) };
@@ -43,7 +43,7 @@ pub fn numbers_there(pattern: &str) -> Vec<u64> {
     let (front, back) = (unescaped(&pattern[..place.start]), unescaped(&pattern[place.end..]));
     let number = |name: &str| -> Option<u64> {
         let number = name.strip_prefix(&front)?.strip_suffix(&back)?.parse().ok()?;
-        // `7` is not what `%03d` stands for.
+        // `7` does not match `%03d`.
         (numbered(pattern, number) == name).then_some(number)
     };
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();

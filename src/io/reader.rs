@@ -1,46 +1,46 @@
-//! Reads a file, a FIFO or stdin straight into the memory that it is given.
+//! Reads a file, a FIFO or stdin without a buffer in between.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Bytes from a file or a pipe. What was looked at in advance comes again.
+/// Reads bytes from a file or a pipe. Peeked bytes are read again.
 pub struct Reader {
     file: File,
-    /// Read already, but not asked for yet.
-    ahead: Vec<u8>,
+    /// Bytes that were peeked.
+    peeked: Vec<u8>,
     interrupt: Arc<AtomicBool>,
 }
 
 impl Reader {
-    /// Stdin (`-`), a file or a FIFO, whose writer may come later. Once `interrupt` is set, it is at its end.
+    /// Opens stdin (`-`), a file or a FIFO, whose writer may come later. Once `interrupt` is set, reads return the end.
     ///
     /// # Errors
     /// When it cannot be opened.
     pub fn open(name: &str, interrupt: Arc<AtomicBool>) -> io::Result<Self> {
         let file = if name == "-" { stdin()? } else { open_at_once(name)? };
         super::enlarge_pipe(&file);
-        Ok(Reader { file, ahead: Vec::new(), interrupt })
+        Ok(Reader { file, peeked: Vec::new(), interrupt })
     }
 
-    /// The first bytes, up to `len`, without taking them.
+    /// The next bytes, up to `len`, without consuming them.
     ///
     /// # Errors
     /// When reading fails.
     pub fn peek(&mut self, len: usize) -> io::Result<&[u8]> {
-        while self.ahead.len() < len {
-            let mut more = vec![0; len - self.ahead.len()];
+        while self.peeked.len() < len {
+            let mut more = vec![0; len - self.peeked.len()];
             let count = self.read_file(&mut more)?;
             if count == 0 {
                 break;
             }
-            self.ahead.extend_from_slice(&more[..count]);
+            self.peeked.extend_from_slice(&more[..count]);
         }
-        Ok(&self.ahead[..len.min(self.ahead.len())])
+        Ok(&self.peeked[..len.min(self.peeked.len())])
     }
 
-    /// Fills `buffer`, and says how much of it: less than all only at the end.
+    /// Fills `buffer`, and returns the number of bytes read: less than its length only at the end.
     ///
     /// # Errors
     /// When reading fails.
@@ -55,7 +55,7 @@ impl Reader {
         Ok(filled)
     }
 
-    /// Up to the next line end, which is taken and left out; `None` when there is none within `most` bytes.
+    /// Reads a line, without its end; `None` when there is no line end within `most` bytes.
     ///
     /// # Errors
     /// When reading fails.
@@ -74,7 +74,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// Was the end reached because somebody asked for it?
+    /// Was reading interrupted?
     pub fn is_interrupted(&self) -> bool {
         self.interrupt.load(Ordering::Relaxed)
     }
@@ -91,18 +91,18 @@ impl Reader {
         }
     }
 
-    /// Waits until there is something to read; `false` when interrupted.
+    /// Waits for data; `false` when interrupted.
     #[cfg(unix)]
     fn wait(&self) -> io::Result<bool> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        // Long enough to cost nothing, short enough for Ctrl-C to feel prompt.
-        let tick = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+        // Short enough for a prompt reaction to Ctrl-C.
+        let poll_interval = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
         loop {
             if self.is_interrupted() {
                 return Ok(false);
             }
             let mut watched = [PollFd::new(&self.file, PollFlags::IN)];
-            match poll(&mut watched, Some(&tick)) {
+            match poll(&mut watched, Some(&poll_interval)) {
                 Ok(0) | Err(rustix::io::Errno::INTR) => {}
                 Ok(_) => return Ok(true),
                 Err(error) => return Err(error.into()),
@@ -118,28 +118,27 @@ impl Reader {
 
 impl Read for Reader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.ahead.is_empty() {
+        if self.peeked.is_empty() {
             return self.read_file(buffer);
         }
-        let count = self.ahead.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&self.ahead[..count]);
-        self.ahead.drain(..count);
+        let count = self.peeked.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&self.peeked[..count]);
+        self.peeked.drain(..count);
         Ok(count)
     }
 }
 
-/// Opens a file. A FIFO is opened whether or not it has a writer yet: waiting for one is left to `Reader::wait`, which
-/// can be interrupted.
+/// Opens a file, or a FIFO that may not have a writer yet: `Reader::wait`, which can be interrupted, waits for one.
 #[cfg(target_os = "linux")]
 fn open_at_once(name: &str) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
     let file = File::from(rustix::fs::open(name, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())?);
-    // What has been waited for is there; a read that waits a little longer does no harm, one that fails would.
+    // Reads come after `poll`, so they block only briefly; with NONBLOCK, they could fail.
     fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
     Ok(file)
 }
 
-/// Elsewhere, a FIFO without a writer may look like one at its end.
+/// On other systems, a FIFO without a writer may look like one at its end.
 #[cfg(not(target_os = "linux"))]
 fn open_at_once(name: &str) -> io::Result<File> {
     File::open(name)
@@ -148,7 +147,7 @@ fn open_at_once(name: &str) -> io::Result<File> {
 #[cfg(unix)]
 fn stdin() -> io::Result<File> {
     use std::os::fd::AsFd;
-    // The file itself, past the buffer of `std::io::stdin`.
+    // The file descriptor itself, without the buffer of `std::io::stdin`.
     Ok(File::from(std::io::stdin().as_fd().try_clone_to_owned()?))
 }
 

@@ -1,4 +1,4 @@
-//! Lines on stderr. Whoever reads there may be gone, and may be a terminal, which takes some characters for commands.
+//! Lines on stderr. It may be closed, or a terminal, which interprets control characters.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -10,12 +10,11 @@ pub fn print_line(text: &str) {
 
 /// Prints `text` on stderr, without control characters. If stderr is closed, the text is lost.
 pub fn print_text(text: &str) {
-    // In one piece, so that no other thread's line gets into it.
+    // In one write, so that lines of other threads do not mix with it.
     let _ = std::io::stderr().write_all(printable(text).as_bytes());
 }
 
-/// `text` as a terminal may have it: of its control characters, only line ends and tabs stay; others are written as in
-/// `\u{1b}`.
+/// `text` with control characters escaped, as in `\u{1b}`; line ends and tabs stay.
 pub fn printable(text: &str) -> Cow<'_, str> {
     let is_command = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if !text.contains(is_command) {

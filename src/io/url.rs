@@ -1,4 +1,4 @@
-//! What messages may show of a URL, and whom it names.
+//! Parts of URLs: the URL without passwords, for messages, and the host.
 
 /// The URL without its passwords.
 pub fn without_password(url: &str) -> String {
@@ -14,7 +14,7 @@ pub fn without_password(url: &str) -> String {
     format!("{scheme}://{host}{path}{}{query}", if query.is_empty() { "" } else { "?" })
 }
 
-/// The computer that the URL names, if it names one.
+/// The host of a URL, if it has one.
 pub fn host(url: &str) -> Option<&str> {
     let rest = url.split_once("://")?.1;
     let place = rest.split(['/', '?']).next()?;

@@ -1,4 +1,4 @@
-//! Holds a virtual camera (v4l2loopback) open, so that readers find a camera, and the next writer a free device.
+//! Holds a virtual camera (v4l2loopback) open, so that it is free for the next writer afterwards.
 #![allow(unsafe_code, reason = "an ioctl")]
 
 use linuxvideo::{CapabilityFlags, Device};
@@ -9,9 +9,9 @@ use std::io::Result;
 /// V4L2's number for the direction in which pictures are written.
 const OUTPUT: std::ffi::c_int = 2;
 
-/// A virtual camera that is being written to. With `exclusive_caps=1`, its driver takes programs that use `write`, as FFmpeg
-/// does, for no writers: the device would stay occupied after the end. This is a writer to the driver; when it is dropped
-/// after FFmpeg's, the device is free.
+/// A virtual camera that is held open. With `exclusive_caps=1`, its driver does not release the device when a program that
+/// uses `write`, as FFmpeg does, closes it. It does release the device when a streaming writer, which this is, closes it after
+/// FFmpeg.
 pub struct HeldVirtualCamera {
     _file: File,
 }
@@ -30,12 +30,12 @@ impl HeldVirtualCamera {
         Ok(HeldVirtualCamera { _file: file })
     }
 
-    /// Frees a device that was left occupied by a writer which is gone.
+    /// Frees a device that a former writer has left occupied.
     pub fn free(device: &str) {
-        let can = Device::open(device).and_then(|device| device.capabilities());
+        let capabilities = Device::open(device).and_then(|device| device.capabilities());
         let either = CapabilityFlags::VIDEO_CAPTURE | CapabilityFlags::VIDEO_OUTPUT;
-        if can.is_ok_and(|can| !can.device_capabilities().intersects(either)) {
-            // Whether or not it begins to stream, closing it frees it.
+        if capabilities.is_ok_and(|found| !found.device_capabilities().intersects(either)) {
+            // Closing it frees it, even if STREAMON fails.
             drop(HeldVirtualCamera::hold(device));
         }
     }

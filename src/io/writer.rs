@@ -1,30 +1,30 @@
-//! Writes headers and planes to a file, a FIFO or stdout, past every buffer.
+//! Writes headers and planes to a file, a FIFO or stdout, without a buffer in between.
 
 use crate::frame::Plane;
 use std::fs::File;
 use std::io::{self, IoSlice, Write};
 
-/// Rows that go out with one call when a plane has padding between them.
+/// Rows that are written with one call when a plane has padding between rows.
 const ROWS: usize = 512;
 
-/// Bytes into a file or a pipe.
-pub struct Writer {
+/// Writes bytes to a file or a pipe.
+pub struct PlaneWriter {
     file: File,
 }
 
-impl Writer {
-    /// Stdout (`-`) or a file, which is made anew.
+impl PlaneWriter {
+    /// Writes to stdout.
     ///
     /// # Errors
     /// When it cannot be opened.
-    pub fn open(name: &str) -> io::Result<Self> {
-        Ok(Writer::of(if name == "-" { stdout()? } else { File::create(name)? }))
+    pub fn stdout() -> io::Result<Self> {
+        stdout().map(PlaneWriter::new)
     }
 
-    /// A file that is open.
-    pub fn of(file: File) -> Self {
+    /// Writes to an open file.
+    pub fn new(file: File) -> Self {
         super::enlarge_pipe(&file);
-        Writer { file }
+        PlaneWriter { file }
     }
 
     /// Writes all of `bytes`.
@@ -35,7 +35,7 @@ impl Writer {
         self.all(&mut [IoSlice::new(bytes)])
     }
 
-    /// Writes the rows of `plane`, without what lies between them.
+    /// Writes the rows of `plane`, without padding.
     ///
     /// # Errors
     /// When writing fails.
@@ -57,7 +57,7 @@ impl Writer {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(count) => IoSlice::advance_slices(&mut slices, count),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // Whoever shares stdout with this program may have seen to it that no write waits.
+                // A program that shares stdout may have made it non-blocking.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => wait_for_room(&self.file)?,
                 Err(error) => return Err(error),
             }
@@ -66,7 +66,7 @@ impl Writer {
     }
 }
 
-/// Waits until a pipe takes more.
+/// Waits until a pipe accepts data.
 #[cfg(unix)]
 fn wait_for_room(file: &File) -> io::Result<()> {
     use rustix::event::{PollFd, PollFlags, poll};

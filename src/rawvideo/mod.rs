@@ -1,13 +1,13 @@
-//! Video with nothing but pixels: what has to be said about raw frames, and how YUV4MPEG2 (y4m) says it.
+//! Raw video: the properties of raw frames, and their header in YUV4MPEG2 (y4m).
 
 mod y4m;
 
 pub use y4m::{FRAME, HEADER, HeaderError, LONGEST_LINE, header, is_carried, parse};
 
-use crate::ffmpeg::{Rational, Siting};
+use crate::ffmpeg::{ChromaLocation, Rational};
 use crate::frame::{PixelFormat, Range};
 
-/// What raw frames are, which the frames themselves do not tell.
+/// The properties of raw frames, which the frames do not contain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RawVideo {
     /// Pixel format.
@@ -16,21 +16,21 @@ pub struct RawVideo {
     pub size: (usize, usize),
     /// Frames a second.
     pub rate: Rational,
-    /// Which codes are picture; `None` when nothing is said, which the format then decides.
+    /// Range of the codes; `None` for the default of the pixel format.
     pub range: Option<Range>,
     /// Width to height of a pixel, if known.
     pub sample_aspect_ratio: Option<Rational>,
-    /// `Some(top field first?)` when a frame holds two fields.
+    /// `Some(top field first?)` for interlaced frames.
     pub interlaced: Option<bool>,
-    /// Where chroma samples lie between luma samples, if known.
-    pub siting: Option<Siting>,
+    /// Where the chroma samples of 4:2:0 are between the luma samples.
+    pub chroma_location: ChromaLocation,
 }
 
-/// The most pixels of a frame: those that FFmpeg takes.
+/// The most pixels of a frame that FFmpeg accepts.
 const MOST_PIXELS: usize = 1 << 28;
 
 impl RawVideo {
-    /// Are its frames larger than anything that can be decoded or encoded?
+    /// Are its frames larger than FFmpeg accepts?
     pub fn is_too_large(&self) -> bool {
         self.size.0.checked_mul(self.size.1).is_none_or(|pixels| pixels > MOST_PIXELS)
     }

@@ -1,4 +1,4 @@
-//! From the times of the input to those of the encoder.
+//! Converts presentation times from the input's to the encoder's time base, and schedules key frames.
 
 use crate::ffmpeg::{Container, Encoder, Packet, Picture, Rational, microseconds, rescale};
 use crate::pipeline::{Input, Notices};
@@ -6,46 +6,45 @@ use anyhow::Result;
 use ffmpeg_next::codec::Id;
 use std::collections::VecDeque;
 
-/// A delay of which the user is told, in microseconds; where recordings were joined, sound overlaps by a packet.
+/// The shortest delay that is reported, in microseconds. Where recordings were joined, audio overlaps by up to a packet.
 pub const NOTICED: i64 = 100_000;
 
-/// The finest grid that a container which counts frames is given, in frames a second.
-const FINEST: f64 = 240.0;
+/// The highest frame rate for a container without timestamps, in frames a second.
+const HIGHEST_RATE: f64 = 240.0;
 
-/// The rates that MPEG-1 and MPEG-2 know, in frames a second.
+/// The frame rates of MPEG-1 and MPEG-2, in frames a second.
 const MPEG_RATES: [(i32, i32); 8] =
     [(24_000, 1001), (24, 1), (25, 1), (30_000, 1001), (30, 1), (50, 1), (60_000, 1001), (60, 1)];
 
-/// Gives frames their times in the encoder's units: each later than the one before it.
-pub struct Clock {
+/// Gives frames their times in the encoder's time base, each later than the one before it.
+pub struct EncoderClock {
     from: Rational,
     to: Rational,
     rate: Rational,
     last: Option<i64>,
-    /// How long each frame is shown that is still inside the encoder: some encoders forget it.
+    /// Time and duration of each frame in the encoder: some encoders lose the duration.
     durations: VecDeque<(i64, i64)>,
-    /// Has it been said that frames come late?
-    told: bool,
-    /// The container's name, if it loses the time between frames that are further apart than its rate, and that has not been
-    /// said.
+    /// Was the warning about late frames given?
+    warned_late: bool,
+    /// The name of a container that [loses gaps](Container::loses_gaps), until the warning was given.
     loses_gaps: Option<String>,
 }
 
-impl Clock {
-    /// Times stay in the input's units, unless the container or the codec counts in frames.
+impl EncoderClock {
+    /// Times stay in the input's time base, unless the container or the codec has a constant frame rate.
     pub fn new(input: &Input, container: Container, candidates: &[Encoder]) -> Self {
         let stream = input.video_stream();
         let from = stream.time_base;
         let rate = stream.frame_rate.unwrap_or(Rational::new(25, 1));
         let codec = candidates.first().map(|encoder| encoder.codec());
         let is_mpeg = matches!(codec, Some(Id::MPEG1VIDEO | Id::MPEG2VIDEO));
-        let rate = if is_mpeg || !container.has_timestamps() { grid(rate, stream.base_rate) } else { rate };
+        let rate = if is_mpeg || !container.has_timestamps() { constant_rate(rate, stream.base_rate) } else { rate };
         let rate = match codec {
             Some(Id::MPEG1VIDEO) => mpeg_rate(rate),
             Some(Id::MPEG2VIDEO) if !is_fraction_of_mpeg_rate(rate) => mpeg_rate(rate),
             _ => rate,
         };
-        // MPEG-4 part 2 counts in at most 65535ths of a second; in 60000ths, the usual rates come out even.
+        // The time base of MPEG-4 part 2 is at most 1/65535 s. In 1/60000 s, common frame rates are exact.
         let too_fine = codec == Some(Id::MPEG4) && from.denominator() > 65535;
         let to = match container.has_timestamps() && !is_mpeg {
             false => rate.invert(),
@@ -53,20 +52,20 @@ impl Clock {
             true => from,
         };
         let loses_gaps = container.loses_gaps().then(|| container.name());
-        Clock { from, to, rate, last: None, durations: VecDeque::new(), told: false, loses_gaps }
+        EncoderClock { from, to, rate, last: None, durations: VecDeque::new(), warned_late: false, loses_gaps }
     }
 
-    /// The encoder's unit, in seconds.
-    pub fn unit(&self) -> Rational {
+    /// The encoder's time base, in seconds.
+    pub fn time_base(&self) -> Rational {
         self.to
     }
 
-    /// Frames a second that the encoder is told.
+    /// The encoder's frame rate, in frames a second.
     pub fn rate(&self) -> Rational {
         self.rate
     }
 
-    /// Puts `picture` at its time in the encoder's units.
+    /// Sets time and duration of `picture` in the encoder's time base.
     ///
     /// # Errors
     /// A warning that frames come late, with `--strict`.
@@ -90,7 +89,7 @@ impl Clock {
         picture.set_time(Some(time));
         picture.set_duration(duration);
         let delay = rescale(time - due.unwrap_or(time), self.to, microseconds());
-        if delay > NOTICED && !std::mem::replace(&mut self.told, true) {
+        if delay > NOTICED && !std::mem::replace(&mut self.warned_late, true) {
             let at = rescale(time, self.to, microseconds()) as f64 / 1e6;
             notices.warn(&format!(
                 "frames at {at:.1} s come late: timestamps are closer than the output can represent, or decrease \
@@ -100,7 +99,7 @@ impl Clock {
         Ok(())
     }
 
-    /// Gives `packet`, which the encoder has made of a picture, the duration of that picture.
+    /// Sets the duration of an encoded packet to that of its picture.
     pub fn set_duration(&mut self, packet: &mut Packet) {
         let Some(index) = self.durations.iter().position(|(time, _)| Some(*time) == packet.pts()) else { return };
         if let Some((_, duration)) = self.durations.remove(index) {
@@ -109,18 +108,19 @@ impl Clock {
     }
 }
 
-/// How far apart key frames of a live stream are at most, in microseconds: so long waits who begins to watch.
+/// The longest distance between key frames of a live stream, in microseconds. A new viewer waits for a key frame.
 pub const KEY_DISTANCE: i64 = 2_000_000;
 
-/// Tells when a live stream needs a key frame. Encoders count frames, and those of a camera come as they like.
+/// Schedules the key frames of a live stream by time. Encoders count frames, but a camera's frame rate varies.
 #[derive(Default)]
 pub struct KeyFrames {
+    /// Time of the last key frame, in microseconds.
     key: Option<i64>,
     last: i64,
 }
 
 impl KeyFrames {
-    /// Has the frame at `time` (microseconds) to be one, because the next would be too late?
+    /// Must the frame at `time` (microseconds) be a key frame, because the next one would be too late?
     pub fn is_due(&mut self, time: i64) -> bool {
         let next = time + (time - std::mem::replace(&mut self.last, time));
         let is_due = self.key.is_none_or(|key| next > key + KEY_DISTANCE);
@@ -131,24 +131,24 @@ impl KeyFrames {
     }
 }
 
-/// The rate in which a container counts frames of this average rate: that of the grid on which they lie, if it is a finer
-/// one. A grid of twice the rate is that of fields.
-fn grid(average: Rational, base: Option<Rational>) -> Rational {
-    let finer = |base: &Rational| {
+/// The frame rate for a container without timestamps: `base`, the lowest rate that represents all timestamps, if it is higher
+/// than the average rate. A multiple of the average rate is not taken: twice the rate is that of fields.
+fn constant_rate(average: Rational, base: Option<Rational>) -> Rational {
+    let higher = |base: &Rational| {
         let times = f64::from(*base) / f64::from(average);
-        f64::from(*base) <= FINEST && times > 1.01 && (times - times.round()).abs() > 0.01
+        f64::from(*base) <= HIGHEST_RATE && times > 1.01 && (times - times.round()).abs() > 0.01
     };
-    base.filter(finer).unwrap_or(average)
+    base.filter(higher).unwrap_or(average)
 }
 
-/// The lowest rate of MPEG's that is no lower than this one, or its highest.
+/// The lowest MPEG frame rate that is not below this one, or the highest.
 fn mpeg_rate(rate: Rational) -> Rational {
     let rates = MPEG_RATES.map(|(numerator, denominator)| Rational::new(numerator, denominator));
     let enough = |known: &Rational| f64::from(*known) > f64::from(rate) * 0.9999;
     rates.into_iter().find(enough).unwrap_or(rates[rates.len() - 1])
 }
 
-/// Is it one of MPEG's rates times 1 to 4, over 1 to 32, which MPEG-2 can say?
+/// Is it an MPEG frame rate times 1 to 4, divided by 1 to 32, which MPEG-2 can signal?
 fn is_fraction_of_mpeg_rate(rate: Rational) -> bool {
     let same = |numerator: i64, denominator: i64| {
         i64::from(rate.numerator()) * denominator == i64::from(rate.denominator()) * numerator

@@ -1,14 +1,14 @@
-//! Which encoder a video gets, and how it is set, out of what the user has said and [the table](super::encoder_table).
+//! Chooses the encoder of a video and its settings from the user's options and [the table](super::encoder_table).
 
 use super::encoder_table::ConstantQuality::{self, Lossless, Option as By, Quantizer};
 use super::encoder_table::{
-    KEEPING, KEEPS_MPEG2, LIVE, NETWORK, NVENC, Row, TABLE, TAKES_H264, WITHOUT_B_FRAMES, X26, X26_PRESETS, keep,
+    EncoderRow, KEEPING, KEEPS_MPEG2, LIVE, NETWORK, NVENC, TABLE, TAKES_H264, WITHOUT_B_FRAMES, X26, X26_PRESETS, keep,
 };
 use crate::ffmpeg::{Container, Encoder};
 use anyhow::{Context, Result, bail};
 use ffmpeg_next::codec::Id;
 
-/// What the user said about encoding.
+/// The user's options for encoding.
 #[derive(Clone, Debug, Default)]
 pub struct EncoderChoice {
     /// An encoder's name.
@@ -17,50 +17,50 @@ pub struct EncoderChoice {
     pub quality: Quality,
     /// The encoder's own preset.
     pub preset: Option<String>,
-    /// More options of the encoder's own.
+    /// Further private options of the encoder.
     pub options: Vec<(String, String)>,
 }
 
-/// What the encoder aims at.
+/// The quality target of the encoder.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Quality {
     /// Near-transparent.
     #[default]
     Default,
-    /// A constant quality, in the encoder's own scale.
+    /// A constant quality, on the encoder's own scale.
     Constant(f32),
-    /// Bits a second, as FFmpeg reads it (`5M`).
+    /// A bit rate in FFmpeg's syntax (`5M`).
     BitRate(String),
 }
 
-/// What the encoder has to keep up with.
+/// The speed requirement of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// Nothing: it takes its time.
-    Leisure,
-    /// A camera.
-    Camera,
-    /// A camera, with as little delay as possible: for viewers of a live stream.
+    /// None: the input waits for the encoder.
+    Offline,
+    /// Real time: a recording of a live input.
+    Recording,
+    /// Real time with low delay: a live stream to a server.
     Network,
 }
 
-/// An encoder and how it is set.
-pub struct Plan {
+/// An encoder and its settings.
+pub struct EncoderSettings {
     /// The encoder.
     pub encoder: Encoder,
     /// Its options.
     pub options: Vec<(String, String)>,
-    /// FFmpeg's common quantizer, for encoders that have no option of their own for it.
+    /// A constant quantizer (`-q:v`), for encoders without a quality option of their own.
     pub quantizer: Option<f32>,
 }
 
 impl EncoderChoice {
-    /// The encoders to try for a video of codec `input` (`None` for still images, which are no codec of a video) in
-    /// this container, best first, and the reason why the codec changes, where the user should know. `on_gpu` says whether
-    /// there is a GPU that may be able to encode, and is asked only where an encoder for it is to choose from.
+    /// The encoders to try for a video of codec `input` (`None` for still images and raw video) in this container, best
+    /// first, and the reason for a change of codec, if there is one to report. `on_gpu` returns whether there is a GPU; it is
+    /// called only if there is an encoder for it.
     ///
     /// # Errors
-    /// When the encoder asked for is not here, or the container cannot hold what it makes.
+    /// When this FFmpeg lacks the requested encoder, or the container cannot hold its codec.
     pub fn candidates(
         &self,
         input: Option<Id>,
@@ -79,14 +79,14 @@ impl EncoderChoice {
             }
             return Ok((vec![encoder], None));
         }
-        // What still images are coded as follows from the name that they are given.
+        // The codec of still images follows from the file name.
         let by_container = container.default_codec(file);
         if container.is_images() {
             let found = by_container.and_then(Encoder::for_codec);
             let encoder = found.with_context(|| format!("{file}: no encoder here for this kind of image"))?;
             return Ok((vec![encoder], None));
         }
-        // What throws everything away takes pictures as they are: that is its own codec.
+        // A container that discards packets takes unencoded pictures: that is its default codec.
         if let Some(encoder) = by_container.filter(|_| container.discards()).and_then(Encoder::for_codec) {
             return Ok((vec![encoder], None));
         }
@@ -102,8 +102,8 @@ impl EncoderChoice {
             return Ok((found, None));
         }
         let for_h264 = TAKES_H264.contains(&container.name().as_str()) || by_container.is_none();
-        let usual = if for_h264 { Some(Id::H264) } else { by_container };
-        for codec in [usual, Some(Id::H264), by_container].into_iter().flatten() {
+        let default = if for_h264 { Some(Id::H264) } else { by_container };
+        for codec in [default, Some(Id::H264), by_container].into_iter().flatten() {
             let encoders = [nvenc(codec), keep(codec), Encoder::for_codec(codec)].into_iter().flatten();
             found.extend(encoders.filter(holds).take(2));
             if !found.is_empty() {
@@ -121,18 +121,17 @@ impl EncoderChoice {
         )
     }
 
-    /// How `encoder` is set for pictures of this size, or of any size as long as it is not known, in this container, at
-    /// this pace.
+    /// The settings of `encoder` for pictures of this size (`None` while it is unknown), in this container, at this pace.
     ///
     /// # Errors
-    /// When it has no such thing as the quality or the preset asked for.
-    pub fn plan(
+    /// When the encoder lacks a quality or preset option that the user has given.
+    pub fn settings(
         &self,
         encoder: Encoder,
         container: Container,
         size: Option<(usize, usize)>,
         pace: Pace,
-    ) -> Result<Plan> {
+    ) -> Result<EncoderSettings> {
         let name = encoder.name();
         let row = TABLE.iter().find(|row| row.encoder == name);
         let mut options: Vec<(String, String)> = Vec::new();
@@ -140,16 +139,16 @@ impl EncoderChoice {
             options.retain(|(k, _)| k != key);
             options.push((key.to_owned(), value.to_owned()));
         };
-        // FFV1 cuts neither a picture of a few pixels into slices, nor, where pixels share chroma, one of an odd size.
-        let is_whole = |(width, height): (usize, usize)| width.min(height) < 16 || (width | height) % 2 == 1;
-        let unsliced = name == "ffv1" && size.is_some_and(is_whole);
+        // FFV1 cannot slice very small pictures, nor subsampled ones of odd size.
+        let is_unsliced = |(width, height): (usize, usize)| width.min(height) < 16 || (width | height) % 2 == 1;
+        let unsliced = name == "ffv1" && size.is_some_and(is_unsliced);
         for (key, value) in row.filter(|_| !unsliced).map_or(&[][..], |row| row.options) {
             set(key, value);
         }
         if WITHOUT_B_FRAMES.contains(&container.name().as_str()) {
             set("bf", "0");
         }
-        let live = LIVE.iter().filter(|_| pace != Pace::Leisure);
+        let live = LIVE.iter().filter(|_| pace != Pace::Offline);
         let network = NETWORK.iter().filter(|_| pace == Pace::Network);
         for (_, options) in live.chain(network).filter(|(encoder, _)| *encoder == name) {
             options.iter().for_each(|(key, value)| set(key, value));
@@ -173,7 +172,7 @@ impl EncoderChoice {
         if let Some(preset) = &self.preset {
             let option = row.map_or_else(|| encoder.has_option("preset").then_some("preset"), |row| row.preset);
             let option = option.with_context(|| format!("encoder {name} has no presets (drop --preset)"))?;
-            // They count them, too.
+            // Their presets have numbers, too.
             let is_number = preset.parse::<u8>().is_ok_and(|number| number < 10);
             if X26.contains(&name.as_str()) && !is_number && !X26_PRESETS.contains(&preset.as_str()) {
                 bail!("encoder {name} has no preset {preset} (it has {})", X26_PRESETS.join(", "));
@@ -183,11 +182,11 @@ impl EncoderChoice {
         for (key, value) in &self.options {
             set(key, value);
         }
-        Ok(Plan { encoder, options, quantizer })
+        Ok(EncoderSettings { encoder, options, quantizer })
     }
 }
 
-fn constant_quality(encoder: Encoder, row: Option<&Row>) -> Result<ConstantQuality> {
+fn constant_quality(encoder: Encoder, row: Option<&EncoderRow>) -> Result<ConstantQuality> {
     if let Some(row) = row {
         return Ok(row.quality);
     }

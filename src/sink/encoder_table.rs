@@ -1,26 +1,27 @@
-//! The one table of the program that knows encoders and containers by name: how each encoder is set, which one keeps a codec,
-//! which containers want what.
+//! The tables of encoders and containers by name: the settings of each encoder, the encoders that keep a codec, the
+//! preferences of containers.
 
 use crate::ffmpeg::Encoder;
 use ffmpeg_next::codec::Id;
 
-/// How an encoder takes a constant quality.
+/// How a constant quality is passed to an encoder.
 #[derive(Clone, Copy)]
 pub(super) enum ConstantQuality {
-    /// By an option of its own.
+    /// As a private option.
     Option(&'static str),
-    /// By FFmpeg's common quantizer scale (`-q:v`).
+    /// As FFmpeg's common quantizer (`-q:v`).
     Quantizer,
-    /// Not at all, because it loses nothing.
+    /// Not at all: it is lossless.
     Lossless,
 }
 
-pub(super) struct Row {
+/// The settings of an encoder.
+pub(super) struct EncoderRow {
     pub(super) encoder: &'static str,
     pub(super) quality: ConstantQuality,
-    /// Near-transparent to the eye.
+    /// Visually near-transparent.
     pub(super) default_quality: Option<f32>,
-    /// What takes `--preset`.
+    /// The private option for `--preset`.
     pub(super) preset: Option<&'static str>,
     pub(super) options: &'static [(&'static str, &'static str)],
 }
@@ -31,14 +32,14 @@ pub(super) const fn row(
     default_quality: Option<f32>,
     preset: Option<&'static str>,
     options: &'static [(&'static str, &'static str)],
-) -> Row {
-    Row { encoder, quality, default_quality, preset, options }
+) -> EncoderRow {
+    EncoderRow { encoder, quality, default_quality, preset, options }
 }
 
 use ConstantQuality::{Lossless, Option as By, Quantizer};
 
-/// Defaults are meant to look like the picture they were given at a size that people accept.
-pub(super) const TABLE: &[Row] = &[
+/// The default qualities look like the input, at a moderate file size.
+pub(super) const TABLE: &[EncoderRow] = &[
     row("libx264", By("crf"), Some(18.0), Some("preset"), &[("preset", "medium")]),
     row("libx264rgb", By("crf"), Some(18.0), Some("preset"), &[("preset", "medium")]),
     row("libx265", By("crf"), Some(20.0), Some("preset"), &[("preset", "medium"), ("x265-params", "log-level=none")]),
@@ -51,7 +52,7 @@ pub(super) const TABLE: &[Row] = &[
     row("av1_nvenc", By("cq"), Some(24.0), Some("preset"), &[("preset", "p5"), ("rc", "vbr"), ("b", "0")]),
     row("mjpeg", Quantizer, Some(2.0), None, &[]),
     row("mpeg4", Quantizer, Some(2.0), None, &[]),
-    // FFmpeg's default bit rate would be that of the whole stream to the containers made for these.
+    // FFmpeg's default bit rate would be written to MPEG containers as that of the stream.
     row("mpeg2video", Quantizer, Some(2.0), None, &[("b", "0")]),
     row("mpeg1video", Quantizer, Some(2.0), None, &[("b", "0")]),
     row("msmpeg4", Quantizer, Some(2.0), None, &[]),
@@ -78,12 +79,12 @@ pub(super) const TABLE: &[Row] = &[
     row("gif", Lossless, None, None, &[]),
 ];
 
-/// Encoders that would complain of a preset themselves, past all that we say, and the presets that they have.
+/// Encoders that print an error for an unknown preset themselves, and their presets.
 pub(super) const X26: &[&str] = &["libx264", "libx264rgb", "libx265"];
 pub(super) const X26_PRESETS: &[&str] =
     &["ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow", "placebo"];
 
-/// Codec of the input, encoders that can keep it, best first.
+/// The encoders that keep the input's codec, best first.
 pub(super) const KEEPING: &[(Id, &[&str])] = &[
     (Id::H264, &["libx264", "libopenh264"]),
     (Id::HEVC, &["libx265"]),
@@ -98,14 +99,13 @@ pub(super) const KEEPING: &[(Id, &[&str])] = &[
 /// Containers made for MPEG-2, which keep it.
 pub(super) const KEEPS_MPEG2: &[&str] = &["mpeg", "vob", "dvd", "svcd", "mxf"];
 
-/// Containers that only know how fast frames follow each other: one that is decoded before the one that it is shown after
-/// is shown late, picture and sound apart.
+/// Containers without presentation times: with B-frames, video would be late against audio.
 pub(super) const WITHOUT_B_FRAMES: &[&str] = &["avi"];
 
-/// The same codecs on a GPU that can encode.
+/// The encoders on a GPU.
 pub(super) const NVENC: &[(Id, &str)] = &[(Id::H264, "h264_nvenc"), (Id::HEVC, "hevc_nvenc"), (Id::AV1, "av1_nvenc")];
 
-/// Containers that get H.264 when the input's codec is not kept, whatever older codec FFmpeg would give them.
+/// Containers that get H.264 when the input's codec is not kept, instead of FFmpeg's default codec.
 pub(super) const TAKES_H264: &[&str] = &[
     "mp4",
     "mov",
@@ -126,7 +126,7 @@ pub(super) const TAKES_H264: &[&str] = &[
     "rtp_mpegts",
 ];
 
-/// What makes encoders keep up with a camera.
+/// Options for encoding in real time.
 pub(super) const LIVE: &[(&str, &[(&str, &str)])] = &[
     ("libx264", &[("preset", "veryfast")]),
     ("libx264rgb", &[("preset", "veryfast")]),
@@ -140,7 +140,7 @@ pub(super) const LIVE: &[(&str, &[(&str, &str)])] = &[
     ("av1_nvenc", &[("preset", "p3")]),
 ];
 
-/// Options that make encoders output each picture without delay, and make a key frame where they are told to.
+/// Options for encoding without delay, with key frames where they are requested.
 pub(super) const NETWORK: &[(&str, &[(&str, &str)])] = &[
     ("libx264", &[("tune", "zerolatency"), ("bf", "0"), ("forced-idr", "1")]),
     ("libx265", &[("tune", "zerolatency"), ("bf", "0"), ("forced-idr", "1")]),

@@ -1,12 +1,12 @@
-//! Encodes frames and writes them, with everything else that the input held, into a container.
+//! Encodes frames, and writes them with the other streams of the input into a container.
 
-use super::clock::{Clock, KEY_DISTANCE, KeyFrames};
+use super::clock::{EncoderClock, KEY_DISTANCE, KeyFrames};
 use super::encoder_choice::{EncoderChoice, Pace};
 use super::fit::{Fitter, PixelChoice, format_for};
 use super::metadata::{
     begun_later, check_keys, kept, kept_of_turned, live_options, muxer_options, network_options, protocol_options,
 };
-use super::power_loss::WritesThrough;
+use super::power_loss::PeriodicSync;
 use super::streams::{self, Routes};
 use super::target::Target;
 use crate::ffmpeg::{
@@ -18,64 +18,64 @@ use crate::io::{escaped_pattern, number_pattern, numbered};
 use crate::pipeline::{Delivery, Input, Notices, Outcome, ReaderGone, Sink};
 use anyhow::{Context, Result, ensure};
 
-/// How to write the output.
+/// The options of an output.
 #[derive(Clone, Debug, Default)]
 pub struct OutputOptions {
-    /// A container's name; by the file's name if not given.
+    /// A container's name; chosen by the file's name if not given.
     pub format: Option<String>,
-    /// Which encoder, and how it is set.
+    /// The encoder and its settings.
     pub encoder: EncoderChoice,
-    /// Whether the file is playable at any time while it is written, and what it takes to keep up with a camera.
+    /// Whether to encode in real time, into a file that is playable at any time while it is written.
     pub live: bool,
-    /// Which pixel format is encoded.
+    /// The pixel format to encode.
     pub pixels: PixelChoice,
 }
 
-/// An output file. The encoder is opened by the first frame, which knows its format, size and colours best.
+/// A sink for a file or a live stream. The encoder is opened with the first frame, for its format, size and colours.
 pub struct FileSink {
     input: Input,
     target: Target,
     container: Container,
     choice: EncoderChoice,
     pace: Pace,
-    /// Ends all waiting for a server, if there is one.
+    /// Ends a wait for a server.
     interrupt: Option<Interrupt>,
     pixels: PixelChoice,
     candidates: Vec<Encoder>,
-    /// Why the video does not keep its codec, if no other was asked for.
+    /// Why the video does not keep its codec, if that is not the user's choice.
     codec_changes: Option<&'static str>,
     notices: Notices,
     muxer: Option<Muxer>,
-    upright: AutoRotate,
+    rotate: AutoRotate,
     /// Packets that came before the first frame.
     early: Vec<Packet>,
     running: Option<Running>,
 }
 
-/// What there is from the first frame on.
+/// The state from the first frame on.
 struct Running {
     encoder: VideoEncoder,
     fitter: Fitter,
     video: OutputStream,
     routes: Routes,
-    clock: Clock,
-    /// When key frames are due, if the encoder is to be told.
+    clock: EncoderClock,
+    /// The schedule of key frames, for a live stream.
     keys: Option<KeyFrames>,
-    /// When the first frame is shown, in microseconds.
+    /// Presentation time of the first frame, in microseconds.
     begin: i64,
     frames: u64,
-    /// How many of them have been written.
+    /// The number of written frames.
     written: u64,
-    /// Of a recording.
-    _writes_through: Option<WritesThrough>,
+    /// For a recording.
+    _sync: Option<PeriodicSync>,
 }
 
 impl FileSink {
-    /// Gets ready to write; finds out all that can be found out before the first frame. `on_gpu` says whether there is
-    /// a GPU, which may be able to encode, too; it is asked only where that matters.
+    /// Checks all that can be checked before the first frame, and opens the file unless it has to wait for the first frame.
+    /// `on_gpu` returns whether there is a GPU, which may be able to encode; it is called only if needed.
     ///
     /// # Errors
-    /// When container or encoder are not here, do not go together, or the file cannot be opened.
+    /// When this FFmpeg lacks the container or the encoder, the container cannot hold the codec, or the file does not open.
     pub fn create(
         input: Input,
         target: Target,
@@ -91,11 +91,11 @@ impl FileSink {
         Ok(sink)
     }
 
-    /// The same, but opens nothing. With an interrupt, which ends all waiting, it writes a live stream to a server, and
-    /// connects with the first frame.
+    /// As [`FileSink::create`], but opens nothing. With an interrupt, which ends all waits, the sink writes a live stream to a
+    /// server, and connects with the first frame.
     ///
     /// # Errors
-    /// When container or encoder are not here, or do not go together.
+    /// When this FFmpeg lacks the container or the encoder, or the container cannot hold the codec.
     pub fn prepare(
         input: Input,
         target: Target,
@@ -106,23 +106,23 @@ impl FileSink {
     ) -> Result<Self> {
         let pace = match (&interrupt, options.live) {
             (Some(_), _) => Pace::Network,
-            (None, true) => Pace::Camera,
-            (None, false) => Pace::Leisure,
+            (None, true) => Pace::Recording,
+            (None, false) => Pace::Offline,
         };
         let name = target.name().to_owned();
         let container = container(&name, options.format.as_deref())?;
         let has_codec = !input.media.is_images() && !input.media.is_raw();
         let codec = has_codec.then(|| input.video_stream().parameters.id());
         let (candidates, codec_changes) = options.encoder.candidates(codec, container, &name, on_gpu)?;
-        // A quality or a preset that the encoder does not have is said before anything is read.
+        // Check quality and preset before anything is read.
         for &encoder in &candidates {
-            options.encoder.plan(encoder, container, None, pace)?;
+            options.encoder.settings(encoder, container, None, pace)?;
         }
         if !container.is_images() {
             streams::check(&input.media.streams, input.video, container, options.live, &notices)?;
         }
         streams::check_rotation(input.video_stream(), &name, container.holds_rotation(), &notices)?;
-        let upright = AutoRotate::new(input.video_stream(), container.holds_rotation());
+        let rotate = AutoRotate::new(input.video_stream(), container.holds_rotation());
         Ok(FileSink {
             input,
             target,
@@ -135,7 +135,7 @@ impl FileSink {
             codec_changes,
             notices,
             muxer: None,
-            upright,
+            rotate,
             early: Vec::new(),
             running: None,
         })
@@ -151,7 +151,7 @@ impl FileSink {
             None => Muxer::create(self.container, &url),
         };
         let mut muxer = opened.with_context(|| format!("{name}: cannot be opened"))?;
-        muxer.shift(-beginning(&self.input, self.container));
+        muxer.set_time_offset(-zero_time(&self.input, self.container));
         self.muxer = Some(muxer);
         Ok(())
     }
@@ -159,46 +159,46 @@ impl FileSink {
     fn start(&mut self, first: &Picture) -> Result<()> {
         let stream = self.input.video_stream();
         let begin = first.time().map_or(0, |time| rescale(time, stream.time_base, microseconds()));
-        let mut side_data = stream.side_data.of_pictures();
+        let mut side_data = stream.side_data.for_reencoding();
         side_data.add_from(first);
         let mut about_video = kept(&stream.metadata);
-        if self.upright.turns() {
-            (side_data, about_video) = (side_data.of_turned_pictures(), kept_of_turned(&stream.metadata));
+        if self.rotate.rotates() {
+            (side_data, about_video) = (side_data.without_rotation(), kept_of_turned(&stream.metadata));
         }
-        let clock = Clock::new(&self.input, self.container, &self.candidates);
-        // A distance that the user has chosen counts.
+        let clock = EncoderClock::new(&self.input, self.container, &self.candidates);
+        // The user's distance of key frames takes precedence.
         let keys = self.pace == Pace::Network && self.choice.options.iter().all(|(key, _)| key != "g");
         let mut opened = None;
         for (index, &candidate) in self.candidates.iter().enumerate() {
-            let taken = match format_for(candidate, self.container, self.pixels, first, &self.notices) {
+            let format = match format_for(candidate, self.container, self.pixels, first, &self.notices) {
                 Err(error) if index + 1 < self.candidates.len() => {
                     self.notices.detail(&format!("{error:#}"));
                     continue;
                 }
-                taken => taken?,
+                format => format?,
             };
-            let mut plan = self.choice.plan(candidate, self.container, Some(taken.size), self.pace)?;
+            let mut settings = self.choice.settings(candidate, self.container, Some(format.size), self.pace)?;
             if keys {
                 let frames = f64::from(clock.rate()) * KEY_DISTANCE as f64 / 1e6;
-                plan.options.push(("g".to_owned(), frames.max(1.0).floor().to_string()));
+                settings.options.push(("g".to_owned(), frames.max(1.0).floor().to_string()));
             }
             let interlaced = first.interlaced();
-            if interlaced.is_some() && !candidate.codes_fields() {
+            if interlaced.is_some() && !candidate.codes_interlaced() {
                 let name = candidate.name();
                 self.notices.warn(&format!("encoder {name} cannot code fields: interlaced video becomes frames"))?;
             }
             let options = VideoOptions {
-                format: taken.format,
-                size: taken.size,
-                time_base: clock.unit(),
+                format: format.format,
+                size: format.size,
+                time_base: clock.time_base(),
                 frame_rate: stream.frame_rate.map(|_| clock.rate()),
-                colour: taken.colour,
+                colour: format.colour,
                 sample_aspect_ratio: first.sample_aspect_ratio().or(stream.sample_aspect_ratio),
-                interlaced: interlaced.filter(|_| candidate.codes_fields()),
+                interlaced: interlaced.filter(|_| candidate.codes_interlaced()),
                 field_order: stream.field_order,
-                global_header: self.container.wants_global_header(),
-                quantizer: plan.quantizer,
-                options: plan.options,
+                global_header: self.container.needs_global_header(),
+                quantizer: settings.quantizer,
+                options: settings.options,
                 side_data: side_data.clone(),
             };
             match VideoEncoder::open(candidate, &options) {
@@ -206,24 +206,24 @@ impl FileSink {
                     if let Some(why) = self.codec_changes {
                         self.notices.note(&format!("the video is encoded by {} ({why})", candidate.name()));
                     }
-                    opened = Some((encoder, taken));
+                    opened = Some((encoder, format));
                     break;
                 }
-                // Encoders on a GPU are listed where there is none, too; the next one does it.
+                // FFmpeg lists GPU encoders even without a GPU: try the next candidate.
                 Err(error) if index + 1 < self.candidates.len() => self.notices.detail(&format!("{error:#}")),
                 Err(error) => return Err(error),
             }
         }
-        let (encoder, taken) = opened.context("no encoder to try")?;
-        // Only now is what was there replaced: an encoder that refuses its settings leaves it alone.
+        let (encoder, format) = opened.context("no encoder to try")?;
+        // The old file is replaced only now: it stays if no encoder opens.
         if self.muxer.is_none() {
             self.open()?;
         }
         let stream = self.input.video_stream();
         let muxer = self.muxer.as_mut().context("the output is closed")?;
         if self.pace == Pace::Network && self.container.name() == "flv" {
-            // Each connection is a broadcast of its own, which begins at zero.
-            muxer.shift(-begin);
+            // The times of each connection begin at zero.
+            muxer.set_time_offset(-begin);
         }
         let media = &self.input.media;
         let skipped = self.input.skipped_frames();
@@ -236,31 +236,31 @@ impl FileSink {
             Routes::default()
         } else {
             muxer.set_chapters(&media.chapters, self.input.shift, self.input.length);
-            Routes::add(muxer, &media.streams, self.input.video, self.pace != Pace::Leisure, |muxer| {
+            Routes::add(muxer, &media.streams, self.input.video, self.pace != Pace::Offline, |muxer| {
                 video = Some(muxer.add_encoded(&encoder, stream, &about_video, &side_data)?);
                 Ok(())
             })?
         };
         let start = if self.input.shift == 0 { media.start.unwrap_or(0) } else { 0 };
-        let start = start - beginning(&self.input, self.container);
+        let start = start - zero_time(&self.input, self.container);
         let has_cover = streams::has_cover(&media.streams, self.input.video, self.container);
         check_keys(self.container, &metadata, has_cover, &self.notices)?;
         let mut options = muxer_options(self.container, &metadata, has_cover, start);
         match self.pace {
-            Pace::Leisure => {}
-            Pace::Camera => options.extend(live_options(self.container)),
+            Pace::Offline => {}
+            Pace::Recording => options.extend(live_options(self.container)),
             Pace::Network => options.extend(network_options(self.container)),
         }
         if self.container.is_images() {
-            // Each image of many is written beside its place and moved there when it is whole: what was there stays until
-            // then. A single one is ours to move.
+            // Each image of a sequence is written to a temporary name and renamed when it is complete. A single image is
+            // renamed by `Target`.
             let option = if is_sequence(self.target.name()) { "atomic_writing" } else { "update" };
             options.push((option.to_owned(), "1".to_owned()));
         }
         muxer.write_header(&options).with_context(|| self.target.name().to_owned())?;
         self.running = Some(Running {
             encoder,
-            fitter: Fitter::new(taken, first.size(), self.notices.clone()),
+            fitter: Fitter::new(format, first.size(), self.notices.clone()),
             video: video.context("the video has no stream")?,
             routes,
             clock,
@@ -268,27 +268,27 @@ impl FileSink {
             begin,
             frames: 0,
             written: 0,
-            _writes_through: if self.pace == Pace::Camera { WritesThrough::begin(&self.target.url()) } else { None },
+            _sync: if self.pace == Pace::Recording { PeriodicSync::begin(&self.target.url()) } else { None },
         });
         Ok(())
     }
 
-    /// Connects, and gets ready for frames like this one, which is not written.
+    /// Connects, and opens the encoder for frames like this one, which is not written.
     ///
     /// # Errors
     /// When the server, the container or the encoder refuses.
     pub fn begin(&mut self, like: &Frame) -> Result<()> {
-        let picture = self.upright(like)?;
+        let picture = self.rotated(like)?;
         self.start(&picture)
     }
 
-    fn upright(&mut self, frame: &Frame) -> Result<Picture> {
-        let picture = self.upright.picture(Picture::from_frame(frame)?);
+    fn rotated(&mut self, frame: &Frame) -> Result<Picture> {
+        let picture = self.rotate.picture(Picture::from_frame(frame)?);
         picture.with_context(|| format!("{}: cannot be turned", self.target.name()))
     }
 
     fn write_frame(&mut self, frame: &Frame) -> Result<()> {
-        let picture = self.upright(frame)?;
+        let picture = self.rotated(frame)?;
         if self.running.is_none() {
             self.start(&picture)?;
             for packet in std::mem::take(&mut self.early) {
@@ -303,7 +303,7 @@ impl FileSink {
         );
         let mut picture = running.fitter.fit(picture)?;
         running.clock.set(&mut picture, &self.notices)?;
-        let time = picture.time().map_or(0, |time| rescale(time, running.clock.unit(), microseconds()));
+        let time = picture.time().map_or(0, |time| rescale(time, running.clock.time_base(), microseconds()));
         if running.keys.as_mut().is_some_and(|keys| keys.is_due(time)) {
             picture.make_key();
         }
@@ -326,7 +326,7 @@ impl FileSink {
             if let Err(error) = muxer.write(packet, running.video, time_base) {
                 let name = self.target.name();
                 if self.container.is_images() && is_sequence(name) {
-                    // Half an image. If it cannot be removed, its name still says that it is not whole.
+                    // An incomplete image. If it cannot be removed, its name still marks it as temporary.
                     let _ = std::fs::remove_file(format!("{}.tmp", numbered(name, running.written + 1)));
                 }
                 return Err(error).with_context(|| format!("{name}: cannot be written"));
@@ -346,9 +346,7 @@ impl FileSink {
             .write(packet, running.begin, muxer, &self.notices)
             .with_context(|| format!("{}: cannot be written", self.target.name()))
     }
-}
 
-impl FileSink {
     fn deliver(&mut self, delivery: Delivery) -> Result<()> {
         for packet in delivery.packets {
             self.write_packet(packet)?;
@@ -371,8 +369,8 @@ impl FileSink {
         muxer.finish().with_context(|| format!("{name}: cannot be written"))
     }
 
-    /// A broken pipe behind stdout is no error; one to a server is a connection that was lost.
-    fn judged(&self, error: anyhow::Error) -> anyhow::Error {
+    /// Maps a broken pipe of stdout or a FIFO to [`ReaderGone`]. With a server, it is a lost connection.
+    fn map_error(&self, error: anyhow::Error) -> anyhow::Error {
         let broken = matches!(error.downcast_ref(), Some(Error::Other { errno: libc::EPIPE }));
         if broken && (self.target.name() == "-" || self.target.fifo().is_some()) { ReaderGone.into() } else { error }
     }
@@ -380,36 +378,36 @@ impl FileSink {
 
 impl Sink for FileSink {
     fn write(&mut self, delivery: Delivery) -> Result<()> {
-        self.deliver(delivery).map_err(|error| self.judged(error))
+        self.deliver(delivery).map_err(|error| self.map_error(error))
     }
 
     fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
         if self.running.is_none() {
-            // Interrupted before the first frame: there is nothing to keep.
+            // Interrupted before the first frame: nothing was written.
             return Ok(None);
         }
-        self.complete().map_err(|error| self.judged(error))?;
+        self.complete().map_err(|error| self.map_error(error))?;
         Ok(Some(self.target.end(outcome)?))
     }
 }
 
-/// When the input begins, in microseconds, if that is to be the zero of the output: where that begins at zero anyway, or
-/// where the input tells the time of day, as a broadcast does, and the output does not. A file that began at hours would be
-/// one of hours; a start of seconds is no time of day, and stays.
-fn beginning(input: &Input, container: Container) -> i64 {
-    const SECONDS: std::ops::Range<i64> = 0..10_000_000;
+/// The time of the input, in microseconds, that becomes zero in the output. It is the input's start time if the container
+/// starts streams at zero, or if the input has a broadcast clock and the output has not: a file must not begin hours after
+/// zero. A start time of a few seconds is kept.
+fn zero_time(input: &Input, container: Container) -> i64 {
+    const KEPT: std::ops::Range<i64> = 0..10_000_000;
     let start = input.media.start.filter(|_| input.shift == 0).unwrap_or(0);
-    let is_time_of_day = input.media.has_broadcast_clock() && !SECONDS.contains(&start);
-    let moves = container.begins_at_zero() || is_time_of_day && !container.has_broadcast_clock();
+    let is_broadcast_time = input.media.has_broadcast_clock() && !KEPT.contains(&start);
+    let moves = container.starts_at_zero() || is_broadcast_time && !container.has_broadcast_clock();
     if moves { start } else { 0 }
 }
 
-/// Is this the name of many images (`%05d.png`)?
+/// Is this the pattern of an image sequence (`%05d.png`)?
 pub fn is_sequence(name: &str) -> bool {
     number_pattern(name).is_some() && Container::guess(None, name).is_none_or(Container::is_images)
 }
 
-/// Does this name, or this container, ask for images?
+/// Is the output of this name, or in this container, an image or a sequence of images?
 pub fn makes_images(name: &str, format: Option<&str>) -> bool {
     Container::guess(format, name).is_some_and(Container::is_images)
 }

@@ -1,27 +1,27 @@
-//! Brings each picture to the format and size that the encoder was opened with, when it is not there already.
+//! Chooses the pixel format of the encoder, and converts pictures to the format and size that the encoder was opened with.
 
 use crate::ffmpeg::{Container, Converter, Encoder, Picture, RawFormat, VideoFormat, nearest_format};
 use crate::pipeline::Notices;
 use anyhow::{Context, Result, bail};
 use ffmpeg_next::codec::Id;
 
-/// Which pixel format is encoded.
+/// The choice of the encoded pixel format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PixelChoice {
-    /// The one that the encoder takes and that is nearest to the input's.
+    /// The encoder's format that is nearest to the input's.
     #[default]
     NearInput,
-    /// With codecs for players, 4:2:0 of limited range, and 8 bits with H.264: browsers, phones and televisions refuse
-    /// anything else, or show it wrong.
+    /// With codecs for players, 4:2:0 of limited range, and 8 bits with H.264: many browsers, phones and televisions do not
+    /// play other formats correctly.
     ForPlayers,
     /// This one.
     Exactly(RawFormat),
 }
 
-/// What `encoder` is given for pictures like `first`, on their way into `container`.
+/// The format in which `encoder` gets pictures like `first`, for `container`.
 ///
 /// # Errors
-/// When it takes nothing that is near; with `--strict`, when bits or colour are lost.
+/// When the encoder takes no similar format; with `--strict`, when bits or colour are lost.
 pub fn format_for(
     encoder: Encoder,
     container: Container,
@@ -37,9 +37,9 @@ pub fn format_for(
         _ => encoder.formats(),
     };
     formats.retain(|&format| format == from || Converter::makes(format));
-    let tells_range = container.tells_range(encoder.codec());
+    let signals_range = container.signals_range(encoder.codec());
     let is_full_yuv = first.is_full_range() && !from.is_rgb() && !from.is_gray();
-    let for_range = container.is_images() && !tells_range && is_full_yuv;
+    let for_range = container.is_images() && !signals_range && is_full_yuv;
     let is_live = choice == PixelChoice::ForPlayers && is_players_codec(encoder);
     let for_players = is_live || from.is_rgb() && is_for_players(container, encoder);
     let is_deep_enough = |format: &RawFormat| !is_live || encoder.codec() != Id::H264 || format.depth() == 8;
@@ -52,27 +52,27 @@ pub fn format_for(
             let is_plain = !(format.has_alpha() || is_live && format.is_full_range_yuv());
             format.chroma_resolution() == 4 && is_plain && is_deep_enough(format)
         }),
-        // An image has no place for its range, but red, green and blue have only one.
+        // Image files cannot signal the range of YUV; RGB always has full range.
         (for_range, &|format| format.is_rgb()),
     ] {
         if asks && !asked_for && formats.iter().any(suits) {
             formats.retain(suits);
         }
     }
-    let full = first.is_full_range() && tells_range || encoder.wants_full_range();
-    let format = match full_range_kin(from, full, &formats) {
-        Some(kin) => kin,
+    let full = first.is_full_range() && signals_range || encoder.needs_full_range();
+    let format = match full_range_variant(from, full, &formats) {
+        Some(variant) => variant,
         None if formats.is_empty() => from,
         None => nearest_format(&formats, from)
             .with_context(|| format!("encoder {} supports no pixel format close to {from}", encoder.name()))?,
     };
     let colour = first.colour().converted(from, format, first.size().1 >= 720);
     let is_yuv = !format.is_rgb() && !format.is_gray();
-    // Gray has all of its range where nothing is said, but whoever decodes H.264 and its like takes it for limited.
-    let full_gray = format.is_gray() && (first.is_full_range() || !tells_range);
-    let colour = match full_gray || encoder.wants_full_range() {
+    // Untagged gray is full range, but decoders of H.264 and similar codecs take it for limited.
+    let full_gray = format.is_gray() && (first.is_full_range() || !signals_range);
+    let colour = match full_gray || encoder.needs_full_range() {
         true => colour.full_range(),
-        false if is_yuv && first.is_full_range() && !from.is_rgb() && !format.is_full_range_yuv() && !tells_range => {
+        false if is_yuv && first.is_full_range() && !from.is_rgb() && !format.is_full_range_yuv() && !signals_range => {
             let (name, codec) = (container.name(), encoder.name());
             notices.warn(&format!(
                 "{codec} in {name} cannot signal full range: it becomes limited (an .mkv file of \
@@ -80,7 +80,7 @@ pub fn format_for(
             ))?;
             colour.limited_range()
         }
-        // Not every player looks at the range.
+        // Some players ignore the range.
         false if is_live && is_yuv && !format.is_full_range_yuv() => colour.limited_range(),
         false => colour,
     };
@@ -101,9 +101,9 @@ pub fn format_for(
             notices.note(&format!("encoder {name} does not take {from}: the video becomes {format}"));
         }
     }
-    // One column or row too many is scaled away where players would otherwise refuse all of it.
+    // An odd column or row is scaled away where the encoder or the device does not accept it.
     let (width, height) = first.size();
-    // A virtual camera's driver rounds its sizes down, and takes what does not fit for the next row.
+    // The driver of a virtual camera rounds the width down, but not the stride of the data.
     let is_rounded = container.is_virtual_camera() || is_live && takes_even_sizes(encoder);
     let size = match is_rounded && !without_subsampling(&format) {
         true => (width & !1, height & !1),
@@ -112,25 +112,26 @@ pub fn format_for(
     Ok(VideoFormat { format, size, colour })
 }
 
-/// `yuvj420p` for full-range `yuv420p`, where the encoder lists the one, and the other not or in another sense.
-fn full_range_kin(from: RawFormat, full: bool, formats: &[RawFormat]) -> Option<RawFormat> {
-    let is_kin = |format: &RawFormat| format.is_full_range_yuv() && format.native() == from.native();
-    formats.iter().copied().find(is_kin).filter(|_| full || !formats.contains(&from))
+/// The `yuvj` variant of a YUV format, if the encoder takes it and the picture is full range, or the encoder does not take
+/// the format itself.
+fn full_range_variant(from: RawFormat, full: bool, formats: &[RawFormat]) -> Option<RawFormat> {
+    let is_variant = |format: &RawFormat| format.is_full_range_yuv() && format.native() == from.native();
+    formats.iter().copied().find(is_variant).filter(|_| full || !formats.contains(&from))
 }
 
-/// Containers of films for players and browsers, most of which know no H.264 or HEVC but with chroma subsampled both ways.
+/// Is it H.264 or HEVC in a container for players and browsers, most of which decode only 4:2:0?
 fn is_for_players(container: Container, encoder: Encoder) -> bool {
-    let is_usual = matches!(encoder.codec(), Id::H264 | Id::HEVC) && encoder.name() != "libx264rgb";
-    is_usual && matches!(container.name().as_str(), "mp4" | "mov" | "ipod" | "flv" | "mpegts" | "hls" | "dash")
+    let is_players = matches!(encoder.codec(), Id::H264 | Id::HEVC) && encoder.name() != "libx264rgb";
+    is_players && matches!(container.name().as_str(), "mp4" | "mov" | "ipod" | "flv" | "mpegts" | "hls" | "dash")
 }
 
-/// Is its codec one of those that players and browsers decode, if its chroma is subsampled both ways?
+/// Is its codec one that players and browsers decode in 4:2:0?
 fn is_players_codec(encoder: Encoder) -> bool {
-    let is_usual = matches!(encoder.codec(), Id::H264 | Id::HEVC | Id::VP8 | Id::VP9 | Id::AV1 | Id::MPEG4);
-    is_usual && encoder.name() != "libx264rgb"
+    let is_players = matches!(encoder.codec(), Id::H264 | Id::HEVC | Id::VP8 | Id::VP9 | Id::AV1 | Id::MPEG4);
+    is_players && encoder.name() != "libx264rgb"
 }
 
-/// Does it refuse an odd number of columns or rows where pixels share chroma?
+/// Does it refuse odd sizes with subsampled chroma?
 fn takes_even_sizes(encoder: Encoder) -> bool {
     ["libx264", "libx265"].contains(&encoder.name().as_str())
 }
@@ -143,29 +144,29 @@ fn without_subsampling(format: &RawFormat) -> bool {
     matches!(format.chroma_resolution(), 0 | 16)
 }
 
-/// Does a picture lose bits, colour resolution or transparency on the way?
+/// Does the conversion lose bits, chroma resolution or alpha?
 fn loses(from: RawFormat, to: RawFormat) -> bool {
     to.depth() < from.depth()
         || to.chroma_resolution() < from.chroma_resolution()
         || from.has_alpha() && !to.has_alpha()
 }
 
-/// Makes pictures fit.
+/// Converts pictures to the encoder's format and size.
 pub struct Fitter {
     to: VideoFormat,
     converter: Converter,
     notices: Notices,
-    /// The size of the pictures, until it changes.
-    usual_size: Option<(usize, usize)>,
+    /// The size of the first picture, until the size changes.
+    first_size: Option<(usize, usize)>,
 }
 
 impl Fitter {
-    /// To pictures like this; from pictures of `size`, of which others are warned.
+    /// Converts to the format `to`. A picture of another size than `size` causes a warning.
     pub fn new(to: VideoFormat, size: (usize, usize), notices: Notices) -> Self {
-        Fitter { to, converter: Converter::default(), notices, usual_size: Some(size) }
+        Fitter { to, converter: Converter::default(), notices, first_size: Some(size) }
     }
 
-    /// `picture` as the encoder wants it; unchanged when it is that already.
+    /// Converts `picture`; returns it unchanged if format, range and size are right.
     ///
     /// # Errors
     /// When swscale cannot convert it.
@@ -177,7 +178,7 @@ impl Fitter {
             picture.rename(self.to.format);
             return Ok(picture);
         }
-        if self.usual_size.take_if(|size| *size != picture.size()).is_some() {
+        if self.first_size.take_if(|size| *size != picture.size()).is_some() {
             let ((w, h), (to_w, to_h)) = (picture.size(), self.to.size);
             self.notices
                 .warn(&format!("the video changes size to {w}x{h}; from there on it is scaled to {to_w}x{to_h}"))?;

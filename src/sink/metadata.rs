@@ -1,4 +1,4 @@
-//! What is said about a file and its streams, less what was only true of the file that it was read from.
+//! Metadata of the output, without entries that held only for the input file; options of muxers and protocols.
 
 use crate::ffmpeg::{Container, MUX_DELAY, Metadata, Rational, later_timecode};
 use crate::pipeline::Notices;
@@ -58,7 +58,7 @@ const MP4_KEYS: &[&str] = &[
     "timecode",
 ];
 
-/// What is still true of the new file.
+/// The metadata that holds for the new file, too.
 pub fn kept(metadata: &Metadata) -> Metadata {
     let is_old = |key: &str| {
         // Matroska's statistics carry their language: BPS-eng.
@@ -68,7 +68,7 @@ pub fn kept(metadata: &Metadata) -> Metadata {
     metadata.iter().filter(|(key, _)| !is_old(key)).cloned().collect()
 }
 
-/// The same of a video that begins `frames` frames later.
+/// Metadata of a video that begins `frames` frames later: the timecode is advanced.
 pub fn begun_later(mut metadata: Metadata, rate: Option<Rational>, frames: i32) -> Metadata {
     if frames == 0 {
         return metadata;
@@ -81,7 +81,7 @@ pub fn begun_later(mut metadata: Metadata, rate: Option<Rational>, frames: i32) 
     metadata
 }
 
-/// The same for pictures that have been turned: some versions of FFmpeg say by how much in a key, too.
+/// As [`kept`], for rotated pictures: without the key `rotate` of some FFmpeg versions.
 pub fn kept_of_turned(metadata: &Metadata) -> Metadata {
     kept(metadata).into_iter().filter(|(key, _)| !key.eq_ignore_ascii_case("rotate")).collect()
 }
@@ -126,7 +126,7 @@ pub fn muxer_options(container: Container, metadata: &Metadata, has_cover: bool,
     }
 }
 
-/// How long pictures wait for sound, or sound for pictures, in microseconds.
+/// The longest wait for interleaving video and audio, in microseconds.
 const TOGETHER: &str = "200000";
 
 /// The muxer options of a live stream to a server.

@@ -3,7 +3,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `target.rs` | the place that is written to, and what may be overwritten |
-//! | `temporary.rs`, `beside.rs` | files in the making, and names beside a file's own |
+//! | `temporary.rs`, `file_names.rs` | files in the making, and names beside a file's own |
 //! | `open.rs` | which kind of output a name stands for |
 //! | `file.rs` | encodes into a container |
 //! | `encoder_choice.rs`, `encoder_table.rs` | which encoder, and how it is set |
@@ -14,11 +14,11 @@
 //! | `virtual_camera.rs` | writes to v4l2loopback |
 //! | `raw.rs` | raw frames and y4m |
 
-mod beside;
 mod clock;
 mod encoder_choice;
 mod encoder_table;
 mod file;
+mod file_names;
 mod fit;
 mod metadata;
 mod open;

@@ -35,17 +35,17 @@ pub fn live_target(name: &str, format: Option<&str>, overwrite: Overwrite) -> Re
     Target::direct(name, files(name, Container::guess(format, name)), overwrite)
 }
 
-/// How many files the output `name` is, in this container.
+/// The files that the output `name` stands for, in this container.
 fn files(name: &str, container: Option<Container>) -> Files {
-    match container.is_some_and(Container::names_its_files) {
+    match container.is_some_and(Container::writes_segments) {
         true => Files::List,
         false if is_sequence(name) => Files::Sequence,
         false => Files::One,
     }
 }
 
-/// Opens the output. `on_gpu` says whether there is a GPU, which may be able to encode, too; it may take a while, and is
-/// asked only where that matters.
+/// Opens the output. `on_gpu` returns whether there is a GPU, which may be able to encode; it may be slow, and is called only
+/// if needed.
 ///
 /// # Errors
 /// When container or encoder are not here, do not go together, or the output cannot be opened.

@@ -1,39 +1,39 @@
-//! Sees to it that a recording which is being written outlives a power cut, but for its last seconds.
+//! Writes a growing recording to the disk every second, so that it survives a power cut except for its last seconds.
 
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use std::fs::File;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// How often what has been written goes to the disk.
-const OFTEN: Duration = Duration::from_secs(1);
+/// The time between two writes to the disk.
+const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Has the system write a file to its disk again and again, on a thread of its own, until this is dropped.
-pub struct WritesThrough {
-    over: Option<Sender<()>>,
+/// Syncs a file to its disk at intervals, on a thread of its own, until it is dropped.
+pub struct PeriodicSync {
+    stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl WritesThrough {
-    /// For the regular file of this name, if there is one.
+impl PeriodicSync {
+    /// Starts for the regular file of this name, if there is one.
     pub fn begin(name: &str) -> Option<Self> {
         let file = File::open(name).ok().filter(|file| file.metadata().is_ok_and(|data| data.is_file()))?;
-        let (over, ended) = bounded(0);
+        let (stop, stopped) = bounded(0);
         let sync = move || {
-            while ended.recv_timeout(OFTEN) == Err(RecvTimeoutError::Timeout) {
-                // A disk that fails fails the recording, too, which says so.
+            while stopped.recv_timeout(SYNC_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                // If the disk fails, writing the recording fails, too, and reports it.
                 let _ = file.sync_data();
             }
         };
         let thread = Builder::new().name("disk".to_owned()).spawn(sync).ok()?;
-        Some(WritesThrough { over: Some(over), thread: Some(thread) })
+        Some(PeriodicSync { stop: Some(stop), thread: Some(thread) })
     }
 }
 
-impl Drop for WritesThrough {
+impl Drop for PeriodicSync {
     fn drop(&mut self) {
-        drop(self.over.take());
-        // It has nothing to say.
+        drop(self.stop.take());
+        // The thread has no result.
         self.thread.take().map(JoinHandle::join);
     }
 }

@@ -1,48 +1,49 @@
-//! Writes raw frames, with or without y4m around them, to a pipe or a file.
+//! Writes raw frames or a y4m stream to a pipe or a file.
 
 use super::fit::Fitter;
 use super::streams::check_rotation;
 use super::target::Target;
 use crate::ffmpeg::{AutoRotate, Picture, VideoFormat};
 use crate::frame::Frame;
-use crate::io::Writer;
+use crate::io::PlaneWriter;
 use crate::pipeline::{Delivery, Input, Notices, Outcome, ReaderGone, Sink};
 use crate::rawvideo::{FRAME, RawVideo, header, is_carried};
 use anyhow::{Context, Result, bail};
 use ffmpeg_next::Rational;
 use std::io::ErrorKind;
 
-/// What stands around the frames.
+/// The headers around raw frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// Nothing.
+    /// None.
     Raw,
-    /// YUV4MPEG2.
+    /// Those of YUV4MPEG2.
     Y4m,
-    /// YUV4MPEG2 if it can carry the pixel format, else nothing.
+    /// Those of YUV4MPEG2 if it supports the pixel format, else none.
     Y4mIfPossible,
 }
 
-/// Raw frames to a file or a pipe.
+/// A sink for raw frames to a file or a pipe.
 pub struct RawSink {
     /// Open from the first frame on.
-    writer: Option<Writer>,
+    writer: Option<PlaneWriter>,
     target: Target,
     framing: Framing,
     input: Input,
     notices: Notices,
-    upright: AutoRotate,
-    started: Option<Started>,
+    rotate: AutoRotate,
+    stream: Option<RawStream>,
 }
 
-struct Started {
+/// The state from the first frame on.
+struct RawStream {
     fitter: Fitter,
     first: VideoFormat,
-    y4m: bool,
+    is_y4m: bool,
 }
 
 impl RawSink {
-    /// Gets ready to write. Streams beside the video are left out, with a note.
+    /// Prepares the output. Streams other than the video are left out, with a note.
     ///
     /// # Errors
     /// When the output cannot be opened.
@@ -53,18 +54,18 @@ impl RawSink {
         if input.media.streams.len() > 1 {
             notices.note(&format!("{name}: raw video holds pictures only; the other streams are left out"));
         }
-        let upright = AutoRotate::new(input.video_stream(), false);
-        Ok(RawSink { writer: None, target, framing, input, notices, upright, started: None })
+        let rotate = AutoRotate::new(input.video_stream(), false);
+        Ok(RawSink { writer: None, target, framing, input, notices, rotate, stream: None })
     }
 
     fn start(&mut self, frame: &Frame, picture: &Picture) -> Result<()> {
         self.writer = Some(match self.target.name() {
-            "-" => Writer::open("-").context("stdout: cannot be opened")?,
-            _ => Writer::of(self.target.writer()?),
+            "-" => PlaneWriter::stdout().context("stdout: cannot be opened")?,
+            _ => PlaneWriter::new(self.target.writer()?),
         });
         let name = self.target.name();
         let format = frame.format();
-        let y4m = match self.framing {
+        let is_y4m = match self.framing {
             Framing::Raw => false,
             _ if is_carried(format) => true,
             Framing::Y4m => {
@@ -78,7 +79,7 @@ impl RawSink {
                 false
             }
         };
-        if y4m {
+        if is_y4m {
             let stream = self.input.video_stream();
             let video = RawVideo {
                 format,
@@ -87,29 +88,30 @@ impl RawSink {
                 range: Some(frame.range()),
                 sample_aspect_ratio: picture.sample_aspect_ratio().or(stream.sample_aspect_ratio),
                 interlaced: picture.interlaced(),
-                siting: picture.colour().siting(),
+                chroma_location: picture.colour().chroma_location(),
             };
             let line = header(&video).context("y4m carries this format")?;
             self.bytes(line.as_bytes())?;
         }
         let first = VideoFormat::of(picture);
-        self.started = Some(Started { fitter: Fitter::new(first, first.size, self.notices.clone()), first, y4m });
+        let fitter = Fitter::new(first, first.size, self.notices.clone());
+        self.stream = Some(RawStream { fitter, first, is_y4m });
         Ok(())
     }
 
     fn write_frame(&mut self, mut frame: Frame) -> Result<()> {
-        frame = self.upright.frame(frame).with_context(|| self.target.name().to_owned())?;
+        frame = self.rotate.frame(frame).with_context(|| self.target.name().to_owned())?;
         let picture = Picture::from_frame(&frame)?;
-        if self.started.is_none() {
+        if self.stream.is_none() {
             self.start(&frame, &picture)?;
         }
-        let Some(started) = &mut self.started else { unreachable!("started above") };
-        let first = &started.first;
+        let Some(stream) = &mut self.stream else { unreachable!("started above") };
+        let first = &stream.first;
         let same_range = picture.is_full_range() == first.colour.is_full_range(first.format);
         if (picture.format(), picture.size()) != (first.format, first.size) || !same_range {
-            frame = started.fitter.fit(picture)?.to_frame()?.context("the first frame was native")?;
+            frame = stream.fitter.fit(picture)?.to_frame()?.context("the first frame was native")?;
         }
-        if started.y4m {
+        if stream.is_y4m {
             let line = [FRAME, b"\n"].concat();
             self.bytes(&line)?;
         }
@@ -139,7 +141,7 @@ impl Sink for RawSink {
     }
 
     fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
-        if self.started.is_none() {
+        if self.stream.is_none() {
             return Ok(None);
         }
         Ok(Some(self.target.end(outcome)?))

@@ -1,5 +1,5 @@
-//! A live stream to a server in the network. One that is away is waited for: frames are dropped meanwhile, and a new
-//! connection begins with a new encoder, and so with a key frame.
+//! A live stream to a server in the network. While the server is not reachable, frames are dropped. Each new connection
+//! starts with a new encoder, and so with a key frame.
 
 use super::file::{FileSink, OutputOptions};
 use super::target::Target;
@@ -24,20 +24,19 @@ const PROTOCOLS: &[(&str, &str)] = &[
 ];
 
 /// How long a connection may take.
-const CONNECTING: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long a server may take nothing before it counts as lost.
-const STALL: Duration = Duration::from_secs(4);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// How long finishing the stream may take after cancellation.
-const ENDING: Duration = Duration::from_secs(1);
+const FINISH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A frame that waited for the connection for longer than this is left out: whoever plays the stream would stay behind by as
-/// much.
-const FRESH: Duration = Duration::from_millis(100);
+/// A frame that waited longer than this for the connection is left out: it would delay the stream for viewers.
+const MOST_DELAY: Duration = Duration::from_millis(100);
 
-/// How often the wait for a name looks whether it is still wanted.
-const LOOK: Duration = Duration::from_millis(50);
+/// How often the wait for name resolution checks for cancellation.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The container for a stream to `url`, if that is one in the network.
 pub fn network_format(url: &str) -> Option<&'static str> {
@@ -45,7 +44,7 @@ pub fn network_format(url: &str) -> Option<&'static str> {
     PROTOCOLS.iter().find(|(protocol, _)| *protocol == scheme).map(|(_, format)| *format)
 }
 
-/// Writes to a server whenever it is there.
+/// A sink that writes to a server while it is reachable.
 pub struct Reconnecting {
     input: Input,
     name: String,
@@ -55,10 +54,10 @@ pub struct Reconnecting {
     cancel: Cancel,
     notices: Notices,
     connection: Option<Connection>,
-    /// Has there ever been one?
+    /// Was there ever a connection?
     was_connected: bool,
-    /// Since when it has been away.
-    away: Option<Instant>,
+    /// When the connection was lost.
+    lost_at: Option<Instant>,
     /// The pauses between attempts; a connection that is shorter than the longest pause does not reset them.
     pauses: Pauses,
     /// When the next attempt is due.
@@ -72,7 +71,7 @@ struct Connection {
     since: Instant,
 }
 
-/// A name that leads nowhere, now.
+/// A host name that cannot be resolved now.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} cannot be resolved (is the name right?)")]
 struct Unresolved(String);
@@ -109,7 +108,7 @@ impl Reconnecting {
             notices,
             connection: None,
             was_connected: false,
-            away: None,
+            lost_at: None,
             pauses: Pauses::default(),
             next: now,
             missed: 0,
@@ -128,16 +127,16 @@ impl Reconnecting {
     fn connect(&mut self, first: &Frame) -> Result<()> {
         resolve(&self.url, &self.cancel)?;
         let interrupt = Interrupt::from(self.cancel.flag());
-        interrupt.allow(CONNECTING);
-        // What there is to say has been said when the run began.
+        interrupt.set_timeout(CONNECT_TIMEOUT);
+        // The notices were printed when the run began.
         let notices = self.notices.clone();
         let quiet = Notices::new(false, move |_, message| notices.detail(message));
         let mut sink = self.new_sink(&interrupt, quiet)?;
         sink.begin(first)?;
-        interrupt.allow_after_wish(ENDING);
-        if let Some(away) = self.away.take() {
+        interrupt.set_grace(FINISH_TIMEOUT);
+        if let Some(lost_at) = self.lost_at.take() {
             let what = if self.was_connected { "back" } else { "connected" };
-            self.notices.note(&format!("{}: {what} after {:.1} s", self.name, away.elapsed().as_secs_f64()));
+            self.notices.note(&format!("{}: {what} after {:.1} s", self.name, lost_at.elapsed().as_secs_f64()));
         }
         self.was_connected = true;
         self.connection = Some(Connection { sink, interrupt, since: Instant::now() });
@@ -147,8 +146,8 @@ impl Reconnecting {
     fn lose(&mut self, error: &anyhow::Error) {
         let lost = self.connection.take();
         let reason = match error.downcast_ref() {
-            Some(Error::Exit) if lost.is_some() => format!("it took nothing for {} s", STALL.as_secs()),
-            Some(Error::Exit) => format!("no answer for {} s", CONNECTING.as_secs()),
+            Some(Error::Exit) if lost.is_some() => format!("it took nothing for {} s", WRITE_TIMEOUT.as_secs()),
+            Some(Error::Exit) => format!("no answer for {} s", CONNECT_TIMEOUT.as_secs()),
             Some(Error::Unknown | Error::InvalidData) => "no connection".to_owned(),
             Some(Error::Eof) => "closed by the server".to_owned(),
             Some(error) => error.to_string(),
@@ -156,7 +155,7 @@ impl Reconnecting {
         };
         let reason = if lost.is_some() { format!("lost ({reason})") } else { reason };
         let message = format!("{}: {reason}; trying again", self.name);
-        if self.away.is_none() && !self.cancel.is_cancelled() {
+        if self.lost_at.is_none() && !self.cancel.is_cancelled() {
             self.notices.note(&message);
         } else {
             self.notices.detail(&message);
@@ -165,7 +164,7 @@ impl Reconnecting {
             self.pauses = Pauses::default();
         }
         let now = Instant::now();
-        self.away = self.away.or(Some(now));
+        self.lost_at = self.lost_at.or(Some(now));
         self.next = now + self.pauses.longer();
     }
 }
@@ -179,8 +178,8 @@ impl Sink for Reconnecting {
             _ => Ok(()),
         };
         let written = ready.and_then(|()| match &mut self.connection {
-            Some(connection) if came.elapsed() < FRESH => {
-                connection.interrupt.allow(STALL);
+            Some(connection) if came.elapsed() < MOST_DELAY => {
+                connection.interrupt.set_timeout(WRITE_TIMEOUT);
                 connection.sink.write(delivery)
             }
             _ => {
@@ -204,7 +203,7 @@ impl Sink for Reconnecting {
 
     fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
         let Some(Connection { sink, interrupt, .. }) = self.connection.take() else { return Ok(None) };
-        interrupt.allow(STALL);
+        interrupt.set_timeout(WRITE_TIMEOUT);
         match Box::new(sink).finish(outcome) {
             Err(error) if may_pass(&error) => {
                 self.notices.note(&format!("{}: the end of the stream did not get there", self.name));
@@ -220,7 +219,7 @@ fn listens(url: &str) -> bool {
     url.split_once('?').is_some_and(|(_, options)| options.contains("listen"))
 }
 
-/// Does it help to wait?
+/// Can the error pass with time?
 fn may_pass(error: &anyhow::Error) -> bool {
     if error.is::<Unresolved>() {
         return true;
@@ -229,7 +228,7 @@ fn may_pass(error: &anyhow::Error) -> bool {
         Some(Error::Other { errno }) => {
             !matches!(*errno, libc::EINVAL | libc::ENOMEM | libc::ENOSYS | libc::EACCES | libc::EPERM)
         }
-        // Encoders do not answer like this.
+        // Encoders do not return these errors.
         Some(
             Error::Exit
             | Error::Eof
@@ -243,7 +242,7 @@ fn may_pass(error: &anyhow::Error) -> bool {
     }
 }
 
-/// Makes sure that the server's name leads somewhere, which FFmpeg would do in a way that cannot be interrupted.
+/// Checks that the host name can be resolved. FFmpeg's own resolution cannot be interrupted.
 fn resolve(url: &str, cancel: &Cancel) -> Result<(), Unresolved> {
     let Some(host) = host(url).map(str::to_owned) else { return Ok(()) };
     let (answer, asked) = bounded(1);
@@ -254,7 +253,7 @@ fn resolve(url: &str, cancel: &Cancel) -> Result<(), Unresolved> {
         return Err(Unresolved(host));
     }
     loop {
-        match asked.recv_timeout(LOOK) {
+        match asked.recv_timeout(POLL_INTERVAL) {
             Ok(true) => return Ok(()),
             Err(RecvTimeoutError::Timeout) if !cancel.is_cancelled() => {}
             _ => return Err(Unresolved(host)),

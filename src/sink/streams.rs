@@ -1,35 +1,35 @@
-//! The streams that are not equalized, on their way into the output: copied as they are; text subtitles turned into the
-//! container's own kind, sound that it cannot hold re-encoded; the rest left out. Whatever is not copied is warned of.
+//! The streams that are not equalized: they are copied. Text subtitles and audio that the container cannot hold are converted
+//! or re-encoded, and the rest is left out; re-encoding and leaving out cause a warning.
 
 use super::clock::NOTICED;
 use super::metadata::kept;
 use crate::ffmpeg::{
-    Container, Kind, Muxer, OutputStream, Packet, Rational, SoundTranscoder, Stream, SubtitleTranscoder, microseconds,
-    rescale,
+    Container, MediaType, Muxer, OutputStream, Packet, Rational, SoundTranscoder, Stream, SubtitleTranscoder,
+    microseconds, rescale,
 };
 use crate::pipeline::Notices;
 use anyhow::{Context, Result};
 
-/// The longest sound, in microseconds, that decoders need before the first that is heard.
+/// The longest audio that decoders need before the first audible sample, in microseconds.
 const PRIMING: i64 = 100_000;
 
-/// Where the packets of an input stream go.
+/// The way of an input stream's packets to the output.
 enum Route {
     Copy(OutputStream),
     Subtitles(OutputStream, Box<SubtitleTranscoder>),
     Sound(OutputStream, Box<SoundTranscoder>),
 }
 
-/// What is to become of an input stream; decided before the first frame, so that a refusal comes at once.
-enum Plan<'a> {
+/// The treatment of an input stream. It is decided before the first frame, so that errors come early.
+enum Treatment<'a> {
     Copy,
-    /// Its one picture becomes a file that is attached.
+    /// Its image becomes an attached file.
     Attach(&'a [u8]),
-    /// Subtitles become the container's own kind.
+    /// Subtitles are converted by this encoder.
     Subtitles(&'static str),
-    /// Sound is re-encoded, by this encoder.
+    /// Audio is re-encoded by this encoder.
     Sound(&'static str),
-    /// It comes back by itself, from chapters or metadata that the container keeps.
+    /// The muxer recreates it from chapters or metadata.
     Implied,
     LeaveOut,
 }
@@ -38,18 +38,18 @@ enum Plan<'a> {
 #[derive(Default)]
 pub struct Routes {
     routes: Vec<Option<(Route, Rational)>>,
-    /// Whether it has been said that times of a stream go back.
-    told_of_times: bool,
+    /// Was the warning about decreasing times given?
+    warned_of_times: bool,
     /// For each stream, whether a packet of it has been written.
     begun: Vec<bool>,
 }
 
-/// Warns of a video that is to be turned by something else than quarters when it is shown, if its output does not say so.
+/// Warns of a rotation by other angles than quarter turns, if the output cannot store it.
 ///
 /// # Errors
 /// The warning, with `--strict`.
 pub fn check_rotation(video: &Stream, name: &str, is_told: bool, notices: &Notices) -> Result<()> {
-    if is_told || !video.side_data.tilts_pictures() {
+    if is_told || !video.side_data.has_other_angle() {
         return Ok(());
     }
     notices.warn(&format!(
@@ -70,9 +70,9 @@ pub fn check(streams: &[Stream], video: usize, container: Container, live: bool,
             "matroska" => format!("{name} cannot hold it"),
             _ => format!("{name} cannot hold it (a .mkv file holds most kinds)"),
         };
-        match plan(stream, container, live) {
-            Plan::LeaveOut => notices.warn(&format!("{} is left out: {why}", stream.describe()))?,
-            Plan::Sound(encoder) if !(container.holds(stream) || live && is_uncompressed(stream)) => {
+        match treatment(stream, container, live) {
+            Treatment::LeaveOut => notices.warn(&format!("{} is left out: {why}", stream.describe()))?,
+            Treatment::Sound(encoder) if !(container.holds(stream) || live && is_uncompressed(stream)) => {
                 notices.warn(&format!("{} is re-encoded ({encoder}): {why}", stream.describe()))?;
             }
             _ => {}
@@ -84,34 +84,34 @@ pub fn check(streams: &[Stream], video: usize, container: Container, live: bool,
 /// Does `container` get cover art as a stream?
 pub fn has_cover(streams: &[Stream], video: usize, container: Container) -> bool {
     let others = streams.iter().filter(|stream| stream.index != video && stream.is_attached_picture());
-    others.map(|stream| plan(stream, container, false)).any(|plan| matches!(plan, Plan::Copy))
+    others.map(|stream| treatment(stream, container, false)).any(|treatment| matches!(treatment, Treatment::Copy))
 }
 
 fn is_uncompressed(stream: &Stream) -> bool {
     stream.codec.starts_with("pcm_")
 }
 
-fn plan(stream: &Stream, container: Container, live: bool) -> Plan<'_> {
-    let is_timecode = stream.kind == Kind::Data && stream.tag("timecode").is_some();
+fn treatment(stream: &Stream, container: Container, live: bool) -> Treatment<'_> {
+    let is_timecode = stream.kind == MediaType::Data && stream.tag("timecode").is_some();
     if is_timecode || stream.is_chapter_text() {
-        return Plan::Implied;
+        return Treatment::Implied;
     }
     if let Some(picture) = stream.cover.as_deref().filter(|_| container.name() == "matroska") {
-        return Plan::Attach(picture);
+        return Treatment::Attach(picture);
     }
-    let is_sound = stream.kind == Kind::Audio && stream.is_known();
-    // Uncompressed sound takes as much room as the pictures, and what comes from a microphone has gaps to be filled. The AAC
-    // of a broadcast has no header, which a file that is playable while it grows begins with.
-    let needs_header = stream.codec == "aac" && !stream.has_header() && container.wants_global_header();
+    let is_sound = stream.kind == MediaType::Audio && stream.is_known();
+    // Uncompressed audio is as large as the video, and audio from a microphone has gaps to fill. AAC of a broadcast has no
+    // header, but a file that is playable while it grows needs the header at its beginning.
+    let needs_header = stream.codec == "aac" && !stream.has_header() && container.needs_global_header();
     let is_encoded_live = live && is_sound && (is_uncompressed(stream) || needs_header);
     if container.holds(stream) && !is_encoded_live {
-        return Plan::Copy;
+        return Treatment::Copy;
     }
     match (container.subtitle_codec(), container.sound_encoder()) {
-        (Some(codec), _) if stream.is_text_subtitle() => Plan::Subtitles(codec),
-        (_, Some(encoder)) if is_sound => Plan::Sound(encoder),
-        _ if container.holds(stream) => Plan::Copy,
-        _ => Plan::LeaveOut,
+        (Some(codec), _) if stream.is_text_subtitle() => Treatment::Subtitles(codec),
+        (_, Some(encoder)) if is_sound => Treatment::Sound(encoder),
+        _ if container.holds(stream) => Treatment::Copy,
+        _ => Treatment::LeaveOut,
     }
 }
 
@@ -135,30 +135,30 @@ impl Routes {
                 continue;
             }
             let metadata = kept(&stream.metadata);
-            let route = match plan(stream, muxer.container(), live) {
-                Plan::Copy => Some(Route::Copy(muxer.add_copy(stream, &metadata)?)),
-                Plan::Attach(picture) => {
+            let route = match treatment(stream, muxer.container(), live) {
+                Treatment::Copy => Some(Route::Copy(muxer.add_copy(stream, &metadata)?)),
+                Treatment::Attach(picture) => {
                     muxer.add_cover(stream, picture, &metadata)?;
                     None
                 }
-                Plan::Sound(encoder) => {
-                    let transcoder = SoundTranscoder::open(stream, encoder, muxer.container().wants_global_header())
+                Treatment::Sound(encoder) => {
+                    let transcoder = SoundTranscoder::open(stream, encoder, muxer.container().needs_global_header())
                         .with_context(|| format!("{} cannot be encoded by {encoder}", stream.describe()))?;
                     let to = muxer.add_sound(&transcoder, stream, &metadata)?;
                     Some(Route::Sound(to, Box::new(transcoder)))
                 }
-                Plan::Subtitles(codec) => {
+                Treatment::Subtitles(codec) => {
                     let transcoder = SubtitleTranscoder::open(stream, codec)
                         .with_context(|| format!("{} cannot become {codec}", stream.describe()))?;
                     let to = muxer.add_subtitles(&transcoder, stream, &metadata)?;
                     Some(Route::Subtitles(to, Box::new(transcoder)))
                 }
-                Plan::Implied | Plan::LeaveOut => None,
+                Treatment::Implied | Treatment::LeaveOut => None,
             };
             routes.push(route.map(|route| (route, stream.time_base)));
         }
         let begun = vec![false; routes.len()];
-        Ok(Routes { routes, told_of_times: false, begun })
+        Ok(Routes { routes, warned_of_times: false, begun })
     }
 
     /// Writes a packet of an input stream where it belongs; the video begins at `start` (microseconds).
@@ -169,14 +169,14 @@ impl Routes {
         let index = packet.stream();
         let Some(Some((route, time_base))) = self.routes.get_mut(index) else { return Ok(()) };
         let end = packet.time().map(|time| rescale(time + packet.duration(), *time_base, microseconds()));
-        // Without a list of its own, the output would show what that of the input hides.
+        // Without an edit list, the output would play packets that the input hides.
         if packet.is_hidden() && !muxer.container().has_edit_lists() && end.is_some_and(|end| end < -PRIMING) {
             return Ok(());
         }
         let container = muxer.container();
         let is_first = !std::mem::replace(&mut self.begun[index], true);
         let begin = packet.time().map_or(0, |time| rescale(time, *time_base, microseconds()));
-        if is_first && begin > start + NOTICED && container.begins_at_once() {
+        if is_first && begin > start + NOTICED && container.starts_at_zero() {
             let (name, seconds) = (container.name(), (begin - start) as f64 / 1e6);
             notices.warn(&format!(
                 "stream #{index} begins {seconds:.2} s after the picture, which {name} cannot say: it is early (.mkv and \
@@ -201,8 +201,8 @@ impl Routes {
                 write_sound(transcoder, *to, muxer)?
             }
         };
-        if delay > NOTICED && !self.told_of_times {
-            self.told_of_times = true;
+        if delay > NOTICED && !self.warned_of_times {
+            self.warned_of_times = true;
             let seconds = delay as f64 / 1e6;
             notices.warn(&format!(
                 "stream #{index} goes back in time by {seconds:.3} s: that part of it is out of sync"

@@ -1,7 +1,7 @@
 //! Where the output is written: into a temporary file beside its own place until it is whole, or directly where that
 //! would make no sense.
 
-use super::beside::{behind_links, folder_of, names_with};
+use super::file_names::{folder_of, names_with, resolve_links};
 use super::temporary::{Leftover, Temporary, by_descriptor, sync, sync_folder};
 use crate::io::{is_fifo, numbered, numbers_there, open_for_reader, without_password};
 use crate::pipeline::{Cancel, Outcome};
@@ -9,7 +9,7 @@ use std::fs::{File, Metadata};
 use std::io::{ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 
-/// What to do about an output that exists.
+/// Whether an existing output is replaced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overwrite {
     /// Ask on a terminal, else refuse.
@@ -21,7 +21,7 @@ pub enum Overwrite {
     No,
 }
 
-/// Why an output cannot be written where it should.
+/// Why an output cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// It exists, and is to be kept.
@@ -39,21 +39,21 @@ pub enum TargetError {
     /// The folder that it should lie in takes no new files.
     #[error("{0}: cannot write there: {1}")]
     NotWritable(String, String),
-    /// Nobody has read from it until somebody wanted to stop.
+    /// The run was interrupted before the FIFO had a reader.
     #[error("{0}: interrupted before anybody read from it")]
     NoReader(String),
     /// The disk does not take it.
     #[error("{0}: cannot be written: {1}")]
     NotWritten(String, String),
-    /// Somebody else has made a file of its name; it is whole under another one.
+    /// Another program has created a file of this name; the output is complete under another name.
     #[error("{name} has appeared meanwhile: the new file is {kept} (-y would have replaced the other)")]
     Appeared {
-        /// The name that it should get.
+        /// The requested name.
         name: String,
         /// The name that it has.
         kept: String,
     },
-    /// It is whole under another name.
+    /// It cannot be renamed; the output is complete under another name.
     #[error("{name}: cannot be replaced: {error} (the new file is {kept})")]
     Kept {
         /// The name that it should get.
@@ -90,7 +90,7 @@ pub struct Target {
     is_direct: bool,
     /// May what lies there be replaced?
     may_replace: bool,
-    /// A FIFO that somebody reads from.
+    /// An open FIFO, which has a reader.
     fifo: Option<File>,
     /// A file that is written under its own name, once it is open.
     direct: Option<File>,
@@ -149,7 +149,7 @@ impl Target {
             return Ok(target);
         }
         // What a link leads to is replaced as a whole, too.
-        target.file = behind_links(Path::new(name));
+        target.file = resolve_links(Path::new(name));
         target.is_direct = true;
         let folder = folder_of(&target.file);
         match folder.is_dir() {
@@ -263,7 +263,7 @@ impl Target {
         Ok(())
     }
 
-    /// The open output, for whoever writes bytes of his own.
+    /// The open output, for sinks that write bytes themselves.
     ///
     /// # Errors
     /// When it cannot be opened.
@@ -343,7 +343,7 @@ impl Target {
         Err(ErrorKind::AlreadyExists.into())
     }
 
-    /// The temporary file's name, for whoever has to give up in a hurry.
+    /// The temporary file's name, for removal on an abort.
     pub fn leftover(&self) -> Option<Leftover> {
         self.temporary.as_ref().and_then(Temporary::leftover)
     }
@@ -378,7 +378,7 @@ fn check_place(name: &str, input: &str, files: Files, overwrite: Overwrite) -> R
     }
 }
 
-/// Is it a block device? What is on it is as precious as a file.
+/// Is it a block device? Its content is protected like a file.
 #[cfg(unix)]
 fn is_disk(metadata: &Metadata) -> bool {
     use std::os::unix::fs::FileTypeExt;
@@ -390,7 +390,7 @@ fn is_disk(_metadata: &Metadata) -> bool {
     false
 }
 
-/// Segments that are there already and would be written anew with the list `name`.
+/// Existing segments that would be overwritten with the playlist `name`.
 fn segments(name: &str) -> Vec<String> {
     let (path, folder) = (Path::new(name), folder_of(Path::new(name)));
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -406,7 +406,7 @@ fn segments(name: &str) -> Vec<String> {
     segments.map(|file| file.path().to_string_lossy().into_owned()).collect()
 }
 
-/// What the system says, without the number that says it again.
+/// The system's error message, without its number.
 fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_owned()

@@ -1,13 +1,13 @@
-//! A file that nobody else can have prepared or guessed, until it is whole: without any name where the system has such
-//! files, else under a hidden, random one beside its own.
+//! Temporary files for incomplete output, whose names other users cannot guess: without a name where the system supports
+//! that, else with a hidden, random name in the folder of the output.
 
-use super::beside::{folder_of, shortened};
+use super::file_names::{folder_of, shortened};
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, PathPersistError, TempPath};
 
-/// A file in the making, open for reading and writing. Dropped, it is gone.
+/// A temporary file, open for reading and writing. It is removed when dropped.
 #[derive(Debug)]
 pub(super) struct Temporary {
     file: File,
@@ -15,7 +15,7 @@ pub(super) struct Temporary {
     path: Option<TempPath>,
 }
 
-/// The name of a temporary file, for whoever has to give up in a hurry.
+/// The name of a temporary file, for removal on an abort.
 #[derive(Clone, Debug)]
 pub struct Leftover {
     path: PathBuf,
@@ -26,15 +26,15 @@ impl Leftover {
     /// Removes the file, if the name still leads to it.
     pub fn remove(&self) {
         if leads_to(&self.path, &self.file) {
-            // Gone, or its hidden name still says that it is not the output.
+            // If this fails, the hidden name still marks the file as temporary.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
 impl Temporary {
-    /// Makes one in the folder of `place`, which it is to take. Where a file with rights of its own is there, nobody but
-    /// its owner may open the new one.
+    /// Creates one in the folder of `place`, its later name. If a file is there, only the owner may open the new one, until it
+    /// gets the mode of the old one.
     ///
     /// # Errors
     /// When the folder takes no new files.
@@ -46,14 +46,14 @@ impl Temporary {
         }
     }
 
-    /// One without a name, which is gone with the program, however that ends.
+    /// Creates one without a name, which disappears with the process.
     #[cfg(target_os = "linux")]
     fn nameless(folder: &Path, mode: u32) -> Option<Self> {
         use rustix::fs::{Mode, OFlags};
         let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
         let file = rustix::fs::open(folder, flags, Mode::from_raw_mode(mode)).ok()?;
         let file = File::from(file);
-        // It is written, and gets its name, by way of /proc.
+        // It is opened, and named, through /proc.
         leads_to_same(&by_descriptor(&file)?, &file).then_some(Temporary { file, path: None })
     }
 
@@ -62,7 +62,7 @@ impl Temporary {
         None
     }
 
-    /// One with a name, which is new and no link.
+    /// Creates one with a new name.
     fn named(place: &Path, mode: u32) -> io::Result<Self> {
         let [prefix, suffix] = hidden(place);
         let mut builder = Builder::new();
@@ -81,19 +81,19 @@ impl Temporary {
         &self.file
     }
 
-    /// Where others can open it.
+    /// The path by which FFmpeg can open it.
     pub(super) fn location(&self) -> PathBuf {
         let path = self.path.as_ref().map(|path| path.to_path_buf());
         by_descriptor(&self.file).or(path).unwrap_or_default()
     }
 
-    /// Its name, for whoever has to give up in a hurry.
+    /// Its name, if it has one, for removal on an abort.
     pub(super) fn leftover(&self) -> Option<Leftover> {
         let file = self.file.try_clone().ok()?.into();
         self.path.as_ref().map(|path| Leftover { path: path.to_path_buf(), file })
     }
 
-    /// Makes sure that its name, if it has one, still leads to it.
+    /// Checks that its name, if it has one, still leads to it.
     ///
     /// # Errors
     /// When another file has taken its place.
@@ -156,20 +156,20 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if let Some(mut path) = self.path.take() {
-            // Whoever has put a file of his own there keeps it.
+            // A file of another program at this path stays.
             path.disable_cleanup(!leads_to(&path, &self.file));
         }
     }
 }
 
-/// What stands before and behind the random part of the hidden name for `place`: its extension stays last, for whoever
-/// looks at the folder.
+/// Prefix and suffix of the hidden name for `place`. The suffix is its extension.
 fn hidden(place: &Path) -> [String; 2] {
     let [stem, extension] = shortened(place, 100);
     [format!(".{stem}."), extension]
 }
 
-/// Takes a name where the file system can neither rename to a new one only nor give a file two: an empty file takes it first.
+/// Renames the file without replacing another one, on file systems with neither exclusive renames nor hard links: an empty
+/// file reserves the name first.
 fn claim(refused: PathPersistError, place: &Path) -> Result<(), PathPersistError> {
     let PathPersistError { error, path } = refused;
     if error.kind() == io::ErrorKind::AlreadyExists {
@@ -181,7 +181,7 @@ fn claim(refused: PathPersistError, place: &Path) -> Result<(), PathPersistError
     path.persist(place).inspect_err(|_| drop(std::fs::remove_file(place)))
 }
 
-/// A name of the open file by which it can be opened again, whatever has become of its path.
+/// A path that opens the same file again, even if its own path has changed.
 pub(super) fn by_descriptor(file: &File) -> Option<PathBuf> {
     #[cfg(target_os = "linux")]
     {
@@ -196,12 +196,12 @@ pub(super) fn by_descriptor(file: &File) -> Option<PathBuf> {
     }
 }
 
-/// Is this file what `path` itself, and no link, is the name of?
+/// Does `path` lead to this file, without following links?
 fn leads_to(path: &Path, file: &File) -> bool {
     is_same(std::fs::symlink_metadata(path), file)
 }
 
-/// The same, through links.
+/// Does `path` lead to this file, following links?
 #[cfg(target_os = "linux")]
 fn leads_to_same(path: &Path, file: &File) -> bool {
     is_same(std::fs::metadata(path), file)
@@ -219,8 +219,8 @@ fn is_same(there: io::Result<Metadata>, _file: &File) -> bool {
     there.is_ok()
 }
 
-/// Gives the file owner and mode of `old`, as far as that is permitted. Where the group is not, nobody in it gets more
-/// than everybody has.
+/// Gives the file owner and mode of `old`, as far as that is permitted. If the group cannot be set, the new group gets no more
+/// rights than all users.
 #[cfg(unix)]
 fn resemble(file: &File, old: &Metadata) {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
@@ -237,7 +237,7 @@ fn resemble(file: &File, old: &Metadata) {
 #[cfg(not(unix))]
 fn resemble(_file: &File, _old: &Metadata) {}
 
-/// Has the system write the file to the disk. Where a file is no such thing (a device), there is nothing to do.
+/// Syncs the file to the disk. Does nothing for devices, which cannot be synced.
 pub(super) fn sync(file: &File) -> io::Result<()> {
     file.sync_all().or_else(|error| match error.kind() {
         io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported => Ok(()),
@@ -245,7 +245,7 @@ pub(super) fn sync(file: &File) -> io::Result<()> {
     })
 }
 
-/// Has the system write the name to the disk.
+/// Syncs the folder of a file, and so the file's name, to the disk.
 pub(super) fn sync_folder(place: &Path) -> io::Result<()> {
     // A folder that may be written to need not be readable.
     File::open(folder_of(place)).map_or(Ok(()), |folder| sync(&folder))

@@ -6,14 +6,14 @@ use anyhow::Result;
 
 /// A sink that writes to a virtual camera, and leaves it free for the next writer.
 pub struct VirtualCameraSink {
-    // Dropped first: the device has to be held longer than FFmpeg has it open.
+    // Dropped first: the device must be held until FFmpeg has closed it.
     sink: Box<dyn Sink>,
     held: Option<HeldVirtualCamera>,
     device: String,
 }
 
 impl VirtualCameraSink {
-    /// Around the `sink` that writes to `device`.
+    /// Wraps the `sink` that writes to `device`.
     pub fn new(sink: Box<dyn Sink>, device: &str) -> Self {
         HeldVirtualCamera::free(device);
         VirtualCameraSink { sink, held: None, device: device.to_owned() }
@@ -24,7 +24,7 @@ impl Sink for VirtualCameraSink {
     fn write(&mut self, delivery: Delivery) -> Result<()> {
         self.sink.write(delivery)?;
         if self.held.is_none() {
-            // The first frame has set the format. Drivers that know no such thing do without.
+            // The first frame has set the format. Drivers without STREAMON need no hold.
             self.held = HeldVirtualCamera::hold(&self.device).ok();
         }
         Ok(())

@@ -1,11 +1,11 @@
-//! Reads a camera, a network stream or a pipe as it films, and waits for it when it is gone.
+//! Reads a camera, a network stream or a pipe live, and waits for it when it is lost.
 
-use super::clock::{Beginning, LiveClock};
+use super::clock::{LiveClock, StartTime};
 use super::live_input::{CameraOptions, LiveInput};
 use super::native::ToNative;
-use super::opened::{Opened, SILENCE};
-use super::sound::Sounds;
-use super::video_reader::{Damage, Step};
+use super::open_input::{OpenInput, TIMEOUT};
+use super::sound::SoundStreams;
+use super::video_reader::{Damage, ReaderEvent};
 use crate::ffmpeg::{AutoRotate, Error, Media, Picture, Rational, microseconds, rescale};
 use crate::frame::Pool;
 use crate::pipeline::{Cancel, Delivery, Input, Notices, Pauses, Progress, Source};
@@ -14,24 +14,24 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How often the wait for a file's next frame checks for cancellation.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The longest that a file is waited for between two frames.
-const LONGEST: Duration = Duration::from_secs(10);
+/// The longest wait between two frames of a file.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// A camera that is being filmed with.
+/// A source of live frames.
 pub struct LiveSource {
-    place: LiveInput,
-    open: Option<Opened>,
-    /// Where its decoder puts frames, whenever it is open, if that was said.
+    live_input: LiveInput,
+    open: Option<OpenInput>,
+    /// The pool for decoded frames, each time the input is opened.
     pool: Option<Arc<dyn Pool>>,
     clock: LiveClock,
-    sounds: Sounds,
+    sounds: SoundStreams,
     /// When the last frame of a file was due, and its time in microseconds.
-    shown: Option<(Instant, i64)>,
+    last_due: Option<(Instant, i64)>,
     to_native: ToNative,
-    /// Turns what a phone has filmed: neither preview nor virtual camera could say it.
-    upright: AutoRotate,
+    /// Rotates recordings of phones: preview and virtual camera cannot store a rotation.
+    rotate: AutoRotate,
     input: Input,
     options: CameraOptions,
     cancel: Cancel,
@@ -41,44 +41,44 @@ pub struct LiveSource {
 }
 
 impl LiveSource {
-    /// Opens the camera, which tells `begin` when its first frame was taken.
+    /// Opens the input. Its first frame sets `start`.
     ///
     /// # Errors
-    /// When there is none, or it does not open.
+    /// When there is no camera, or the input does not open.
     pub fn open(
         options: CameraOptions,
-        begin: Beginning,
+        start: StartTime,
         cancel: &Cancel,
         notices: Notices,
         progress: Arc<Progress>,
     ) -> Result<(Self, Input)> {
-        let (place, mut open) = first_opening(&options, cancel, &notices).map_err(|error| {
+        let (live_input, mut open) = open_first(&options, cancel, &notices).map_err(|error| {
             // An interrupted open fails with misleading errors: report the interrupt.
             let name = options.camera.as_deref().unwrap_or("camera");
             if cancel.is_cancelled() { anyhow!("{name}: interrupted before the first frame") } else { error }
         })?;
         let stream = open.video_stream();
-        let (picture, upright) = (stream.picture(), AutoRotate::new(stream, false));
-        // A transport stream can take its clock for its rate.
+        let (picture, rotate) = (stream.picture(), AutoRotate::new(stream, false));
+        // FFmpeg may guess the clock rate of a transport stream as its frame rate.
         let plausible = stream.frame_rate.filter(|&rate| f64::from(rate) <= 1000.0);
         let rate = plausible.or(options.rate).unwrap_or(Rational::new(30, 1));
         let mut media = Media::of_raw_video("rawvideo", rate, stream.sample_aspect_ratio);
         media.streams[0].time_base = microseconds();
-        let sounds = if options.with_sound { Sounds::of(open.streams()) } else { Sounds::default() };
+        let sounds = if options.with_sound { SoundStreams::of(open.streams()) } else { SoundStreams::default() };
         media.streams.extend(sounds.streams(media.streams.len()));
-        open.listen(&sounds);
-        let name = place.name.clone();
+        open.select(&sounds);
+        let name = live_input.name.clone();
         let (frames, duration) = (options.frames, options.duration);
         let input = Input { name, media, video: 0, picture, shift: 0, length: None, frames, duration };
         let source = LiveSource {
-            place,
+            live_input,
             open: Some(open),
             pool: None,
-            clock: LiveClock::telling(begin),
+            clock: LiveClock::setting(start),
             sounds,
-            shown: None,
+            last_due: None,
             to_native: ToNative::new(notices.clone()),
-            upright,
+            rotate,
             input: input.clone(),
             options,
             cancel: cancel.clone(),
@@ -89,12 +89,11 @@ impl LiveSource {
         Ok((source, input))
     }
 
-    /// The frame of a picture that was read at this moment, at its time in the run; `None` when that lies behind the part that
-    /// was asked for.
+    /// The delivery of a picture that was read at `at`, with its time in the run; `None` after the requested duration.
     fn take(&mut self, mut picture: Picture, at: Instant, time_base: Rational) -> Result<Option<Delivery>> {
         let in_microseconds = |time: i64| rescale(time, time_base, microseconds());
         let stamp = picture.time().map(in_microseconds);
-        let at = stamp.filter(|_| self.place.is_paced).map_or(at, |stamp| self.wait_for(stamp));
+        let at = stamp.filter(|_| self.live_input.is_paced).map_or(at, |stamp| self.wait_for(stamp));
         let time = self.clock.time(stamp, at);
         if self.options.duration.is_some_and(|duration| time >= duration) {
             return Ok(None);
@@ -102,59 +101,59 @@ impl LiveSource {
         picture.set_time(Some(time));
         picture.set_duration(in_microseconds(picture.duration()));
         let name = || self.input.name.clone();
-        let picture = self.upright.picture(picture).with_context(name)?;
+        let picture = self.rotate.picture(picture).with_context(name)?;
         let frame = self.to_native.frame(&picture).with_context(name)?;
         self.delivered += 1;
         self.progress.count_decoded(time);
         Ok(Some(Delivery { frame: Some(frame), read_at: Some(at), ..Delivery::default() }))
     }
 
-    /// Waits until a frame of a file with this time is due, as if it was filmed just now. Answers with when that is.
+    /// Waits until the frame of a file with this timestamp is due in real time. Returns that moment.
     fn wait_for(&mut self, stamp: i64) -> Instant {
-        let (last, last_stamp) = self.shown.unwrap_or((Instant::now(), stamp));
+        let (last, last_stamp) = self.last_due.unwrap_or((Instant::now(), stamp));
         let step = u64::try_from(stamp.saturating_sub(last_stamp)).map_or(Duration::ZERO, Duration::from_micros);
         // A longer one is a jump of the clock.
-        let due = last + if step > LONGEST { Duration::ZERO } else { step };
-        self.shown = Some((due, stamp));
+        let due = last + if step > LONGEST_WAIT { Duration::ZERO } else { step };
+        self.last_due = Some((due, stamp));
         loop {
             let left = due.saturating_duration_since(Instant::now());
             if left.is_zero() || self.cancel.is_cancelled() {
                 return Instant::now();
             }
-            std::thread::sleep(left.min(LOOK));
+            std::thread::sleep(left.min(POLL_INTERVAL));
         }
     }
 
-    /// The camera is gone. Is it one that comes back?
-    fn lose(&mut self, reason: &str) -> bool {
+    /// Closes the input after it was lost. Returns whether to wait for it to come back.
+    fn close(&mut self, reason: &str) -> bool {
         self.open = None;
-        self.clock.lost();
-        self.sounds.lost();
-        if self.place.comes_back {
-            self.notices.note(&format!("{}: {reason}; waiting for it to come back", self.place.name));
+        self.clock.reset();
+        self.sounds.clear();
+        if self.live_input.comes_back {
+            self.notices.note(&format!("{}: {reason}; waiting for it to come back", self.live_input.name));
         }
-        self.place.comes_back
+        self.live_input.comes_back
     }
 
-    fn open_again(&mut self) -> Result<Opened> {
-        if self.place.is_camera {
-            // What is plugged in now may be another camera.
-            self.place = LiveInput::find(&self.options, &self.notices)?;
+    fn open_again(&mut self) -> Result<OpenInput> {
+        if self.live_input.is_camera {
+            // A different camera may be plugged in.
+            self.live_input = LiveInput::find(&self.options, &self.notices)?;
         }
-        Opened::new(&self.place, &self.cancel)
+        OpenInput::open(&self.live_input, &self.cancel)
     }
 
-    /// Tries to open it again until it is back; false when the run is cancelled.
+    /// Tries to open the input until it is back; `false` when the run is cancelled.
     fn wait_for_return(&mut self) -> bool {
-        let gone = Instant::now();
+        let lost_at = Instant::now();
         let mut pauses = Pauses::default();
         while pauses.wait(&self.cancel) {
             match self.open_again() {
                 Ok(mut open) => {
                     self.pool.iter().for_each(|pool| open.video.use_pool(pool.clone()));
-                    open.listen(&self.sounds);
-                    let away = gone.elapsed().as_secs_f64();
-                    self.notices.note(&format!("{}: back after {away:.1} s", self.place.name));
+                    open.select(&self.sounds);
+                    let seconds = lost_at.elapsed().as_secs_f64();
+                    self.notices.note(&format!("{}: back after {seconds:.1} s", self.live_input.name));
                     self.open = Some(open);
                     return true;
                 }
@@ -165,14 +164,14 @@ impl LiveSource {
     }
 }
 
-/// Finds and opens the input, and waits for it if that is wanted.
-fn first_opening(options: &CameraOptions, cancel: &Cancel, notices: &Notices) -> Result<(LiveInput, Opened)> {
-    let (mut pauses, mut told) = (Pauses::default(), false);
+/// Finds and opens the input for the first time, and waits for it if `options.wait`.
+fn open_first(options: &CameraOptions, cancel: &Cancel, notices: &Notices) -> Result<(LiveInput, OpenInput)> {
+    let (mut pauses, mut noted) = (Pauses::default(), false);
     loop {
-        let place = LiveInput::find(options, notices);
-        match place.and_then(|place| Opened::new(&place, cancel).map(|open| (place, open))) {
+        let found = LiveInput::find(options, notices);
+        match found.and_then(|found| OpenInput::open(&found, cancel).map(|open| (found, open))) {
             Err(error) if options.wait && !cancel.is_cancelled() => {
-                if !std::mem::replace(&mut told, true) {
+                if !std::mem::replace(&mut noted, true) {
                     notices.note(&format!("{error:#}; waiting for it"));
                 }
                 if !pauses.wait(cancel) {
@@ -205,34 +204,34 @@ impl Source for LiveSource {
                 continue;
             };
             match open.video.next() {
-                Ok(Step::Picture(_)) if open.video.packets.stale > 0 => open.video.packets.stale -= 1,
-                Ok(Step::Picture(picture)) => {
+                Ok(ReaderEvent::Picture(_)) if open.video.packets.stale > 0 => open.video.packets.stale -= 1,
+                Ok(ReaderEvent::Picture(picture)) => {
                     open.begun = true;
                     let (at, time_base) = (open.video.packets.read_at, open.video.time_base());
                     return self.take(picture, at, time_base);
                 }
-                Ok(Step::Packet(packet)) => {
-                    let to = open.hearings.iter().find(|hearing| hearing.stream == packet.stream());
-                    to.into_iter().for_each(|hearing| self.sounds.keep(packet.clone(), hearing));
+                Ok(ReaderEvent::Packet(packet)) => {
+                    let route = open.sound_routes.iter().find(|route| route.stream == packet.stream());
+                    route.into_iter().for_each(|route| self.sounds.keep(packet.clone(), route));
                 }
-                Ok(Step::Damaged(Damage::Packet(error) | Damage::Picture(error))) => {
-                    // Before the first key frame, nothing makes sense, and nothing is damaged.
+                Ok(ReaderEvent::Damaged(Damage::Packet(error) | Damage::Picture(error))) => {
+                    // Before the first key frame, errors are normal.
                     if open.begun {
                         self.progress.count_damaged();
                     }
-                    self.notices.detail(&format!("{}: decode failed: {error}", self.place.name));
+                    self.notices.detail(&format!("{}: decode failed: {error}", self.live_input.name));
                 }
-                Ok(Step::Damaged(Damage::CutShort | Damage::Corrupt) | Step::LastPacket) => {}
-                Ok(Step::End) if self.lose("the stream has ended") => {}
-                Ok(Step::End) => break,
+                Ok(ReaderEvent::Damaged(Damage::CutShort | Damage::Corrupt) | ReaderEvent::LastPacket) => {}
+                Ok(ReaderEvent::End) if self.close("the stream has ended") => {}
+                Ok(ReaderEvent::End) => break,
                 Err(_) if self.cancel.is_cancelled() => break,
                 Err(error) => {
                     let reason = match error {
-                        Error::Exit => format!("no data for {} s", SILENCE.as_secs()),
+                        Error::Exit => format!("no data for {} s", TIMEOUT.as_secs()),
                         error => format!("lost ({error})"),
                     };
-                    if !self.lose(&reason) {
-                        return Err(anyhow!("{}: {reason}", self.place.name));
+                    if !self.close(&reason) {
+                        return Err(anyhow!("{}: {reason}", self.live_input.name));
                     }
                 }
             }

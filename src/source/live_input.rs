@@ -1,5 +1,5 @@
-//! What a live input is: a camera of this machine in one of its modes, a network stream, a pipe, or a filter that
-//! pretends.
+//! Finds a live input and the options to open it with: a camera of this machine in one of its modes, a network stream, a
+//! pipe, a file in real time, or a filter source.
 
 use crate::camera::{INPUT, Wanted, cameras, choose, modes, other_than_camera};
 use crate::ffmpeg::Rational;
@@ -8,10 +8,10 @@ use crate::pipeline::Notices;
 use anyhow::{Context, Result, bail};
 use std::time::Duration;
 
-/// How long an RTSP server may take for an answer. After that the connection is tried again.
-const ANSWER: Duration = Duration::from_secs(5);
+/// The time-out for a reply of an RTSP server. The connection is then tried again.
+const RTSP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What to film with, and how.
+/// The options of a live input.
 #[derive(Clone, Debug, Default)]
 pub struct CameraOptions {
     /// A camera, a URL, or `-` for stdin; the first camera if not given.
@@ -24,41 +24,41 @@ pub struct CameraOptions {
     pub rate: Option<Rational>,
     /// Pixel format, or codec, that the camera sends.
     pub pixel_format: Option<String>,
-    /// How much to film, in microseconds.
+    /// How long to read, in microseconds.
     pub duration: Option<i64>,
-    /// How many frames to film.
+    /// How many frames to read.
     pub frames: Option<u64>,
-    /// Whether to wait for an input that is not there yet.
+    /// Whether to wait for an input that is not available yet.
     pub wait: bool,
-    /// Whether the sound that comes with the pictures is wanted, too.
+    /// Whether to read the input's audio, too.
     pub with_sound: bool,
 }
 
-/// A live input, ready to be opened as often as it takes.
+/// A live input before it is opened. It may be opened many times.
 pub struct LiveInput {
-    /// How messages name it.
+    /// Its name in messages.
     pub name: String,
-    /// What FFmpeg opens.
+    /// The URL for FFmpeg.
     pub url: String,
-    /// With which demuxer.
+    /// FFmpeg's name of the demuxer, if it is not probed.
     pub format: Option<String>,
-    /// With which options.
+    /// The options of demuxer and protocol.
     pub options: Vec<(String, String)>,
-    /// Does it come through a pipe, on stdin or under a name?
+    /// Is it stdin or a FIFO?
     pub is_pipe: bool,
-    /// Does it come back after it ended? Files and filters do not.
+    /// Is it waited for after it was lost? Files and filters are not.
     pub comes_back: bool,
-    /// Is it a camera of this machine, which may have other modes when it comes back?
+    /// Is it a camera of this machine? Its modes may differ when it comes back.
     pub is_camera: bool,
-    /// Is it a file, which is read faster than it was filmed, and has to wait?
+    /// Is it a file, whose frames are delivered in real time?
     pub is_paced: bool,
 }
 
 impl LiveInput {
-    /// Finds out what is meant, and in which mode a camera will be opened.
+    /// Finds the input, and chooses the mode of a camera.
     ///
     /// # Errors
-    /// When there is no camera, or none of its modes is what was asked for.
+    /// When there is no camera, or it lacks the requested mode.
     pub fn find(options: &CameraOptions, notices: &Notices) -> Result<Self> {
         let url = match &options.camera {
             Some(url) => url.clone(),
@@ -76,7 +76,7 @@ impl LiveInput {
         let is_something_else = is_url || is_file || is_pipe;
         let is_camera = options.format.as_deref() == Some(INPUT) || options.format.is_none() && !is_something_else;
         let format = if is_camera { Some(INPUT.to_owned()) } else { options.format.clone() };
-        let mut set = Options(Vec::new());
+        let mut set = FfmpegOptions(Vec::new());
         if is_camera {
             if let Some(what) = other_than_camera(&url) {
                 bail!("{url}: not a camera: {what} (`histeq-video devices` lists the cameras that are here)");
@@ -88,15 +88,15 @@ impl LiveInput {
             set.add("pixel_format", options.pixel_format.clone());
         }
         if url.starts_with("rtsp://") {
-            // Over UDP a camera's pictures lose slices as soon as the network is busy, and firewalls swallow them.
+            // Over UDP, pictures lose slices when the network is busy, and firewalls drop packets.
             set.add("rtsp_flags", Some("prefer_tcp".to_owned()));
-            set.add("timeout", Some(ANSWER.as_micros().to_string()));
+            set.add("timeout", Some(RTSP_TIMEOUT.as_micros().to_string()));
         }
         if is_url || is_pipe {
-            // What is read until then is kept: it may begin with the only key frame for seconds.
+            // Packets that are read for probing are kept: they may have the only key frame for seconds.
             set.add("analyzeduration", Some("1000000".to_owned()));
         } else if !is_file {
-            // A device says what its rate is: no need to hold frames back in order to measure it.
+            // A device reports its frame rate: do not buffer frames to measure it.
             set.add("fpsprobesize", Some("0".to_owned()));
         }
         let name = if url == "-" { "stdin".to_owned() } else { without_password(&url) };
@@ -113,14 +113,14 @@ impl LiveInput {
     }
 }
 
-struct Options(Vec<(String, String)>);
+struct FfmpegOptions(Vec<(String, String)>);
 
-impl Options {
+impl FfmpegOptions {
     fn add(&mut self, key: &str, value: Option<String>) {
         self.0.extend(value.map(|value| (key.to_owned(), value)));
     }
 
-    /// Chooses a mode and says which.
+    /// Chooses the mode of a camera, and prints it.
     fn of_camera(&mut self, url: &str, options: &CameraOptions, notices: &Notices) -> Result<()> {
         let wanted = Wanted { size: options.size, rate: options.rate, format: options.pixel_format.clone() };
         let offered = modes(url, &wanted);

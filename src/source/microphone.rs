@@ -1,37 +1,38 @@
-//! A microphone of this machine beside a camera: its packets of sound, at their times in the run.
+//! Records a microphone of this machine beside a camera: audio packets with their times in the run.
 
-use super::clock::Beginning;
-use crate::camera::Microphone as Device;
+use super::clock::StartTime;
+use crate::camera::Microphone;
 use crate::ffmpeg::{Demuxer, Error, Interrupt, Packet, Rational, Stream, last_message, microseconds, rescale};
 use crate::pipeline::{Cancel, Delivery, Notices, Pauses, Source};
 use anyhow::{Result, anyhow};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// A microphone that sends nothing for this long is gone.
-const SILENCE: Duration = Duration::from_secs(3);
+/// A microphone that sends no data for this long is lost.
+const TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Stamps that lie further back than this are no times of the day.
-const PLAUSIBLE: Duration = Duration::from_secs(5);
+/// A timestamp older than this is not a wall-clock time.
+const PLAUSIBLE_AGE: Duration = Duration::from_secs(5);
 
-/// A microphone that is being recorded.
+/// A source of audio from a microphone.
 pub struct MicrophoneSource {
-    device: Device,
+    device: Microphone,
     open: Option<Demuxer>,
-    /// What it is in the output.
+    /// Its stream in the output.
     stream: Stream,
+    /// Unit of the device's timestamps, in seconds.
     time_base: Rational,
-    begin: Beginning,
+    start: StartTime,
     interrupt: Interrupt,
     cancel: Cancel,
     notices: Notices,
 }
 
 impl MicrophoneSource {
-    /// Opens the microphone, whose times count from `begin`.
+    /// Opens the microphone. Times count from `start`.
     ///
     /// # Errors
-    /// When there is none, or it does not open.
-    pub fn open(device: Device, begin: Beginning, cancel: &Cancel, notices: Notices) -> Result<Self> {
+    /// When it does not exist or does not open.
+    pub fn open(device: Microphone, start: StartTime, cancel: &Cancel, notices: Notices) -> Result<Self> {
         let interrupt = Interrupt::from(cancel.flag());
         let open = open(&device, &interrupt).map_err(|error| anyhow!("{}", device.explain(error)))?;
         let found = &open.media().streams[0];
@@ -42,32 +43,32 @@ impl MicrophoneSource {
             open: Some(open),
             stream,
             time_base,
-            begin,
+            start,
             interrupt,
             cancel: cancel.clone(),
             notices,
         })
     }
 
-    /// Makes it the last of the streams of the output.
+    /// Appends its stream to the streams of the output.
     pub fn join(&mut self, streams: &mut Vec<Stream>) {
         self.stream.index = streams.len();
         streams.push(self.stream.clone());
     }
 
-    /// When the packet's first sample was heard, in microseconds since the run's first picture.
+    /// When the packet's first sample was recorded, in microseconds since the run's first frame; `None` for before.
     fn time_of(&self, packet: &Packet) -> Option<i64> {
-        let begin = *self.begin.get()?;
+        let start = *self.start.get()?;
         let stamp = u64::try_from(rescale(packet.time()?, self.time_base, microseconds())).ok()?;
         let stamp = UNIX_EPOCH + Duration::from_micros(stamp);
-        // ALSA and PulseAudio stamp packets with the time of day. The age in it is what counts: the day's clock may be set.
-        let age = SystemTime::now().duration_since(stamp).ok().filter(|age| *age < PLAUSIBLE).unwrap_or_default();
-        let heard = Instant::now().checked_sub(age)?;
-        Some(heard.checked_duration_since(begin)?.as_micros() as i64)
+        // ALSA and PulseAudio give wall-clock timestamps. Only their age is used, because the wall clock may be set.
+        let age = SystemTime::now().duration_since(stamp).ok().filter(|age| *age < PLAUSIBLE_AGE).unwrap_or_default();
+        let recorded = Instant::now().checked_sub(age)?;
+        Some(recorded.checked_duration_since(start)?.as_micros() as i64)
     }
 
     fn wait_for_return(&mut self) -> bool {
-        let gone = Instant::now();
+        let lost_at = Instant::now();
         let mut pauses = Pauses::default();
         while pauses.wait(&self.cancel) {
             match open(&self.device, &self.interrupt) {
@@ -77,7 +78,7 @@ impl MicrophoneSource {
                     self.notices.note(&format!(
                         "{}: back after {:.1} s",
                         self.device.name,
-                        gone.elapsed().as_secs_f64()
+                        lost_at.elapsed().as_secs_f64()
                     ));
                     return true;
                 }
@@ -98,10 +99,10 @@ impl Source for MicrophoneSource {
                 }
                 continue;
             };
-            self.interrupt.allow(SILENCE);
+            self.interrupt.set_timeout(TIMEOUT);
             match open.read() {
                 Ok(Some(mut packet)) => {
-                    // What was heard before the first picture is left out.
+                    // Audio from before the first frame is left out.
                     let Some((time, stamp)) = self.time_of(&packet).zip(packet.time()) else { continue };
                     packet.rescale(self.time_base, microseconds());
                     packet.shift(time - rescale(stamp, self.time_base, microseconds()));
@@ -112,7 +113,7 @@ impl Source for MicrophoneSource {
                 lost => {
                     let reason = match lost {
                         Ok(_) => "the stream has ended".to_owned(),
-                        Err(Error::Exit) => format!("no sound for {} s", SILENCE.as_secs()),
+                        Err(Error::Exit) => format!("no sound for {} s", TIMEOUT.as_secs()),
                         Err(error) => format!("lost ({error})"),
                     };
                     self.open = None;
@@ -124,8 +125,8 @@ impl Source for MicrophoneSource {
     }
 }
 
-fn open(device: &Device, interrupt: &Interrupt) -> Result<Demuxer, Error> {
-    interrupt.allow(SILENCE);
+fn open(device: &Microphone, interrupt: &Interrupt) -> Result<Demuxer, Error> {
+    interrupt.set_timeout(TIMEOUT);
     let demuxer = Demuxer::open(&device.url, None, Some(&device.input), &[], interrupt.clone())?;
     last_message();
     if demuxer.media().streams.is_empty() { Err(Error::StreamNotFound) } else { Ok(demuxer) }

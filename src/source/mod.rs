@@ -3,13 +3,13 @@
 //! | file | what it is |
 //! |---|---|
 //! | `options.rs`, `part.rs` | what to read, and which part of it |
-//! | `open.rs` | finds out what an input is |
-//! | `video_reader.rs` | the decode loop: one video stream is decoded, packets of all others are handed on |
-//! | `file` | whatever FFmpeg can open |
+//! | `open.rs` | detects the kind of an input, and opens its source |
+//! | `file` | files and other inputs of FFmpeg |
 //! | `raw.rs` | raw frames and y4m |
-//! | `live.rs`, `live_input.rs`, `opened.rs`, `clock.rs` | cameras and streams: opened, opened again, told the time |
-//! | `sound.rs`, `microphone.rs` | the sound of a live input, and of a microphone |
-//! | `native.rs` | converts what the equalizer does not take |
+//! | `live.rs`, `live_input.rs`, `open_input.rs`, `clock.rs` | live inputs: found, opened again when they are lost, timestamped |
+//! | `sound.rs`, `microphone.rs` | the audio of a live input, and of a microphone |
+//! | `video_reader.rs` | the decode loop: decodes one video stream, and passes on packets of all others |
+//! | `native.rs` | converts pictures that are not native to native frames |
 
 mod clock;
 mod file;
@@ -18,14 +18,14 @@ mod live_input;
 mod microphone;
 mod native;
 mod open;
-mod opened;
+mod open_input;
 mod options;
 mod part;
 mod raw;
 mod sound;
 mod video_reader;
 
-pub use clock::{Beginning, LiveClock};
+pub use clock::{LiveClock, StartTime};
 pub use live::LiveSource;
 pub use live_input::CameraOptions;
 pub use microphone::MicrophoneSource;

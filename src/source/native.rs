@@ -1,22 +1,22 @@
-//! Makes frames of decoded pictures: by reference where the format is native, through swscale once where it is not.
+//! Frames from decoded pictures: by reference where the pixel format is native, else by swscale.
 
 use crate::ffmpeg::{Converter, Picture, RawFormat, VideoFormat, nearest_format};
 use crate::frame::{Frame, PixelFormat};
 use crate::pipeline::Notices;
 use anyhow::{Context, Result, bail};
 
-/// The conversion to native frames; it is set up again when the pictures change.
+/// Converts pictures to native frames.
 pub struct ToNative {
     notices: Notices,
     converter: Converter,
-    /// The format of the last pictures that were not native, and what they become.
+    /// The format of the last picture that was not native, and its conversion.
     conversion: Option<(RawFormat, VideoFormat)>,
     /// Has there been a picture?
     begun: bool,
 }
 
 impl ToNative {
-    /// Says through `notices` when pictures have to be converted, and when they are not what the rules are made for.
+    /// Conversions, and HDR video, are reported through `notices`.
     pub fn new(notices: Notices) -> Self {
         ToNative { notices, converter: Converter::default(), conversion: None, begun: false }
     }

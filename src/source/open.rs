@@ -1,9 +1,9 @@
-//! Finds out what the input is, and opens the source for it.
+//! Detects the kind of an input, and opens its source.
 
 use super::file::FileSource;
 use super::options::{InputOptions, RawOptions};
 use super::raw::RawSource;
-use crate::ffmpeg::{DecodeOn, OpenError, Rational, RawFormat};
+use crate::ffmpeg::{ChromaLocation, DecodeOn, OpenError, Rational, RawFormat};
 use crate::frame::Range;
 use crate::io::{Reader, is_pipe};
 use crate::pipeline::{Cancel, Input, Notices, Progress, Source};
@@ -15,20 +15,20 @@ use std::sync::Arc;
 /// Opens the input.
 ///
 /// # Errors
-/// When it cannot be opened, is no video, or is raw and not described.
+/// When it cannot be opened, is no video, or is raw video without a size or a pixel format.
 pub fn open(
     options: &InputOptions,
     cancel: &Cancel,
     notices: Notices,
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
-    open_whatever_it_is(options, cancel, notices, progress).map_err(|error| {
+    open_by_kind(options, cancel, notices, progress).map_err(|error| {
         // An interrupted open fails with misleading errors: report the interrupt.
         if cancel.is_cancelled() { anyhow!("{}: interrupted before the first frame", name_of(options)) } else { error }
     })
 }
 
-fn open_whatever_it_is(
+fn open_by_kind(
     options: &InputOptions,
     cancel: &Cancel,
     notices: Notices,
@@ -65,7 +65,7 @@ fn open_whatever_it_is(
     ensure!(anything, "{name}: no data received");
     let source = FileSource::open(options.clone(), name, Some(reader), cancel, notices.clone(), progress.clone())
         .map_err(|error| {
-            // What FFmpeg cannot recognize is most likely raw frames.
+            // An input that FFmpeg does not recognize is most likely raw frames.
             let hint = "raw frames have to be described: -f rawvideo -s WxH --pixel-format yuv420p -r 25";
             let may_be_raw = options.format.is_none() && !error.is::<OpenError>();
             if may_be_raw { anyhow!("{error:#} ({hint})") } else { error }
@@ -74,12 +74,12 @@ fn open_whatever_it_is(
     Ok((Box::new(source), input))
 }
 
-/// What messages call the input.
+/// The name of the input in messages.
 fn name_of(options: &InputOptions) -> &str {
     if options.url == "-" { "stdin" } else { &options.url }
 }
 
-/// The raw video that the options describe.
+/// The properties of raw video from the options.
 fn described(name: &str, options: &RawOptions) -> Result<RawVideo> {
     let (Some(size), Some(pixel_format)) = (options.size, &options.pixel_format) else {
         bail!("{name}: raw frames need a size and a pixel format (-s 1920x1080 --pixel-format yuv420p)");
@@ -96,6 +96,6 @@ fn described(name: &str, options: &RawOptions) -> Result<RawVideo> {
         range: format.is_full_range_yuv().then_some(Range::Full),
         sample_aspect_ratio: None,
         interlaced: None,
-        siting: None,
+        chroma_location: ChromaLocation::Unspecified,
     })
 }

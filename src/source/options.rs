@@ -1,28 +1,28 @@
-//! What to read, as the user has said it.
+//! The options of an input.
 
 use super::part::Part;
 use crate::ffmpeg::{DecodeOn, Demuxer, Rational};
 use crate::pipeline::Notices;
 use anyhow::Result;
 
-/// What to open, and which part of it.
+/// The input, and the part of it to read.
 #[derive(Clone, Debug, Default)]
 pub struct InputOptions {
     /// A file name or a URL.
     pub url: String,
-    /// A demuxer's name, for inputs that do not tell.
+    /// FFmpeg's name of a demuxer, for inputs that cannot be probed.
     pub format: Option<String>,
-    /// What raw frames are; the rate is that of image sequences, too.
+    /// The properties of raw frames; the rate also applies to image sequences.
     pub raw: RawOptions,
-    /// Which video stream is equalized, counted among the video streams; FFmpeg's choice if not given.
+    /// The number of the video stream to equalize, among the video streams; FFmpeg's default if not given.
     pub video_stream: Option<usize>,
-    /// Which part of it.
+    /// The part to read.
     pub part: Part,
     /// Where it is decoded.
     pub decode_on: DecodeOn,
 }
 
-/// What the user says about raw frames.
+/// The properties of raw frames, as given by the user.
 #[derive(Clone, Debug, Default)]
 pub struct RawOptions {
     /// Pixels in a row and rows.
@@ -34,11 +34,11 @@ pub struct RawOptions {
 }
 
 impl RawOptions {
-    /// Warns of what has been said about raw frames, if that is not what `demuxer` has found under this name.
+    /// Warns of options for raw frames that have no effect on this input.
     ///
     /// # Errors
     /// The warning, with `--strict`.
-    pub(super) fn check_heeded(&self, demuxer: &Demuxer, name: &str, notices: &Notices) -> Result<()> {
+    pub(super) fn check_used(&self, demuxer: &Demuxer, name: &str, notices: &Notices) -> Result<()> {
         let described = [
             ("-s", self.size.is_some()),
             ("--pixel-format", self.pixel_format.is_some()),

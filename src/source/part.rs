@@ -1,6 +1,6 @@
-//! Which part of an input is asked for.
+//! The part of an input to read.
 
-/// Which frames of a stream to read.
+/// The part of an input to read, as given by the user.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Part {
     /// Where to begin, in microseconds.
@@ -12,20 +12,19 @@ pub struct Part {
 }
 
 impl Part {
-    /// Where it begins and ends in an input whose times begin at `origin` microseconds.
+    /// Its bounds in an input whose times begin at `origin` microseconds.
     pub fn bounds(self, origin: i64) -> Bounds {
         let begin = self.start.map(|start| origin + start);
         Bounds { begin, end: self.duration.map(|duration| begin.unwrap_or(origin) + duration) }
     }
 }
 
-/// The first moment of a part and the first one behind it, in microseconds of the input's clock; `None` where nothing
-/// is cut off.
+/// The bounds of a part, in microseconds of the input's clock; `None` where it is not cut.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bounds {
-    /// No frame before this moment belongs to the part.
+    /// The first moment of the part.
     pub begin: Option<i64>,
-    /// No frame from this moment on belongs to the part.
+    /// The first moment after the part.
     pub end: Option<i64>,
 }
 

@@ -1,7 +1,7 @@
-//! Reads raw frames, with or without y4m around them, straight into the memory that the equalizer reads.
+//! Reads raw frames and y4m streams directly into memory of the equalizer's pool.
 
 use super::part::Part;
-use crate::ffmpeg::{Media, Picture, Properties, microseconds, rescale};
+use crate::ffmpeg::{Media, Picture, PictureProperties, microseconds, rescale};
 use crate::frame::{Frame, HostPool, Matrix, Memory, Plane, Pool, Range};
 use crate::io::Reader;
 use crate::pipeline::{Delivery, Input, Notices, PartPosition, Progress, Source};
@@ -13,29 +13,32 @@ use std::sync::Arc;
 pub struct RawSource {
     reader: Reader,
     video: RawVideo,
-    framed: bool,
+    /// Is it y4m, with a header before each frame?
+    is_y4m: bool,
     input: Input,
     pool: Arc<dyn Pool>,
     attachment: crate::frame::Attachment,
     notices: Notices,
     progress: Arc<Progress>,
-    /// Frames read, those before the part that was asked for included.
+    /// Number of frames read, from the beginning of the input.
     read: u64,
-    /// The first frame that the equalizer is to see, the first that is wanted, and the first that is not any more.
-    seen: u64,
+    /// Number of the first frame of the warm-up.
+    warm_up: u64,
+    /// Number of the first frame of the requested part.
     first: u64,
-    last: u64,
-    /// How many frames behind the last one the equalizer is to see.
-    behind: u64,
+    /// Number of the first frame after the part.
+    end: u64,
+    /// The number of frames after the part that the equalizer needs.
+    look_ahead: u64,
 }
 
 impl RawSource {
-    /// Frames of `video` from `reader`, each behind a y4m frame header if `framed`.
+    /// Reads frames of `video` from `reader`, each after a y4m frame header if `is_y4m`.
     pub fn new(
         reader: Reader,
         name: &str,
         video: RawVideo,
-        framed: bool,
+        is_y4m: bool,
         part: Part,
         notices: Notices,
         progress: Arc<Progress>,
@@ -45,13 +48,13 @@ impl RawSource {
         let first = part.start.map_or(0, to_frames);
         let by_time = part.duration.map_or(u64::MAX, |duration| first.saturating_add(to_frames(duration)));
         let by_count = part.frames.map_or(u64::MAX, |frames| first.saturating_add(frames));
-        let last = by_time.min(by_count);
-        let frames = (last != u64::MAX).then(|| last - first);
-        let demuxer = if framed { "yuv4mpegpipe" } else { "rawvideo" };
-        let mut properties = Picture::described(&Properties {
+        let end = by_time.min(by_count);
+        let frames = (end != u64::MAX).then(|| end - first);
+        let demuxer = if is_y4m { "yuv4mpegpipe" } else { "rawvideo" };
+        let mut properties = Picture::described(&PictureProperties {
             format: video.format,
             range: video.range,
-            siting: video.siting,
+            chroma_location: video.chroma_location,
             interlaced: video.interlaced,
             sample_aspect_ratio: video.sample_aspect_ratio,
         });
@@ -60,7 +63,7 @@ impl RawSource {
         RawSource {
             reader,
             video,
-            framed,
+            is_y4m,
             input: Input {
                 name: name.to_owned(),
                 media: Media::of_raw_video(demuxer, video.rate, video.sample_aspect_ratio),
@@ -76,28 +79,28 @@ impl RawSource {
             notices,
             progress,
             read: 0,
-            seen: first,
-            behind: 0,
+            warm_up: first,
             first,
-            last,
+            end,
+            look_ahead: 0,
         }
     }
 
-    /// What the input is.
+    /// The description of the input.
     pub fn input(&self) -> &Input {
         &self.input
     }
 
     /// The next frame of the stream, `None` at its end.
     fn read_frame(&mut self) -> Result<Option<Frame>> {
-        if self.framed && !self.read_frame_header()? {
+        if self.is_y4m && !self.read_frame_header()? {
             return Ok(None);
         }
         let bytes = self.video.frame_bytes();
         let mut buffer = self.pool.buffer(bytes)?;
         let filled = self.reader.fill(&mut buffer[..bytes]).with_context(|| self.describe())?;
         if filled < bytes {
-            if (filled > 0 || self.framed) && !self.reader.is_interrupted() {
+            if (filled > 0 || self.is_y4m) && !self.reader.is_interrupted() {
                 self.progress.count_damaged();
                 self.notices
                     .warn(&format!("{}: the last frame is cut off ({filled} of {bytes} bytes)", self.describe()))?;
@@ -136,7 +139,7 @@ impl RawSource {
                 self.describe()
             );
         }
-        // Parameters of a single frame say nothing that we need.
+        // Parameters of single frames are ignored.
         match self.reader.line(LONGEST_LINE).with_context(|| self.describe())? {
             Some(_) => Ok(true),
             None => bail!("{}: a frame header without an end", self.describe()),
@@ -157,8 +160,8 @@ impl RawSource {
 
 impl Source for RawSource {
     fn look_around(&mut self, before: u32, behind: u32) {
-        self.seen = self.first.saturating_sub(before.into());
-        self.behind = behind.into();
+        self.warm_up = self.first.saturating_sub(before.into());
+        self.look_ahead = behind.into();
     }
 
     fn use_pool(&mut self, pool: Arc<dyn Pool>) {
@@ -166,10 +169,10 @@ impl Source for RawSource {
     }
 
     fn next(&mut self) -> Result<Option<Delivery>> {
-        while self.read < self.last {
+        while self.read < self.end {
             let index = self.read;
             let Some(mut frame) = self.read_frame()? else { break };
-            if index < self.seen {
+            if index < self.warm_up {
                 continue;
             }
             if index < self.first {
@@ -180,9 +183,9 @@ impl Source for RawSource {
             self.progress.count_decoded(rescale(time, self.video.rate.invert(), microseconds()));
             return Ok(Some(Delivery { frame: Some(frame), ..Delivery::default() }));
         }
-        if self.read >= self.last && self.read < self.last.saturating_add(self.behind) {
-            let behind = self.read_frame()?;
-            return Ok(behind.map(|frame| Delivery::beside(PartPosition::Behind, frame)));
+        if self.read >= self.end && self.read < self.end.saturating_add(self.look_ahead) {
+            let after = self.read_frame()?;
+            return Ok(after.map(|frame| Delivery::beside(PartPosition::Behind, frame)));
         }
         if self.read <= self.first && !self.reader.is_interrupted() {
             bail!("{}: {}", self.input.name, self.nothing_read());

@@ -1,76 +1,75 @@
-//! The sound that comes with the pictures of a live input: which streams there are, and when their packets are heard.
+//! The audio of a live input: its streams, and the times of their packets.
 
 use super::clock::LiveClock;
-use crate::ffmpeg::{Kind, Packet, Rational, Stream, microseconds};
+use crate::ffmpeg::{MediaType, Packet, Rational, Stream, microseconds};
 use std::collections::VecDeque;
 
-/// Packets that wait at most for the first picture, before which nothing is heard.
-const WAITING: usize = 1024;
+/// The most packets that wait for the first picture.
+const MOST_WAITING: usize = 1024;
 
-/// The streams of sound of a live input, as they were when it was opened first. They are the streams of the output, too,
-/// behind the pictures.
+/// The audio streams of a live input, as it was opened first. They are the audio streams of the output, too.
 #[derive(Default)]
-pub struct Sounds {
+pub struct SoundStreams {
     streams: Vec<Stream>,
-    /// Whose times are the input's still, in microseconds.
+    /// Packets with times of the input, in microseconds.
     waiting: VecDeque<Packet>,
 }
 
-/// Where the packets of one stream of an opened input go.
-pub struct Hearing {
-    /// The stream in the input.
+/// The mapping of an input stream to an output stream.
+pub struct SoundRoute {
+    /// Index of the stream in the input.
     pub stream: usize,
-    /// The stream in the output.
+    /// Index of the stream in the output.
     to: usize,
     time_base: Rational,
 }
 
-impl Sounds {
-    /// Those of `streams` that are sound.
+impl SoundStreams {
+    /// The audio streams among `streams`.
     pub fn of(streams: &[Stream]) -> Self {
-        let sounds = streams.iter().filter(|stream| stream.kind == Kind::Audio && stream.is_known());
-        Sounds { streams: sounds.cloned().collect(), waiting: VecDeque::new() }
+        let sounds = streams.iter().filter(|stream| stream.kind == MediaType::Audio && stream.is_known());
+        SoundStreams { streams: sounds.cloned().collect(), waiting: VecDeque::new() }
     }
 
-    /// The streams for the output, whose numbers begin at `first`, in microseconds.
+    /// The streams of the output, with indices from `first` on and times in microseconds.
     pub fn streams(&self, first: usize) -> Vec<Stream> {
         let numbered = self.streams.iter().cloned().enumerate();
-        let ours = |(index, stream): (usize, Stream)| Stream {
+        let output = |(index, stream): (usize, Stream)| Stream {
             index: first + index,
             time_base: microseconds(),
             start: None,
             frames: None,
             ..stream
         };
-        numbered.map(ours).collect()
+        numbered.map(output).collect()
     }
 
-    /// Which streams of an input that has just been opened go on where those of the first time ended: those of the same
-    /// codec, rate and channels. `first` is the number of the first one in the output.
-    pub fn found_in(&self, streams: &[Stream], first: usize) -> Vec<Hearing> {
+    /// Maps the streams of an input that was opened again to the first ones with the same codec, sample rate and channels.
+    /// `first` is the index of the first audio stream in the output.
+    pub fn found_in(&self, streams: &[Stream], first: usize) -> Vec<SoundRoute> {
         let is_same = |a: &Stream, b: &Stream| a.codec == b.codec && a.sound() == b.sound();
-        let mut free: Vec<&Stream> = streams.iter().filter(|stream| stream.kind == Kind::Audio).collect();
+        let mut free: Vec<&Stream> = streams.iter().filter(|stream| stream.kind == MediaType::Audio).collect();
         let mut found = Vec::new();
         for (index, known) in self.streams.iter().enumerate() {
             if let Some(place) = free.iter().position(|stream| is_same(stream, known)) {
                 let stream = free.remove(place);
-                found.push(Hearing { stream: stream.index, to: first + index, time_base: stream.time_base });
+                found.push(SoundRoute { stream: stream.index, to: first + index, time_base: stream.time_base });
             }
         }
         found
     }
 
-    /// Keeps a packet until it is [taken](Sounds::next).
-    pub fn keep(&mut self, mut packet: Packet, hearing: &Hearing) {
-        if self.waiting.len() == WAITING {
+    /// Keeps a packet until it is [taken](SoundStreams::next).
+    pub fn keep(&mut self, mut packet: Packet, route: &SoundRoute) {
+        if self.waiting.len() == MOST_WAITING {
             self.waiting.pop_front();
         }
-        packet.rescale(hearing.time_base, microseconds());
-        packet.set_stream(hearing.to);
+        packet.rescale(route.time_base, microseconds());
+        packet.set_stream(route.to);
         self.waiting.push_back(packet);
     }
 
-    /// The next packet, at its time by `clock`; `None` when there is none, or no picture yet.
+    /// The next packet, with its time by `clock`; `None` when there is none, or no picture yet.
     pub fn next(&mut self, clock: &LiveClock) -> Option<Packet> {
         while let Some(packet) = self.waiting.front() {
             let stamp = packet.time();
@@ -79,7 +78,7 @@ impl Sounds {
                 None => -1,
             };
             let mut packet = self.waiting.pop_front()?;
-            // What was heard before the first picture is left out.
+            // Audio from before the first picture is left out.
             if let Some(stamp) = stamp.filter(|_| time >= 0) {
                 packet.shift(time - stamp);
                 return Some(packet);
@@ -88,8 +87,8 @@ impl Sounds {
         None
     }
 
-    /// The input is gone, and what was not placed in time cannot be any more.
-    pub fn lost(&mut self) {
+    /// Drops the waiting packets after the input was lost: their times cannot be mapped any more.
+    pub fn clear(&mut self) {
         self.waiting.clear();
     }
 }

@@ -1,5 +1,5 @@
-//! The decode loop that files and live inputs share: reads packets, decodes those of one video stream, and hands on those of
-//! all others. How packets are read differs, and is a [`ReadPackets`].
+//! The decode loop of files and live inputs: reads packets by a [`ReadPackets`], decodes those of one video stream, and
+//! passes on those of all others.
 
 use crate::ffmpeg::{DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Packet, Picture, Rational, RawFormat};
 use crate::frame::Pool;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// Reads the packets of an input for a [`VideoReader`].
 pub(super) trait ReadPackets {
-    /// What they are read from.
+    /// The demuxer of the input.
     fn demuxer(&mut self) -> &mut Demuxer;
 
     /// The next packet of any stream; `None` at the end.
@@ -16,13 +16,13 @@ pub(super) trait ReadPackets {
     /// When reading fails before the end.
     fn read(&mut self) -> Result<Option<Packet>, Error>;
 
-    /// What is wrong with a packet of the video, as far as that shows before it is decoded.
+    /// Damage of a video packet that is visible before decoding.
     fn damage(&self, _packet: &Packet) -> Option<Damage> {
         None
     }
 }
 
-/// What is wrong with a packet.
+/// Damage of a packet or of its picture.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Damage {
     #[error("the image is cut short")]
@@ -35,17 +35,17 @@ pub(super) enum Damage {
     Picture(Error),
 }
 
-/// One step of the loop.
-pub(super) enum Step {
+/// A result of [`VideoReader::next`].
+pub(super) enum ReaderEvent {
     /// The next picture of the video.
     Picture(Picture),
     /// The next packet of another stream.
     Packet(Packet),
-    /// Something is damaged. Decoding can go on.
+    /// A packet or picture is damaged. Decoding can go on.
     Damaged(Damage),
     /// All packets are read. The decoder may still hold pictures.
     LastPacket,
-    /// The end: no more pictures.
+    /// The decoder is drained.
     End,
 }
 
@@ -56,17 +56,17 @@ pub(super) struct VideoReader<P> {
     /// Index of the stream that is decoded.
     stream: usize,
     time_base: Rational,
-    /// A packet of the video that was found damaged, and is decoded next all the same.
+    /// A damaged packet of the video, which is decoded next.
     pending: Option<Packet>,
-    state: State,
+    state: ReaderState,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum State {
+enum ReaderState {
     Reading,
-    /// All is read; the decoder has not been told yet.
-    Read,
-    /// The decoder gives the pictures that it still holds.
+    /// All packets are read; the end is not yet sent to the decoder.
+    AllRead,
+    /// The decoder returns its remaining pictures.
     Draining,
 }
 
@@ -78,68 +78,68 @@ impl<P: ReadPackets> VideoReader<P> {
     pub fn open(mut packets: P, stream: usize, delay: Delay, on: DecodeOn) -> Result<Self, Error> {
         let described = &packets.demuxer().media().streams[stream];
         let (decoder, time_base) = (Decoder::open(described, delay, on)?, described.time_base);
-        Ok(VideoReader { packets, decoder, stream, time_base, pending: None, state: State::Reading })
+        Ok(VideoReader { packets, decoder, stream, time_base, pending: None, state: ReaderState::Reading })
     }
 
-    /// Unit of the times of its pictures.
+    /// Unit of the times of its pictures, in seconds.
     pub fn time_base(&self) -> Rational {
         self.time_base
     }
 
-    /// Puts pictures, and the packets of a device, into this memory from now on.
+    /// Puts pictures, and the packets of a device, into memory of `pool` from now on.
     pub fn use_pool(&mut self, pool: Arc<dyn Pool>) {
         self.packets.demuxer().use_pool(pool.clone());
         self.decoder.use_pool(pool);
     }
 
-    /// As [`Decoder::refused`].
-    pub fn refused(&self) -> Option<RawFormat> {
-        self.decoder.refused()
+    /// As [`Decoder::unsupported`].
+    pub fn unsupported(&self) -> Option<RawFormat> {
+        self.decoder.unsupported()
     }
 
-    /// Reads no further: what the decoder still holds comes next.
+    /// Stops reading. The decoder's remaining pictures come next.
     pub fn finish(&mut self) {
-        if self.state == State::Reading {
-            self.state = State::Read;
+        if self.state == ReaderState::Reading {
+            self.state = ReaderState::AllRead;
         }
     }
 
-    /// What comes next.
+    /// The next picture, packet, damage, or the end.
     ///
     /// # Errors
     /// When reading fails before the end of the input.
-    pub fn next(&mut self) -> Result<Step, Error> {
+    pub fn next(&mut self) -> Result<ReaderEvent, Error> {
         loop {
             match self.decoder.receive() {
-                Ok(Decoded::Picture(picture)) => return Ok(Step::Picture(picture)),
-                Ok(Decoded::NeedsInput) if self.state != State::Draining => {}
-                Ok(Decoded::NeedsInput | Decoded::End) => return Ok(Step::End),
-                Err(error) => return Ok(Step::Damaged(Damage::Picture(error))),
+                Ok(Decoded::Picture(picture)) => return Ok(ReaderEvent::Picture(picture)),
+                Ok(Decoded::NeedsInput) if self.state != ReaderState::Draining => {}
+                Ok(Decoded::NeedsInput | Decoded::End) => return Ok(ReaderEvent::End),
+                Err(error) => return Ok(ReaderEvent::Damaged(Damage::Picture(error))),
             }
             let packet = match self.pending.take() {
                 Some(packet) => Some(packet),
-                None if self.state == State::Read => {
-                    self.state = State::Draining;
+                None if self.state == ReaderState::AllRead => {
+                    self.state = ReaderState::Draining;
                     None
                 }
                 None => match self.packets.read()? {
-                    Some(packet) if packet.stream() != self.stream => return Ok(Step::Packet(packet)),
+                    Some(packet) if packet.stream() != self.stream => return Ok(ReaderEvent::Packet(packet)),
                     Some(packet) => match self.packets.damage(&packet) {
                         Some(damage) => {
                             self.pending = Some(packet);
-                            return Ok(Step::Damaged(damage));
+                            return Ok(ReaderEvent::Damaged(damage));
                         }
                         None => Some(packet),
                     },
                     None => {
                         self.finish();
-                        return Ok(Step::LastPacket);
+                        return Ok(ReaderEvent::LastPacket);
                     }
                 },
             };
-            // A decoder that complains while it is told of the end, of a packet from before, drains all the same.
+            // If sending the end fails because of an earlier packet, the decoder drains nevertheless.
             if let Err(error) = self.decoder.send(packet.as_ref()) {
-                return Ok(Step::Damaged(Damage::Packet(error)));
+                return Ok(ReaderEvent::Damaged(Damage::Packet(error)));
             }
         }
     }

@@ -126,6 +126,7 @@ const UNSAFE_FILES: &[&str] = &[
     "equalize/cpu/simd/avx512.rs",
     "equalize/cpu/simd/mod.rs",
     "ffmpeg/container.rs",
+    "ffmpeg/converter.rs",
     "ffmpeg/custom_io.rs",
     "ffmpeg/decoder.rs",
     "ffmpeg/decoder_buffers.rs",
@@ -145,7 +146,6 @@ const UNSAFE_FILES: &[&str] = &[
     "ffmpeg/protocols.rs",
     "ffmpeg/raw_format.rs",
     "ffmpeg/rotation.rs",
-    "ffmpeg/scaler.rs",
     "ffmpeg/shared_planes.rs",
     "ffmpeg/side_data.rs",
     "ffmpeg/subtitle.rs",
@@ -187,9 +187,6 @@ const CIRCLES: &[(&str, &str)] = &[
     ("equalize/cpu/simd/mod.rs", "equalize/cpu/simd/avx2.rs"),
     ("equalize/cpu/simd/mod.rs", "equalize/cpu/simd/avx512.rs"),
     ("equalize/cpu/simd/mod.rs", "equalize/cpu/simd/scalar.rs"),
-    ("ffmpeg/log.rs", "ffmpeg/mod.rs"),
-    ("ffmpeg/mod.rs", "ffmpeg/rotation.rs"),
-    ("ffmpeg/nvdec.rs", "ffmpeg/surface.rs"),
 ];
 
 #[test]

@@ -1,10 +1,10 @@
-//! Is a JPEG image whole? Decoders fill up what is missing at the end, and say nothing that a program could read.
+//! A check that a JPEG image is complete. Decoders fill in a missing end without an error.
 
-/// Does the image come to its end (ITU T.81, B.1.1)? Whatever lies behind that does not count: phones put videos there.
+/// Has the image its end marker (ITU T.81, B.1.1)? Data after it, such as the videos of some phones, is ignored.
 pub fn is_whole(image: &[u8]) -> bool {
     let mut at = 2;
     loop {
-        // Entropy-coded data has each 0xff followed by 0, or by a restart marker, neither of which ends it.
+        // In entropy-coded data, 0xff is followed by 0 or is a restart marker; neither ends the image.
         let Some(start) = image.get(at..).and_then(|rest| rest.iter().position(|&byte| byte == 0xff)) else {
             return false;
         };
@@ -12,10 +12,10 @@ pub fn is_whole(image: &[u8]) -> bool {
         at += start + 2;
         match marker {
             0xd9 => return true,
-            // It may be the first byte of a marker behind padding.
+            // Padding: the second byte may begin a marker.
             0xff => at -= 1,
             0x00 | 0x01 | 0xd0..=0xd8 => {}
-            // A segment says how long it is; thumbnails, which are images of their own, lie in one.
+            // Skip a segment by its length; thumbnails with end markers of their own are inside of one.
             _ => {
                 let Some(length) = image.get(at..at + 2) else { return false };
                 at += usize::from(u16::from_be_bytes([length[0], length[1]]));

@@ -1,4 +1,11 @@
-//! Reads whatever FFmpeg can open: decodes one video stream, hands on the packets of all others.
+//! Reads any input that FFmpeg can open: decodes one video stream, and passes on the packets of all others.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `open.rs`, `sequence.rs` | opens the input; numbered images |
+//! | `seek.rs` | seeks to the beginning of the requested part |
+//! | `packets.rs`, `continuity.rs`, `jpeg.rs` | reads packets; jumps of the clock, and damage, in them |
+//! | `other_streams.rs` | the packets of the other streams |
 
 mod continuity;
 mod jpeg;
@@ -11,7 +18,7 @@ mod sequence;
 use super::native::ToNative;
 use super::options::InputOptions;
 use super::part::{Bounds, Part};
-use super::video_reader::{ReadPackets, Step, VideoReader};
+use super::video_reader::{ReadPackets, ReaderEvent, VideoReader};
 use crate::ffmpeg::{DecodeOn, Error, Packet, Picture, Rational, microseconds, rescale};
 use crate::frame::{Frame, Pool};
 use crate::pipeline::{Delivery, Input, Notices, PartPosition, Progress, Source};
@@ -21,11 +28,11 @@ use packets::FilePackets;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// After the end of the part that was asked for, other streams are read this much further for packets that belong to
-/// it; containers interleave more tightly than this.
+/// How much further the input is read after the last frame of the part, for packets of other streams that belong to it, in
+/// microseconds. Containers interleave more tightly than this.
 const INTERLEAVE: i64 = 10_000_000;
 
-/// A broken input is given up after this many errors with no frame between them.
+/// Reading fails after this many errors without a frame between them.
 const ERRORS_IN_A_ROW: u32 = 1000;
 
 /// A file, or anything else that FFmpeg can open.
@@ -34,84 +41,85 @@ pub struct FileSource {
     input: Input,
     options: InputOptions,
     to_native: ToNative,
-    /// Is it a pipe, in which nothing can be looked up further on?
-    in_order_only: bool,
+    /// Is it a pipe, which cannot seek?
+    is_pipe: bool,
     notices: Notices,
     progress: Arc<Progress>,
-    /// Set when reading is to end, whatever is missing then.
+    /// Set on cancellation: an early end of the input is no error then.
     interrupt: Arc<AtomicBool>,
-    /// The part that was asked for, on the input's clock.
+    /// The requested part, on the input's clock.
     bounds: Bounds,
-    /// How many frames before these bounds the equalizer is to see, and how many behind them.
+    /// The number of frames before the part that the equalizer needs.
     warm_up: u32,
-    behind: u32,
-    state: State,
+    /// The number of frames after the part that the equalizer needs, less those delivered.
+    look_ahead: u32,
+    state: FileState,
     others: OtherStreams,
     delivered: u64,
-    /// When the last frame was over.
+    /// End of the last frame, in the video's time base.
     next_time: Option<i64>,
     errors: u32,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum State {
+enum FileState {
     /// Nothing has been read.
     Opened,
     /// Reading and decoding.
     Reading,
-    /// The last frame is out; other streams may still have packets before the end.
+    /// The last frame is delivered; other streams may still have packets before the end.
     Trailing,
-    /// Nothing more.
+    /// All is delivered.
     Over,
 }
 
 impl FileSource {
-    /// What the input is.
+    /// The description of the input.
     pub fn input(&self) -> &Input {
         &self.input
     }
 
-    /// The next frame that belongs to the part that was asked for, or packets that should not wait for it.
+    /// The next frame of the requested part, or packets that cannot wait for it.
     fn advance(&mut self) -> Result<Option<Delivery>> {
         loop {
             match self.state {
-                State::Opened => {
-                    self.go_to_begin()?;
-                    self.state = State::Reading;
+                FileState::Opened => {
+                    self.seek_to_start()?;
+                    self.state = FileState::Reading;
                 }
-                State::Over => return Ok(None),
-                State::Trailing => {
+                FileState::Over => return Ok(None),
+                FileState::Trailing => {
                     self.read_trailing()?;
                     return Ok(Some(self.delivery(None)));
                 }
-                State::Reading => {}
+                FileState::Reading => {}
             }
-            let step = self.video.next();
-            if let Some(format) = self.video.refused() {
+            let event = self.video.next();
+            if let Some(format) = self.video.unsupported() {
                 let (name, stream) = (&self.input.name, self.input.video_stream().describe());
                 bail!("{name}: NVDEC does not take this {stream} of {format} (use --decoder cpu)");
             }
-            match step {
-                Ok(Step::Picture(picture)) => {
+            match event {
+                Ok(ReaderEvent::Picture(picture)) => {
                     self.errors = 0;
                     if let Some(delivery) = self.take(picture)? {
                         return Ok(Some(delivery));
                     }
                 }
-                Ok(Step::Packet(packet)) => {
+                Ok(ReaderEvent::Packet(packet)) => {
                     self.keep(packet);
                     if self.others.are_many() {
                         return Ok(Some(self.delivery(None)));
                     }
                 }
-                Ok(Step::Damaged(damage)) => self.damaged(&damage.to_string())?,
-                Ok(Step::LastPacket) => self.check_end()?,
-                Ok(Step::End) => {
+                Ok(ReaderEvent::Damaged(damage)) => self.damaged(&damage.to_string())?,
+                Ok(ReaderEvent::LastPacket) => self.check_end()?,
+                Ok(ReaderEvent::End) => {
                     ensure!(self.delivered > 0, "{}: {}", self.input.name, self.nothing_decoded());
                     self.end()?;
                     return Ok(Some(self.delivery(None)));
                 }
-                // Cancelled while it waited for the input.
+                // Cancelled while waiting for the input.
                 Err(Error::Exit) => self.video.finish(),
                 Err(error) => {
                     self.damaged(&format!("read error: {error}"))?;
@@ -123,7 +131,7 @@ impl FileSource {
 
     fn nothing_decoded(&self) -> String {
         let damaged = self.progress.damaged();
-        if self.in_order_only && self.input.media.demuxer.starts_with("mov") {
+        if self.is_pipe && self.input.media.demuxer.starts_with("mov") {
             return "an mp4 in a pipe needs its index in front (ffmpeg -i IN -c copy -movflags +faststart OUT)"
                 .to_owned();
         }
@@ -133,7 +141,7 @@ impl FileSource {
         }
     }
 
-    /// Warns if the input ends before it should: demuxers take that for a normal end.
+    /// Warns if the input ends too early, which demuxers do not report.
     fn check_end(&mut self) -> Result<()> {
         let Part { start, duration, frames } = self.options.part;
         let is_whole = start.is_none() && duration.is_none() && frames.is_none();
@@ -152,7 +160,7 @@ impl FileSource {
         }
     }
 
-    /// The delivery of a decoded picture; `None` when it lies before the part that was asked for, and no warm-up needs it.
+    /// The delivery of a decoded picture; `None` when it is before the requested part, and not needed for warm-up.
     fn take(&mut self, mut picture: Picture) -> Result<Option<Delivery>> {
         let time = picture.time().unwrap_or_else(|| self.expected_time());
         picture.set_time(Some(time));
@@ -172,7 +180,7 @@ impl FileSource {
         if self.bounds.end.is_some_and(|end| moment >= end)
             || self.options.part.frames.is_some_and(|most| self.delivered >= most)
         {
-            return self.take_behind(&picture, moment);
+            return self.take_after_end(&picture, moment);
         }
         if picture.is_damaged() {
             self.damaged("damaged, shown as far as it could be decoded")?;
@@ -181,15 +189,15 @@ impl FileSource {
             self.to_native.frame(&picture).with_context(|| format!("{}: frame {}", self.input.name, self.delivered))?;
         frame.pts = Some(time + self.shift());
         if self.delivered == 0 {
-            self.tell_where(&frame);
+            self.note_decoder(&frame);
         }
         self.delivered += 1;
         self.progress.count_decoded(moment - self.bounds.begin.or(self.input.media.start).unwrap_or(0));
         Ok(Some(self.delivery(Some(frame))))
     }
 
-    /// Says where frames like this one come from, if that is not a decoder on the CPU.
-    fn tell_where(&self, frame: &Frame) {
+    /// Logs where frames are decoded, if that is a GPU.
+    fn note_decoder(&self, frame: &Frame) {
         let DecodeOn::Nvdec(gpu) = self.options.decode_on else { return };
         let place = match frame.planes()[0].on_device() {
             Some(_) => "where its luma stays until it is equalized",
@@ -198,29 +206,29 @@ impl FileSource {
         self.notices.detail(&format!("{}: decoded on GPU {gpu}, {place}", self.input.name));
     }
 
-    /// A picture from behind the part that was asked for; `None` when no look-ahead needs it.
-    fn take_behind(&mut self, picture: &Picture, moment: i64) -> Result<Option<Delivery>> {
+    /// The delivery of a picture after the requested part; `None` when no look-ahead needs it.
+    fn take_after_end(&mut self, picture: &Picture, moment: i64) -> Result<Option<Delivery>> {
         let end = self.bounds.end.unwrap_or(moment).min(moment);
         self.bounds.end = Some(end);
         self.others.cut(&self.input.media.streams, end + self.input.shift);
-        if self.behind == 0 {
-            self.state = State::Trailing;
+        if self.look_ahead == 0 {
+            self.state = FileState::Trailing;
             return Ok(None);
         }
-        self.behind -= 1;
-        let behind = self
+        self.look_ahead -= 1;
+        let frame = self
             .to_native
             .frame(picture)
             .with_context(|| format!("{}: a frame behind the last one", self.input.name))?;
-        Ok(Some(Delivery::beside(PartPosition::Behind, behind)))
+        Ok(Some(Delivery::beside(PartPosition::Behind, frame)))
     }
 
-    /// The time of a frame that carries none: right after the one before it.
+    /// The time of a frame without a timestamp: the end of the frame before it.
     fn expected_time(&self) -> i64 {
         self.next_time.or(self.input.video_stream().start).unwrap_or(0)
     }
 
-    /// How long a frame is shown that does not say so.
+    /// The duration of a frame without one, in the video's time base.
     fn frame_duration(&self) -> i64 {
         let rate = self.input.video_stream().frame_rate.unwrap_or(Rational::new(25, 1));
         rescale(1, rate.invert(), self.video.time_base()).max(1)
@@ -230,13 +238,13 @@ impl FileSource {
         rescale(self.input.shift, microseconds(), self.video.time_base())
     }
 
-    /// Keeps a packet of another stream, if it lies in the part that was asked for.
+    /// Keeps a packet of another stream, if it is in the requested part.
     fn keep(&mut self, packet: Packet) {
         let stream = &self.input.media.streams[packet.stream()];
         self.others.keep(packet, stream, self.bounds);
     }
 
-    /// Reads on for packets of other streams that lie before the end of the part that was asked for.
+    /// Reads further packets of other streams that are before the end of the requested part.
     fn read_trailing(&mut self) -> Result<()> {
         let end = self.bounds.end.unwrap_or(i64::MAX);
         while !self.others.are_many() {
@@ -264,16 +272,16 @@ impl FileSource {
     }
 
     fn delivery(&mut self, frame: Option<Frame>) -> Delivery {
-        // Only the frame behind the last one tells when that is over, and with it the sound.
-        let may_end = self.options.part.frames.is_some() && self.bounds.end.is_none() && self.state != State::Over;
+        // With a number of frames, the end is known only when the frame after the last one is decoded.
+        let may_end = self.options.part.frames.is_some() && self.bounds.end.is_none() && self.state != FileState::Over;
         let over = self.next_time.map(|time| rescale(time, self.video.time_base(), microseconds()) + self.input.shift);
         let until = over.filter(|_| may_end);
         Delivery { packets: self.others.take(&self.input.media.streams, until), frame, ..Delivery::default() }
     }
 
-    /// Comes to the end, and says what has been left out.
+    /// Ends the input, and warns of streams without any usable packet.
     fn end(&mut self) -> Result<()> {
-        self.state = State::Over;
+        self.state = FileState::Over;
         for index in self.others.never_begun() {
             let (name, stream) = (&self.input.name, self.input.media.streams[index].describe());
             self.notices.warn(&format!("{name}: {stream} is left out: no key frame of it at or after --start"))?;
@@ -302,7 +310,7 @@ impl FileSource {
 
 impl Source for FileSource {
     fn look_around(&mut self, before: u32, behind: u32) {
-        (self.warm_up, self.behind) = (before, behind);
+        (self.warm_up, self.look_ahead) = (before, behind);
     }
 
     fn use_pool(&mut self, pool: Arc<dyn Pool>) {

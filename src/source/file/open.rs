@@ -1,10 +1,10 @@
-//! Opens an input and its decoder, and finds out what is in it.
+//! Opens an input and its decoder, and describes the input.
 
 use super::FileSource;
 use super::other_streams::OtherStreams;
 use super::packets::FilePackets;
 use super::sequence::Sequence;
-use crate::ffmpeg::{DecodeOn, Delay, Demuxer, Error, Kind, OpenError, last_message, microseconds, rescale};
+use crate::ffmpeg::{DecodeOn, Delay, Demuxer, Error, MediaType, OpenError, last_message, microseconds, rescale};
 use crate::io::Reader;
 use crate::pipeline::{Cancel, Input, Notices, Progress};
 use crate::source::native::ToNative;
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl FileSource {
-    /// Opens the input, which messages call `name`, and gets ready to decode. It is read from `reader` if there is one.
+    /// Opens the input, which is called `name` in messages, and its decoder. It is read from `reader` if there is one.
     ///
     /// # Errors
     /// When it cannot be opened, has no video, or no decoder for it.
@@ -29,10 +29,10 @@ impl FileSource {
         progress: Arc<Progress>,
     ) -> Result<Self> {
         let name = name.to_owned();
-        let in_order_only = reader.is_some();
+        let is_pipe = reader.is_some();
         let sequence = Sequence::of(&options, &notices)?;
         let demuxer = open_demuxer(&options, &name, reader, cancel, sequence.as_ref())?;
-        options.raw.check_heeded(&demuxer, &name, &notices)?;
+        options.raw.check_used(&demuxer, &name, &notices)?;
         let video = choose_video(&demuxer, &name, &options)?;
         let input = input_of(&demuxer, name, video, &options);
         let before_gap = sequence.and_then(|sequence| sequence.before_gap);
@@ -43,7 +43,7 @@ impl FileSource {
             to_native: ToNative::new(notices.clone()),
             others: OtherStreams::new(&input.media.streams, bounds),
             video,
-            in_order_only,
+            is_pipe,
             input,
             options,
             notices,
@@ -51,8 +51,8 @@ impl FileSource {
             interrupt: cancel.flag(),
             bounds,
             warm_up: 0,
-            behind: 0,
-            state: super::State::Opened,
+            look_ahead: 0,
+            state: super::FileState::Opened,
             delivered: 0,
             next_time: None,
             errors: 0,
@@ -60,7 +60,7 @@ impl FileSource {
     }
 }
 
-/// What is known of the part that was asked for before anything is decoded.
+/// The description of the requested part, before anything is decoded.
 fn input_of(demuxer: &Demuxer, name: String, video: usize, options: &InputOptions) -> Input {
     let (media, part) = (demuxer.media().clone(), options.part);
     let stream = &media.streams[video];
@@ -105,7 +105,7 @@ fn open_decoder(packets: FilePackets, input: &Input, on: DecodeOn) -> Result<Vid
     })
 }
 
-/// What some demuxers say of a header that ends too early.
+/// The errors of some demuxers for a header that ends too early.
 const CUT_OFF: [Error; 2] = [Error::Eof, Error::Other { errno: libc::EIO }];
 
 fn open_demuxer(
@@ -118,7 +118,7 @@ fn open_demuxer(
     let reader = reader.map(|reader| Box::new(reader) as Box<dyn Read + Send>);
     let rate = options.raw.rate.map(|rate| ("framerate".to_owned(), rate.to_string()));
     let first = sequence.map(|sequence| ("start_number".to_owned(), sequence.first.to_string()));
-    // A file that is there is no pattern, whatever its folders are called.
+    // An existing file is not a pattern, even if its folders have a per cent sign.
     let is_file = options.url.contains('%') && Path::new(&options.url).is_file();
     let plain = is_file.then(|| ("pattern_type".to_owned(), "none".to_owned()));
     let given: Vec<(String, String)> = rate.into_iter().chain(first).chain(plain).collect();
@@ -140,12 +140,12 @@ fn open_demuxer(
                 "{name}: FFmpeg has no input format {} (`ffmpeg -demuxers` lists them)",
                 options.format.as_deref().unwrap_or_default()
             ),
-            // A file name that a playlist is not allowed to have, say.
+            // A file name that is not allowed in a playlist, say.
             Error::Other { errno: libc::EPERM } => anyhow!("{name}: {error}{detail}"),
             error => anyhow!("{name}: {error}"),
         }
     })?;
-    // FFmpeg draws text files as videos of a terminal, which is no help with a file given by mistake.
+    // FFmpeg renders text files as videos of a terminal; a text file is more likely a mistake.
     let is_text = demuxer.media().demuxer == "tty" && options.format.is_none();
     ensure!(!is_text, "{name}: a text file, not a video (-f tty reads it as a picture of a terminal)");
     Ok(demuxer)
@@ -157,7 +157,7 @@ fn is_empty(name: &str) -> bool {
 
 fn choose_video(demuxer: &Demuxer, name: &str, options: &InputOptions) -> Result<usize> {
     let streams = &demuxer.media().streams;
-    let videos: Vec<usize> = streams.iter().filter(|s| s.kind == Kind::Video).map(|s| s.index).collect();
+    let videos: Vec<usize> = streams.iter().filter(|s| s.kind == MediaType::Video).map(|s| s.index).collect();
     if let Some(wanted) = options.video_stream {
         return videos.get(wanted).copied().with_context(|| match videos.len() {
             0 => format!("{name}: no video stream in it"),

@@ -1,29 +1,28 @@
-//! Packets of sound, subtitles and all else that is not decoded, on their way to the output.
+//! Packets of audio, subtitles and other streams, which are copied to the output.
 
-use crate::ffmpeg::{Kind, Packet, Stream, microseconds, rescale};
+use crate::ffmpeg::{MediaType, Packet, Stream, microseconds, rescale};
 use crate::source::part::Bounds;
 
-/// Packets go out with the next frame, or when they come to this many bytes: a long stretch without a frame must not
-/// pile them up.
+/// Packets are delivered with the next frame, or when they reach this many bytes, which limits memory.
 const MOST_BYTES: usize = 4 << 20;
 
-/// The packets that wait for the next frame, and how far each stream has come.
+/// The packets that wait for the next frame, and the state of each stream.
 pub struct OtherStreams {
-    /// For each stream, whether its packets are handed on yet: video has to begin with a key frame.
+    /// For each stream, whether its packets are passed on: video has to begin with a key frame.
     begun: Vec<bool>,
-    /// For each stream, whether it has come to the end of the part that was asked for.
+    /// For each stream, whether it has reached the end of the requested part.
     ended: Vec<bool>,
-    /// For each stream, whether packets were left out because it had not begun.
+    /// For each stream, whether packets were dropped because it had not begun.
     missed: Vec<bool>,
     packets: Vec<Packet>,
     bytes: usize,
 }
 
 impl OtherStreams {
-    /// None yet, of an input with these streams.
+    /// For an input with these streams.
     pub fn new(streams: &[Stream], bounds: Bounds) -> Self {
         OtherStreams {
-            begun: streams.iter().map(|stream| bounds.begin.is_none() || stream.kind != Kind::Video).collect(),
+            begun: streams.iter().map(|stream| bounds.begin.is_none() || stream.kind != MediaType::Video).collect(),
             ended: vec![false; streams.len()],
             missed: vec![false; streams.len()],
             packets: Vec::new(),
@@ -31,7 +30,7 @@ impl OtherStreams {
         }
     }
 
-    /// Keeps a packet of `stream`, if it lies within `bounds`, which begin at zero from here on.
+    /// Keeps a packet of `stream`, if it is within `bounds`, and shifts it so that the part begins at zero.
     pub fn keep(&mut self, mut packet: Packet, stream: &Stream, bounds: Bounds) {
         let index = packet.stream();
         let in_microseconds = |time| rescale(time, stream.time_base, microseconds());
@@ -39,17 +38,18 @@ impl OtherStreams {
             let (first, last) = (in_microseconds(time), in_microseconds(time + packet.duration()));
             self.begun[index] |= packet.is_key() && bounds.begin.is_none_or(|begin| first >= begin);
             if let Some(begin) = bounds.begin.filter(|&begin| first < begin) {
-                // A time before zero would move all others in most containers. Of a subtitle that is still on the
-                // screen, the rest is shown.
-                if stream.kind != Kind::Subtitle || last <= begin {
+                // In most containers, a time before zero would shift all others. A subtitle that is still visible at the
+                // beginning is cut.
+                if stream.kind != MediaType::Subtitle || last <= begin {
                     return;
                 }
                 let late = rescale(begin, microseconds(), stream.time_base) - time;
                 packet.shift(late);
                 packet.set_duration(packet.duration() - late);
             }
-            // Nor does one last longer than the pictures.
-            if let Some(end) = bounds.end.filter(|&end| first < end && end < last && stream.kind == Kind::Subtitle) {
+            // A subtitle also ends with the part.
+            if let Some(end) = bounds.end.filter(|&end| first < end && end < last && stream.kind == MediaType::Subtitle)
+            {
                 let early = packet.time().map_or(0, |time| rescale(end, microseconds(), stream.time_base) - time);
                 packet.set_duration(early);
             }
@@ -72,13 +72,13 @@ impl OtherStreams {
         self.bytes > MOST_BYTES
     }
 
-    /// Has all sound come to the end of the part that was asked for?
+    /// Has all audio reached the end of the requested part?
     pub fn sound_has_ended(&self, streams: &[Stream]) -> bool {
-        streams.iter().zip(&self.ended).all(|(stream, &ended)| ended || stream.kind != Kind::Audio)
+        streams.iter().zip(&self.ended).all(|(stream, &ended)| ended || stream.kind != MediaType::Audio)
     }
 
-    /// The packets, which are kept no longer; of a part that ends with a number of frames, only those before `until`
-    /// (microseconds, from the part's beginning) for now, unless they are many.
+    /// Takes the packets out: those before `until` (microseconds from the part's beginning) if it is given, unless they are
+    /// [many](Self::are_many); else all.
     pub fn take(&mut self, streams: &[Stream], until: Option<i64>) -> Vec<Packet> {
         let is_due = |packet: &Packet| {
             let time_base = streams[packet.stream()].time_base;
@@ -93,7 +93,7 @@ impl OtherStreams {
         due
     }
 
-    /// Forgets what lies at or behind `end` (microseconds, from the part's beginning), which is known now.
+    /// Drops packets at or after `end` (microseconds from the part's beginning).
     pub fn cut(&mut self, streams: &[Stream], end: i64) {
         self.packets.retain(|packet| {
             let time_base = streams[packet.stream()].time_base;
@@ -101,7 +101,7 @@ impl OtherStreams {
         });
     }
 
-    /// The streams of which packets came, but none that could be handed on.
+    /// The streams whose packets were all dropped.
     pub fn never_begun(&self) -> impl Iterator<Item = usize> {
         self.begun
             .iter()

@@ -1,4 +1,4 @@
-//! Reads the packets of an input, at times that follow each other, and notices when some are missing.
+//! Reads the packets of an input with continuous times, and detects missing ones at the end.
 
 use super::continuity::Continuity;
 use super::jpeg;
@@ -6,29 +6,29 @@ use crate::ffmpeg::{Demuxer, Error, Packet, microseconds, rescale};
 use crate::pipeline::Notices;
 use crate::source::video_reader::{Damage, ReadPackets};
 
-/// An input that is shorter by more than this, and by more than a hundredth, was cut off (microseconds).
+/// An input that is shorter than its duration by more than this, and by more than 1%, was cut off (microseconds).
 const SHORT_BY: i64 = 500_000;
 
-/// What writers of AVI that cannot go back give as the number of frames, and more than any file has.
-const UNKNOWN: u64 = 1 << 30;
+/// Numbers of frames from here on are placeholders, as AVI writers that cannot seek store them.
+const UNKNOWN_COUNT: u64 = 1 << 30;
 
-/// A demuxer, and how far it has come.
+/// A demuxer with the positions of its packets.
 pub struct FilePackets {
     pub(super) demuxer: Demuxer,
-    /// Index of the video that is decoded.
+    /// Index of the video stream that is decoded.
     video: usize,
-    /// What messages call the input.
+    /// The name of the input in messages.
     name: String,
     notices: Notices,
-    /// Of images whose numbers have a gap, how many are still to be read before it.
+    /// For numbered images with a gap, how many images before the gap are not read yet.
     before_gap: Option<u64>,
-    /// Keeps times together where the container's clock may jump.
+    /// Present where the container's clock may jump.
     continuity: Option<Continuity>,
     /// End of the last packet of any stream, in microseconds of the container's clock.
     furthest: i64,
-    /// When the last packet of the video is decoded, and its end, in units of its stream.
+    /// Decoding time and end of the last packet of the video, in its time base.
     last_of_video: Option<(i64, i64)>,
-    /// How often that clock has jumped.
+    /// How often the clock has jumped.
     jumps: u32,
 }
 
@@ -37,11 +37,10 @@ impl ReadPackets for FilePackets {
         &mut self.demuxer
     }
 
-    /// The next packet, at a time that follows those of the packets before it.
     fn read(&mut self) -> Result<Option<Packet>, Error> {
         let read = match self.demuxer.read() {
-            // FFmpeg looks for the last image in leaps, which may carry it over a gap.
-            Err(error) if error != Error::Exit && self.is_before_gap() => None,
+            // FFmpeg searches for the last image in steps, and may find one after a gap.
+            Err(error) if error != Error::Exit && self.is_at_gap() => None,
             read => read?,
         };
         let Some(mut packet) = read else { return Ok(None) };
@@ -59,7 +58,7 @@ impl ReadPackets for FilePackets {
             let seconds = jump as f64 / 1e6;
             let message = format!("{name}: the clock of {stream} jumps by {seconds:+.3} s; times go on from there");
             self.jumps += 1;
-            // Streams that cross the seam at different places find it several times.
+            // One jump is found several times if streams cross it at different places.
             if self.jumps == 1 { self.notices.note(&message) } else { self.notices.detail(&message) }
         }
         if packet.stream() == self.video {
@@ -79,33 +78,33 @@ impl ReadPackets for FilePackets {
 }
 
 impl FilePackets {
-    /// Reads what `demuxer` has opened, to decode the stream with index `video`. `before_gap` is the number of images before
-    /// the first one that is missing, if one is.
+    /// Reads from `demuxer`; `video` is the index of the stream that is decoded. `before_gap` is the number of images before
+    /// the first missing one, if one is missing.
     pub fn new(demuxer: Demuxer, video: usize, name: String, notices: Notices, before_gap: Option<u64>) -> Self {
         let continuity = demuxer.media().may_jump.then(Continuity::default);
         let (furthest, last_of_video, jumps) = (i64::MIN / 2, None, 0);
         FilePackets { demuxer, video, name, notices, before_gap, continuity, furthest, last_of_video, jumps }
     }
 
-    /// Has it read all images before the first one that is missing?
-    fn is_before_gap(&self) -> bool {
+    /// Are all images before the first missing one read?
+    fn is_at_gap(&self) -> bool {
         self.before_gap == Some(0)
     }
 
-    /// How many frames of the video there are, and how many there should be, at the end of an input that was read from
-    /// its beginning; `None` where none are missing, or the container does not count them.
+    /// The actual and the stored number of frames of the video, at the end of an input that was read from its beginning;
+    /// `None` where none are missing, or the container stores no number.
     pub fn too_few_frames(&self) -> Option<(u64, u64)> {
         let (last, end) = self.last_of_video?;
         let media = self.demuxer.media();
         match media.demuxer.as_str() {
-            // Its index lists every frame that is to be shown, in front of them or behind.
+            // The index, at the beginning or the end of the file, lists every visible frame.
             name if name.starts_with("mov,") => {
-                let (behind, all) = self.demuxer.indexed_behind(self.video, last);
-                (behind > 0).then_some((all - behind, all))
+                let (missing, all) = self.demuxer.indexed_after(self.video, last);
+                (missing > 0).then_some((all - missing, all))
             }
-            // Its clock counts frames, those too that were dropped while filming and are not there. They may be the last.
+            // The clock also counts frames that were dropped while filming, even the last ones: allow for some.
             "avi" => {
-                let all = media.streams[self.video].frames.filter(|&all| all < UNKNOWN)?;
+                let all = media.streams[self.video].frames.filter(|&all| all < UNKNOWN_COUNT)?;
                 let there = u64::try_from(end).ok()?;
                 (all.saturating_sub(there) > (all / 100).max(1)).then_some((there, all))
             }
@@ -113,14 +112,14 @@ impl FilePackets {
         }
     }
 
-    /// What is missing at the end of the input, which demuxers take for a normal end where a file was cut off.
+    /// A message if the input is shorter than its duration. Demuxers report a normal end for a file that was cut off.
     pub fn missing(&self) -> Option<String> {
-        if self.is_before_gap() {
+        if self.is_at_gap() {
             return None;
         }
         let media = self.demuxer.media();
         let duration = media.duration?;
-        // Matroska counts its length from zero, other containers from their first timestamp.
+        // Matroska stores the duration from zero, other containers from their first timestamp.
         let read = self.furthest.max(media.start.unwrap_or(0)) - media.start.unwrap_or(0).min(0);
         let is_short = duration - read > SHORT_BY.max(duration / 100);
         let (read, duration) = (read as f64 / 1e6, duration as f64 / 1e6);

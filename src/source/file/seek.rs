@@ -1,24 +1,22 @@
-//! Goes to where decoding begins, for a part that does not begin with the input.
+//! Seeks to the position where decoding begins, for a part that does not begin with the input.
 
 use super::FileSource;
 use super::continuity::Continuity;
 use crate::ffmpeg::{microseconds, rescale};
 use anyhow::{Context, Result};
 
-/// A file of at most this many bytes is read through to find out whether its clock jumps.
+/// Files up to this many bytes are read through in search of a jump of the clock.
 const READ_THROUGH: u64 = 256 << 20;
 
 impl FileSource {
-    /// Goes to where decoding begins: at the key frame before the part that was asked for, or, where the equalizer is
-    /// to see frames before it, so much earlier that there are enough of them.
-    pub(super) fn go_to_begin(&mut self) -> Result<()> {
+    /// Seeks to the key frame before the requested part, or so much earlier that there are enough frames for the warm-up.
+    pub(super) fn seek_to_start(&mut self) -> Result<()> {
         let origin = self.input.media.start.unwrap_or(0);
-        // A demuxer that tries to go back in a pipe loses its way, and so does one in a stream without times: there,
-        // everything before is decoded.
-        let can_seek = !self.in_order_only && self.input.video_stream().start.is_some() && !self.lies_behind_a_jump();
+        // Seeking fails in pipes and in streams without timestamps: decode these from the beginning.
+        let can_seek = !self.is_pipe && self.input.video_stream().start.is_some() && !self.is_after_jump();
         let Some(begin) = self.bounds.begin.filter(|&begin| begin > origin && can_seek) else { return Ok(()) };
         if self.clock_jumps()? {
-            // A time may be there more than once, and a demuxer finds any of them.
+            // A timestamp may occur more than once, and seeking finds any of them.
             return Ok(());
         }
         let rate = self.input.rate().unwrap_or(25.0);
@@ -47,7 +45,7 @@ impl FileSource {
             if ahead == 0 || from <= origin {
                 return Ok(());
             }
-            // With a variable rate, and where key frames are far apart, the time says little of the number of frames.
+            // With a variable frame rate, or distant key frames, count the frames.
             untouched = false;
             if self.frames_before(begin) >= self.warm_up && self.video.packets.demuxer.seek(from).is_ok() {
                 return Ok(());
@@ -56,14 +54,14 @@ impl FileSource {
         }
     }
 
-    /// Is the part that was asked for where only a clock that jumps can lead?
-    fn lies_behind_a_jump(&self) -> bool {
+    /// Is the part after the container's end time, and so after a jump of the clock?
+    fn is_after_jump(&self) -> bool {
         let media = &self.input.media;
         let end = media.start.zip(media.duration).map(|(start, duration)| start + duration);
         media.may_jump && self.bounds.begin.zip(end).is_some_and(|(begin, end)| begin >= end)
     }
 
-    /// Does the input's clock jump anywhere, as far as that can be found out in a moment? Stays at the beginning.
+    /// Does the input's clock jump? Large files are not searched. Leaves the demuxer at the beginning.
     fn clock_jumps(&mut self) -> Result<bool> {
         let size = std::fs::metadata(&self.options.url).map_or(u64::MAX, |file| file.len());
         if !self.input.media.may_jump || size > READ_THROUGH {
@@ -79,7 +77,7 @@ impl FileSource {
         Ok(jumps)
     }
 
-    /// How many frames can be decoded from here on that are shown before `begin`; counts no further than is asked for.
+    /// Counts decodable frames from here to `begin`, up to the number for the warm-up.
     fn frames_before(&mut self, begin: i64) -> u32 {
         let (video, time_base) = (self.input.video, self.video.time_base());
         let moment = |time| rescale(time, time_base, microseconds());
@@ -92,7 +90,7 @@ impl FileSource {
             if first.is_none() && packet.is_key() {
                 first = Some(time);
             }
-            // What is shown before the first key frame may need frames from before it.
+            // Frames that are shown before the first key frame may depend on earlier ones.
             count += u32::from(first.is_some_and(|first| time >= first) && moment(time) < begin);
         }
         count

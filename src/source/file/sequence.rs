@@ -1,4 +1,4 @@
-//! Images that are numbered: which number comes first, and whether one is missing.
+//! Numbered images: the first number, and gaps.
 
 use crate::io::{escaped_pattern, number_pattern, numbered, numbers_there};
 use crate::pipeline::Notices;
@@ -6,21 +6,21 @@ use crate::source::options::InputOptions;
 use anyhow::{Result, ensure};
 use std::path::Path;
 
-/// A sequence of images that is there.
+/// An existing sequence of numbered images.
 pub struct Sequence {
-    /// Its name, as FFmpeg takes it.
+    /// Its pattern in FFmpeg's syntax.
     pub pattern: String,
     /// The number of the first image.
     pub first: u64,
-    /// How many images come before the first number that is missing, if one is. Nothing behind it is read.
+    /// The number of images before the first missing number, if one is missing. Images after it are not read.
     pub before_gap: Option<u64>,
 }
 
 impl Sequence {
-    /// The sequence that the input is, if it is one and any of its images are there.
+    /// The sequence that the input's name stands for; `None` if the name is no pattern, or there are no images.
     ///
     /// # Errors
-    /// When a number is larger than FFmpeg takes; with `--strict`, when one is missing, which is a warning else.
+    /// When a number is larger than FFmpeg accepts. A missing number is a warning, and an error with `--strict`.
     pub fn of(options: &InputOptions, notices: &Notices) -> Result<Option<Self>> {
         let pattern = &options.url;
         let is_sequence = options.format.as_deref().is_none_or(|format| format == "image2")

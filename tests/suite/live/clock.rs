@@ -17,7 +17,7 @@ fn a_camera_that_comes_back_with_another_clock_goes_on_by_the_wall_clock() {
     let (mut clock, begin) = (LiveClock::default(), Instant::now());
     let at = |milliseconds| begin + Duration::from_millis(milliseconds);
     clock.time(Some(90_000_000), at(0));
-    clock.lost();
+    clock.reset();
     assert_eq!(clock.time(Some(0), at(4000)), 4_000_000);
     assert_eq!(clock.time(Some(40_000), at(4050)), 4_040_000);
     // The same without anybody having noticed.

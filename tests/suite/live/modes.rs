@@ -41,7 +41,7 @@ fn sizes(text: &str, wanted: &Wanted) -> Vec<(usize, usize)> {
     match words[0] {
         "Discrete" => vec![size(1)],
         "Stepwise" => {
-            SizeRange { smallest: size(1), largest: size(3), step: (number(6), number(7)) }.offers(wanted.size)
+            SizeRange { smallest: size(1), largest: size(3), step: (number(6), number(7)) }.sizes(wanted.size)
         }
         other => panic!("sizes are {other}"),
     }

@@ -1,19 +1,19 @@
-//! Names beside a file's own.
+//! Names in the folder of a file, derived from its own.
 
 use std::path::{Path, PathBuf};
 
-/// The longest name that file systems take, in bytes.
+/// The longest file name that file systems accept, in bytes.
 const LONGEST: usize = 255;
 
-/// The longest extension that is kept when a name is shortened.
+/// The longest extension that is kept when a name is shortened, in bytes.
 const LONGEST_EXTENSION: usize = 32;
 
-/// The folder that a file of this name lies in.
+/// The folder of this file.
 pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Stem and extension (with its dot) of this file's name, shortened so that both together have no more bytes than this.
+/// Stem and extension (with its dot) of this file's name, shortened to `length` bytes together.
 pub(super) fn shortened(path: &Path, length: usize) -> [String; 2] {
     let text = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
     let (mut stem, mut extension) = (text(path.file_stem()), text(path.extension()));
@@ -31,7 +31,7 @@ pub(super) fn shortened(path: &Path, length: usize) -> [String; 2] {
     [stem, extension]
 }
 
-/// `NAME.WORD.EXT` for `NAME.EXT`, and after that `NAME.WORD-2.EXT`, ...
+/// The names `NAME.WORD.EXT`, `NAME.WORD-2.EXT` and so on, for `NAME.EXT`.
 pub(super) fn names_with<'a>(path: &'a Path, word: &'a str) -> impl Iterator<Item = PathBuf> + 'a {
     (1_u32..).map(move |number| {
         let word = if number == 1 { format!(".{word}") } else { format!(".{word}-{number}") };
@@ -40,9 +40,9 @@ pub(super) fn names_with<'a>(path: &'a Path, word: &'a str) -> impl Iterator<Ite
     })
 }
 
-/// The file that `path` is a link to, whether it is there or not; `path` itself, if it is no link.
-pub(super) fn behind_links(path: &Path) -> PathBuf {
-    // As many as the system follows.
+/// The target of the symbolic link `path`, which need not exist; `path` itself, if it is no link.
+pub(super) fn resolve_links(path: &Path) -> PathBuf {
+    // The limit of the system.
     const MOST: usize = 40;
     let mut path = path.to_owned();
     for _ in 0..MOST {
