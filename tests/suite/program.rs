@@ -99,7 +99,9 @@ impl Dir {
     /// A file of the folder that is a clip: made by FFmpeg's tool from its own filters or other clips alone.
     pub fn clip(&self, name: &str) -> Option<Clip> {
         let is_plain = !name.contains(['/', '%']) && ![".m3u8", ".mpd"].iter().any(|list| name.ends_with(list));
-        let digest = digest(&std::fs::read(is_plain.then(|| self.path(name))?).ok()?);
+        // A pipe must not be read here.
+        let path = Some(self.path(name)).filter(|path| is_plain && path.is_file())?;
+        let digest = digest(&std::fs::read(path).ok()?);
         made().contains(&digest).then(|| Clip { name: name.to_owned(), digest })
     }
 
