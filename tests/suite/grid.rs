@@ -134,10 +134,11 @@ fn frames_of_7680x4320_do_not_overflow() {
     let settings = Settings::default();
     let backends = available();
     for format in [PixelFormat::Gray, PixelFormat::Gray10le, PixelFormat::Gray16le] {
-        for content in [Content::Flat, Content::TwoLevel] {
+        // What they become is known without the reference, which takes seconds for each.
+        for (content, equalized) in [(Content::Flat, Content::Flat), (Content::TwoLevel, Content::BlackAndWhite)] {
             let picture = Picture { range: Range::Full, content, ..Picture::new(format, (7680, 4320)) };
             let frame = picture.make();
-            let expected = by_reference(settings).equalize(&frame);
+            let expected = Picture { content: equalized, ..picture }.make();
             for backend in &backends {
                 let mut equalizer = backend.make(settings, 2);
                 equalizer.submit(frame.clone()).unwrap();

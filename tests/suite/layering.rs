@@ -181,7 +181,6 @@ const CIRCLES: &[(&str, &str)] = &[
     ("cli/args.rs", "cli/live_args.rs"),
     ("cli/args.rs", "cli/output_args.rs"),
     ("cli/args.rs", "cli/variant_args.rs"),
-    ("cli/look.rs", "cli/job.rs"),
     ("equalize/cpu/blend.rs", "equalize/cpu/simd/mod.rs"),
     ("equalize/cpu/chroma.rs", "equalize/cpu/engine.rs"),
     ("equalize/cpu/simd/mod.rs", "equalize/cpu/simd/avx2.rs"),

@@ -11,6 +11,8 @@ pub enum Content {
     Flat,
     /// Two codes.
     TwoLevel,
+    /// The lowest and the highest code: `TwoLevel`, equalized in full range.
+    BlackAndWhite,
     /// Every code in turn.
     Ramp,
     /// Any bits at all, unused and forbidden ones too.
@@ -121,6 +123,7 @@ impl Picture {
             let code = match self.content {
                 Content::Flat => (self.seed % (u64::from(max) + 1)) as u16,
                 Content::TwoLevel => [max / 3, max / 2][(random.next() & 1) as usize],
+                Content::BlackAndWhite => [0, max][(random.next() & 1) as usize],
                 Content::Ramp => ((index + 7 * y) % (usize::from(max) + 1)) as u16,
                 Content::NearMax => max - (random.next() & 3) as u16,
                 Content::NearZero => (random.next() & 3) as u16,

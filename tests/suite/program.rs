@@ -2,12 +2,13 @@
 //! says and by what it leaves behind.
 
 use crate::kept_files::kept;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// A folder that goes away with the test.
 pub struct Dir(tempfile::TempDir);
@@ -58,23 +59,64 @@ impl Dir {
         Run::fed(&mut self.command(line), line, input)
     }
 
-    /// Runs FFmpeg's command-line tool, which has to succeed. Clips of its own filters alone are made once, and copied.
+    /// Runs FFmpeg's command-line tool, which has to succeed. Clips of its own filters alone, and files made from such clips
+    /// alone, are made once and copied.
     pub fn ffmpeg(&self, line: &str) -> Run {
-        let quiet = format!("-hide_banner -nostdin -v error -y {line}");
-        if !is_clip(line) {
-            return Run::of(&mut self.other_command("ffmpeg", &quiet), line).exits_with(0);
-        }
-        static VERSION: OnceLock<Vec<u8>> = OnceLock::new();
-        let version = VERSION.get_or_init(|| Run::of(Command::new("ffmpeg").arg("-version"), "-version").stdout);
-        let folder = kept("clip", &(version, line), |folder| {
-            let mut command = Command::new("ffmpeg");
-            Run::of(command.args(words(&quiet)).current_dir(folder), line).exits_with(0);
+        self.tool("ffmpeg", &format!("-hide_banner -nostdin -v error -y {line}"), self.clips_of(line))
+    }
+
+    /// Runs a tool of FFmpeg's, which has to succeed. If these files are all that the result depends on, an earlier result
+    /// serves as well.
+    pub fn tool(&self, tool: &str, line: &str, clips: Option<Vec<Clip>>) -> Run {
+        let Some(clips) = clips else { return Run::of(&mut self.other_command(tool, line), line).exits_with(0) };
+        static VERSION: LazyLock<Vec<u8>> =
+            LazyLock::new(|| Run::of(Command::new("ffmpeg").arg("-version"), "-version").stdout);
+        let folder = kept("clip", &(&*VERSION, tool, line, &clips), |folder| {
+            let inside = |clip: &Clip| folder.join(&clip.name);
+            for clip in &clips {
+                std::fs::copy(self.path(&clip.name), inside(clip)).expect("a file that can be copied");
+            }
+            let run = Run::of(Command::new(tool).args(words(line)).current_dir(folder), line).exits_with(0);
+            for clip in &clips {
+                std::fs::remove_file(inside(clip)).expect("a copy that can be removed");
+            }
+            std::fs::write(folder.join(STDOUT), run.stdout).expect("a file that can be written");
         });
+        let mut stdout = Vec::new();
         for file in std::fs::read_dir(folder).expect("a folder that can be read") {
             let file = file.expect("an entry that can be read");
-            std::fs::copy(file.path(), self.path(file.file_name())).expect("a file that can be copied");
+            let bytes = std::fs::read(file.path()).expect("a file that can be read");
+            if file.file_name() == STDOUT {
+                stdout = bytes;
+            } else {
+                made().insert(digest(&bytes));
+                std::fs::write(self.path(file.file_name()), bytes).expect("a file that can be written");
+            }
         }
-        Run { command: line.to_owned(), code: Some(0), stdout: Vec::new(), stderr: String::new() }
+        Run { command: line.to_owned(), code: Some(0), stdout, stderr: String::new() }
+    }
+
+    /// A file of the folder that is a clip: made by FFmpeg's tool from its own filters or other clips alone.
+    pub fn clip(&self, name: &str) -> Option<Clip> {
+        let is_plain = !name.contains(['/', '%']) && ![".m3u8", ".mpd"].iter().any(|list| name.ends_with(list));
+        // A pipe must not be read here.
+        let path = Some(self.path(name)).filter(|path| is_plain && path.is_file())?;
+        let digest = digest(&std::fs::read(path).ok()?);
+        made().contains(&digest).then(|| Clip { name: name.to_owned(), digest })
+    }
+
+    /// The clips that this line reads, if it reads nothing but clips and FFmpeg's own filters.
+    fn clips_of(&self, line: &str) -> Option<Vec<Clip>> {
+        let words = words(line);
+        let output = words.last().filter(|file| !file.contains('/') && !line.contains("movie="))?;
+        let inputs = (0..words.len() - 1).filter(|&at| words[at] == "-i");
+        let files = inputs.clone().filter(|&at| at < 2 || words[at - 2..at] != ["-f", "lavfi"]);
+        let mut clips: Vec<_> = files.map(|at| self.clip(&words[at + 1])).collect::<Option<_>>()?;
+        clips.dedup();
+        // Other files, as those that are attached.
+        let others = words.iter().filter(|word| *word != output && self.path(word).is_file());
+        let all_known = others.into_iter().all(|other| clips.iter().any(|clip| clip.name == *other));
+        (inputs.count() > 0 && all_known).then_some(clips)
     }
 
     /// Every file below the folder, hidden ones too, with its bytes.
@@ -168,14 +210,26 @@ pub fn program() -> PathBuf {
     std::env::var_os("HISTEQ_BIN").map_or_else(|| env!("CARGO_BIN_EXE_histeq-video").into(), PathBuf::from)
 }
 
-/// Whether this makes files from FFmpeg's filters alone, so that they are the same whenever they are made.
-fn is_clip(line: &str) -> bool {
-    let words = words(line);
-    let mut inputs = (0..words.len()).filter(|&at| words[at] == "-i").peekable();
-    inputs.peek().is_some()
-        && inputs.all(|at| at >= 2 && words[at - 2..at] == ["-f", "lavfi"])
-        && words.last().is_some_and(|file| file != "-" && !file.contains('/'))
-        && !line.contains("movie=")
+/// A file whose bytes follow from the lines that made it.
+#[derive(Hash, PartialEq)]
+pub struct Clip {
+    name: String,
+    digest: u64,
+}
+
+/// Where the standard output of a kept run of a tool lies.
+const STDOUT: &str = ".stdout";
+
+/// The digests of all clips so far.
+fn made() -> MutexGuard<'static, HashSet<u64>> {
+    static MADE: LazyLock<Mutex<HashSet<u64>>> = LazyLock::new(Mutex::default);
+    MADE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn digest(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn words(line: &str) -> Vec<String> {

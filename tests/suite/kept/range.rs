@@ -52,7 +52,7 @@ fn full_range_becomes_limited_with_a_warning_where_nobody_could_tell() {
             let run = dir.succeeds(&line);
             let warned = run.stderr.contains("cannot signal full range");
             // Red, green and blue become limited YUV as a matter of course, and have no range to tell.
-            let becomes_yuv = dir.streams(&output.replace("%d", "1"))[0]["pix_fmt"].to_string().contains("yuv");
+            let becomes_yuv = dir.pixel_format(&output.replace("%d", "1")).contains("yuv");
             let expected = !says_range && becomes_yuv && format != "bgr0";
             assert_eq!(warned, expected, "`{line}` said: {}", run.stderr);
             assert_ramp(&dir, &output.replace("%d", "1"), &format!("{format} by {encoder}"));

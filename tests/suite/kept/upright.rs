@@ -21,8 +21,8 @@ fn where_nobody_is_told_pictures_are_turned() {
             turned(&dir, "in.mp4", format, angle);
             // The ffmpeg program turns what it decodes.
             let (expected, size) = match angle {
-                180 => (dir.raw("in.mp4", format), (128, 96, "4:3")),
-                _ => (dir.raw("in.mp4", format), (96, 128, "3:4")),
+                180 => (dir.upright("in.mp4", format), (128, 96, "4:3")),
+                _ => (dir.upright("in.mp4", format), (96, 128, "3:4")),
             };
             for output in ["out.avi", "out.y4m", "out.nut"] {
                 let encoder = if output == "out.y4m" { "" } else { "--encoder ffv1" };

@@ -25,7 +25,9 @@ fn described(raw: Raw) -> String {
 fn every_native_pixel_format_goes_from_pipe_to_pipe_to_the_byte() {
     let dir = Dir::new();
     for &format in PixelFormat::ALL {
-        for size in SIZES {
+        // Without chroma of its own resolution, odd and even sizes are alike.
+        let sizes = if format.descriptor().model == Model::Yuv { &SIZES[..] } else { &SIZES[..1] };
+        for &size in sizes {
             let raw = raw_of(format, size);
             let video = noise(raw, 3);
             let run = dir.fed(&format!("{} --output-format rawvideo - -", described(raw)), &video).exits_with(0);
