@@ -1,23 +1,55 @@
-//! What is said on stderr, and what counts as an error, whatever the command.
+//! Options that choose what is printed on stderr, and what counts as an error.
 
-use super::ProgressArg;
-use super::args::TalkArgs;
 use crate::report::{MeterStyle, Verbosity};
+use clap::{Args, ValueEnum};
 use std::io::IsTerminal;
 
-/// What a run says on stderr.
+/// What is printed on stderr, and what counts as an error, as typed.
+#[derive(Args, Debug)]
+pub struct TalkArgs {
+    /// Print errors only
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// Print details too, and FFmpeg's own messages
+    #[arg(short, long, help_heading = "Messages", hide_short_help = true)]
+    pub verbose: bool,
+
+    /// How to report progress on stderr
+    #[arg(long, value_enum, default_value_t = ProgressArg::Auto, help_heading = "Messages", hide_short_help = true)]
+    pub progress: ProgressArg,
+
+    /// Treat warnings as errors: a stream that the container cannot hold, damaged frames, a pixel format narrowed
+    #[arg(long, help_heading = "Messages", hide_short_help = true)]
+    pub strict: bool,
+}
+
+/// What progress looks like.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgressArg {
+    /// A bar on a terminal, nothing elsewhere.
+    Auto,
+    /// A line of text now and then.
+    Plain,
+    /// A line of JSON now and then.
+    Json,
+    /// Nothing.
+    None,
+}
+
+/// What a run prints on stderr.
 #[derive(Clone, Copy, Debug)]
 pub struct Talk {
     /// Whether warnings are errors.
     pub strict: bool,
-    /// How much is said.
+    /// How much is printed.
     pub verbosity: Verbosity,
-    /// What progress looks like on this stderr.
+    /// How progress is shown on this stderr.
     pub meter: MeterStyle,
 }
 
 impl Talk {
-    /// Whether details are said, FFmpeg's own messages among them.
+    /// Whether to print details and FFmpeg's own messages.
     pub fn is_verbose(self) -> bool {
         self.verbosity == Verbosity::Verbose
     }
