@@ -15,7 +15,7 @@ const ENDING: &str = "interrupted, ending after this step";
 
 /// Runs the suites, and prints their tables on stdout.
 pub fn run(job: &BenchJob, console: &Console) -> Result<Outcome> {
-    console.share_with(job.setup.steps.bar());
+    console.set_bar(job.setup.steps.bar());
     // The bar goes before an error is printed.
     measure(job, console).inspect_err(|_| job.setup.steps.finish())
 }

@@ -32,7 +32,7 @@ pub fn run(job: CompareJob, console: &Console) -> Result<Outcome> {
 
     let draw = |before: &_, next: &_| draw_pairs(partners, comparer, before, next);
     let result = run.to_output(&input, |tick| pipeline::run_with(source, draw, sink, cancel, progress, tick))?;
-    result.iter().for_each(|result| console.say(&compare_summary(result, progress)));
+    result.iter().for_each(|result| console.info(&compare_summary(result, progress)));
     Ok(result.map_or(Outcome::Complete, |result| result.outcome))
 }
 

@@ -13,7 +13,7 @@ use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Source};
 use histeq_video::report::{Console, live_summary};
 use histeq_video::sink::{self, Files, OutputOptions, Overwrite, PixelChoice, Target, network_format};
 use histeq_video::source::{Beginning, LiveSource, MicrophoneSource};
-use histeq_video::window::Window;
+use histeq_video::window::PreviewWindow;
 use std::path::Path;
 
 /// Equalizes a camera until it ends, or the user ends it.
@@ -62,7 +62,7 @@ pub fn run(job: &LiveJob, console: &Console) -> Result<Outcome> {
         );
     }
     records.finish(Outcome::Complete)?;
-    console.say(&live_summary(&summary, progress));
+    console.info(&live_summary(&summary, progress));
     // Ctrl-C is a normal end.
     Ok(Outcome::Complete)
 }
@@ -73,12 +73,12 @@ fn window(
     shared_settings: &SharedSettings,
     notices: &Notices,
     builder: &StageBuilder,
-) -> Result<Option<Window>> {
+) -> Result<Option<PreviewWindow>> {
     let builder = builder.clone();
     let equalize = Box::new(move |shown: &Shown, settings| builder.equalize_shown(shown, settings));
     let has_no_output = job.record.is_none() && job.loopback.is_none() && job.output.is_none();
     let reason = match job.preview {
-        true => match Window::open(shared_settings.clone(), notices.clone(), equalize) {
+        true => match PreviewWindow::open(shared_settings.clone(), notices.clone(), equalize) {
             Ok(window) => return Ok(Some(window)),
             Err(error) => format!("no window: {error:#}"),
         },

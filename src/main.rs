@@ -103,6 +103,6 @@ fn run(job: FileJob, console: &Console) -> Result<Outcome> {
     if result.as_ref().is_none_or(|result| result.output.is_some()) {
         records.finish(outcome)?;
     }
-    result.iter().for_each(|result| console.say(&summary(result, progress)));
+    result.iter().for_each(|result| console.info(&summary(result, progress)));
     Ok(outcome)
 }

@@ -50,7 +50,7 @@ impl<'a> Run<'a> {
         is_complete: impl FnOnce(&T) -> bool,
     ) -> Result<T> {
         let mut meter = Meter::start(self.talk.meter, input);
-        self.console.share_with(meter.bar());
+        self.console.set_bar(meter.bar());
         let result = run(&mut |progress| meter.update(progress));
         meter.finish(&self.progress, result.as_ref().is_ok_and(is_complete));
         result

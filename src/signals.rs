@@ -51,7 +51,7 @@ pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer
             exit(INTERRUPTED.into());
         }
         cancel.cancel();
-        console.say(&format!("histeq-video: {answer} (again to give up at once)"));
+        console.info(&format!("histeq-video: {answer} (again to give up at once)"));
     })
     .map_err(|error| match error {
         ctrlc::Error::System(error) => anyhow!("cannot listen for Ctrl-C: {error} (`ulimit -u` limits threads)"),
