@@ -18,13 +18,13 @@ use std::path::Path;
 
 /// Equalizes a camera until it ends, or the user ends it.
 pub fn run(job: &LiveJob, console: &Console) -> Result<Outcome> {
-    let run = Run::new(job.talk, console);
+    let run = Run::new(job.stderr, console);
     let Run { cancel, notices, progress, .. } = &run;
     let shared_settings = SharedSettings::default();
 
     let builder = StageBuilder::new(&job.equalize)?;
     let mut window = window(job, &shared_settings, notices, &builder)?;
-    let targets = targets(job, cancel)?;
+    let planned = plan_outputs(job, cancel)?;
     let records = RecordTargets::of_live(job)?;
     run.listen_for_signals(Vec::new(), "finishing")?;
 
@@ -41,7 +41,7 @@ pub fn run(job: &LiveJob, console: &Console) -> Result<Outcome> {
     shared_settings.set(settings);
     let on_gpu = backend.has_gpu();
     let backend = backend.finish(notices)?;
-    let outputs = outputs(job, targets, &input, on_gpu, notices)?;
+    let outputs = open_outputs(job, planned, &input, on_gpu, notices)?;
     let records = records.open(&input.name)?;
     let stage = records.observe(builder.stage(backend, settings), &input, progress);
     stage.input_pool().into_iter().for_each(|pool| source.use_pool(pool));
@@ -99,7 +99,7 @@ struct PlannedOutput {
 }
 
 /// The outputs beside the window, checked before the camera is opened.
-fn targets(job: &LiveJob, cancel: &Cancel) -> Result<Vec<PlannedOutput>> {
+fn plan_outputs(job: &LiveJob, cancel: &Cancel) -> Result<Vec<PlannedOutput>> {
     let mut planned = Vec::new();
     let encoder = job.encoder.clone();
     let output = job.output.as_ref().map(|(url, _)| url);
@@ -126,7 +126,7 @@ fn targets(job: &LiveJob, cancel: &Cancel) -> Result<Vec<PlannedOutput>> {
         let options = OutputOptions {
             format: Some("v4l2".to_owned()),
             live: true,
-            // Browsers support it.
+            // The format that browsers support.
             pixels: RawFormat::from_name("yuyv422").map_or(PixelChoice::NearInput, PixelChoice::Exactly),
             ..OutputOptions::default()
         };
@@ -143,7 +143,7 @@ fn targets(job: &LiveJob, cancel: &Cancel) -> Result<Vec<PlannedOutput>> {
 }
 
 /// Opens the outputs.
-fn outputs(
+fn open_outputs(
     job: &LiveJob,
     planned: Vec<PlannedOutput>,
     input: &Input,

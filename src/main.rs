@@ -74,7 +74,7 @@ fn refuse(error: &clap::Error) -> ! {
 
 /// Equalizes a file.
 fn run(job: FileJob, console: &Console) -> Result<Outcome> {
-    let run = Run::new(job.talk, console);
+    let run = Run::new(job.stderr, console);
     let Run { cancel, notices, progress, .. } = &run;
 
     check_curves_differ(&job.equalize, job.written_files())?;

@@ -2,7 +2,7 @@
 
 use crate::{signals, stdout};
 use anyhow::Result;
-use histeq_video::cli::{OutputFile, Talk};
+use histeq_video::cli::{OutputFile, StderrOptions};
 use histeq_video::ffmpeg;
 use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress, ReaderGone, Summary};
 use histeq_video::report::{Console, Meter};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// One run of the pipeline, and what it prints on stderr.
 pub struct Run<'a> {
     console: &'a Console,
-    talk: Talk,
+    stderr: StderrOptions,
     /// Set by the first signal.
     pub cancel: Cancel,
     /// Prints notes and warnings.
@@ -22,12 +22,12 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// A run that prints what `talk` asks for.
-    pub fn new(talk: Talk, console: &'a Console) -> Self {
+    /// A run with these options.
+    pub fn new(stderr: StderrOptions, console: &'a Console) -> Self {
         ffmpeg::silence_encoders();
-        ffmpeg::set_verbose(talk.is_verbose());
-        let notices = console.notices(talk.strict);
-        Run { console, talk, cancel: Cancel::default(), notices, progress: Arc::default() }
+        ffmpeg::set_verbose(stderr.is_verbose());
+        let notices = console.notices(stderr.strict);
+        Run { console, stderr, cancel: Cancel::default(), notices, progress: Arc::default() }
     }
 
     /// Where `output` is written; not to the file `input`.
@@ -49,7 +49,7 @@ impl<'a> Run<'a> {
         run: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<T>,
         is_complete: impl FnOnce(&T) -> bool,
     ) -> Result<T> {
-        let mut meter = Meter::start(self.talk.meter, input);
+        let mut meter = Meter::start(self.stderr.meter, input);
         self.console.set_bar(meter.bar());
         let result = run(&mut |progress| meter.update(progress));
         meter.finish(&self.progress, result.as_ref().is_ok_and(is_complete));

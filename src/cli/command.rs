@@ -96,9 +96,9 @@ impl Job {
     /// How much is printed on stderr.
     pub fn verbosity(&self) -> Verbosity {
         match self {
-            Job::File(job) => job.talk.verbosity,
-            Job::Live(job) => job.talk.verbosity,
-            Job::Compare(job) => job.talk.verbosity,
+            Job::File(job) => job.stderr.verbosity,
+            Job::Live(job) => job.stderr.verbosity,
+            Job::Compare(job) => job.stderr.verbosity,
             #[cfg(feature = "laboratory")]
             Job::Bench(job) => job.verbosity,
             Job::Devices | Job::Completions(_) | Job::ManPage(_) | Job::ManPages(_) => Verbosity::Normal,

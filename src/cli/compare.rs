@@ -1,7 +1,7 @@
 //! `histeq-video compare`: the options of showing two videos in one.
 
 use super::output::{OutputArgs, OutputFile};
-use super::talk::{Talk, TalkArgs};
+use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{output_name, part, usage};
 use crate::comparison::View;
 use crate::source::{InputOptions, Part};
@@ -47,7 +47,7 @@ pub struct CompareArgs {
 
     /// What is printed on stderr, and what is an error.
     #[command(flatten)]
-    pub talk: TalkArgs,
+    pub stderr: StderrArgs,
 }
 
 /// The checked options of `compare`.
@@ -60,7 +60,7 @@ pub struct CompareJob {
     /// How two pictures become one.
     pub view: View,
     /// What is printed on stderr.
-    pub talk: Talk,
+    pub stderr: StderrOptions,
 }
 
 impl CompareJob {
@@ -81,7 +81,7 @@ impl CompareJob {
             inputs: [input(args.a, parts[0]), input(args.b, parts[1])],
             output: args.output_options.file(output_name(args.output), from_stdin),
             view: if args.split { View::Split } else { View::SideBySide },
-            talk: args.talk.into(),
+            stderr: args.stderr.into(),
         })
     }
 }

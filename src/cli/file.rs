@@ -4,7 +4,7 @@ use super::backend::BackendChoice;
 use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
 use super::output::{OutputArgs, OutputFile};
-use super::talk::{Talk, TalkArgs};
+use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{output_name, part, plain_name, rate, size, usage};
 use crate::ffmpeg::DecodeOn;
 use crate::source::{InputOptions, RawOptions};
@@ -92,7 +92,7 @@ pub struct FileArgs {
 
     /// What is printed on stderr, and what is an error.
     #[command(flatten)]
-    pub talk: TalkArgs,
+    pub stderr: StderrArgs,
 
     /// Where equalization runs.
     #[command(flatten)]
@@ -126,7 +126,7 @@ pub struct FileJob {
     /// Whether to recompute each frame with the reference.
     pub verify: bool,
     /// What is printed on stderr.
-    pub talk: Talk,
+    pub stderr: StderrOptions,
 }
 
 impl FileJob {
@@ -171,7 +171,7 @@ impl FileJob {
             equalize,
             backend,
             verify: args.verify,
-            talk: args.talk.into(),
+            stderr: args.stderr.into(),
         })
     }
 

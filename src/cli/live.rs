@@ -4,7 +4,7 @@ use super::backend::BackendChoice;
 use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
 use super::output::OutputArgs;
-use super::talk::{Talk, TalkArgs};
+use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{duration, output_name, plain_name, rate, size};
 use crate::sink::{EncoderChoice, Overwrite, PixelChoice, network_format};
 use crate::source::CameraOptions;
@@ -82,7 +82,7 @@ pub struct LiveArgs {
 
     /// What is printed on stderr, and what is an error.
     #[command(flatten)]
-    pub talk: TalkArgs,
+    pub stderr: StderrArgs,
 
     /// Where equalization runs.
     #[command(flatten)]
@@ -115,7 +115,7 @@ pub struct LiveJob {
     /// Where to equalize.
     pub backend: BackendChoice,
     /// What is printed on stderr.
-    pub talk: Talk,
+    pub stderr: StderrOptions,
 }
 
 impl LiveJob {
@@ -148,7 +148,7 @@ impl LiveJob {
             overwrite: args.output_options.overwrite(false),
             encoder: args.output_options.encoder(),
             // --strict refuses formats with fewer bits or less chroma.
-            pixels: args.output_options.output_pixel_format.unwrap_or(match args.talk.strict {
+            pixels: args.output_options.output_pixel_format.unwrap_or(match args.stderr.strict {
                 true => PixelChoice::NearInput,
                 false => PixelChoice::ForPlayers,
             }),
@@ -158,7 +158,7 @@ impl LiveJob {
             microphone,
             equalize,
             backend,
-            talk: args.talk.into(),
+            stderr: args.stderr.into(),
         })
     }
 

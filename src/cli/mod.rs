@@ -6,7 +6,7 @@
 //! | `file`, `live`, `compare`, `bench` | the options of each command |
 //! | `equalize`, `look`, `region` | options that choose how to equalize |
 //! | `output` | options that choose how to write a file |
-//! | `talk` | options that choose what is printed on stderr |
+//! | `stderr` | options that choose what is printed on stderr |
 //! | `backend_args`, `variant_args` | options that choose the backend and its kernels |
 //! | `values` | parsers of single values |
 //! | `backend`, `gpu_thread` | opening the chosen backend |
@@ -26,7 +26,7 @@ mod look;
 mod output;
 mod region;
 mod shell;
-mod talk;
+mod stderr;
 mod values;
 #[cfg(feature = "laboratory")]
 mod variant_args;
@@ -41,4 +41,4 @@ pub use file::{FileArgs, FileJob};
 pub use live::{LiveArgs, LiveJob};
 pub use output::OutputFile;
 pub use shell::{completions, man_page, man_pages};
-pub use talk::Talk;
+pub use stderr::StderrOptions;

@@ -36,7 +36,7 @@ impl Console {
     }
 
     /// Prints a line.
-    pub fn line(&self, text: &str) {
+    fn line(&self, text: &str) {
         let print = || print_line(text);
         match self.bar.get() {
             Some(bar) => bar.suspend(print),

@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 
 /// What is printed on stderr, and what counts as an error, as typed.
 #[derive(Args, Debug)]
-pub struct TalkArgs {
+pub struct StderrArgs {
     /// Print errors only
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -39,7 +39,7 @@ pub enum ProgressArg {
 
 /// What a run prints on stderr.
 #[derive(Clone, Copy, Debug)]
-pub struct Talk {
+pub struct StderrOptions {
     /// Whether warnings are errors.
     pub strict: bool,
     /// How much is printed.
@@ -48,16 +48,16 @@ pub struct Talk {
     pub meter: MeterStyle,
 }
 
-impl Talk {
+impl StderrOptions {
     /// Whether to print details and FFmpeg's own messages.
     pub fn is_verbose(self) -> bool {
         self.verbosity == Verbosity::Verbose
     }
 }
 
-impl From<TalkArgs> for Talk {
-    fn from(args: TalkArgs) -> Self {
-        Talk {
+impl From<StderrArgs> for StderrOptions {
+    fn from(args: StderrArgs) -> Self {
+        StderrOptions {
             strict: args.strict,
             verbosity: match (args.quiet, args.verbose) {
                 (true, _) => Verbosity::Quiet,
