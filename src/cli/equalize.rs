@@ -240,6 +240,7 @@ impl EqualizeOptions {
     }
 
     /// Whether the curve is that of the plain histogram of each frame, for any input.
+    #[cfg(feature = "laboratory")]
     pub(super) fn is_textbook(&self) -> bool {
         let plain_window = self.smooth.is_none_or(|seconds| seconds == 0.0);
         let plain_bins = self.bins.is_none() && self.plateau.is_none_or(|plateau| plateau == Plateau::Off);
