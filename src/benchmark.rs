@@ -1,36 +1,28 @@
-//! `histeq-video bench`: runs suites and writes what they found.
+//! `histeq-video bench`: runs suites and writes their figures.
 
 use crate::signals;
 use crate::stdout::print;
 use anyhow::{Context, Result, bail};
 use histeq_video::bench::{self, Suite, SuiteReport};
 use histeq_video::cli::BenchJob;
+use histeq_video::pipeline::Outcome;
 use histeq_video::report::Console;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::ExitCode;
 
-/// What a first Ctrl-C is answered with.
+/// Printed at the first Ctrl-C.
 const ENDING: &str = "interrupted, ending after this step";
 
-/// Runs what was asked for; tables go to stdout.
-pub fn main(job: BenchJob) -> ExitCode {
-    let console = Console::new(job.verbosity);
-    console.share_with(job.setup.steps.bar());
-    run(&job, &console).map_or_else(
-        |error| {
-            job.setup.steps.finish();
-            console.error(&error);
-            let interrupted = job.setup.steps.cancel().is_cancelled();
-            if interrupted { ExitCode::from(signals::INTERRUPTED) } else { ExitCode::FAILURE }
-        },
-        |()| ExitCode::SUCCESS,
-    )
+/// Runs the suites, and prints their tables on stdout.
+pub fn run(job: &BenchJob, console: &Console) -> Result<Outcome> {
+    console.set_bar(job.setup.steps.bar());
+    // The bar goes before an error is printed.
+    measure(job, console).inspect_err(|_| job.setup.steps.finish())
 }
 
-fn run(job: &BenchJob, console: &Console) -> Result<()> {
+fn measure(job: &BenchJob, console: &Console) -> Result<Outcome> {
     if job.suites.is_empty() {
-        return print(list().as_bytes());
+        return print(list().as_bytes()).map(|()| Outcome::Complete);
     }
     signals::listen(job.setup.steps.cancel().clone(), console.clone(), Vec::new(), ENDING)?;
     if job.needs_gpu
@@ -44,7 +36,7 @@ fn run(job: &BenchJob, console: &Console) -> Result<()> {
         print(text.as_bytes())?;
         write_files(job, &report)?;
     }
-    Ok(())
+    Ok(Outcome::Complete)
 }
 
 fn list() -> String {

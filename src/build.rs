@@ -1,4 +1,4 @@
-//! Tells the code which FFmpeg it is built against: `cfg(ffmpeg_7_0)` and its kin, as `ffmpeg-sys-next` found it.
+//! Sets `cfg(ffmpeg_6_0)` to `cfg(ffmpeg_7_1)` for the version of FFmpeg that `ffmpeg-sys-next` found.
 
 fn main() {
     println!("cargo:rerun-if-changed=src/build.rs");

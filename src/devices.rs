@@ -1,4 +1,4 @@
-//! `histeq-video devices`: what this machine has to offer.
+//! `histeq-video devices`: lists the GPUs, cameras, microphones and video encoders of this machine.
 
 use crate::stdout::print;
 use anyhow::Result;
@@ -9,18 +9,18 @@ use histeq_video::io::printable;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Lists GPUs, cameras with their modes, microphones and video encoders on stdout.
+/// Prints the lists on stdout.
 ///
 /// # Errors
-/// When stdout takes no text.
-pub fn main() -> Result<()> {
+/// When stdout is closed, or cannot be written to.
+pub fn run() -> Result<()> {
     ffmpeg::init();
-    let list = [gpus(), filming(), hearing(), encoding()].concat();
-    // What a camera calls itself is not ours.
+    let list = [gpu_list(), camera_list(), microphone_list(), encoder_list()].concat();
+    // Names of cameras may hold control characters.
     print(printable(&list).as_bytes())
 }
 
-fn gpus() -> String {
+fn gpu_list() -> String {
     let mut list = "GPUs:\n".to_owned();
     for index in 0.. {
         match Gpu::open(index) {
@@ -35,8 +35,8 @@ fn gpus() -> String {
     list
 }
 
-/// Cameras; for each format and size, the highest rate.
-fn filming() -> String {
+/// Cameras, with the highest rate of each format and size.
+fn camera_list() -> String {
     let mut list = "Cameras:\n".to_owned();
     let cameras = cameras();
     if cameras.is_empty() {
@@ -57,20 +57,20 @@ fn filming() -> String {
     list
 }
 
-fn hearing() -> String {
+fn microphone_list() -> String {
     let mut list = "Microphones:\n".to_owned();
     let microphones = microphones();
     if microphones.is_empty() {
         line(&mut list, "none");
     }
     for microphone in microphones {
-        // ALSA's descriptions have lines of their own.
+        // ALSA's descriptions have several lines.
         line(&mut list, &format!("{}  {}", microphone.url, microphone.name.replace('\n', ", ")));
     }
     list
 }
 
-fn encoding() -> String {
+fn encoder_list() -> String {
     let mut list = "Video encoders:\n".to_owned();
     for encoder in encoders() {
         line(&mut list, &format!("{:<18} {}", encoder.name(), encoder.description()));

@@ -1,7 +1,7 @@
-//! What is written beside the video: what was done to each frame (`--stats`), and the curves (`--save-curves`).
+//! Files written beside the video: measurements of each frame (`--stats`), and curves (`--save-curves`).
 
 use anyhow::Result;
-use histeq_video::cli::Job;
+use histeq_video::cli::{FileJob, LiveJob};
 use histeq_video::curves::CurveWriter;
 use histeq_video::equalize::EqualizeStage;
 use histeq_video::pipeline::{Input, Outcome, Progress};
@@ -9,34 +9,44 @@ use histeq_video::sink::{Files, Leftover, Target};
 use histeq_video::stats::{CurveSaver, Recorder, Recording, StatsFormat};
 use std::sync::Arc;
 
-/// Where they go. Files are looked at before anything is read.
+/// Targets of the records, checked before the input is opened.
 pub struct RecordTargets {
     stats: Option<(Target, StatsFormat)>,
     curves: Option<Target>,
 }
 
 impl RecordTargets {
-    /// The places that `job` names.
-    pub fn of(job: &Job) -> Result<Self> {
-        let target = |name: &String| Target::new(name, &job.input.url, Files::One, job.overwrite);
+    /// The targets of equalizing a file.
+    pub fn of_file(job: &FileJob) -> Result<Self> {
+        let target = |name: &String| Target::new(name, &job.input.url, Files::One, job.output.overwrite);
         let stats = job.stats.as_ref().map(|(name, format)| target(name).map(|target| (target, *format)));
-        Ok(RecordTargets { stats: stats.transpose()?, curves: job.save_curves.as_ref().map(target).transpose()? })
+        Ok(RecordTargets {
+            stats: stats.transpose()?,
+            curves: job.equalize.save_curves.as_ref().map(target).transpose()?,
+        })
     }
 
-    /// Temporary files, for whoever has to give up in a hurry.
+    /// The target of `live`, written directly like a recording.
+    pub fn of_live(job: &LiveJob) -> Result<Self> {
+        let curves = job.equalize.save_curves.as_deref();
+        let curves = curves.map(|name| Target::direct(name, Files::One, job.overwrite)).transpose()?;
+        Ok(RecordTargets { stats: None, curves })
+    }
+
+    /// Temporary files to remove when the program ends at once.
     pub fn leftovers(&self) -> impl Iterator<Item = Leftover> {
         let targets = self.stats.iter().map(|(target, _)| target).chain(&self.curves);
         targets.filter_map(Target::leftover)
     }
 
-    /// Begins to write. `title` is what a page calls the video.
+    /// Opens the records. `title` is the video's name in a page of statistics.
     pub fn open(self, title: &str) -> Result<Records> {
         let recording = self.stats.map(|(target, format)| Recording::create(target, format, title)).transpose()?;
         Ok(Records { recording, saving: self.curves.map(CurveWriter::new) })
     }
 }
 
-/// The files, while they are written.
+/// The records while they are written.
 #[derive(Clone)]
 pub struct Records {
     recording: Option<Recording>,
@@ -44,7 +54,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// `stage`, observed by what writes these files.
+    /// `stage` with observers that write the records.
     pub fn observe(&self, mut stage: EqualizeStage, input: &Input, progress: &Arc<Progress>) -> EqualizeStage {
         let Records { recording, saving } = self.clone();
         if let Some(saving) = saving {
@@ -56,7 +66,7 @@ impl Records {
         }
     }
 
-    /// Finishes the files.
+    /// Finishes the files, and gives them their names.
     pub fn finish(self, outcome: Outcome) -> Result<()> {
         self.recording.map_or(Ok(()), |recording| recording.finish(outcome))?;
         self.saving.map_or(Ok(()), |saving| saving.finish(outcome))

@@ -1,11 +1,11 @@
-//! Stdout: whether there is one, and text on it: lists, completions, man pages.
-#![allow(unsafe_code, reason = "only before main can be seen whether stdout is open")]
+//! Stdout: whether it is open, and text on it: lists, completions, man pages.
+#![allow(unsafe_code, reason = "whether stdout is open can only be seen before main")]
 
 use anyhow::{Context, Result, bail};
 use std::io::{ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Was stdout closed when the program began? Rust puts /dev/null in its place, before `main`.
+/// Whether stdout was closed when the program began. Rust opens /dev/null in its place before `main`.
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
 #[cfg(target_os = "linux")]
@@ -13,19 +13,19 @@ mod at_start {
     use super::{CLOSED, Ordering};
 
     extern "C" fn look() {
-        // SAFETY: asks for a descriptor's flags, and touches no memory.
+        // SAFETY: reads a descriptor's flags, and touches no memory.
         let flags = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) };
         CLOSED.store(flags < 0, Ordering::Relaxed);
     }
 
-    // SAFETY: the section holds pointers to functions that the C library calls once, before `main`. This one needs nothing of
-    // Rust's runtime.
+    // SAFETY: the section holds pointers to functions that the C library calls once, before `main`. This one does not
+    // use Rust's runtime.
     #[used]
     #[unsafe(link_section = ".init_array")]
     static LOOK: extern "C" fn() = look;
 }
 
-/// Makes sure that there is a stdout, if the output `name` is to go there.
+/// Checks that stdout is open, if `name` is `-`.
 ///
 /// # Errors
 /// When it is closed.
@@ -36,15 +36,15 @@ pub fn check(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Writes `text` to stdout; a reader that goes away has seen enough.
+/// Writes `text` to stdout. A closed pipe is no error.
 ///
 /// # Errors
-/// When the system refuses for another reason: a full disk, say.
+/// When stdout is closed, or cannot be written to: a full disk, for example.
 pub fn print(text: &[u8]) -> Result<()> {
     check("-")?;
     let mut stdout = std::io::stdout();
     match stdout.write_all(text).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        other => other.context("stdout"),
+        result => result.context("stdout"),
     }
 }

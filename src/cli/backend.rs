@@ -1,71 +1,73 @@
-//! Chooses the backend: the GPU if there is one and nothing else was asked for, with the CPU before it while it opens, and
-//! behind it should it fail.
+//! Chooses the backend: by default a GPU if there is one. The CPU equalizes while the GPU opens, and after a failure of it.
 
-use super::BackendArg;
-use super::gpu_thread::Thread;
+use super::gpu_thread::GpuThread;
 use crate::cuda::{Error, Gpu, KernelChoice};
 use crate::equalize::cpu::Cpu;
 use crate::equalize::cuda::Cuda;
 use crate::equalize::{Equalizer, Failover, OnUnavailable, OpeningBackend};
 use crate::pipeline::Notices;
 use anyhow::Result;
+use clap::ValueEnum;
 use std::sync::Arc;
 
-/// Which backend is asked for.
+/// Where equalization runs.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackendArg {
+    /// A GPU if there is one, else the CPU.
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// An NVIDIA GPU, or an error.
+    Cuda,
+}
+
+/// The chosen backend.
 #[derive(Clone, Debug)]
 pub struct BackendChoice {
     /// Where to equalize.
     pub backend: BackendArg,
-    /// On which GPU.
+    /// Index of the GPU.
     pub gpu: usize,
-    /// Through which other kernels on it, if any.
+    /// Kernels in place of the default ones, if any.
     pub kernels: Option<Arc<dyn KernelChoice>>,
-    /// Whether the CPU may begin while a GPU opens.
+    /// Whether the CPU may equalize until the GPU is open.
     pub hand_over: bool,
 }
 
-/// A backend that is ready.
-pub struct Backend {
-    /// What equalizes.
-    pub equalizer: Box<dyn Equalizer>,
-    /// Why it is not the one that would be preferred.
-    pub remark: Option<String>,
-}
-
-/// A backend on its way: a GPU takes a while to open, and does so on a thread of its own while the input is opened, and
-/// where the CPU may begin, while that equalizes.
+/// A backend that is being opened. A GPU opens on a thread of its own, while the input is opened and, where the CPU may
+/// begin, while the CPU equalizes.
 pub struct BackendStartup {
     choice: BackendChoice,
-    gpu: State,
+    gpu: GpuState,
 }
 
 /// State of opening the GPU.
-enum State {
-    /// It is not being opened.
+enum GpuState {
+    /// Not opened.
     Closed,
-    /// It is being opened.
-    Opening(Thread),
-    /// It is open, or why it is not.
+    /// Being opened.
+    Opening(GpuThread),
+    /// Open, or the error.
     Done(Result<Arc<Gpu>, Error>),
 }
 
 impl BackendStartup {
-    /// Begins to open what is asked for.
+    /// Begins to open the chosen backend.
     pub fn begin(choice: BackendChoice) -> Self {
         let gpu = match choice.backend {
-            BackendArg::Cpu => State::Closed,
-            // Without a thread it is opened when it is asked for.
+            BackendArg::Cpu => GpuState::Closed,
+            // Without a thread, `take_gpu` opens it.
             BackendArg::Cuda | BackendArg::Auto => {
-                Thread::start(choice.gpu, choice.kernels.clone()).map_or(State::Closed, State::Opening)
+                GpuThread::start(choice.gpu, choice.kernels.clone()).map_or(GpuState::Closed, GpuState::Opening)
             }
         };
         BackendStartup { choice, gpu }
     }
 
-    /// Finds out what can be told without waiting for a GPU; all of it, where the CPU may not begin.
+    /// Fails early if the chosen backend is missing. Waits for the GPU only where the CPU may not begin.
     ///
     /// # Errors
-    /// When it is known already that the backend that was asked for is not here.
+    /// When the chosen backend is known to be missing.
     pub fn check(&mut self) -> Result<()> {
         if self.choice.backend == BackendArg::Cuda && !self.cpu_begins() && !self.has_gpu() {
             self.take_gpu()?;
@@ -73,73 +75,71 @@ impl BackendStartup {
         Ok(())
     }
 
-    /// Is there a GPU to work on? Waits until that is known.
+    /// Whether there is a GPU. Waits until that is known.
     pub fn has_gpu(&mut self) -> bool {
         if self.choice.backend != BackendArg::Cpu {
-            self.gpu = State::Done(self.take_gpu());
+            self.gpu = GpuState::Done(self.take_gpu());
         }
-        matches!(self.gpu, State::Done(Ok(_)))
+        matches!(self.gpu, GpuState::Done(Ok(_)))
     }
 
-    /// The backend that was asked for, or the best that there is. Where a GPU is not open yet and the CPU may begin, it
-    /// begins; if there turns out to be none that can be had, `notices` are told, or the run fails.
+    /// The chosen backend, or the best one there is. While a GPU opens, the CPU begins if it may; if the GPU then cannot be
+    /// opened, that is a note, or an error if a GPU was chosen.
     ///
     /// # Errors
-    /// When the one that was asked for is not here.
-    pub fn finish(mut self, notices: &Notices) -> Result<Backend> {
+    /// When the chosen backend is missing.
+    pub fn finish(mut self, notices: &Notices) -> Result<Box<dyn Equalizer>> {
         let choice = self.choice.clone();
-        let (equalizer, remark) = if choice.backend == BackendArg::Cpu {
-            (cpu(), None)
+        Ok(if choice.backend == BackendArg::Cpu {
+            cpu()
         } else if self.cpu_begins()
-            && let State::Opening(thread) = std::mem::replace(&mut self.gpu, State::Closed)
+            && let GpuState::Opening(thread) = std::mem::replace(&mut self.gpu, GpuState::Closed)
         {
-            (cpu_until_open(thread, choice.backend, notices), None)
+            cpu_until_open(thread, choice.backend, notices)
         } else {
             match (cuda(self.take_gpu()), choice.backend) {
-                (Ok(cuda), _) => {
-                    let failover = Failover::new(cuda, Box::new(cpu), teller(notices));
-                    (Box::new(failover) as Box<dyn Equalizer>, None)
-                }
+                (Ok(cuda), _) => Box::new(Failover::new(cuda, Box::new(cpu), note(notices))),
                 (Err(error), BackendArg::Cuda) => return Err(error),
-                (Err(reason), _) => (cpu(), Some(remark(&reason, choice.kernels.is_some()))),
+                (Err(error), _) => {
+                    notices.note(&cpu_instead(&error, choice.kernels.is_some()));
+                    cpu()
+                }
             }
-        };
-        Ok(Backend { equalizer, remark })
+        })
     }
 
-    /// Whether the CPU may begin, since a GPU is still being opened.
+    /// Whether the CPU is to begin, because a GPU is still being opened.
     fn cpu_begins(&mut self) -> bool {
         match &mut self.gpu {
-            State::Opening(thread) => self.choice.hand_over && thread.is_opening(),
-            State::Closed | State::Done(_) => false,
+            GpuState::Opening(thread) => self.choice.hand_over && thread.is_opening(),
+            GpuState::Closed | GpuState::Done(_) => false,
         }
     }
 
     /// The GPU, waiting until it is open.
     fn take_gpu(&mut self) -> Result<Arc<Gpu>, Error> {
-        match std::mem::replace(&mut self.gpu, State::Closed) {
-            State::Closed => Gpu::open_with(self.choice.gpu, self.choice.kernels.as_deref()),
-            State::Opening(thread) => thread.join(),
-            State::Done(gpu) => gpu,
+        match std::mem::replace(&mut self.gpu, GpuState::Closed) {
+            GpuState::Closed => Gpu::open_with(self.choice.gpu, self.choice.kernels.as_deref()),
+            GpuState::Opening(thread) => thread.join(),
+            GpuState::Done(gpu) => gpu,
         }
     }
 }
 
-/// Threads beyond this only hold more frames in memory: eight equalize faster than anything decodes.
+/// Most threads of the CPU backend: eight equalize faster than decoders decode, more only hold frames in memory.
 const MOST_THREADS: usize = 8;
 
-/// One frame a core: the system gives equalization whatever decoder and encoder leave of them.
+/// The CPU backend, with one thread per core.
 fn cpu() -> Box<dyn Equalizer> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     Box::new(Cpu::new(threads.min(MOST_THREADS)))
 }
 
-/// What there is to say where the CPU does what a GPU was to do.
-fn remark(reason: &anyhow::Error, has_variants: bool) -> String {
-    // The remedy in parentheses is for those who asked for the GPU.
+/// The note that the CPU equalizes in place of the GPU.
+fn cpu_instead(reason: &anyhow::Error, has_variants: bool) -> String {
+    // The remedy in parentheses is for --backend cuda.
     let reason = format!("{reason:#}");
     let cause = reason.rsplit_once(" (").map_or(reason.as_str(), |(cause, _)| cause);
-    // All variants give the same bytes: the CPU's too.
     let loss = if has_variants { ", which has no kernel variants" } else { "" };
     format!("{cause}: equalizing on the CPU{loss}")
 }
@@ -148,26 +148,26 @@ fn cuda(gpu: Result<Arc<Gpu>, Error>) -> Result<Box<dyn Equalizer>> {
     Ok(Box::new(Cuda::on(&gpu?, Cuda::RING_DEPTH)?))
 }
 
-fn teller(notices: &Notices) -> Box<dyn Fn(&str) + Send> {
+fn note(notices: &Notices) -> Box<dyn Fn(&str) + Send> {
     let notices = notices.clone();
     Box::new(move |message| notices.note(message))
 }
 
-/// The CPU until the GPU that this thread opens is there.
-fn cpu_until_open(thread: Thread, asked: BackendArg, notices: &Notices) -> Box<dyn Equalizer> {
-    let on_unavailable = match asked {
+/// The CPU until `thread` has opened the GPU, then the GPU.
+fn cpu_until_open(thread: GpuThread, chosen: BackendArg, notices: &Notices) -> Box<dyn Equalizer> {
+    let on_unavailable = match chosen {
         BackendArg::Cuda => OnUnavailable::Fail,
         BackendArg::Cpu | BackendArg::Auto => {
             let notices = notices.clone();
-            OnUnavailable::Tell(Box::new(move |reason| notices.note(&remark(&reason, false))))
+            OnUnavailable::Tell(Box::new(move |reason| notices.note(&cpu_instead(&reason, false))))
         }
     };
     let opening = Box::new(OpeningGpu(thread));
-    Box::new(Failover::opening(cpu(), opening, on_unavailable, Box::new(cpu), teller(notices)))
+    Box::new(Failover::opening(cpu(), opening, on_unavailable, Box::new(cpu), note(notices)))
 }
 
-/// The backend of a GPU that is being opened.
-struct OpeningGpu(Thread);
+/// The backend on a GPU that is being opened.
+struct OpeningGpu(GpuThread);
 
 impl OpeningBackend for OpeningGpu {
     fn is_ready(&self) -> bool {

@@ -1,4 +1,4 @@
-//! The thread on which a GPU is opened: most of it is the driver's work, and takes as long as many frames.
+//! A thread that opens a GPU: the driver takes as long for that as many frames do.
 
 use crate::cuda::{Error, Gpu, KernelChoice, find_driver};
 use crossbeam_channel::{Receiver, bounded};
@@ -6,30 +6,30 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
-/// The thread that opens a GPU.
-pub(super) struct Thread {
-    /// `None` once it has been waited for.
+/// A thread that opens a GPU.
+pub(super) struct GpuThread {
+    /// `None` once it has been joined.
     handle: Option<JoinHandle<Result<Arc<Gpu>, Error>>>,
-    /// Gets a word when there is a driver to start, and is closed when there is none; until it has been asked.
+    /// Receives one message if a driver is found, and is disconnected otherwise. `None` once it has been read.
     driver: Option<Receiver<()>>,
     has_driver: bool,
 }
 
-impl Thread {
-    /// Begins to open the GPU; `None` without a thread to do so.
+impl GpuThread {
+    /// Begins to open the GPU; `None` if the system starts no thread.
     pub(super) fn start(gpu: usize, kernels: Option<Arc<dyn KernelChoice>>) -> Option<Self> {
         let (found, driver) = bounded(1);
         let open = move || {
             find_driver()?;
-            // Whoever asks may have gone.
+            // The receiver may be gone.
             let _ = found.send(());
             Gpu::open_with(gpu, kernels.as_deref())
         };
         let handle = Builder::new().name("gpu".to_owned()).spawn(open).ok()?;
-        Some(Thread { handle: Some(handle), driver: Some(driver), has_driver: false })
+        Some(GpuThread { handle: Some(handle), driver: Some(driver), has_driver: false })
     }
 
-    /// Whether there is a driver, and it is still being started.
+    /// Whether a driver was found and is still starting. Waits for the search for a driver.
     pub(super) fn is_opening(&mut self) -> bool {
         if let Some(driver) = self.driver.take() {
             self.has_driver = driver.recv().is_ok();
@@ -37,7 +37,7 @@ impl Thread {
         self.has_driver && !self.is_finished()
     }
 
-    /// Whether it is open, or known not to be there.
+    /// Whether the GPU is open, or cannot be opened.
     pub(super) fn is_finished(&self) -> bool {
         self.handle.as_ref().is_none_or(JoinHandle::is_finished)
     }
@@ -52,8 +52,8 @@ impl Thread {
     }
 }
 
-impl Drop for Thread {
-    /// Waits for the GPU that nobody wants any more: the process must not end while its driver is starting.
+impl Drop for GpuThread {
+    /// Waits for a GPU that is not needed any more: the process must not end while its driver is starting.
     fn drop(&mut self) {
         self.handle.take().map(JoinHandle::join);
     }

@@ -1,41 +1,44 @@
-//! The command line: what was typed ([`Args`]), what it means ([`Job`]), and what packagers want of it.
+//! The command line: options as typed (`...Args`), then checked and converted (`...Job`), and the backend that they choose.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `command` | the commands, and the job that each stands for |
+//! | `file`, `live`, `compare`, `bench` | the options of each command |
+//! | `equalize`, `look`, `region` | options that choose how to equalize |
+//! | `output` | options that choose how to write a file |
+//! | `stderr` | options that choose what is printed on stderr |
+//! | `backend_args`, `variant_args` | options that choose the backend and its kernels |
+//! | `values` | parsers of single values |
+//! | `backend`, `gpu_thread` | opening the chosen backend |
+//! | `shell` | completions and man pages |
 
-mod args;
 mod backend;
+mod backend_args;
 #[cfg(feature = "laboratory")]
-mod bench_args;
-#[cfg(feature = "laboratory")]
-mod bench_job;
-mod compare_args;
-mod compare_job;
-mod equalize_args;
+mod bench;
+mod command;
+mod compare;
+mod equalize;
+mod file;
 mod gpu_thread;
-mod job;
-mod live_args;
-mod live_job;
+mod live;
 mod look;
-mod output_args;
+mod output;
 mod region;
 mod shell;
-mod talk;
+mod stderr;
 mod values;
 #[cfg(feature = "laboratory")]
 mod variant_args;
 
-pub use args::{Args, BackendArg, Command, DecoderArg, ProgressArg};
-pub use backend::{Backend, BackendChoice, BackendStartup};
+pub use backend::{BackendArg, BackendChoice, BackendStartup};
 #[cfg(feature = "laboratory")]
-pub use bench_args::{BenchArgs, CompareWith};
-#[cfg(feature = "laboratory")]
-pub use bench_job::BenchJob;
-pub use compare_args::CompareArgs;
-pub use compare_job::CompareJob;
-pub use job::Job;
-pub use live_args::LiveArgs;
-pub use live_job::LiveJob;
-pub use look::RequestedSettings;
-pub use region::check_region;
+pub use bench::{BenchArgs, BenchJob, CompareWith};
+pub use command::{Args, Command, Job};
+pub use compare::{CompareArgs, CompareJob};
+pub use equalize::EqualizeOptions;
+pub use file::{FileArgs, FileJob};
+pub use live::{LiveArgs, LiveJob};
+pub use output::OutputFile;
 pub use shell::{completions, man_page, man_pages};
-pub use talk::Talk;
-#[cfg(feature = "laboratory")]
-pub use variant_args::VariantArgs;
+pub use stderr::StderrOptions;

@@ -1,15 +1,14 @@
-//! Whether the rectangle that makes the histogram lies in the picture, as soon as the size of the picture is known.
+//! Checks that the rectangle of `--roi` lies in the picture.
 
 use crate::pipeline::{Input, Notices};
 use crate::spec::{Rect, Region, Settings};
 use anyhow::{Result, bail};
 
-/// Refuses a rectangle of which nothing lies in the pictures of `input`. One that lies in them in part is cut off at
-/// their edge, which is worth a warning.
+/// Checks the rectangle against the pictures of `input`. The part past their edge is not counted, with a warning.
 ///
 /// # Errors
-/// When it does, with the size of the pictures; the warning with `--strict`.
-pub fn check_region(settings: &Settings, input: &Input, notices: &Notices) -> Result<()> {
+/// When it lies outside the pictures; with `--strict`, also the warning.
+pub(super) fn check_region(settings: &Settings, input: &Input, notices: &Notices) -> Result<()> {
     let (Region::Fixed(rect), Some(size)) = (settings.region, input.picture.map(|(_, size)| size)) else {
         return Ok(());
     };

@@ -1,6 +1,6 @@
-//! What a packager wants: completions and the man pages, out of the same definitions as `--help`.
+//! Shell completions and man pages, from the same definitions as `--help`.
 
-use super::Args;
+use super::command::Args;
 use clap::error::ErrorKind;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
@@ -41,12 +41,12 @@ pub fn man_pages(folder: &Path) -> Result<()> {
     page(command).generate_to(folder).map(drop)
 }
 
-/// A page that says which program it belongs to: subcommands have no version of their own.
+/// A page with the version of the program: subcommands have none.
 fn page(command: Command) -> Man {
     Man::new(command).source(concat!("histeq-video ", env!("CARGO_PKG_VERSION")))
 }
 
-/// The definitions, with the names that pages have.
+/// The definitions, with full names of the subcommands.
 fn documented() -> Command {
     let mut command = Args::command().disable_help_subcommand(true);
     command.build();

@@ -1,18 +1,16 @@
-//! What the text of an option stands for, the same for all commands.
+//! Parsers of single values, for all commands.
 
-use super::Args;
 use crate::ffmpeg::{Rational, parse_rate, parse_size, parse_time};
 use crate::source::Part;
-use clap::CommandFactory;
 use clap::error::ErrorKind;
 use std::path::Path;
 
-/// A usage error for clap to print.
+/// A usage error; clap adds the usage line when it formats the error.
 pub fn usage(kind: ErrorKind, message: &str) -> clap::Error {
-    Args::command().error(kind, message)
+    clap::Error::raw(kind, message)
 }
 
-/// The name of a file that was given as a URL (`file:a.mp4`, `file:///a.mp4`), so that it is treated as any other.
+/// Turns a `file:` URL (`file:a.mp4`, `file:///a.mp4`) into the name of the file.
 pub fn plain_name(name: String) -> String {
     match name.strip_prefix("file:").filter(|_| !Path::new(&name).exists()) {
         Some(path) => path.strip_prefix("//").filter(|path| path.starts_with('/')).unwrap_or(path).to_owned(),
@@ -20,8 +18,8 @@ pub fn plain_name(name: String) -> String {
     }
 }
 
-/// The same for an output. Stdout stays stdout under the names that the system has for it: to open those would empty the file
-/// that a shell appends to.
+/// The same for an output. The system's names of stdout become `-`: opening them would truncate a file that the shell
+/// appends to.
 pub fn output_name(name: String) -> String {
     match plain_name(name) {
         name if ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(&name.as_str()) => "-".to_owned(),
@@ -29,7 +27,7 @@ pub fn output_name(name: String) -> String {
     }
 }
 
-/// Makes sure that a file of curves is named, if one is to be written.
+/// Checks the name that `--save-curves` gives.
 pub fn curves_name(name: Option<String>) -> Result<Option<String>, clap::Error> {
     match name.as_deref() {
         Some("-" | "") => Err(usage(ErrorKind::ValueValidation, "--save-curves takes a file's name")),
@@ -37,7 +35,7 @@ pub fn curves_name(name: Option<String>) -> Result<Option<String>, clap::Error> 
     }
 }
 
-/// What an option's text stands for.
+/// Parses the text of `option`; `kind` describes valid values in the error.
 pub fn value<T>(
     option: &str,
     kind: &str,

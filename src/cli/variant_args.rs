@@ -1,8 +1,9 @@
-//! What was typed of kernel variants, and what it means: the same for files and cameras.
+//! Options that choose kernel variants.
 
-use super::args::Kernels;
+use super::backend::BackendArg;
+use super::equalize::EqualizeOptions;
 use super::values::usage;
-use super::{BackendArg, RequestedSettings};
+use crate::cuda::KernelChoice;
 use crate::publications::{HistogramVariant, ScanVariant, Variants};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -10,7 +11,7 @@ use clap::error::ErrorKind;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Which CUDA kernels equalize.
+/// The CUDA kernels that equalize, as typed.
 #[derive(Args, Debug)]
 pub struct VariantArgs {
     /// CUDA kernel that counts the histogram; all give the same bytes [default: tuned for the GPU]
@@ -34,7 +35,7 @@ pub struct VariantArgs {
     pub pixels_per_thread: Option<u32>,
 }
 
-/// Takes these names, and says them where help is asked for.
+/// A parser for values with these names, which `--help` lists.
 fn named<T>(names: impl Iterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
 where
     T: FromStr<Err: std::error::Error + Send + Sync> + Clone + Send + Sync + 'static,
@@ -43,7 +44,7 @@ where
 }
 
 impl VariantArgs {
-    /// Which kernels were asked for.
+    /// The chosen variants.
     pub fn chosen(&self) -> Variants {
         Variants {
             histogram: self.histogram,
@@ -54,28 +55,27 @@ impl VariantArgs {
         }
     }
 
-    /// The kernels of a run; `None` is the product's.
+    /// The chosen kernels; `None` for the default ones.
     ///
     /// # Errors
-    /// When they do not go with how it is to be equalized, or where: a usage error for clap to print.
+    /// When they do not go with the backend or with `equalize`: a usage error.
     pub fn resolve(
         &self,
         backend: BackendArg,
-        requested: &RequestedSettings,
-        curves_given: bool,
-    ) -> Result<Kernels, clap::Error> {
+        equalize: &EqualizeOptions,
+    ) -> Result<Option<Arc<dyn KernelChoice>>, clap::Error> {
         let Some(option) = self.first_given() else { return Ok(None) };
         let conflict = |why: &str| Err(usage(ErrorKind::ArgumentConflict, &format!("{option} {why}")));
         if backend == BackendArg::Cpu {
             return conflict("is about CUDA kernels, and does not go with --backend cpu");
         }
-        if curves_given {
+        if equalize.load_curves.is_some() {
             return conflict("does not go with --load-curves, which counts nothing");
         }
-        if requested.is_clahe() {
+        if equalize.is_clahe() {
             return conflict("does not go with --method clahe, whose kernels have no variants");
         }
-        if self.scan.is_some() && !requested.is_textbook() {
+        if self.scan.is_some() && !equalize.is_textbook() {
             let message = "--scan takes --exact: with a temporal window, a plateau, bins or a contrast limit, the kernel \
                            that applies those also does the scan";
             return Err(usage(ErrorKind::ArgumentConflict, message));

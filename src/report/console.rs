@@ -5,7 +5,7 @@ use crate::pipeline::{Level, Notices};
 use indicatif::ProgressBar;
 use std::sync::Arc;
 
-/// How much is said.
+/// How much is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verbosity {
     /// Errors only.
@@ -16,7 +16,7 @@ pub enum Verbosity {
     Verbose,
 }
 
-/// Stderr; shared by its clones.
+/// Stderr beside the progress bar; clones share the bar.
 #[derive(Clone)]
 pub struct Console {
     verbosity: Verbosity,
@@ -24,19 +24,19 @@ pub struct Console {
 }
 
 impl Console {
-    /// Says as much as `verbosity` allows.
+    /// Prints as much as `verbosity` allows.
     pub fn new(verbosity: Verbosity) -> Self {
         Console { verbosity, bar: Arc::default() }
     }
 
-    /// Keeps out of the way of this bar from now on.
-    pub fn share_with(&self, bar: ProgressBar) {
+    /// Hides this bar while a line is printed.
+    pub fn set_bar(&self, bar: ProgressBar) {
         // Only the first bar of a run is ever shown.
         let _ = self.bar.set(bar);
     }
 
     /// Prints a line.
-    pub fn line(&self, text: &str) {
+    fn line(&self, text: &str) {
         let print = || print_line(text);
         match self.bar.get() {
             Some(bar) => bar.suspend(print),
@@ -44,24 +44,24 @@ impl Console {
         }
     }
 
-    /// Prints a line unless only errors are wanted.
-    pub fn say(&self, text: &str) {
+    /// Prints a line unless only errors are to be printed.
+    pub fn info(&self, text: &str) {
         if self.verbosity > Verbosity::Quiet {
             self.line(text);
         }
     }
 
-    /// Prints what went wrong.
+    /// Prints an error.
     pub fn error(&self, error: &anyhow::Error) {
         self.line(&format!("histeq-video: error: {error:#}"));
     }
 
-    /// Notices that end up here.
+    /// Notices that are printed here; with `strict`, warnings become errors.
     pub fn notices(&self, strict: bool) -> Notices {
         let console = self.clone();
         Notices::new(strict, move |level, message| match level {
-            Level::Warning => console.say(&format!("histeq-video: warning: {message}")),
-            Level::Note => console.say(&format!("histeq-video: {message}")),
+            Level::Warning => console.info(&format!("histeq-video: warning: {message}")),
+            Level::Note => console.info(&format!("histeq-video: {message}")),
             Level::Detail if console.verbosity == Verbosity::Verbose => {
                 console.line(&format!("histeq-video: {message}"))
             }

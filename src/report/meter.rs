@@ -6,13 +6,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// How often a line is printed.
-const EVERY: Duration = Duration::from_millis(500);
+/// Time between two printed lines.
+const INTERVAL: Duration = Duration::from_millis(500);
 
-/// What progress looks like.
+/// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeterStyle {
-    /// A bar that is drawn over.
+    /// A progress bar.
     Bar,
     /// Lines of text.
     Plain,
@@ -24,22 +24,22 @@ pub enum MeterStyle {
 
 /// One state of a run, as `--progress json` prints it.
 #[derive(Serialize)]
-struct Record {
+struct ProgressRecord {
     /// Frames written.
     frame: u64,
     /// Frames in all, if known.
     frames: Option<u64>,
-    /// Share that is done, 0 to 100, if the length is known.
+    /// Percent done, 0 to 100, if the length is known.
     percent: Option<f64>,
-    /// Frames a second since the beginning.
+    /// Frames per second since the beginning.
     fps: f64,
-    /// Seconds of video in a second.
+    /// Seconds of video per second.
     speed: f64,
-    /// Seconds to go, if that can be told.
+    /// Seconds left, if known.
     eta: Option<f64>,
     /// Damaged frames and packets.
     damaged: u64,
-    /// Has the run come to its end? Then this is the last record.
+    /// Whether the run has succeeded: in the last record.
     done: bool,
 }
 
@@ -53,7 +53,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// A meter for `input`, which begins now.
+    /// Starts a meter for `input`.
     pub fn start(style: MeterStyle, input: &Input) -> Self {
         let bar = match style {
             MeterStyle::Bar => ProgressBar::with_draw_target(input.frames, ProgressDrawTarget::stderr_with_hz(10)),
@@ -69,12 +69,12 @@ impl Meter {
         Meter { style, frames: input.frames, begin: now, printed: now, bar }
     }
 
-    /// The bar, for whoever prints beside it.
+    /// The bar; hidden in other styles.
     pub fn bar(&self) -> ProgressBar {
         self.bar.clone()
     }
 
-    /// Shows how far the run has come.
+    /// Shows the progress.
     pub fn update(&mut self, progress: &Progress) {
         match self.style {
             MeterStyle::Silent => {}
@@ -88,7 +88,7 @@ impl Meter {
                 self.bar.set_message(format!("{:.0} fps, {:.2}x", record.fps, record.speed));
             }
             MeterStyle::Plain | MeterStyle::Json => {
-                if self.printed.elapsed() >= EVERY {
+                if self.printed.elapsed() >= INTERVAL {
                     self.printed = Instant::now();
                     self.print(&self.record(progress, false));
                 }
@@ -96,7 +96,7 @@ impl Meter {
         }
     }
 
-    /// Takes the bar away, or prints the last line; `done` when the run came to its end.
+    /// Removes the bar, or prints the last line. `done`: the run has succeeded.
     pub fn finish(&self, progress: &Progress, done: bool) {
         self.bar.finish_and_clear();
         if matches!(self.style, MeterStyle::Plain | MeterStyle::Json) {
@@ -104,13 +104,13 @@ impl Meter {
         }
     }
 
-    fn record(&self, progress: &Progress, done: bool) -> Record {
+    fn record(&self, progress: &Progress, done: bool) -> ProgressRecord {
         let seconds = self.begin.elapsed().as_secs_f64().max(1e-6);
         let frame = progress.written();
         let fps = frame as f64 / seconds;
         let share = self.frames.filter(|&frames| frames > 0).map(|frames| (frame as f64 / frames as f64).min(1.0));
         let rest = self.frames.filter(|_| fps > 0.0).map(|frames| frames.saturating_sub(frame) as f64 / fps);
-        Record {
+        ProgressRecord {
             frame,
             frames: self.frames,
             percent: if done { Some(100.0) } else { share.map(|share| rounded(share * 100.0, 10.0)) },
@@ -122,13 +122,13 @@ impl Meter {
         }
     }
 
-    fn print(&self, record: &Record) {
+    fn print(&self, record: &ProgressRecord) {
         let line = match self.style {
             MeterStyle::Json => serde_json::to_string(record).unwrap_or_default(),
             _ => {
                 let percent = record.percent.map(|percent| format!("{percent:5.1}%  ")).unwrap_or_default();
                 let eta = record.eta.map(|eta| format!("  eta {eta:.0} s")).unwrap_or_default();
-                let Record { frame, fps, speed, .. } = record;
+                let ProgressRecord { frame, fps, speed, .. } = record;
                 format!("{percent}frame {frame}  {fps:.1} fps  {speed:.2}x{eta}")
             }
         };
@@ -136,7 +136,7 @@ impl Meter {
     }
 }
 
-/// To a whole number of `parts` of one, so that JSON shows no more digits than mean something.
+/// Rounds to multiples of 1/`parts`, to limit the digits in JSON.
 fn rounded(value: f64, parts: f64) -> f64 {
     (value * parts).round() / parts
 }

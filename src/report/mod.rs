@@ -1,4 +1,4 @@
-//! What a run says on stderr: notes, progress, and one line at the end.
+//! Lines on stderr: notes, progress, and a summary at the end.
 
 mod console;
 mod meter;

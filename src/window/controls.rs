@@ -1,52 +1,52 @@
-//! What the user has chosen to see.
+//! State of the preview that keys and mouse change.
 
-/// How far a key moves the divider, and the strength.
-pub const STEP: f64 = 0.05;
+/// Change of divider and strength by one key press, as a share of their range.
+pub const KEY_STEP: f64 = 0.05;
 
-/// What is seen.
+/// Which picture the preview shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum View {
+pub enum PreviewMode {
     /// The equalized picture.
     Equalized,
-    /// The picture as the camera filmed it.
+    /// The original picture.
     Original,
-    /// The original on the left of the divider, the equalized one on the right.
+    /// The original left of the divider, the equalized picture right of it.
     Split,
 }
 
-/// What the keys and the mouse have set.
+/// State of the preview.
 #[derive(Clone, Copy, Debug)]
 pub struct Controls {
-    /// What is seen.
-    pub view: View,
-    /// Where the divider stands, 0 (the left edge of the picture) to 1.
+    /// Which picture is shown.
+    pub mode: PreviewMode,
+    /// Position of the divider, from 0 (left edge of the picture) to 1.
     pub divider: f64,
-    /// Whether histogram and curve are seen.
+    /// Whether histogram and curve are shown.
     pub chart: bool,
-    /// Whether the keys are.
+    /// Whether the list of keys is shown.
     pub help: bool,
-    /// Whether the picture stands still.
+    /// Whether the picture is paused.
     pub paused: bool,
 }
 
 impl Default for Controls {
     fn default() -> Self {
-        Controls { view: View::Equalized, divider: 0.5, chart: false, help: false, paused: false }
+        Controls { mode: PreviewMode::Equalized, divider: 0.5, chart: false, help: false, paused: false }
     }
 }
 
 impl Controls {
-    /// Moves the divider to this share of the picture's width, or as far as it goes.
-    pub fn divide_at(&mut self, share: f64) {
+    /// Puts the divider at `share` of the picture's width, clamped to 0 to 1.
+    pub fn set_divider(&mut self, share: f64) {
         self.divider = share.clamp(0.0, 1.0);
     }
 
-    /// How many of the picture's columns show the original.
+    /// Number of columns, from the left, that show the original.
     pub fn original_columns(&self, width: usize) -> usize {
-        match self.view {
-            View::Equalized => 0,
-            View::Original => width,
-            View::Split => ((width as f64 * self.divider).round() as usize).min(width),
+        match self.mode {
+            PreviewMode::Equalized => 0,
+            PreviewMode::Original => width,
+            PreviewMode::Split => ((width as f64 * self.divider).round() as usize).min(width),
         }
     }
 }

@@ -1,36 +1,36 @@
-//! What the keys do, and the help that says so.
+//! Keys of the preview, and the list of them that F1 shows.
 
 use winit::event::{ElementState, KeyEvent};
 use winit::keyboard::{Key, KeyCode, NamedKey, PhysicalKey};
 
-/// What the user wants.
+/// An action that a key triggers. Signed steps: 1 or -1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// The equalized picture.
+    /// Show the equalized picture.
     Equalized,
-    /// The picture as the camera filmed it.
+    /// Show the original picture.
     Original,
-    /// Both, with a divider.
+    /// Show both, with a divider.
     Split,
-    /// The divider to the left, or to the right.
-    Divide(i32),
-    /// Histogram and curve, or not.
+    /// Move the divider to the right, or to the left.
+    MoveDivider(i32),
+    /// Show or hide histogram and curve.
     Histogram,
-    /// More strength, or less.
+    /// Raise or lower the strength.
     Strength(i32),
-    /// A longer temporal window, or a shorter one.
+    /// Lengthen or shorten the temporal window.
     Smoothing(i32),
-    /// Hold the picture still; recording goes on.
+    /// Pause or resume the picture; recording goes on.
     Pause,
-    /// Keep the picture as a file.
+    /// Save the picture as a file.
     Screenshot,
-    /// The whole screen, or a window again.
+    /// Enter or leave full screen.
     FullScreen,
-    /// The list of keys, or not.
+    /// Show or hide the list of keys.
     Help,
-    /// Out of full screen, or else the end.
+    /// Leave full screen, else end the run.
     Back,
-    /// The end.
+    /// End the run.
     Quit,
 }
 
@@ -51,10 +51,10 @@ pub const HELP: &[&str] = &[
 ];
 
 impl Action {
-    /// What a key asks for, if anything. Held down, a key acts again only where that makes sense.
+    /// The action of a key press, if any. Only strength and divider repeat while a key is held down.
     pub fn of(event: &KeyEvent) -> Option<Self> {
         let action = Self::of_key(&event.logical_key).or_else(|| Self::of_code(event))?;
-        let repeats = matches!(action, Action::Strength(_) | Action::Divide(_));
+        let repeats = matches!(action, Action::Strength(_) | Action::MoveDivider(_));
         (event.state == ElementState::Pressed && (repeats || !event.repeat)).then_some(action)
     }
 
@@ -62,8 +62,8 @@ impl Action {
         Some(match key {
             Key::Named(NamedKey::ArrowUp) => Action::Strength(1),
             Key::Named(NamedKey::ArrowDown) => Action::Strength(-1),
-            Key::Named(NamedKey::ArrowLeft) => Action::Divide(-1),
-            Key::Named(NamedKey::ArrowRight) => Action::Divide(1),
+            Key::Named(NamedKey::ArrowLeft) => Action::MoveDivider(-1),
+            Key::Named(NamedKey::ArrowRight) => Action::MoveDivider(1),
             Key::Named(NamedKey::Space) => Action::Pause,
             Key::Named(NamedKey::F1) => Action::Help,
             Key::Named(NamedKey::F11) => Action::FullScreen,
@@ -86,7 +86,7 @@ impl Action {
         })
     }
 
-    /// By the place of the key, on keyboards that have no Latin letters on them.
+    /// The action by position of the key, for keyboards without Latin letters.
     fn of_code(event: &KeyEvent) -> Option<Self> {
         let latin = matches!(&event.logical_key, Key::Character(text) if text.is_ascii());
         let PhysicalKey::Code(code) = event.physical_key else { return None };

@@ -1,4 +1,4 @@
-//! What the system tells of its window, in our own words.
+//! Translates events of the window into input of the preview.
 
 use super::keys::Action;
 use anyhow::{Context, Result};
@@ -9,55 +9,56 @@ use winit::event::{ElementState, MouseButton, WindowEvent};
 use winit::event_loop::ActiveEventLoop;
 use winit::window::{Window, WindowAttributes, WindowId};
 
-/// What happened in the window.
+/// Input from keyboard, mouse and window system.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Input {
+pub enum UserInput {
     /// A key was pressed.
     Key(Action),
-    /// The mouse is here, in pixels from the left, with its button down.
+    /// The mouse is at this distance from the left, in pixels, with its button down.
     Drag(f64),
-    /// What is seen is out of date: the size is another one, or something that covered the window went away.
-    Stale,
+    /// The window must be drawn again: it was resized or uncovered.
+    Redraw,
     /// The user closed the window.
     Closed,
 }
 
-/// What winit calls when something happens.
+/// Receives winit's events.
 #[derive(Default)]
 pub struct Listener {
-    /// The window that is to be opened as soon as that can be done.
-    wanted: Option<WindowAttributes>,
-    /// What became of it, once.
+    /// Attributes of the window to open when winit allows it.
+    attributes: Option<WindowAttributes>,
+    /// The window or the error, after the attempt to open it.
     pub window: Option<Result<Rc<Window>>>,
-    /// Pixels in a row and rows.
+    /// Size of the window in pixels.
     pub size: PhysicalSize<u32>,
-    /// Where the mouse is, from the left, and whether its button is down.
+    /// Distance of the mouse from the left, in pixels.
     mouse: f64,
+    /// Whether its button is down.
     pressed: bool,
-    /// What has happened.
-    pub inputs: Vec<Input>,
+    /// Input since it was last taken.
+    pub inputs: Vec<UserInput>,
 }
 
 impl Listener {
-    /// Opens such a window as soon as that can be done.
-    pub fn new(wanted: WindowAttributes) -> Self {
-        Listener { wanted: Some(wanted), ..Listener::default() }
+    /// Opens a window with these attributes when winit allows it.
+    pub fn new(attributes: WindowAttributes) -> Self {
+        Listener { attributes: Some(attributes), ..Listener::default() }
     }
 }
 
 impl ApplicationHandler for Listener {
     fn resumed(&mut self, system: &ActiveEventLoop) {
-        if let Some(attributes) = self.wanted.take() {
+        if let Some(attributes) = self.attributes.take() {
             let window = system.create_window(attributes).map(Rc::new);
             self.window = Some(window.context("no display"));
         }
     }
 
     fn window_event(&mut self, _system: &ActiveEventLoop, _window: WindowId, event: WindowEvent) {
-        let drag = |listener: &Listener| listener.pressed.then_some(Input::Drag(listener.mouse));
+        let drag = |listener: &Listener| listener.pressed.then_some(UserInput::Drag(listener.mouse));
         let input = match event {
-            // Keys that were down before the window had the keyboard are meant for another window.
-            WindowEvent::KeyboardInput { event, is_synthetic: false, .. } => Action::of(&event).map(Input::Key),
+            // Synthetic events are of keys that were down before the window had the focus.
+            WindowEvent::KeyboardInput { event, is_synthetic: false, .. } => Action::of(&event).map(UserInput::Key),
             WindowEvent::CursorMoved { position, .. } => {
                 self.mouse = position.x;
                 drag(self)
@@ -68,10 +69,10 @@ impl ApplicationHandler for Listener {
             }
             WindowEvent::Resized(size) => {
                 self.size = size;
-                Some(Input::Stale)
+                Some(UserInput::Redraw)
             }
-            WindowEvent::RedrawRequested | WindowEvent::ScaleFactorChanged { .. } => Some(Input::Stale),
-            WindowEvent::CloseRequested | WindowEvent::Destroyed => Some(Input::Closed),
+            WindowEvent::RedrawRequested | WindowEvent::ScaleFactorChanged { .. } => Some(UserInput::Redraw),
+            WindowEvent::CloseRequested | WindowEvent::Destroyed => Some(UserInput::Closed),
             _ => None,
         };
         self.inputs.extend(input);

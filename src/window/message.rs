@@ -1,42 +1,42 @@
-//! A message that is seen for a while: what became of a screenshot, for those who do not see the terminal.
+//! A message in the status line for a few seconds: the result of a screenshot.
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::time::{Duration, Instant};
 
-/// How long it is seen.
-const WHILE: Duration = Duration::from_secs(3);
+/// How long a message is shown.
+const SHOWN_FOR: Duration = Duration::from_secs(3);
 
-/// The newest message, and where more come from.
+/// The newest message, and the channel of messages.
 pub struct Messages {
     sender: Sender<String>,
     receiver: Receiver<String>,
-    seen: Option<(String, Instant)>,
+    shown: Option<(String, Instant)>,
 }
 
 impl Default for Messages {
     fn default() -> Self {
         let (sender, receiver) = unbounded();
-        Messages { sender, receiver, seen: None }
+        Messages { sender, receiver, shown: None }
     }
 }
 
 impl Messages {
-    /// Where other threads leave them.
+    /// A sender for other threads.
     pub fn sender(&self) -> Sender<String> {
         self.sender.clone()
     }
 
-    /// Brings the message up to date; whether it is another one than before.
+    /// Takes new messages, and drops an old one; whether the shown message changed.
     pub fn update(&mut self) -> bool {
         if let Some(text) = self.receiver.try_iter().last() {
-            self.seen = Some((text, Instant::now()));
+            self.shown = Some((text, Instant::now()));
             return true;
         }
-        self.seen.take_if(|(_, since)| since.elapsed() > WHILE).is_some()
+        self.shown.take_if(|(_, since)| since.elapsed() > SHOWN_FOR).is_some()
     }
 
-    /// What is seen now.
+    /// The shown message.
     pub fn text(&self) -> Option<&str> {
-        self.seen.as_ref().map(|(text, _)| text.as_str())
+        self.shown.as_ref().map(|(text, _)| text.as_str())
     }
 }

@@ -1,5 +1,5 @@
-//! The preview: the equalized picture, the original, or both with a divider between them; histogram and curve; a line
-//! that says how the run is doing; keys.
+//! The preview of `live`: the equalized picture, the original, or both with a divider; a chart of histogram and curve; a
+//! status line; keys.
 
 mod captions;
 mod chart;
@@ -19,128 +19,129 @@ use crate::pipeline::Notices;
 use crate::pipeline::live::{SharedSettings, Shown, Status, Viewer, ViewerReply};
 use crate::spec::{Levels, Settings, Smoothing, Strength};
 use anyhow::{Context, Result};
-use controls::{Controls, STEP, View};
+use controls::{Controls, KEY_STEP, PreviewMode};
 use keys::Action;
-use listener::Input;
+use listener::UserInput;
 use message::Messages;
 use screen::Screen;
 
-/// The largest window that is opened, and the smallest, in points; it can be resized.
+/// Largest size at which the window opens, in points; the user can resize it.
 const LARGEST: (usize, usize) = (1280, 720);
+/// Smallest size at which the window opens, in points.
 const SMALLEST: (usize, usize) = (640, 360);
 
-/// Rows that the curve is taken from, at least.
+/// Least number of rows that the curve is measured in.
 const CURVE_ROWS: usize = 240;
 
-/// Equalizes once more, with other settings, what is shown.
-pub type Again = Box<dyn FnMut(&Shown, Settings) -> Result<Frame>>;
+/// Equalizes the shown frame again, with other settings.
+pub type Reequalize = Box<dyn FnMut(&Shown, Settings) -> Result<Frame>>;
 
-/// The window.
-pub struct Window {
+/// The window of the preview.
+pub struct PreviewWindow {
     screen: Screen,
     converter: Converter,
     engine: Engine,
     shared_settings: SharedSettings,
     notices: Notices,
-    again: Again,
+    reequalize: Reequalize,
     controls: Controls,
     messages: Messages,
     last: Option<Shown>,
 }
 
-impl Window {
-    /// Opens it; it is seen as soon as there is a picture. Keys change the shared settings; `notices` hears of screenshots,
-    /// and `again` equalizes once more what stands still when they change.
+impl PreviewWindow {
+    /// Opens the window, hidden until there is a picture. Keys change the shared settings; `reequalize` applies a change to a
+    /// paused frame; `notices` gets the names of screenshots.
     ///
     /// # Errors
     /// When there is no display.
-    pub fn open(shared_settings: SharedSettings, notices: Notices, again: Again) -> Result<Self> {
+    pub fn open(shared_settings: SharedSettings, notices: Notices, reequalize: Reequalize) -> Result<Self> {
         let engine = Engine::new(Isa::best(), HostPool::default()).context("the best instruction set is available")?;
-        Ok(Window {
+        Ok(PreviewWindow {
             screen: Screen::open("histeq-video live", LARGEST)?,
             converter: Converter::quick(),
             engine,
             shared_settings,
             notices,
-            again,
+            reequalize,
             controls: Controls::default(),
             messages: Messages::default(),
             last: None,
         })
     }
 
-    /// Shows the window, in the shape of the first picture. A pixel of that is a point: as large here as elsewhere.
-    fn unveil(&mut self, frame: &Frame) {
+    /// Shows the window, with the aspect ratio of the first picture. A pixel of the picture is a point, whatever the scale
+    /// factor.
+    fn reveal(&mut self, frame: &Frame) {
         let picture = (frame.width(), frame.height());
-        self.screen.unveil(|monitor| {
+        self.screen.reveal(|monitor| {
             let most = (LARGEST.0.min(monitor.0), LARGEST.1.min(monitor.1));
             let least = (SMALLEST.0.min(most.0), SMALLEST.1.min(most.1));
             fit(picture, (picture.0.clamp(least.0, most.0), picture.1.clamp(least.1, most.1))).0
         });
     }
 
-    /// Takes what keys, mouse and system have to say; `None` at the end, else whether there is something new to be
-    /// seen.
-    fn listen(&mut self) -> Result<Option<bool>> {
+    /// Handles all input; `None` if it ends the run, else whether there was any.
+    fn handle_inputs(&mut self) -> Result<Option<bool>> {
         let inputs = self.screen.inputs();
         for input in &inputs {
             match *input {
-                Input::Key(action) => {
-                    if self.act(action)? == ViewerReply::End {
+                UserInput::Key(action) => {
+                    if self.perform(action)? == ViewerReply::End {
                         return Ok(None);
                     }
                 }
-                Input::Drag(x) => self.drag(x),
-                Input::Stale => {}
-                Input::Closed => return Ok(None),
+                UserInput::Drag(x) => self.drag(x),
+                UserInput::Redraw => {}
+                UserInput::Closed => return Ok(None),
             }
         }
         Ok(Some(!inputs.is_empty()))
     }
 
-    /// Does what a key says.
-    fn act(&mut self, action: Action) -> Result<ViewerReply> {
+    /// Performs the action of a key.
+    fn perform(&mut self, action: Action) -> Result<ViewerReply> {
         let controls = &mut self.controls;
         match action {
-            Action::Equalized => controls.view = View::Equalized,
-            Action::Original => controls.view = View::Original,
-            Action::Split => controls.view = View::Split,
-            Action::Divide(steps) => controls.divide_at(controls.divider + f64::from(steps) * STEP),
+            Action::Equalized => controls.mode = PreviewMode::Equalized,
+            Action::Original => controls.mode = PreviewMode::Original,
+            Action::Split => controls.mode = PreviewMode::Split,
+            Action::MoveDivider(steps) => controls.set_divider(controls.divider + f64::from(steps) * KEY_STEP),
             Action::Histogram => controls.chart = !controls.chart,
-            Action::Strength(steps) => self.strengthen(f64::from(steps) * STEP)?,
-            Action::Smoothing(steps) => self.smoothen(steps),
+            Action::Strength(steps) => self.change_strength(f64::from(steps) * KEY_STEP)?,
+            Action::Smoothing(steps) => self.change_smoothing(steps),
             Action::Pause => controls.paused = !controls.paused,
-            Action::Screenshot => self.keep(),
+            Action::Screenshot => self.save_screenshot(),
             Action::FullScreen => self.screen.set_full(!self.screen.is_full()),
             Action::Help => controls.help = !controls.help,
             Action::Back if self.screen.is_full() => self.screen.set_full(false),
             Action::Back | Action::Quit => return Ok(ViewerReply::End),
         }
-        self.screen.set_draggable(self.controls.view == View::Split);
+        self.screen.set_draggable(self.controls.mode == PreviewMode::Split);
         Ok(ViewerReply::GoOn)
     }
 
     fn drag(&mut self, x: f64) {
-        let Some(shown) = self.last.as_ref().filter(|_| self.controls.view == View::Split) else { return };
+        let Some(shown) = self.last.as_ref().filter(|_| self.controls.mode == PreviewMode::Split) else { return };
         let ((width, _), (left, _)) = fit((shown.original.width(), shown.original.height()), self.screen.size());
-        self.controls.divide_at((x - left as f64) / width.max(1) as f64);
+        self.controls.set_divider((x - left as f64) / width.max(1) as f64);
     }
 
-    /// Changes the strength. No frame comes to show it while the picture stands still, so that one is done again.
-    fn strengthen(&mut self, by: f64) -> Result<()> {
+    /// Changes the strength, also of a paused frame.
+    fn change_strength(&mut self, by: f64) -> Result<()> {
         let settings = self.shared_settings.get();
         let share = f64::from(settings.strength.of_256()) / 256.0;
         let strength = Strength::from_share((share + by).clamp(0.0, 1.0)).unwrap_or_default();
         let settings = Settings { strength, ..settings };
         self.shared_settings.set(settings);
         if let Some(shown) = self.last.as_mut().filter(|_| self.controls.paused) {
-            shown.equalized = (self.again)(shown, settings)?;
+            shown.equalized = (self.reequalize)(shown, settings)?;
         }
         Ok(())
     }
 
-    /// Doubles the temporal window, or halves it.
-    fn smoothen(&mut self, steps: i32) {
+    /// Doubles or halves the temporal window.
+    fn change_smoothing(&mut self, steps: i32) {
         let settings = self.shared_settings.get();
         let frames = settings.smoothing.frames();
         let frames = if steps > 0 { frames * 2 } else { frames / 2 };
@@ -149,10 +150,10 @@ impl Window {
         self.shared_settings.set(Settings { smoothing, ..settings });
     }
 
-    fn keep(&self) {
+    fn save_screenshot(&self) {
         if let Some(shown) = &self.last {
-            let frame = if self.controls.view == View::Original { &shown.original } else { &shown.equalized };
-            screenshot::keep(frame.clone(), &self.notices, self.messages.sender());
+            let frame = if self.controls.mode == PreviewMode::Original { &shown.original } else { &shown.equalized };
+            screenshot::save(frame.clone(), &self.notices, self.messages.sender());
         }
     }
 
@@ -160,7 +161,7 @@ impl Window {
         let Some(shown) = &self.last else { return Ok(()) };
         let (size, at) = fit((shown.original.width(), shown.original.height()), self.screen.size());
         let (controls, settings) = (&self.controls, self.shared_settings.get());
-        let text = captions::line(status, &settings, controls.paused, self.messages.text());
+        let text = captions::status_text(status, &settings, controls.paused, self.messages.text());
         let (converter, engine) = (&mut self.converter, &mut self.engine);
         self.screen.draw(|canvas| {
             let columns = controls.original_columns(size.0);
@@ -170,51 +171,51 @@ impl Window {
             if columns < size.0 {
                 canvas.copy(&converter.rgb(&shown.equalized, size)?, at, columns..size.0);
             }
-            captions::names(canvas, controls.view, size, at, columns);
+            captions::draw_labels(canvas, controls.mode, size, at, columns);
             if controls.chart && !controls.help {
                 let histogram = engine.histogram(&shown.original, shown.original.whole());
                 chart::chart(canvas, &histogram, &curve(shown));
             }
             if controls.help {
-                overlay::help(canvas);
+                overlay::key_list(canvas);
             }
-            overlay::status(canvas, &text);
+            overlay::status_line(canvas, &text);
             Ok(())
         })
     }
 }
 
-impl Viewer for Window {
+impl Viewer for PreviewWindow {
     fn show(&mut self, frame: Option<Shown>, status: &Status) -> Result<ViewerReply> {
         if let Some(first) = frame.as_ref().filter(|_| self.last.is_none()) {
-            self.unveil(&first.original);
+            self.reveal(&first.original);
         }
-        let Some(mut news) = self.listen()? else { return Ok(ViewerReply::End) };
+        let Some(mut needs_redraw) = self.handle_inputs()? else { return Ok(ViewerReply::End) };
         if let Some(frame) = frame.filter(|_| !self.controls.paused || self.last.is_none()) {
             self.last = Some(frame);
-            news = true;
+            needs_redraw = true;
         }
-        if self.messages.update() || news {
+        if self.messages.update() || needs_redraw {
             self.draw(status)?;
         }
         Ok(ViewerReply::GoOn)
     }
 }
 
-/// The curve that has equalized a frame, at the codes that occur in it; both from 0 for the lowest code to 1 for the
-/// highest. The mean of them all, where tiles have curves of their own.
+/// The curve of a frame, at the codes that occur in it, as shares of the highest code, 0 to 1. With curves of tiles: their
+/// mean.
 fn curve(shown: &Shown) -> Vec<(f64, f64)> {
     let (from, to) = (shown.original.levels(), shown.equalized.levels());
     let share = |levels: Levels, level: f64| {
         (f64::from(levels.lo()) + level * (levels.count() - 1) as f64) / (levels.codes() - 1) as f64
     };
-    // Some rows tell as much as all of them, and the picture does not wait.
+    // Every row would take too long, and adds little.
     let step = (shown.original.height() / CURVE_ROWS).max(1);
     let points = relation(&shown.original, &shown.equalized, step).unwrap_or_default();
     points.into_iter().map(|(before, after)| (share(from, before), share(to, after))).collect()
 }
 
-/// The size at which a picture fits into a window, and where its upper left corner is then.
+/// The size at which a picture fits into a window, and the position of its upper left corner.
 fn fit(picture: (usize, usize), window: (usize, usize)) -> ((usize, usize), (usize, usize)) {
     let ((width, height), (most_wide, most_high)) = (picture, window);
     let size = if width * most_high > height * most_wide {

@@ -1,4 +1,4 @@
-//! What is drawn over the picture: the status line, the names of what is seen, the divider, the list of keys.
+//! Drawing over the picture: status line, labels, divider, list of keys.
 
 use super::keys::HELP;
 use crate::chart::Canvas;
@@ -11,26 +11,26 @@ use embedded_graphics::primitives::{Primitive, PrimitiveStyle, Rectangle, Styled
 use embedded_graphics::text::{Baseline, Text};
 use std::ops::Range;
 
-/// Room around text, in points.
+/// Margin around text, in points.
 pub const MARGIN: i32 = 6;
 
 const LARGE: &MonoFont = &FONT_9X18_BOLD;
 /// The font of labels.
 pub const SMALL: &MonoFont = &FONT_7X13_BOLD;
 
-/// The line at the bottom, in smaller letters where it would not fit.
-pub fn status(canvas: &mut Canvas, text: &str) {
-    let (width, height) = extent(canvas);
-    let font = [LARGE, SMALL].into_iter().find(|font| breadth(text, font) + 2 * MARGIN <= width).unwrap_or(SMALL);
+/// Draws the status line at the bottom, in the small font if the large one does not fit.
+pub fn status_line(canvas: &mut Canvas, text: &str) {
+    let (width, height) = canvas_size(canvas);
+    let font = [LARGE, SMALL].into_iter().find(|font| text_width(text, font) + 2 * MARGIN <= width).unwrap_or(SMALL);
     let line = font.character_size.height as i32 + MARGIN;
     let top = height - line;
     shade(canvas, Point::new(0, top), (width, line));
     write(canvas, text, Point::new(MARGIN, top + MARGIN / 2), font, Rgb888::WHITE);
 }
 
-/// The list of keys, in the middle.
-pub fn help(canvas: &mut Canvas) {
-    let (width, height) = extent(canvas);
+/// Draws the list of keys in the middle.
+pub fn key_list(canvas: &mut Canvas) {
+    let (width, height) = canvas_size(canvas);
     let longest = HELP.iter().map(|line| line.len()).max().unwrap_or(0) as i32;
     let size = |font: &MonoFont| {
         let (letter, line) = (font.character_size.width as i32, font.character_size.height as i32 + MARGIN / 2);
@@ -47,16 +47,16 @@ pub fn help(canvas: &mut Canvas) {
     }
 }
 
-/// The name of what is seen from `x` on, above the status line; with `before`, of what is seen up to there.
-pub fn name(canvas: &mut Canvas, text: &str, x: i32, before: bool) {
-    let size = (breadth(text, SMALL) + 2 * MARGIN, SMALL.character_size.height as i32 + MARGIN);
+/// Draws a label above the status line, to the right of `x`, or to the left of it with `before`.
+pub fn label(canvas: &mut Canvas, text: &str, x: i32, before: bool) {
+    let size = (text_width(text, SMALL) + 2 * MARGIN, SMALL.character_size.height as i32 + MARGIN);
     let status = LARGE.character_size.height as i32 + MARGIN;
-    let corner = Point::new(if before { x - size.0 } else { x }, extent(canvas).1 - status - size.1);
+    let corner = Point::new(if before { x - size.0 } else { x }, canvas_size(canvas).1 - status - size.1);
     shade(canvas, corner, size);
     write(canvas, text, corner + Point::new(MARGIN, MARGIN / 2), SMALL, Rgb888::WHITE);
 }
 
-/// The divider of the split view: a white line between dark ones, which is seen on any picture.
+/// Draws the divider of the split view: a white line between black ones, visible on any picture.
 pub fn divider(canvas: &mut Canvas, x: i32, rows: Range<i32>) {
     for (x, width, colour) in [(x - 1, 3, Rgb888::BLACK), (x, 1, Rgb888::WHITE)] {
         let bar = Rectangle::new(Point::new(x, rows.start), Size::new(width, rows.len() as u32));
@@ -65,12 +65,12 @@ pub fn divider(canvas: &mut Canvas, x: i32, rows: Range<i32>) {
 }
 
 /// Width and height in points.
-pub fn extent(canvas: &Canvas) -> (i32, i32) {
+pub fn canvas_size(canvas: &Canvas) -> (i32, i32) {
     (canvas.size().width as i32, canvas.size().height as i32)
 }
 
-/// How wide `text` is.
-pub fn breadth(text: &str, font: &MonoFont) -> i32 {
+/// Width of `text` in points.
+pub fn text_width(text: &str, font: &MonoFont) -> i32 {
     text.len() as i32 * font.character_size.width as i32
 }
 

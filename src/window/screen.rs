@@ -1,7 +1,7 @@
-//! A window of the system's own: opened, listened to, drawn on. What it is like is winit's business, how pixels get
-//! there softbuffer's; both look for the libraries of X11 and Wayland at run time only.
+//! A window of the system: winit opens it and receives its events, softbuffer presents pixels. Both load the libraries of X11
+//! and Wayland at run time.
 
-use super::listener::{Input, Listener};
+use super::listener::{Listener, UserInput};
 use crate::chart::Canvas;
 use anyhow::{Context as _, Result, anyhow, bail};
 use softbuffer::{Context, Surface};
@@ -14,12 +14,12 @@ use winit::event_loop::{EventLoop, OwnedDisplayHandle};
 use winit::platform::pump_events::{EventLoopExtPumpEvents, PumpStatus};
 use winit::window::{CursorIcon, Fullscreen, Window};
 
-/// How often the system is asked for the window, and how long it is waited for each time but the first. Most systems
-/// have it ready at once.
+/// Attempts to receive the window from the system. Most systems have it ready at the first one.
 const ATTEMPTS: u32 = 20;
-const PATIENCE: Duration = Duration::from_millis(100);
+/// Time that each attempt but the first one waits.
+const ATTEMPT_TIME: Duration = Duration::from_millis(100);
 
-/// The window.
+/// A window of the system.
 pub struct Screen {
     system: EventLoop<()>,
     listener: Listener,
@@ -28,7 +28,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Opens a window that is not seen yet, of this size in points.
+    /// Opens a hidden window of this size in points.
     ///
     /// # Errors
     /// When there is no display.
@@ -40,7 +40,7 @@ impl Screen {
             .with_visible(false);
         let mut listener = Listener::new(attributes);
         for attempt in 0..ATTEMPTS {
-            system.pump_app_events(Some(PATIENCE.min(PATIENCE * attempt)), &mut listener);
+            system.pump_app_events(Some(ATTEMPT_TIME.min(ATTEMPT_TIME * attempt)), &mut listener);
             if listener.window.is_some() {
                 break;
             }
@@ -53,56 +53,60 @@ impl Screen {
         Ok(Screen { system, listener, window, surface })
     }
 
-    /// Shows the window, in the size that `shape` makes of the size of the monitor, both in points.
-    pub fn unveil(&mut self, shape: impl FnOnce((usize, usize)) -> (usize, usize)) {
+    /// Shows the window. `size_on` gives its size on a monitor of a given size, both in points.
+    pub fn reveal(&mut self, size_on: impl FnOnce((usize, usize)) -> (usize, usize)) {
         let monitor = self.window.current_monitor().or_else(|| self.window.available_monitors().next());
-        let there: LogicalSize<f64> =
+        let monitor_size: LogicalSize<f64> =
             monitor.map(|monitor| monitor.size()).unwrap_or_default().to_logical(self.window.scale_factor());
-        // Some systems do not tell.
-        let unknown = there.width < 1.0 || there.height < 1.0;
-        let there = if unknown { (usize::MAX, usize::MAX) } else { (there.width as usize, there.height as usize) };
-        let (width, height) = shape(there);
-        // Some systems answer at once, the others with an event.
+        // Some systems report no size.
+        let unknown = monitor_size.width < 1.0 || monitor_size.height < 1.0;
+        let monitor_size = if unknown {
+            (usize::MAX, usize::MAX)
+        } else {
+            (monitor_size.width as usize, monitor_size.height as usize)
+        };
+        let (width, height) = size_on(monitor_size);
+        // Some systems resize at once, others send an event.
         if let Some(size) = self.window.request_inner_size(LogicalSize::new(width as f64, height as f64)) {
             self.listener.size = size;
         }
         self.window.set_visible(true);
     }
 
-    /// Pixels in a row and rows.
+    /// Width and height in pixels.
     pub fn size(&self) -> (usize, usize) {
         (self.listener.size.width as usize, self.listener.size.height as usize)
     }
 
-    /// What has happened since the last call.
-    pub fn inputs(&mut self) -> Vec<Input> {
+    /// The input since the last call.
+    pub fn inputs(&mut self) -> Vec<UserInput> {
         self.pump();
         std::mem::take(&mut self.listener.inputs)
     }
 
-    /// The whole screen, or a window again.
+    /// Enters or leaves full screen.
     pub fn set_full(&self, full: bool) {
         self.window.set_fullscreen(full.then_some(Fullscreen::Borderless(None)));
     }
 
-    /// Whether it is the whole screen.
+    /// Whether the window fills the screen.
     pub fn is_full(&self) -> bool {
         self.window.fullscreen().is_some()
     }
 
-    /// Shows whether there is something to be dragged.
+    /// Shows the cursor for dragging, or the default one.
     pub fn set_draggable(&self, draggable: bool) {
         self.window.set_cursor(if draggable { CursorIcon::EwResize } else { CursorIcon::Default });
     }
 
-    /// Shows what `paint` draws. Waits for no screen refresh.
+    /// Presents what `paint` draws. Does not wait for the screen's refresh.
     ///
     /// # Errors
     /// Those of `paint`, and when the display went away.
     pub fn draw(&mut self, paint: impl FnOnce(&mut Canvas) -> Result<()>) -> Result<()> {
         let PhysicalSize { width, height } = self.listener.size;
         let (Some(columns), Some(rows)) = (NonZeroU32::new(width), NonZeroU32::new(height)) else { return Ok(()) };
-        // Text is as sharp as can be in whole steps only.
+        // Rounded down to a whole number: text stays sharp.
         let scale = self.window.scale_factor() as usize;
         let failed = |error| anyhow!("the window cannot be drawn ({error})");
         self.surface.resize(columns, rows).map_err(failed)?;
@@ -110,19 +114,19 @@ impl Screen {
         paint(&mut Canvas::new(&mut buffer, (width as usize, height as usize), scale))?;
         self.window.pre_present_notify();
         buffer.present().map_err(failed)?;
-        // On X11, what was presented lies in a queue that is only sent when events are asked for.
+        // On X11, presenting only queues a request: reading events sends the queue.
         self.pump();
         Ok(())
     }
 
     fn pump(&mut self) {
         if let PumpStatus::Exit(_) = self.system.pump_app_events(Some(Duration::ZERO), &mut self.listener) {
-            self.listener.inputs.push(Input::Closed);
+            self.listener.inputs.push(UserInput::Closed);
         }
     }
 }
 
-/// The connection to the display. winit panics where a library or an extension is missing; here that is an error.
+/// The connection to the display. winit panics if a library or an extension is missing: that becomes an error.
 fn event_loop() -> Result<EventLoop<()>> {
     let hook = take_hook();
     set_hook(Box::new(|_| {}));
@@ -137,7 +141,7 @@ fn event_loop() -> Result<EventLoop<()>> {
     }
 }
 
-/// winit's message without the file and the line that it begins with.
+/// winit's message without the file and line at its beginning.
 fn reason(message: &str) -> &str {
     let text = message.split_once(".rs:").map_or(message, |(_, after)| after.trim_start_matches(char::is_numeric));
     text.trim_start_matches(": ").trim_end_matches('.')

@@ -1,4 +1,4 @@
-//! Keeps a frame as a PNG, at its full size, by the same sink that writes images elsewhere.
+//! Writes a frame as a PNG of its full size, with the sink of images.
 
 use crate::ffmpeg::{Media, Rational};
 use crate::frame::Frame;
@@ -9,18 +9,18 @@ use crossbeam_channel::Sender;
 use std::thread::Builder;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Writes `frame` into this folder, on a thread of its own, and says where it is: on the terminal and in the window.
-pub fn keep(frame: Frame, notices: &Notices, window: Sender<String>) {
-    let (told, sender) = (notices.clone(), window.clone());
+/// Writes `frame` into the current folder, on a thread of its own. The file's name goes to `notices` and to `window`.
+pub fn save(frame: Frame, notices: &Notices, window: Sender<String>) {
+    let (notices_there, sender) = (notices.clone(), window.clone());
     let thread = Builder::new().name("screenshot".to_owned()).spawn(move || {
-        say(&write(frame).unwrap_or_else(|error| format!("no screenshot: {error:#}")), &told, &sender);
+        report(&write(frame).unwrap_or_else(|error| format!("no screenshot: {error:#}")), &notices_there, &sender);
     });
     if let Err(error) = thread {
-        say(&format!("no screenshot: {error}"), notices, &window);
+        report(&format!("no screenshot: {error}"), notices, &window);
     }
 }
 
-fn say(text: &str, notices: &Notices, window: &Sender<String>) {
+fn report(text: &str, notices: &Notices, window: &Sender<String>) {
     notices.note(text);
     // The window may be closed by now.
     let _ = window.send(text.to_owned());
@@ -40,7 +40,7 @@ fn write(mut frame: Frame) -> Result<String> {
         frames: Some(1),
         duration: None,
     };
-    // That PNG holds RGB is no news to anybody.
+    // Without the note that PNG takes RGB.
     let silent = Notices::new(false, |_, _| {});
     let target = Target::new(&name, "", Files::One, Overwrite::No)?;
     let mut sink = sink::open(input, target, OutputOptions::default(), &mut || false, silent)?;

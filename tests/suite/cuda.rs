@@ -206,7 +206,7 @@ fn a_task_for_another_kind_of_picture_never_reaches_the_kernels() {
         let mut ring = Ring::new(gpu, 1).unwrap();
         let submitted = catch_unwind(AssertUnwindSafe(|| ring.submit(frame.clone(), task(of_another))));
         assert!(submitted.is_err());
-        let mut pictures = DevicePicture::several(gpu, &Layout::of(frame, false).unwrap(), 1).unwrap();
+        let mut pictures = DevicePicture::several(gpu, &BufferLayout::of(frame, false).unwrap(), 1).unwrap();
         let mut history = History::on(pictures[0].stream()).unwrap();
         let equalized = catch_unwind(AssertUnwindSafe(|| pictures[0].equalize(&mut history, &task(of_another))));
         assert!(equalized.is_err());

@@ -1,12 +1,19 @@
-//! What was typed after `bench`.
+//! `histeq-video bench`: the options of measuring this machine.
 
-use super::args::BackendArgs;
-use crate::bench::{Arithmetic, Suite, TranscodeBackend};
+use super::backend::BackendArg;
+use super::backend_args::BackendArgs;
+use super::values::usage;
+use crate::bench::{Arithmetic, Repeats, Setup, Steps, Suite, TranscodeBackend};
+use crate::pipeline::Cancel;
+use crate::report::Verbosity;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
+use std::cell::OnceCell;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
-/// The options of `bench`.
+/// The options of `bench`, as typed.
 #[derive(Args, Debug)]
 #[command(after_help = "histeq-video bench --help explains the suites and shows all other options.")]
 #[command(after_long_help = "\
@@ -71,9 +78,9 @@ pub struct BenchArgs {
     #[arg(long, default_value = "specification", value_parser = formulas())]
     pub formula: Arithmetic,
 
-    /// Where to measure, and which kernels in place of a publication's, or beside them, in the suites that follow one.
+    /// Where to measure. Chosen kernels run in place of a publication's, or beside them, in the suites that follow one.
     #[command(flatten)]
-    pub place: BackendArgs,
+    pub device: BackendArgs,
 
     /// Print the figures and errors only, without a progress bar
     #[arg(short, long)]
@@ -104,4 +111,81 @@ fn ways() -> impl TypedValueParser<Value = TranscodeBackend> {
 fn formulas() -> impl TypedValueParser<Value = Arithmetic> {
     let names = Arithmetic::names().into_iter().map(|(name, about)| PossibleValue::new(name).help(about));
     PossibleValuesParser::new(names).try_map(|name| Arithmetic::named(&name).ok_or("no such formula"))
+}
+
+/// The checked options of `bench`.
+pub struct BenchJob {
+    /// The suites to run; if empty, the suites are listed.
+    pub suites: Vec<Suite>,
+    /// How to run them.
+    pub setup: Setup,
+    /// Whether to print the publications' figures beside ours instead of our tables.
+    pub compare: bool,
+    /// Whether a missing GPU is an error.
+    pub needs_gpu: bool,
+    /// File for the figures as CSV.
+    pub csv: Option<PathBuf>,
+    /// File for the figures as JSON.
+    pub json: Option<PathBuf>,
+    /// File for the figures as SVG.
+    pub plot: Option<PathBuf>,
+    /// How much is printed on stderr.
+    pub verbosity: Verbosity,
+}
+
+impl BenchJob {
+    /// Checks and converts `args`.
+    ///
+    /// # Errors
+    /// When options conflict: a usage error.
+    pub fn from_args(args: BenchArgs) -> Result<Self, clap::Error> {
+        let conflict = |message: &str| Err(usage(ErrorKind::ArgumentConflict, message));
+        let compare = args.compare.is_some();
+        let suites = match args.suite {
+            Some(suite) => vec![suite],
+            None if compare => Suite::ALL.into_iter().filter(|suite| suite.has_references()).collect(),
+            None => Vec::new(),
+        };
+        if suites.len() != 1 && [&args.csv, &args.json, &args.plot].iter().any(|file| file.is_some()) {
+            return conflict("--csv, --json and --plot write the figures of one suite: name it");
+        }
+        match (args.suite, &args.file) {
+            (Some(Suite::Transcode), None) => {
+                let message = "transcode takes a file: histeq-video bench transcode FILE";
+                return Err(usage(ErrorKind::MissingRequiredArgument, message));
+            }
+            (Some(Suite::Transcode), _) | (_, None) => {}
+            (_, Some(_)) => return conflict("of the suites, only transcode takes a file"),
+        }
+        if args.device.backend == BackendArg::Cpu && !args.ways.contains(&TranscodeBackend::Cpu) {
+            return conflict("--backend cpu leaves out the ways on a GPU, and --ways the one on the CPU");
+        }
+        if let Some(suite) = args.suite.filter(|suite| compare && !suite.has_references()) {
+            return conflict(&format!("no publication has figures for {}", suite.name()));
+        }
+        let setup = Setup {
+            repeats: Repeats { counted: args.repeat as usize, warm_up: args.warmup as usize },
+            quick: args.quick,
+            gpu_index: (args.device.backend != BackendArg::Cpu).then_some(args.device.gpu),
+            arithmetic: args.formula,
+            chosen: args.device.kernels.chosen(),
+            saturate: args.saturate,
+            file: args.file,
+            preset: args.preset,
+            backends: args.ways,
+            filter: !args.no_filter,
+            steps: Steps::new(std::io::stderr().is_terminal() && !args.quiet, Cancel::default()),
+            opened: OnceCell::new(),
+        };
+        Ok(BenchJob {
+            suites,
+            setup,
+            compare,
+            needs_gpu: args.device.backend == BackendArg::Cuda,
+            csv: args.csv,
+            json: args.json,
+            plot: args.plot,
+            verbosity: if args.quiet { Verbosity::Quiet } else { Verbosity::Normal },
+        })
+    }
 }

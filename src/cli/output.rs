@@ -1,11 +1,10 @@
-//! What was typed of how to write a file.
+//! Options that choose how to write a file.
 
-use super::args::key_value;
 use crate::ffmpeg::{RawFormat, parse_number};
 use crate::sink::{EncoderChoice, OutputOptions, Overwrite, PixelChoice, Quality};
 use clap::{ArgAction, Args};
 
-/// How to write a file.
+/// How to write a file, as typed.
 #[derive(Args, Debug)]
 pub struct OutputArgs {
     /// Video encoder, by FFmpeg's name [default: fits input and container]
@@ -62,7 +61,7 @@ fn pixel_choice(text: &str) -> Result<PixelChoice, String> {
     }
 }
 
-/// Bits a second, as FFmpeg reads them.
+/// A bit rate in FFmpeg's notation.
 fn bit_rate(text: &str) -> Result<String, String> {
     match parse_number(text) {
         Some(rate) if rate > 0.0 => Ok(text.to_owned()),
@@ -70,8 +69,24 @@ fn bit_rate(text: &str) -> Result<String, String> {
     }
 }
 
+fn key_value(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("write it as KEY=VALUE")?;
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+/// A file to write.
+#[derive(Debug)]
+pub struct OutputFile {
+    /// Its name; `-` is stdout.
+    pub name: String,
+    /// How to encode and pack it.
+    pub options: OutputOptions,
+    /// What to do if it exists.
+    pub overwrite: Overwrite,
+}
+
 impl OutputArgs {
-    /// What to do if the output exists. A stdin that is an input takes no answer to a question.
+    /// What to do if the output exists. With the video on stdin, no question can be answered there.
     pub(super) fn overwrite(&self, from_stdin: bool) -> Overwrite {
         match (self.yes, self.no_overwrite || from_stdin) {
             (true, _) => Overwrite::Yes,
@@ -94,9 +109,14 @@ impl OutputArgs {
         }
     }
 
-    /// How to write the output.
-    pub(super) fn options(self) -> OutputOptions {
+    /// The file `name`, written with these options.
+    pub(super) fn file(self, name: String, from_stdin: bool) -> OutputFile {
+        let (encoder, overwrite) = (self.encoder(), self.overwrite(from_stdin));
         let pixels = self.output_pixel_format.unwrap_or_default();
-        OutputOptions { encoder: self.encoder(), format: self.output_format, live: false, pixels }
+        OutputFile {
+            name,
+            options: OutputOptions { encoder, format: self.output_format, live: false, pixels },
+            overwrite,
+        }
     }
 }

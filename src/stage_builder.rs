@@ -1,6 +1,7 @@
-//! What the options do to frames ahead of the backend: kept curves (`--load-curves`), luma alone (`--gray`).
+//! Builds the stage of equalization: the backend, with kept curves (`--load-curves`) and luma only (`--gray`).
 
 use anyhow::{Context, Result};
+use histeq_video::cli::EqualizeOptions;
 use histeq_video::curves::{CurveFile, LoadedCurves};
 use histeq_video::equalize::cpu::Cpu;
 use histeq_video::equalize::{CurveSource, EqualizeStage, Equalizer};
@@ -10,34 +11,34 @@ use histeq_video::sink::Target;
 use histeq_video::spec::{Settings, Smoothing};
 use std::sync::Arc;
 
-/// Makes sure that none of the names that are `written` to is the file of curves that is read.
-pub fn differ<'a>(load_curves: Option<&str>, mut written: impl Iterator<Item = &'a String>) -> Result<()> {
-    let Some(curves) = load_curves else { return Ok(()) };
+/// Checks that the file of `--load-curves` is none of the files to be `written`.
+pub fn check_curves_differ<'a>(options: &EqualizeOptions, mut written: impl Iterator<Item = &'a String>) -> Result<()> {
+    let Some(curves) = &options.load_curves else { return Ok(()) };
     Ok(written.try_for_each(|name| Target::differs(name, curves))?)
 }
 
-/// The options, once their files have been read.
+/// The options that apply ahead of the backend, with the curves read.
 #[derive(Clone)]
-pub struct FrameOptions {
+pub struct StageBuilder {
     kept: Option<Arc<CurveFile>>,
     gray: bool,
 }
 
-impl FrameOptions {
-    /// Reads the curves of this file, if there is one.
-    pub fn read(load_curves: Option<&str>, gray: bool) -> Result<Self> {
-        Ok(FrameOptions { kept: load_curves.map(CurveFile::read).transpose()?.map(Arc::new), gray })
+impl StageBuilder {
+    /// Reads the curves of `--load-curves`.
+    pub fn new(options: &EqualizeOptions) -> Result<Self> {
+        let kept = options.load_curves.as_deref().map(CurveFile::read).transpose()?;
+        Ok(StageBuilder { kept: kept.map(Arc::new), gray: options.gray })
     }
 
-    /// Frames through `backend` with these options.
+    /// A stage on `backend`.
     pub fn stage(&self, backend: Box<dyn Equalizer>, settings: Settings) -> EqualizeStage {
         let curves = self.kept.clone().map(|file| Box::new(LoadedCurves::new(file)) as Box<dyn CurveSource>);
         EqualizeStage::new(backend, settings).gray(self.gray).with_curves(curves)
     }
 
-    /// The frame that is shown, equalized again by itself: with the temporal window, only the frames before it could tell
-    /// its curve.
-    pub fn again(&self, shown: &Shown, settings: Settings) -> Result<Frame> {
+    /// Equalizes a paused frame with other settings. Without the temporal window, which would need the frames before it.
+    pub fn equalize_shown(&self, shown: &Shown, settings: Settings) -> Result<Frame> {
         let settings = Settings { smoothing: Smoothing::OFF, ..settings };
         let mut stage = self.stage(Box::new(Cpu::new(1)), settings).from_frame(shown.number);
         stage.submit(shown.original.clone())?;

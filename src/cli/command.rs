@@ -1,0 +1,135 @@
+//! The whole command line: the commands with their options, and the job that each stands for.
+
+#[cfg(feature = "laboratory")]
+use super::bench::{BenchArgs, BenchJob};
+use super::compare::{CompareArgs, CompareJob};
+use super::file::{FileArgs, FileJob};
+use super::live::{LiveArgs, LiveJob};
+use super::values::usage;
+use crate::report::Verbosity;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+use std::path::{Path, PathBuf};
+
+/// Bring out what is hidden in dark, hazy or flat video: equalizes luminance on a GPU or the CPU.
+#[derive(Parser, Debug)]
+#[command(name = "histeq-video", version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(after_help = "histeq-video --help shows all other options, exit codes and examples.")]
+#[command(after_long_help = "\
+Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5.
+Exit codes: 0 done, 1 failed, 2 usage error, 130 interrupted (what was encoded is kept as a playable file).
+
+Examples:
+  histeq-video night.mp4 night-clear.mp4
+  histeq-video --strength 0.5 dive.mov dive-clear.mov
+  histeq-video --start 1:30 --duration 20 --encoder ffv1 in.mkv part.mkv
+  histeq-video dark%04d.png clear%04d.png
+  ffmpeg -i in.mkv -f yuv4mpegpipe - | histeq-video - - | x264 --demuxer y4m -o out.264 -")]
+pub struct Args {
+    /// What to do other than equalizing a file.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+
+    /// The options of equalizing a file.
+    #[command(flatten)]
+    pub file: FileArgs,
+}
+
+/// The commands other than equalizing a file.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Equalize a camera as it films: window, recording, virtual camera, stream
+    Live(Box<LiveArgs>),
+    /// Show two videos or images in one, with histograms and the curve between them
+    Compare(Box<CompareArgs>),
+    /// Measure this machine: GPU kernels, memory transfers, CPU, whole files
+    #[cfg(feature = "laboratory")]
+    Bench(Box<BenchArgs>),
+    /// List the GPUs, cameras, microphones and video encoders of this machine
+    Devices,
+    /// Print completions for a shell
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+    /// Print the man page
+    Man {
+        /// Page of this subcommand instead of the program's
+        command: Option<String>,
+        /// Write the pages of the program and of every subcommand into this folder instead
+        #[arg(long, value_name = "DIR", conflicts_with = "command", value_hint = clap::ValueHint::DirPath)]
+        out: Option<PathBuf>,
+    },
+}
+
+/// What the program is to do: checked options, but for files and devices, which are not opened yet.
+pub enum Job {
+    /// Equalize a file.
+    File(Box<FileJob>),
+    /// Equalize a camera.
+    Live(Box<LiveJob>),
+    /// Show two videos in one.
+    Compare(Box<CompareJob>),
+    /// Measure this machine.
+    #[cfg(feature = "laboratory")]
+    Bench(Box<BenchJob>),
+    /// List devices and encoders.
+    Devices,
+    /// Print shell completions.
+    Completions(Shell),
+    /// Print the man page of this subcommand, or of the program.
+    ManPage(Option<String>),
+    /// Write all man pages into this folder.
+    ManPages(PathBuf),
+}
+
+impl Job {
+    /// Checks and converts the options.
+    ///
+    /// # Errors
+    /// When options conflict, or a value is out of range: a usage error for clap to print.
+    pub fn from_args(args: Args) -> Result<Self, clap::Error> {
+        Self::checked(args).map_err(|error| error.format(&mut Args::command()))
+    }
+
+    /// How much is printed on stderr.
+    pub fn verbosity(&self) -> Verbosity {
+        match self {
+            Job::File(job) => job.stderr.verbosity,
+            Job::Live(job) => job.stderr.verbosity,
+            Job::Compare(job) => job.stderr.verbosity,
+            #[cfg(feature = "laboratory")]
+            Job::Bench(job) => job.verbosity,
+            Job::Devices | Job::Completions(_) | Job::ManPage(_) | Job::ManPages(_) => Verbosity::Normal,
+        }
+    }
+
+    /// As `from_args`; the errors have no usage line yet.
+    fn checked(args: Args) -> Result<Self, clap::Error> {
+        Ok(match args.command {
+            None => {
+                refuse_late_command(&args.file)?;
+                Job::File(Box::new(FileJob::from_args(args.file)?))
+            }
+            Some(Command::Live(args)) => Job::Live(Box::new(LiveJob::from_args(*args)?)),
+            Some(Command::Compare(args)) => Job::Compare(Box::new(CompareJob::from_args(*args)?)),
+            #[cfg(feature = "laboratory")]
+            Some(Command::Bench(args)) => Job::Bench(Box::new(BenchJob::from_args(*args)?)),
+            Some(Command::Devices) => Job::Devices,
+            Some(Command::Completions { shell }) => Job::Completions(shell),
+            Some(Command::Man { out: Some(folder), .. }) => Job::ManPages(folder),
+            Some(Command::Man { command, out: None }) => Job::ManPage(command),
+        })
+    }
+}
+
+/// Refuses an input that is named like a command: clap reads a command after an option as an input.
+fn refuse_late_command(args: &FileArgs) -> Result<(), clap::Error> {
+    let (Some(input), Some(_)) = (&args.input, &args.output) else { return Ok(()) };
+    if !Path::new(input).exists() && Args::command().find_subcommand(input).is_some() {
+        let message = format!("{input} is a command, and comes before all options: histeq-video {input} --help");
+        return Err(usage(ErrorKind::ArgumentConflict, &message));
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! `histeq-video compare`: the options of showing two videos in one.
+
+use super::output::{OutputArgs, OutputFile};
+use super::stderr::{StderrArgs, StderrOptions};
+use super::values::{output_name, part, usage};
+use crate::comparison::View;
+use crate::source::{InputOptions, Part};
+use clap::Args;
+use clap::error::ErrorKind;
+
+/// The options of `compare`, as typed.
+#[derive(Args, Debug)]
+#[command(after_help = "histeq-video compare --help shows all other options.")]
+#[command(after_long_help = "Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5.")]
+pub struct CompareArgs {
+    /// Video or image at the left, whose sound is kept, or - for stdin
+    #[arg(value_hint = clap::ValueHint::FilePath)]
+    pub a: String,
+
+    /// Video or image at the right, or - for stdin
+    #[arg(value_hint = clap::ValueHint::FilePath)]
+    pub b: String,
+
+    /// File to write, whose name decides the container, or - for stdout (y4m)
+    #[arg(value_hint = clap::ValueHint::FilePath)]
+    pub output: String,
+
+    /// Show the left half of A and the right half of B, instead of both side by side
+    #[arg(long)]
+    pub split: bool,
+
+    /// Start at this time of both
+    #[arg(long, value_name = "T")]
+    pub start: Option<String>,
+
+    /// Stop after this long
+    #[arg(long, value_name = "T")]
+    pub duration: Option<String>,
+
+    /// Stop after this many frames of A
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub frames: Option<u64>,
+
+    /// How to write the output.
+    #[command(flatten)]
+    pub output_options: OutputArgs,
+
+    /// What is printed on stderr, and what is an error.
+    #[command(flatten)]
+    pub stderr: StderrArgs,
+}
+
+/// The checked options of `compare`.
+#[derive(Debug)]
+pub struct CompareJob {
+    /// What to read: A and B.
+    pub inputs: [InputOptions; 2],
+    /// What to write.
+    pub output: OutputFile,
+    /// How two pictures become one.
+    pub view: View,
+    /// What is printed on stderr.
+    pub stderr: StderrOptions,
+}
+
+impl CompareJob {
+    /// Checks and converts `args`.
+    ///
+    /// # Errors
+    /// When options conflict, or a value is out of range: a usage error.
+    pub fn from_args(args: CompareArgs) -> Result<Self, clap::Error> {
+        if args.a == "-" && args.b == "-" {
+            return Err(usage(ErrorKind::ArgumentConflict, "only one of the two videos can come through stdin"));
+        }
+        let from_stdin = args.a == "-" || args.b == "-";
+        let part = part(args.start, args.duration, args.frames)?;
+        // Frames are counted in A; B may have more of them in the same time.
+        let parts = [part, Part { frames: None, ..part }];
+        let input = |url, part| InputOptions { url, part, ..InputOptions::default() };
+        Ok(CompareJob {
+            inputs: [input(args.a, parts[0]), input(args.b, parts[1])],
+            output: args.output_options.file(output_name(args.output), from_stdin),
+            view: if args.split { View::Split } else { View::SideBySide },
+            stderr: args.stderr.into(),
+        })
+    }
+}

@@ -1,0 +1,322 @@
+//! Options that choose how to equalize.
+
+use super::look::LookArg;
+use super::region::check_region;
+use super::values::{curves_name, usage, value};
+use crate::ffmpeg::parse_size;
+use crate::io::is_pipe;
+use crate::pipeline::{Input, Notices};
+use crate::spec::{Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Threshold};
+use anyhow::Result;
+use clap::error::ErrorKind;
+use clap::{Args, ValueEnum};
+
+/// How to equalize, as typed.
+#[derive(Args, Debug)]
+pub struct EqualizeArgs {
+    /// Preset for a kind of footage
+    ///
+    /// A preset sets --smooth, --scene-threshold, --max-gain, --plateau and --strength. Each of these options, if given,
+    /// replaces the preset's value.
+    #[arg(long, value_enum, value_name = "LOOK", default_value_t = LookArg::Natural)]
+    pub look: LookArg,
+
+    /// Share of the equalization to apply, 0 to 1 [default: by look, mostly 1]
+    ///
+    /// 0 leaves the input as it is, 1 is fully equalized; there are 256 steps.
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub strength: Option<f64>,
+
+    /// One curve for the frame, or one per tile for local contrast [default: global]
+    #[arg(long, value_enum)]
+    pub method: Option<MethodArg>,
+
+    /// Textbook equalization of each frame by itself, the same as --look exact [default: for single images]
+    ///
+    /// No temporal window, contrast limit or plateau: noise in flat pictures grows, and brightness can flicker. Goes with
+    /// none of the options that choose these.
+    #[arg(long, conflicts_with_all = ["look", "smooth", "scene_threshold", "max_gain", "plateau", "strength", "method"])]
+    #[arg(help_heading = "Equalization", hide_short_help = true)]
+    pub exact: bool,
+
+    /// Contrast limit: the largest slope of the curve, 1 to 4096; 0 is no limit [default: by look]
+    ///
+    /// This is about the most by which contrast, and with it noise, is amplified. Higher values show more, lower ones are
+    /// calmer, and 1 leaves the picture as it is.
+    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    #[arg(help_heading = "Equalization", hide_short_help = true)]
+    pub max_gain: Option<f64>,
+
+    /// Length of the temporal window in seconds, 0 to 3600, at most 512 frames [default: by look]
+    ///
+    /// The frames of a scene within the window share one histogram, which prevents flicker. A longer window is steadier and
+    /// follows changes of light more slowly; 0 equalizes each frame by itself.
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    #[arg(help_heading = "Equalization", hide_short_help = true)]
+    pub smooth: Option<f64>,
+
+    /// Difference between two frames, 0 to 1, above which they are a scene cut [default: by look]
+    ///
+    /// The difference is the one between the frames' cumulative histograms. A cut restarts the temporal window. Lower values
+    /// find more cuts, at each of which brightness may jump; 1 finds none.
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    #[arg(help_heading = "Equalization", hide_short_help = true)]
+    pub scene_threshold: Option<f64>,
+
+    /// Maximum count of one histogram bin, in samples (500) or in percent of the frame (0.5%); 0 is no cap
+    /// [default: by look]
+    ///
+    /// A cap keeps large flat areas from taking contrast away from small details; the lower it is, the more range small
+    /// details get. Not with --method clahe.
+    #[arg(long, value_name = "P", help_heading = "Equalization", hide_short_help = true)]
+    pub plateau: Option<String>,
+
+    /// Number of tiles of --method clahe, across and down, 1 to 256 each [default: 8x8]
+    ///
+    /// More tiles bring out smaller structures, and their noise.
+    #[arg(long, value_name = "CxR", help_heading = "Equalization", hide_short_help = true)]
+    pub tiles: Option<String>,
+
+    /// Number of histogram bins, 2 to 65536 [default: one for each level]
+    ///
+    /// With fewer bins than levels the curve is smoother: it is straight within each bin.
+    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(2..=65536))]
+    #[arg(help_heading = "Equalization", hide_short_help = true)]
+    pub bins: Option<u32>,
+
+    /// What happens to colour
+    #[arg(long, value_enum, default_value_t = ChromaArg::Keep, help_heading = "Equalization", hide_short_help = true)]
+    pub chroma: ChromaArg,
+
+    /// Write luma only
+    #[arg(long, help_heading = "Equalization", hide_short_help = true)]
+    pub gray: bool,
+
+    /// Count the histogram in this rectangle only, in pixels of the decoded picture, or auto: all but black bars
+    /// [default: whole frame]
+    ///
+    /// X,Y is the upper left corner, counted from 0,0. The curve applies to the whole picture. Not with --method clahe.
+    #[arg(long, value_name = "X,Y,W,H", help_heading = "Equalization", hide_short_help = true)]
+    pub roi: Option<String>,
+
+    /// Write the curves of all frames to this file, as lines of JSON that can be edited; not with --method clahe
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(help_heading = "Equalization", hide_short_help = true)]
+    pub save_curves: Option<String>,
+
+    /// Apply the curves in this file instead of equalizing
+    ///
+    /// Of the options that choose how to equalize, only --strength, --chroma and --gray go with it.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(help_heading = "Equalization", hide_short_help = true)]
+    #[arg(conflicts_with_all = ["look", "exact", "smooth", "scene_threshold", "max_gain", "plateau"])]
+    #[arg(conflicts_with_all = ["method", "tiles", "bins", "roi"])]
+    pub load_curves: Option<String>,
+}
+
+/// How many curves a frame gets.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MethodArg {
+    /// One curve for the frame.
+    Global,
+    /// A curve per tile, blended between tiles (contrast-limited adaptive histogram equalization).
+    Clahe,
+}
+
+/// What happens to colour.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChromaArg {
+    /// Colour stays as it is.
+    Keep,
+    /// Saturation rises and falls with brightness.
+    Scale,
+}
+
+/// The checked options of equalization; the look decides where an option is `None`.
+#[derive(Clone, Debug)]
+pub struct EqualizeOptions {
+    look: LookArg,
+    smooth: Option<f64>,
+    scene_threshold: Option<Threshold>,
+    plateau: Option<Plateau>,
+    max_gain: Option<Gain>,
+    strength: Option<Strength>,
+    method: Option<MethodArg>,
+    tiles: (u32, u32),
+    bins: Option<u32>,
+    chroma: Chroma,
+    region: Region,
+    /// Look-ahead in seconds, if given.
+    look_ahead: Option<f64>,
+    /// Whether a look-ahead is the default: for files, not for live input.
+    may_look_ahead: bool,
+    /// Whether only luma is written.
+    pub gray: bool,
+    /// File to write the curves to.
+    pub save_curves: Option<String>,
+    /// File of curves to apply in place of equalization.
+    pub load_curves: Option<String>,
+}
+
+/// Memory for the frames of the default look-ahead, bytes.
+const LOOK_AHEAD_MEMORY: usize = 256 << 20;
+
+/// The contrast limit of CLAHE in all looks: theirs are for a single curve.
+const CLAHE_GAIN: f64 = 3.0;
+
+impl EqualizeOptions {
+    /// Checks and converts `args`.
+    ///
+    /// # Errors
+    /// When options conflict, or a value is out of range: a usage error.
+    pub(super) fn from_args(args: EqualizeArgs) -> Result<Self, clap::Error> {
+        let save_curves = curves_name(args.save_curves)?;
+        let invalid = |message: &str| usage(ErrorKind::ValueValidation, message);
+        if args.smooth.is_some_and(|seconds| !(0.0..=3600.0).contains(&seconds)) {
+            return Err(invalid("--smooth is seconds, 0 or more"));
+        }
+        let clahe = args.method == Some(MethodArg::Clahe);
+        for (given, option) in [(args.plateau.is_some(), "--plateau"), (args.roi.is_some(), "--roi")] {
+            if clahe && given {
+                return Err(usage(ErrorKind::ArgumentConflict, &format!("{option} does not go with --method clahe")));
+            }
+        }
+        if save_curves.is_some() && clahe {
+            let message = "--save-curves does not go with --method clahe, which has a curve for each tile";
+            return Err(usage(ErrorKind::ArgumentConflict, message));
+        }
+        if args.tiles.is_some() && !clahe {
+            return Err(usage(ErrorKind::ArgumentConflict, "--tiles goes with --method clahe only"));
+        }
+        let tiles = value("--tiles", "two numbers from 1 to 256 like 8x8", args.tiles, parse_tiles)?;
+        let strength = args
+            .strength
+            .map(|share| Strength::from_share(share).ok_or_else(|| invalid("--strength is between 0 and 1")));
+        let threshold = args
+            .scene_threshold
+            .map(|share| Threshold::from_share(share).ok_or_else(|| invalid("--scene-threshold is between 0 and 1")));
+        let max_gain = args
+            .max_gain
+            .map(|gain| Gain::from_slope(gain).ok_or_else(|| invalid("--max-gain is 0 (no limit), or from 1 to 4096")));
+        Ok(EqualizeOptions {
+            // Loaded curves already include the look.
+            look: if args.exact || args.load_curves.is_some() { LookArg::Exact } else { args.look },
+            smooth: args.smooth,
+            scene_threshold: threshold.transpose()?,
+            plateau: value("--plateau", "a count like 500 or a percentage like 0.5%", args.plateau, parse_plateau)?,
+            max_gain: max_gain.transpose()?,
+            strength: strength.transpose()?,
+            method: args.method,
+            tiles: tiles.unwrap_or((8, 8)),
+            bins: args.bins,
+            chroma: match args.chroma {
+                ChromaArg::Keep => Chroma::Keep,
+                ChromaArg::Scale => Chroma::Scale,
+            },
+            region: value("--roi", "X,Y,W,H in pixels, or auto", args.roi, parse_region)?.unwrap_or_default(),
+            look_ahead: None,
+            may_look_ahead: false,
+            gray: args.gray,
+            save_curves,
+            load_curves: args.load_curves,
+        })
+    }
+
+    /// The same for a job that reads `input`, with this look-ahead in seconds, if given.
+    ///
+    /// # Errors
+    /// When the look-ahead is out of range: a usage error.
+    pub(super) fn for_file(self, seconds: Option<f64>, input: &str) -> Result<Self, clap::Error> {
+        if seconds.is_some_and(|seconds| !(0.0..=3600.0).contains(&seconds)) {
+            return Err(usage(ErrorKind::ValueValidation, "--look-ahead is seconds, 0 or more"));
+        }
+        let may_look_ahead = !is_pipe(input) && !input.contains("://");
+        Ok(EqualizeOptions { look_ahead: seconds, may_look_ahead, ..self })
+    }
+
+    /// Whether each tile gets a curve.
+    pub(super) fn is_clahe(&self) -> bool {
+        self.method == Some(MethodArg::Clahe)
+    }
+
+    /// Whether the curve is that of the plain histogram of each frame, for any input.
+    #[cfg(feature = "laboratory")]
+    pub(super) fn is_textbook(&self) -> bool {
+        let plain_window = self.smooth.is_none_or(|seconds| seconds == 0.0);
+        let plain_bins = self.bins.is_none() && self.plateau.is_none_or(|plateau| plateau == Plateau::Off);
+        let unlimited = self.max_gain.is_none_or(|gain| gain == Gain::OFF);
+        self.look == LookArg::Exact && !self.is_clahe() && plain_window && plain_bins && unlimited
+    }
+
+    /// The settings for this input.
+    ///
+    /// # Errors
+    /// When `--roi` lies outside the picture; with `--strict`, also when it extends past its edge.
+    pub fn resolve(&self, input: &Input, notices: &Notices) -> Result<Settings> {
+        let look = self.look.numbers(input.kind());
+        let (max_gain, plateau) =
+            if self.is_clahe() { (CLAHE_GAIN, Plateau::Off) } else { (look.max_gain, look.plateau) };
+        // The numbers of the looks are in range.
+        let settings = Settings {
+            method: if self.is_clahe() {
+                Method::Clahe { columns: self.tiles.0, rows: self.tiles.1 }
+            } else {
+                Method::Global
+            },
+            smoothing: self.smoothing(self.smooth.unwrap_or(look.smooth), input),
+            scene_threshold: self
+                .scene_threshold
+                .unwrap_or_else(|| Threshold::from_share(look.scene_threshold).unwrap_or_default()),
+            plateau: self.plateau.unwrap_or(plateau),
+            bins: self.bins,
+            max_gain: self.max_gain.unwrap_or_else(|| Gain::from_slope(max_gain).unwrap_or_default()),
+            strength: self.strength.unwrap_or_else(|| Strength::from_share(look.strength).unwrap_or_default()),
+            region: self.region,
+            chroma: self.chroma,
+        };
+        check_region(&settings, input, notices)?;
+        Ok(settings)
+    }
+
+    /// A temporal window of `seconds` seconds, with its look-ahead.
+    fn smoothing(&self, seconds: f64, input: &Input) -> Smoothing {
+        let rate = input.rate().unwrap_or(25.0);
+        let smoothing = Smoothing::of_seconds(seconds, rate);
+        smoothing.looking_ahead(match self.look_ahead {
+            Some(seconds) => (seconds * rate).round().min(f64::from(Smoothing::MOST)) as u32,
+            None if self.may_look_ahead => {
+                let frames = LOOK_AHEAD_MEMORY / input.frame_bytes().unwrap_or(LOOK_AHEAD_MEMORY).max(1);
+                (smoothing.frames() / 2).min(frames as u32)
+            }
+            None => 0,
+        })
+    }
+}
+
+fn parse_tiles(text: &str) -> Option<(u32, u32)> {
+    let (columns, rows) = parse_size(text)?;
+    let tiles = |count: usize| u32::try_from(count).ok().filter(|count| (1..=256).contains(count));
+    Some((tiles(columns)?, tiles(rows)?))
+}
+
+fn parse_plateau(text: &str) -> Option<Plateau> {
+    if let Some(percent) = text.strip_suffix('%') {
+        let percent: f64 = percent.trim().parse().ok()?;
+        let millionths = (percent * 10_000.0).round() as u32;
+        let plateau = if percent == 0.0 { Plateau::Off } else { Plateau::Millionths(millionths) };
+        return (0.0..=100.0).contains(&percent).then_some(plateau);
+    }
+    Some(match text.parse().ok()? {
+        0 => Plateau::Off,
+        count => Plateau::Count(count),
+    })
+}
+
+fn parse_region(text: &str) -> Option<Region> {
+    if text == "auto" {
+        return Some(Region::Auto);
+    }
+    let numbers = text.split(',').map(|number| number.trim().parse().ok()).collect::<Option<Vec<usize>>>()?;
+    let [x, y, width, height] = numbers[..] else { return None };
+    (width > 0 && height > 0).then_some(Region::Fixed(Rect { x, y, width, height }))
+}

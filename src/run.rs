@@ -1,0 +1,70 @@
+//! What equalizing files, `live` and `compare` share: cancellation, notices, progress, and the meter.
+
+use crate::{signals, stdout};
+use anyhow::Result;
+use histeq_video::cli::{OutputFile, StderrOptions};
+use histeq_video::ffmpeg;
+use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress, ReaderGone, Summary};
+use histeq_video::report::{Console, Meter};
+use histeq_video::sink::{self, Leftover, Target};
+use std::sync::Arc;
+
+/// One run of the pipeline, and what it prints on stderr.
+pub struct Run<'a> {
+    console: &'a Console,
+    stderr: StderrOptions,
+    /// Set by the first signal.
+    pub cancel: Cancel,
+    /// Prints notes and warnings.
+    pub notices: Notices,
+    /// Frames read, equalized and written.
+    pub progress: Arc<Progress>,
+}
+
+impl<'a> Run<'a> {
+    /// A run with these options.
+    pub fn new(stderr: StderrOptions, console: &'a Console) -> Self {
+        ffmpeg::silence_encoders();
+        ffmpeg::set_verbose(stderr.is_verbose());
+        let notices = console.notices(stderr.strict);
+        Run { console, stderr, cancel: Cancel::default(), notices, progress: Arc::default() }
+    }
+
+    /// Where `output` is written; not to the file `input`.
+    pub fn target(&self, output: &OutputFile, input: &str) -> Result<Target> {
+        stdout::check(&output.name)?;
+        let format = output.options.format.as_deref();
+        Ok(sink::target(&output.name, format, input, output.overwrite)?.interruptible(&self.cancel))
+    }
+
+    /// Cancels the run at the first signal, and prints `answer`; the second signal removes `temporary` and ends the program.
+    pub fn listen_for_signals(&self, temporary: Vec<Leftover>, answer: &'static str) -> Result<()> {
+        signals::listen(self.cancel.clone(), self.console.clone(), temporary, answer)
+    }
+
+    /// Calls `run` with a function that updates the meter. The meter ends at 100% if `is_complete`.
+    pub fn metered<T>(
+        &self,
+        input: &Input,
+        run: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<T>,
+        is_complete: impl FnOnce(&T) -> bool,
+    ) -> Result<T> {
+        let mut meter = Meter::start(self.stderr.meter, input);
+        self.console.set_bar(meter.bar());
+        let result = run(&mut |progress| meter.update(progress));
+        meter.finish(&self.progress, result.as_ref().is_ok_and(is_complete));
+        result
+    }
+
+    /// As [`metered`](Self::metered), for a run that writes one output; `None` when its reader went away, which is no error.
+    pub fn to_output(
+        &self,
+        input: &Input,
+        run: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<Summary>,
+    ) -> Result<Option<Summary>> {
+        match self.metered(input, run, |summary| summary.outcome == Outcome::Complete) {
+            Err(error) if error.is::<ReaderGone>() => Ok(None),
+            result => result.map(Some),
+        }
+    }
+}
