@@ -173,26 +173,10 @@ fn unsafe_code_is_only_in_files_with_a_permit() {
     assert_eq!(found, listed, "files that allow unsafe code, and UNSAFE_FILES");
 }
 
-/// Uses that close a circle of files and are still to be removed: the first file uses the second one. The list only gets
-/// shorter.
-const CIRCLES: &[(&str, &str)] = &[
-    ("equalize/cpu/blend.rs", "equalize/cpu/simd/mod.rs"),
-    ("equalize/cpu/chroma.rs", "equalize/cpu/engine.rs"),
-    ("equalize/cpu/simd/mod.rs", "equalize/cpu/simd/avx2.rs"),
-    ("equalize/cpu/simd/mod.rs", "equalize/cpu/simd/avx512.rs"),
-    ("equalize/cpu/simd/mod.rs", "equalize/cpu/simd/scalar.rs"),
-];
-
 #[test]
 fn files_use_each_other_in_one_direction() {
     for (root, files) in [("lib.rs", library_files()), ("main.rs", program_files())] {
-        let mut uses = uses(&files);
-        let listed = CIRCLES.iter().filter(|(from, _)| files.values().any(|path| name(path) == *from));
-        for &(from, to) in listed {
-            let removed = uses.get_mut(from).is_some_and(|used| used.remove(to));
-            assert!(removed, "{from} does not use {to} any more: strike it from CIRCLES");
-        }
-        let circle = circle(&uses);
+        let circle = circle(&uses(&files));
         assert!(circle.is_empty(), "a circle below {root}: {}", circle.join(" uses "));
     }
 }
