@@ -50,7 +50,8 @@ pub trait Equalizer: Send {
     fn remember(&mut self, seen: &Remembered) -> Result<()>;
 
     /// The oldest frame under way, equalized, waiting until it is done; `None` when there is none. Frames that wait for
-    /// later ones (`--look-ahead`) are not under way.
+    /// later ones (`--look-ahead`) are not under way. When the size or the settings change, a backend may let them go at
+    /// once, or when as many frames have come; so a backend that takes over from one that failed can have fewer under way.
     ///
     /// # Errors
     /// As for [`submit`](Equalizer::submit).

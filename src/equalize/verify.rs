@@ -1,28 +1,49 @@
 //! Recomputes every frame with the reference and stops at the first sample that differs (`--verify`).
 
-use super::{Equalizer, Observation, Observer, Work, reference::Reference};
+use super::{Equalized, Equalizer, Observation, Observer, Work, reference::Reference};
 use crate::frame::Frame;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
+use std::collections::VecDeque;
 
 /// The reference, beside a backend.
 #[derive(Default)]
-pub struct Verifier(Reference);
+pub struct Verifier {
+    reference: Reference,
+    /// The backend's frames that the reference has not computed yet, and what to call each. At the end of a look-ahead the
+    /// backend can be ahead of the reference: it need not wait for later frames when the size or the settings change.
+    ahead: VecDeque<(String, Frame)>,
+}
+
+impl Verifier {
+    /// Compares the frames that both have computed.
+    fn compare(&mut self) -> Result<()> {
+        while !self.ahead.is_empty()
+            && let Some(Equalized { frame: expected, .. }) = self.reference.collect()?
+            && let Some((name, found)) = self.ahead.pop_front()
+        {
+            if let Some(difference) = first_difference(&expected, &found) {
+                bail!("{name}: {difference} (a bug: please report it)");
+            }
+        }
+        Ok(())
+    }
+}
 
 impl Observer for Verifier {
     fn submitted(&mut self, work: &Work) -> Result<()> {
-        self.0.submit(work.clone())
+        self.reference.submit(work.clone())?;
+        self.compare()
     }
 
     fn finished(&mut self) -> Result<()> {
-        self.0.finish()
+        self.reference.finish()?;
+        self.compare()
     }
 
     fn equalized(&mut self, seen: Observation<'_>) -> Result<()> {
-        let expected = self.0.collect()?.with_context(|| format!("{} gave a frame too many", seen.backend.name()))?;
-        if let Some(difference) = first_difference(&expected.frame, &seen.after.frame) {
-            bail!("{}: frame {}: {difference} (a bug: please report it)", seen.backend.name(), seen.number);
-        }
-        Ok(())
+        let name = format!("{}: frame {}", seen.backend.name(), seen.number);
+        self.ahead.push_back((name, seen.after.frame.clone()));
+        self.compare()
     }
 
     fn suffix(&self) -> &'static str {

@@ -92,11 +92,12 @@ pub fn guarded(backend: Box<dyn Equalizer>, settings: Settings) -> (Sequence, Sa
     (Sequence::new(Box::new(failover), settings), said)
 }
 
-/// Takes out a frame, if it says that there is one.
+/// Takes out a frame, if there is one. After a failure, frames that were under way may wait again.
 fn collect(equalizer: &mut Sequence, found: &mut Vec<Frame>) -> bool {
-    let there_is_one = equalizer.in_flight() > 0;
+    let there_was_one = equalizer.in_flight() > 0;
     let frame = equalizer.collect().unwrap();
-    assert_eq!(frame.is_some(), there_is_one, "frames under way");
+    let there_is_one = frame.is_some();
+    assert!(if there_is_one { there_was_one } else { equalizer.in_flight() == 0 }, "frames under way");
     found.extend(frame);
     there_is_one
 }
@@ -398,7 +399,7 @@ fn what_is_told_of_scenes_and_curves_goes_on_after_a_failure() {
     let tell = |mut sequence: Sequence| {
         let mut told = Vec::new();
         let mut take = |sequence: &mut Sequence| {
-            let applied = sequence.collect_applied().unwrap().expect("a frame under way");
+            let Some(applied) = sequence.collect_applied().unwrap() else { return };
             told.push((applied.scene.expect("a scene"), applied.curves.expect("curves"), applied.counts));
         };
         for frame in &frames {
@@ -423,6 +424,7 @@ fn what_is_told_of_scenes_and_curves_goes_on_after_a_failure() {
             for at in [1, 14] {
                 let (failing, _) = guarded(Box::new(Failing::at(backend.open(3), Call::Collect(at))), settings);
                 let found = tell(failing.telling_everything());
+                assert_eq!(found.len(), expected.len(), "{} at {at} {settings:?}", backend.name);
                 let different = (0..frames.len()).find(|&frame| found[frame] != expected[frame]);
                 assert_eq!(different, None, "{} at {at} {settings:?}", backend.name);
             }
