@@ -28,7 +28,9 @@ impl Program {
                 std::fs::write(folder.join(name), text).unwrap();
             }
             let mut command = Command::new(&compiler);
-            command.args(["-std=c++17", "-U_FORTIFY_SOURCE", "-Wall", "-Wextra", "-Werror", "main.cpp", "-o", "main"]).args(options);
+            command
+                .args(["-std=c++17", "-U_FORTIFY_SOURCE", "-Wall", "-Wextra", "-Werror", "main.cpp", "-o", "main"])
+                .args(options);
             let compiled =
                 command.current_dir(folder).output().expect("the compiler that was just asked for its version");
             assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
