@@ -116,7 +116,8 @@ impl Place {
                 command.stdout(std::fs::File::create(dir.path(file)).expect("a file"));
                 command
             }
-            Protocol::Udp => copy(&format!("udp://127.0.0.1:{port}")),
+            // A datagram socket has no end: the reader gives up a second after the last one, also when it is told to end.
+            Protocol::Udp => copy(&format!("udp://127.0.0.1:{port}?timeout=1000000")),
             Protocol::Tcp => copy(&format!("tcp://127.0.0.1:{port}?listen=1")),
         };
         let server = Beside::start(command.stderr(Stdio::null())).expect("the server runs");

@@ -30,7 +30,10 @@ impl Desktop {
         let starting = File::create(std::env::temp_dir().join("histeq-video-xvfb")).expect("a file to lock");
         starting.lock().expect("nobody else is starting");
         let mut command = Command::new("Xvfb");
-        command.args(["-displayfd", "1", "-screen", "0", &format!("{size}x24"), "-fbdir"]).arg(memory.path());
+        // Without `-noreset` it starts over when its last client leaves, and refuses connections meanwhile.
+        command
+            .args(["-noreset", "-displayfd", "1", "-screen", "0", &format!("{size}x24"), "-fbdir"])
+            .arg(memory.path());
         let Ok(mut xvfb) = Beside::start(command.stdout(Stdio::piped()).stderr(Stdio::null())) else {
             skip("window", "no Xvfb");
             return None;
