@@ -53,7 +53,7 @@ struct Inverse {
     unsigned shift;
 };
 
-// The settings that turn the histograms of a video into curves: temporal window, region, plateau, bins, contrast limit.
+// The settings that turn the histograms of a video into curves: temporal window, plateau, bins, contrast limit.
 struct Modifiers {
     unsigned number;     // of this frame in the video, from 0 on, modulo 2^32
     unsigned slots;      // frames that are remembered; 0 where each frame is by itself

@@ -20,7 +20,7 @@
 //!
 //! # In other programs
 //! The core takes arrays and gives arrays, on the CPU or on an NVIDIA GPU, with the same bytes. It needs neither FFmpeg nor
-//! pkg-config nor a C compiler: `histeq-video = { version = "0.1", default-features = false }`.
+//! pkg-config nor libclang: `histeq-video = { version = "0.1", default-features = false }`.
 //!
 //! ```
 //! use histeq_video::equalize::{Equalizer, Work, cpu::Cpu};
@@ -58,7 +58,7 @@
 //!
 //! | module | what it is | may use |
 //! |---|---|---|
-//! | [`spec`] | histogram, curve, strength: pure integers | |
+//! | [`spec`] | the rules in integers: histogram, temporal window, scenes, curve, tiles, chroma | |
 //! | [`frame`] | a picture: format, planes, pool | spec |
 //! | [`cuda`] | a GPU: memory, streams, kernels | frame, spec |
 //! | [`equalize`] | the backends: reference, CPU, CUDA | spec, frame, cuda |

@@ -21,6 +21,16 @@ pub enum BackendArg {
     Cuda,
 }
 
+impl BackendArg {
+    /// Whether a GPU is opened if there is one.
+    pub(super) fn may_use_gpu(self) -> bool {
+        match self {
+            BackendArg::Auto | BackendArg::Cuda => true,
+            BackendArg::Cpu => false,
+        }
+    }
+}
+
 /// The chosen backend.
 #[derive(Clone, Debug)]
 pub struct BackendChoice {
@@ -54,13 +64,9 @@ enum GpuState {
 impl BackendStartup {
     /// Begins to open the chosen backend.
     pub fn begin(choice: BackendChoice) -> Self {
-        let gpu = match choice.backend {
-            BackendArg::Cpu => GpuState::Closed,
-            // Without a thread, `take_gpu` opens it.
-            BackendArg::Cuda | BackendArg::Auto => {
-                GpuThread::start(choice.gpu, choice.kernels.clone()).map_or(GpuState::Closed, GpuState::Opening)
-            }
-        };
+        let thread = choice.backend.may_use_gpu().then(|| GpuThread::start(choice.gpu, choice.kernels.clone()));
+        // Without a thread, `take_gpu` opens it.
+        let gpu = thread.flatten().map_or(GpuState::Closed, GpuState::Opening);
         BackendStartup { choice, gpu }
     }
 
@@ -77,7 +83,7 @@ impl BackendStartup {
 
     /// Whether there is a GPU. Waits until that is known.
     pub fn has_gpu(&mut self) -> bool {
-        if self.choice.backend != BackendArg::Cpu {
+        if self.choice.backend.may_use_gpu() {
             self.gpu = GpuState::Done(self.take_gpu());
         }
         matches!(self.gpu, GpuState::Done(Ok(_)))
@@ -90,7 +96,7 @@ impl BackendStartup {
     /// When the chosen backend is missing.
     pub fn finish(mut self, notices: &Notices) -> Result<Box<dyn Equalizer>> {
         let choice = self.choice.clone();
-        Ok(if choice.backend == BackendArg::Cpu {
+        Ok(if !choice.backend.may_use_gpu() {
             cpu()
         } else if self.cpu_begins()
             && let GpuState::Opening(thread) = std::mem::replace(&mut self.gpu, GpuState::Closed)

@@ -157,7 +157,7 @@ impl BenchJob {
             (Some(Suite::Transcode), _) | (_, None) => {}
             (_, Some(_)) => return conflict("of the suites, only transcode takes a file"),
         }
-        if args.device.backend == BackendArg::Cpu && !args.ways.contains(&TranscodeBackend::Cpu) {
+        if !args.device.backend.may_use_gpu() && !args.ways.contains(&TranscodeBackend::Cpu) {
             return conflict("--backend cpu leaves out the ways on a GPU, and --ways the one on the CPU");
         }
         if let Some(suite) = args.suite.filter(|suite| compare && !suite.has_references()) {
@@ -166,7 +166,7 @@ impl BenchJob {
         let setup = Setup {
             repeats: Repeats { counted: args.repeat as usize, warm_up: args.warmup as usize },
             quick: args.quick,
-            gpu_index: (args.device.backend != BackendArg::Cpu).then_some(args.device.gpu),
+            gpu_index: args.device.backend.may_use_gpu().then_some(args.device.gpu),
             arithmetic: args.formula,
             chosen: args.device.kernels.chosen(),
             saturate: args.saturate,

@@ -173,7 +173,7 @@ impl EqualizeOptions {
         let save_curves = curves_name(args.save_curves)?;
         let invalid = |message: &str| usage(ErrorKind::ValueValidation, message);
         if args.smooth.is_some_and(|seconds| !(0.0..=3600.0).contains(&seconds)) {
-            return Err(invalid("--smooth is seconds, 0 or more"));
+            return Err(invalid("--smooth is a number of seconds from 0 to 3600"));
         }
         let clahe = args.method == Some(MethodArg::Clahe);
         for (given, option) in [(args.plateau.is_some(), "--plateau"), (args.roi.is_some(), "--roi")] {
@@ -228,7 +228,7 @@ impl EqualizeOptions {
     /// When the look-ahead is out of range: a usage error.
     pub(super) fn for_file(self, seconds: Option<f64>, input: &str) -> Result<Self, clap::Error> {
         if seconds.is_some_and(|seconds| !(0.0..=3600.0).contains(&seconds)) {
-            return Err(usage(ErrorKind::ValueValidation, "--look-ahead is seconds, 0 or more"));
+            return Err(usage(ErrorKind::ValueValidation, "--look-ahead is a number of seconds from 0 to 3600"));
         }
         let may_look_ahead = !is_pipe(input) && !input.contains("://");
         Ok(EqualizeOptions { look_ahead: seconds, may_look_ahead, ..self })

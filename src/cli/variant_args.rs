@@ -66,7 +66,7 @@ impl VariantArgs {
     ) -> Result<Option<Arc<dyn KernelChoice>>, clap::Error> {
         let Some(option) = self.first_given() else { return Ok(None) };
         let conflict = |why: &str| Err(usage(ErrorKind::ArgumentConflict, &format!("{option} {why}")));
-        if backend == BackendArg::Cpu {
+        if !backend.may_use_gpu() {
             return conflict("is about CUDA kernels, and does not go with --backend cpu");
         }
         if equalize.load_curves.is_some() {

@@ -213,8 +213,8 @@ impl Inverse {
 }
 
 by_value! {
-    /// The settings that turn the histograms of a video into curves: temporal window, region, plateau, bins, contrast
-    /// limit.
+    /// The settings that turn the histograms of a video into curves: temporal window, plateau, bins,
+    /// contrast limit.
     pub(super) struct Modifiers {
         number: u32,
         slots: u32,

@@ -37,8 +37,8 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// An empty ring. A depth of 1 runs the stages one after the other. With 3 all stages run at once; a fourth frame
-    /// absorbs delays of the threads around the ring.
+    /// An empty ring. A depth of 1 runs the stages one after the other. With 3 all stages run at once; more frames absorb
+    /// delays of the threads around the ring.
     ///
     /// # Errors
     /// When a stream cannot be made.

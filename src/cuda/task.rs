@@ -91,7 +91,18 @@ impl Task {
 
     /// Whether the curve depends on the plain histogram of the frame alone.
     pub(super) fn is_plain(&self) -> bool {
-        let Settings { smoothing, plateau, bins, max_gain, .. } = self.settings;
+        // A new setting has to say here whether the kernels for plain histograms know it: each field is named.
+        let Settings {
+            smoothing,
+            plateau,
+            bins,
+            max_gain,
+            method: _,
+            scene_threshold: _,
+            strength: _,
+            region: _,
+            chroma: _,
+        } = self.settings;
         smoothing.frames() == 1 && plateau == Plateau::Off && bins.is_none() && max_gain == Gain::OFF
     }
 

@@ -49,7 +49,7 @@ pub struct Failover {
     active: Box<dyn Equalizer>,
     /// What takes over as soon as it is open.
     opening: Option<(Box<dyn OpeningBackend>, OnUnavailable)>,
-    /// What takes over after a failure, which is not for the backend that merely begins.
+    /// Builds the backend that takes over after a failure. Not used while the first backend waits for another to open.
     reserve: Option<Build>,
     tell: Tell,
     /// What was counted of the last frames that have come out, as many as later frames may depend on.
@@ -158,7 +158,7 @@ impl Failover {
 
     /// Has the reserve go on after `error`; the error itself if there is none.
     fn recover(&mut self, error: anyhow::Error) -> Result<()> {
-        // What merely begins is a CPU already.
+        // The first backend is a CPU already.
         if self.opening.is_some() {
             return Err(error);
         }

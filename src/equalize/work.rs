@@ -19,7 +19,7 @@ pub struct Work {
 pub enum Role {
     /// It is equalized, and remembered for the sake of later frames.
     Equalize,
-    /// It is sent through this curve, and nothing of it is remembered: settings have no part in it, strength included.
+    /// It is sent through this curve, and nothing of it is remembered: of the settings only `chroma` has a part in it.
     SendThrough(Arc<Curve>),
     /// It lies before the frames that are wanted: it is remembered, and comes out as it went in.
     WarmUp,

@@ -1,7 +1,7 @@
 //! From the histogram of a frame to its curve: scene, window, modifiers, curve.
 
 use super::clahe::{TileHistograms, Tiles};
-use super::modifiers::{cap, in_bins, limited};
+use super::modifiers::{in_bins, limited, window_cap};
 use super::{Curve, Histogram, Method, Scenes, Settings, WindowSums, WindowUpdate};
 
 /// Computes the curve of each frame of a video from their histograms, which come in the order of the frames.
@@ -101,6 +101,6 @@ fn curve(settings: &Settings, window: &Histogram, samples: u64, frames: u32) -> 
     if window.is_flat() {
         return Curve::identity(window.levels());
     }
-    let binned = in_bins(window, settings.bins, cap(settings.plateau, samples, frames));
+    let binned = in_bins(window, settings.bins, window_cap(settings.plateau, samples, frames));
     Curve::equalizing(&limited(&binned, settings.max_gain)).blended(settings.strength)
 }

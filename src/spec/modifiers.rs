@@ -29,7 +29,7 @@ pub fn in_bins(histogram: &Histogram, requested: Option<u32>, cap: Option<u64>) 
 }
 
 /// The cap that a plateau puts on each bin of a window of `frames` frames of `samples` samples each.
-pub fn cap(plateau: Plateau, samples: u64, frames: u32) -> Option<u64> {
+pub fn window_cap(plateau: Plateau, samples: u64, frames: u32) -> Option<u64> {
     plateau.cap(samples).map(|cap| cap * u64::from(frames))
 }
 

@@ -1,4 +1,4 @@
-//! The integration tests, one binary: a module a room, and helpers.
+//! The integration tests, one binary. A module tests a module of the program, or helps the others to.
 
 mod backends;
 mod bad_input;

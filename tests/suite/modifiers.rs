@@ -5,7 +5,7 @@ use crate::backends::{available, by_reference};
 use crate::grid::{LAYOUTS, check};
 use crate::pictures::{Content, Picture, Random, seed};
 use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
-use histeq_video::spec::modifiers::{cap, in_bins, limited};
+use histeq_video::spec::modifiers::{in_bins, limited, window_cap};
 use histeq_video::spec::{
     Curve, Equalization, Gain, Histogram, Levels, Method, Plateau, Rect, Region, Settings, Smoothing, Strength,
     Threshold,
@@ -60,10 +60,10 @@ fn bins_and_plateau_are_what_the_rule_says() {
             }
         }
     }
-    assert_eq!(cap(Plateau::Millionths(5000), 2000, 3), Some(30));
-    assert_eq!(cap(Plateau::Millionths(1), 2000, 3), Some(3), "one sample at least");
-    assert_eq!(cap(Plateau::Count(7), 2000, 3), Some(21));
-    assert_eq!(cap(Plateau::Off, 2000, 3), None);
+    assert_eq!(window_cap(Plateau::Millionths(5000), 2000, 3), Some(30));
+    assert_eq!(window_cap(Plateau::Millionths(1), 2000, 3), Some(3), "one sample at least");
+    assert_eq!(window_cap(Plateau::Count(7), 2000, 3), Some(21));
+    assert_eq!(window_cap(Plateau::Off, 2000, 3), None);
 }
 
 /// Whether `lut[b] - lut[a] <= G*(b-a)*(L-1)/(L-G) + 1` for all a < b of a window of `samples`, but for what one unit of

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const OPTIONS: &str = "docs/options.md";
-const GENERATED: &str = "<!-- From here on generated: HISTEQ_REGENERATE=1 cargo test --test suite pages:: -->\n";
+const GENERATED: &str =
+    "<!-- From here on generated: HISTEQ_REGENERATE=1 cargo test --test suite -- pages:: command_line:: -->\n";
 
 /// The README and the pages beside it.
 fn pages() -> Vec<PathBuf> {

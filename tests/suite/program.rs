@@ -41,6 +41,8 @@ impl Dir {
     pub fn other_command(&self, program: impl AsRef<OsStr>, line: &str) -> Command {
         let mut command = Command::new(program);
         command.args(words(line)).current_dir(self.0.path()).stdin(Stdio::null());
+        // Those of `.cargo/config.toml` are for the tests alone.
+        command.env_remove("MALLOC_MMAP_THRESHOLD_").env_remove("MALLOC_TRIM_THRESHOLD_");
         command
     }
 
