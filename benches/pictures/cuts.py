@@ -1,0 +1,2 @@
+def run(program, pool, cache, quick):
+    return None
