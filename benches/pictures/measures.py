@@ -102,6 +102,6 @@ def measure(result, luma, truth, with_banding):
     at = truth.compared[len(truth.compared) // 2]
     ends = ((result <= 0) & (truth.frames > 2)) | ((result >= 255) & (truth.frames < 253))
     levels = full_range(luma)
-    figures = [*sums / len(truth.compared), truth.flicker_of(levels), truth.noise_of(levels) / max(0.1, truth.noise),
+    figures = [*sums / len(truth.compared), truth.flicker_of(levels), truth.noise_of(levels) / truth.noise if truth.noise > 0.2 else np.nan,
                100 * ends.mean(), cambi(luma[at]) if with_banding else np.nan]
     return dict(zip(MEASURES, map(float, figures)))

@@ -33,7 +33,7 @@ SHOWN = ("normalize, linked", "histeq", "OpenCV CLAHE")
 def sources():
     """What measured figures depend on, besides the program."""
     digest = hashlib.sha256(subprocess.run(["ffmpeg", "-version"], capture_output=True).stdout.split(b"\n")[0])
-    for name in ("clips", "frames", "degrade", "peers", "measures", "banding"):
+    for name in ("frames", "degrade", "peers", "measures", "banding"):
         digest.update((HERE / f"{name}.py").read_bytes().split(b"# Our options")[0])
     return digest.hexdigest()[:16]
 
@@ -66,7 +66,7 @@ def one(job):
         for name, (program, options) in programs.items():
             add(name, lambda: ours(program, options, path))
         for name, how in peers(kind).items():
-            kept = CACHE / "peers" / SOURCES / f"{clip.name} {kind} {name}.npz"
+            kept = CACHE / "peers" / SOURCES / f"{clip.name} from {clip.start}, {kind}, {name}.npz"
             if kept.exists():
                 stored = np.load(kept)
                 figures[name], pictures[name] = json.loads(str(stored["figures"])), stored["thumb"]
@@ -123,7 +123,7 @@ def main():
     program = str(pathlib.Path(words.program).resolve())
 
     notes = set()
-    kinds = [k for k in DEGRADATIONS if (not words.quick or k in QUICK_KINDS) and words.only in (None, k)]
+    kinds = [k for k in DEGRADATIONS if (not words.quick or k in QUICK_KINDS) and words.only in (None, k.split(",")[0])]
     clips = [c for c in CLIPS if not words.quick or c.name in QUICK_CLIPS]
     clips = [c for c in clips if load(c.package, c.file, c.start, FRAMES, CACHE) is not None]
     labels = ([("before", str(pathlib.Path(words.before).resolve()))] if words.before else []) + [("ours", program)]
