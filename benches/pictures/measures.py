@@ -97,7 +97,7 @@ def measure(result, luma, truth, with_banding):
         seen = (wanted > 8) & (chroma > 2)
         turn = np.degrees(np.arctan2(one[2], one[1]) - np.arctan2(two[2], two[1]))
         turn = np.abs((turn + 180) % 360 - 180)[seen]
-        sums += (ciede2000(one, two).mean(), ssim(full_range(luma[i]), truth.luma[i]), chroma.mean() / max(0.5, wanted.mean()),
+        sums += (ciede2000(one, two).mean(), ssim(full_range(luma[i]), truth.luma[i]), chroma.mean() / wanted.mean() if wanted.mean() > 2 else np.nan,
                  one[0].mean() / max(1, two[0].mean()), (turn * wanted[seen]).sum() / wanted[seen].sum() if seen.sum() > 500 else np.nan)
     at = truth.compared[len(truth.compared) // 2]
     ends = ((result <= 0) & (truth.frames > 2)) | ((result >= 255) & (truth.frames < 253))

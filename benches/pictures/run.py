@@ -115,7 +115,7 @@ def main():
     words.add_argument("--before", help="an older program to stand beside it")
     words.add_argument("--quick", action="store_true", help="six clips, one strength of each degradation, fewer joins")
     words.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes [default: one for each core]")
-    words.add_argument("--only", help="one part: a degradation, or cuts")
+    words.add_argument("--only", help="one part: a degradation, pictures (all of them), or cuts")
     words.add_argument("--out", type=pathlib.Path, default=CACHE / "results", help="where the table and the sheets go")
     words = words.parse_args()
     began = time.time()
@@ -123,7 +123,7 @@ def main():
     program = str(pathlib.Path(words.program).resolve())
 
     notes = set()
-    kinds = [k for k in DEGRADATIONS if (not words.quick or k in QUICK_KINDS) and words.only in (None, k.split(",")[0])]
+    kinds = [k for k in DEGRADATIONS if (not words.quick or k in QUICK_KINDS) and words.only in (None, "pictures", k.split(",")[0])]
     clips = [c for c in CLIPS if not words.quick or c.name in QUICK_CLIPS]
     clips = [c for c in clips if load(c.package, c.file, c.start, FRAMES, CACHE) is not None]
     labels = ([("before", str(pathlib.Path(words.before).resolve()))] if words.before else []) + [("ours", program)]

@@ -11,4 +11,5 @@ if ! [ -e "$PICTURES/python/ready" ]; then
     "$PICTURES/python/bin/pip" install --quiet numpy==2.2.6 opencv-python-headless==4.12.0.88
     touch "$PICTURES/python/ready"
 fi
+export PYTHONPYCACHEPREFIX=$PICTURES/bytecode
 exec nice "$PICTURES/python/bin/python" "$here/run.py" "$@"
