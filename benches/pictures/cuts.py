@@ -222,8 +222,11 @@ def one(job):
 
 def run(program, pool, cache, quick):
     """The table's lines."""
-    films, count = (2, 400) if quick else (6, 1400)
-    jobs = [(s, k, i, count, program, cache) for s in ("tuning", "held back") for k in MATERIAL for i in range(films if k == "joined shots" else 1)]
+    for set_ in ("tuning", "held back"):
+        pool_of(set_, cache)        # once, before the processes look for the same files
+    joined, count = (1, 300) if quick else (5, 1400)
+    jobs = [(s, k, i, 1400 if k == "joined shots" else count, program, cache)
+            for s in ("tuning", "held back") for k in MATERIAL for i in range(joined if k == "joined shots" else 1)]
     sums = defaultdict(lambda: defaultdict(lambda: np.zeros(3, int)))
     for set_, kind, figures in pool.imap_unordered(one, jobs):
         sums[set_, kind]["made"] += (figures["frames"], figures["cuts"], figures["strong"])

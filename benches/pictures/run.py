@@ -125,7 +125,9 @@ def main():
     notes = set()
     kinds = [k for k in DEGRADATIONS if (not words.quick or k in QUICK_KINDS) and words.only in (None, "pictures", k.split(",")[0])]
     clips = [c for c in CLIPS if not words.quick or c.name in QUICK_CLIPS]
-    clips = [c for c in clips if load(c.package, c.file, c.start, FRAMES, CACHE) is not None]
+    there = [c for c in clips if load(c.package, c.file, c.start, FRAMES, CACHE) is not None]
+    notes.update(f"the clip {c.name} could not be had: left out" for c in clips if c not in there)
+    clips = there
     labels = ([("before", str(pathlib.Path(words.before).resolve()))] if words.before else []) + [("ours", program)]
     runs = {k: {n: r for label, p in labels for n, r in options_of(p, k, label, notes).items()} for k in kinds}
 

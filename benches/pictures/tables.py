@@ -73,6 +73,17 @@ def by_clip(figures, clips, kinds):
     return lines
 
 
+def clean(figures, sets):
+    """How far from itself each of our looks takes footage that has nothing wrong with it."""
+    shown = ("dE", "SSIM", "chroma", "brightness", "clipped")
+    lines = head(["options", *(f"{HEADS[m]}, {name}" for name, _ in sets for m in shown)])
+    for program in programs_of(figures, sets[0][1], "clean"):
+        if is_ours(program) or program == "as it comes":
+            cells = (number(mean(figures, those, "clean", program, m), PLACES.get(m, 2)) for _, those in sets for m in shown)
+            lines.append(row([program, *cells]))
+    return lines
+
+
 def version(*words):
     ran = subprocess.run(words, capture_output=True, text=True)
     return ran.stdout.split("\n")[0].split(" Copyright")[0]
@@ -92,6 +103,8 @@ def report(words, program, clips, kinds, figures, found, notes, seconds):
         for name, those in sets:
             lines += [f"## Set: {name} ({', '.join(c.name for c in those)})", "", *summary(figures, those, kinds), ""]
             lines += [*by_clip(figures, those, kinds), ""]
+    if "clean" in kinds:
+        lines += ["## Clean footage: how far from itself", "", *clean(figures, sets), ""]
     if found:
         lines += found
     if kinds:
