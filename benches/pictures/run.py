@@ -21,7 +21,7 @@ from clips import CLIPS, FRAMES, QUICK as QUICK_CLIPS, load
 from degrade import DEGRADATIONS, QUICK as QUICK_KINDS, degraded
 from frames import filtered, write
 from measures import Truth, measure
-from peers import OURS, for_kind, lacking, ours, peer, peers
+from peers import MADE_FOR, OURS, for_kind, lacking, ours, peer, peers
 
 HERE = pathlib.Path(__file__).parent
 CACHE = pathlib.Path(os.environ["PICTURES"])
@@ -79,9 +79,13 @@ def one(job):
 
 def sheet(kind, clips, pictures, folder):
     """The contact sheet of a degradation: a row for each clip."""
-    mine = [n for n in next(iter(pictures.values())) if n.startswith(("before: ", "ours: "))]
-    best = [n for n in mine if n.startswith("before: ")][-1:] + [n for n in mine if n.endswith("default")][-1:]
-    best += [n for n in mine if n.startswith("ours: ") and n not in best][-1:]
+    names = list(next(iter(pictures.values())))
+    best = []
+    for label in ("before", "ours"):
+        mine = [n for n in names if n.startswith(f"{label}: ")]
+        made = f"{label}: {for_kind(MADE_FOR, kind) or 'default'}"
+        best += [made] if made in mine else mine[-1:]
+    best = ["ours: default", *(n for n in best if n != "ours: default")]
     columns = ["truth", "as it comes", *best, *SHOWN]
     heads = [np.full((16, THUMB[0], 3), 255, np.uint8) for _ in columns]
     for head, name in zip(heads, columns):

@@ -95,7 +95,7 @@ def report(words, program, clips, kinds, figures, found, notes, seconds, cached)
     import cv2
 
     lines = ["# Pictures", ""]
-    flags = "".join([" --quick" if words.quick else "", f" --only {words.only}" if words.only else ""])
+    flags = "".join([" --quick" if words.quick else "", " --before OLD" if words.before else "", f" --only {words.only}" if words.only else ""])
     cores = {1: "one core", 2: "two cores"}.get(len(os.sched_getaffinity(0)), f"{len(os.sched_getaffinity(0))} cores")
     lines += [f"`benches/pictures/run.sh PROGRAM{flags}`; {version(program, '--version')}; {cores}, {platform.machine()}; "
               f"{version('ffmpeg', '-version')}; OpenCV {cv2.__version__}, NumPy {np.__version__}; {seconds / 60:.0f} minutes{', with the peers measured before' if cached else ''}.", ""]
