@@ -37,7 +37,7 @@ fn of_camera(error: &Error) -> Option<&'static str> {
 /// The cause of an error of a network stream.
 fn of_stream(error: &Error) -> Option<&'static str> {
     Some(match error {
-        Error::Other { errno: libc::ECONNREFUSED } => "nobody answers there (is the camera on?)",
+        Error::Other { errno: libc::ECONNREFUSED } => "the connection is refused (is the camera on?)",
         Error::Other { errno: libc::EHOSTUNREACH | libc::ENETUNREACH } => "no way there (is the address right?)",
         Error::Exit | Error::Other { errno: libc::ETIMEDOUT } => "no data received (is the sender running?)",
         Error::HttpUnauthorized => "a name and a password are wanted (as in rtsp://name:password@camera/stream)",

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 pub struct CountedRegion {
     /// The pictures of the last frames, of which black ones have none.
     pictures: VecDeque<Option<Rect>>,
-    /// Size and levels of those frames; others begin anew.
+    /// Size and levels of those frames. A frame of another size or with other levels clears `pictures`.
     kind: Option<((usize, usize), Levels)>,
     rows: Rows,
 }

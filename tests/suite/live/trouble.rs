@@ -34,7 +34,7 @@ fn what_a_driver_answers_becomes_a_line_with_the_way_out() {
 #[test]
 fn what_a_network_answers_becomes_a_line_with_the_way_out() {
     for (error, says) in [
-        (system(libc::ECONNREFUSED), "nobody answers there (is the camera on?)"),
+        (system(libc::ECONNREFUSED), "the connection is refused (is the camera on?)"),
         (system(libc::EHOSTUNREACH), "is the address right?"),
         (system(libc::ETIMEDOUT), "no data received (is the sender running?)"),
         (Error::Exit, "no data received (is the sender running?)"),
@@ -66,7 +66,7 @@ fn what_is_no_camera_is_refused_in_a_line() {
         ("-f lavfi nosuchfilter", "error: nosuchfilter: "),
         ("abacus://camera", "abacus://camera: this FFmpeg does not know such URLs"),
         ("rtsp://nobody.invalid/", "rtsp://nobody.invalid/: Failed to resolve hostname nobody.invalid"),
-        ("rtsp://me:hush@127.0.0.1:1/", "rtsp://me@127.0.0.1:1/: nobody answers there"),
+        ("rtsp://me:hush@127.0.0.1:1/", "rtsp://me@127.0.0.1:1/: the connection is refused"),
     ] {
         let run = dir.run(&format!("live --backend cpu --no-preview --record out.mkv {input}")).exits_with(1);
         let run = run.says(&["histeq-video: error: ", says]).never_says("hush");
