@@ -150,7 +150,7 @@ fn what_is_missing_is_said_in_a_line_with_the_way_out() {
         ("live -y --output there.mkv there.mkv", "there.mkv is the input itself"),
         ("live -y --record two.mkv --output two.mkv -f lavfi testsrc2", "two names"),
         ("live --record out.mkv -f no-such-input camera", "no input format no-such-input"),
-        ("live --record out.mkv rtsp://127.0.0.1:1/", "nobody answers"),
+        ("live --record out.mkv rtsp://127.0.0.1:1/", "is the camera on?"),
     ] {
         let run = Run::of(&mut without_display(dir.command(line)), line).exits_with(1).says(&[says]);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
