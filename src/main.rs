@@ -86,7 +86,7 @@ fn run(job: FileJob, console: &Console) -> Result<Outcome> {
     let mut backend = BackendStartup::begin(job.backend);
     let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
     let settings = job.equalize.resolve(&input, notices)?;
-    source.look_around(settings.warm_up(), settings.smoothing.ahead());
+    source.look_around(settings.warm_up(), settings.look_ahead());
     backend.check()?;
     let records = records.open(&input.name)?;
     let sink = sink::open(input.clone(), target, job.output.options, &mut || backend.has_gpu(), notices.clone())?;

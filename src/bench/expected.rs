@@ -6,7 +6,7 @@
 use crate::equalize::reference::{histogram, map, tile_histograms};
 use crate::frame::{Frame, HostPool};
 use crate::spec::clahe::{TileBins, TileCurves, TileHistograms};
-use crate::spec::{Curve, Equalization, Gain, Histogram, Method, Plateau, Settings, Smoothing, Threshold};
+use crate::spec::{Curve, Equalization, Gain, Guide, Histogram, Method, Plateau, Settings, Smoothing, Threshold};
 use anyhow::{Result, bail};
 
 /// The expected frames of a still picture.
@@ -73,10 +73,10 @@ impl<'a> Expected<'a> {
         match &self.tile_counts {
             None => {
                 let size = (self.frame.width(), self.frame.height());
-                ExpectedMapping::Curve(self.equalization.next(&self.counts, size).curve)
+                ExpectedMapping::Curve(self.equalization.next(&self.counts, size, &Guide::default()).curve)
             }
             Some(tiles) => {
-                let step = self.equalization.next_tiles(&self.counts, tiles);
+                let step = self.equalization.next_tiles(tiles, &Guide::default());
                 ExpectedMapping::Tiles(TileCurves::equalizing(&step.window, &self.settings))
             }
         }

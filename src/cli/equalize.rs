@@ -6,7 +6,7 @@ use super::values::{curves_name, usage, value};
 use crate::ffmpeg::parse_size;
 use crate::io::is_pipe;
 use crate::pipeline::{Input, Notices};
-use crate::spec::{Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Threshold};
+use crate::spec::{Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Stretch, Threshold};
 use anyhow::Result;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
@@ -16,33 +16,42 @@ use clap::{Args, ValueEnum};
 pub struct EqualizeArgs {
     /// Preset for a kind of footage
     ///
-    /// A preset sets --smooth, --scene-threshold, --max-gain, --plateau and --strength. Each of these options, if given,
-    /// replaces the preset's value.
+    /// A preset sets --method, --levels, --strength, --max-gain, --plateau, --chroma, --smooth and --scene-threshold. Each of
+    /// these options, if given, replaces the preset's value.
     #[arg(long, value_enum, value_name = "LOOK", default_value_t = LookArg::Natural)]
     pub look: LookArg,
 
-    /// Share of the equalization to apply, 0 to 1 [default: by look, mostly 1]
+    /// Share of the equalization to apply, 0 to 1 [default: by look]
     ///
-    /// 0 leaves the input as it is, 1 is fully equalized; there are 256 steps.
+    /// 0 leaves the levels as --levels has them, 1 is fully equalized; there are 256 steps.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub strength: Option<f64>,
 
-    /// One curve for the frame, or one per tile for local contrast [default: global]
+    /// What is done: a curve for the frame, a curve per tile, haze or a cast taken away [default: by look]
     #[arg(long, value_enum)]
     pub method: Option<MethodArg>,
 
-    /// Textbook equalization of each frame by itself, the same as --look exact [default: for single images]
+    /// Textbook equalization of each frame by itself, the same as --look exact
     ///
     /// No temporal window, contrast limit or plateau: noise in flat pictures grows, and brightness can flicker. Goes with
     /// none of the options that choose these.
     #[arg(long, conflicts_with_all = ["look", "smooth", "scene_threshold", "max_gain", "plateau", "strength", "method"])]
+    #[arg(conflicts_with = "levels")]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     pub exact: bool,
 
+    /// The most that the range of levels in use is stretched, 1 (not at all) to 4096 [default: by look]
+    ///
+    /// The darkest and the brightest colours of a scene are moved towards black and white, as far as the range between is
+    /// unused; equalization adds its share to that.
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(help_heading = "Equalization", hide_short_help = true)]
+    pub levels: Option<f64>,
+
     /// Contrast limit: the largest slope of the curve, 1 to 4096; 0 is no limit [default: by look]
     ///
-    /// This is about the most by which contrast, and with it noise, is amplified. Higher values show more, lower ones are
-    /// calmer, and 1 leaves the picture as it is.
+    /// This is about the most by which equalization amplifies contrast, and with it noise, beyond --levels. Higher values
+    /// show more, lower ones are calmer, and 1 adds nothing.
     #[arg(long, value_name = "G", allow_negative_numbers = true)]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     pub max_gain: Option<f64>,
@@ -57,8 +66,8 @@ pub struct EqualizeArgs {
 
     /// Difference between two frames, 0 to 1, above which they are a scene cut [default: by look]
     ///
-    /// The difference is the one between the frames' cumulative histograms. A cut restarts the temporal window. Lower values
-    /// find more cuts, at each of which brightness may jump; 1 finds none.
+    /// The difference is that of brightness in most parts of the picture. A cut restarts the temporal window. Lower values find
+    /// more cuts, at each of which brightness may jump; 1 finds none.
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     pub scene_threshold: Option<f64>,
@@ -84,9 +93,9 @@ pub struct EqualizeArgs {
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     pub bins: Option<u32>,
 
-    /// What happens to colour
-    #[arg(long, value_enum, default_value_t = ChromaArg::Keep, help_heading = "Equalization", hide_short_help = true)]
-    pub chroma: ChromaArg,
+    /// What happens to colour [default: by look]
+    #[arg(long, value_enum, help_heading = "Equalization", hide_short_help = true)]
+    pub chroma: Option<ChromaArg>,
 
     /// Write luma only
     #[arg(long, help_heading = "Equalization", hide_short_help = true)]
@@ -109,18 +118,22 @@ pub struct EqualizeArgs {
     /// Of the options that choose how to equalize, only --strength, --chroma and --gray go with it.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
-    #[arg(conflicts_with_all = ["look", "exact", "smooth", "scene_threshold", "max_gain", "plateau"])]
+    #[arg(conflicts_with_all = ["look", "exact", "smooth", "scene_threshold", "max_gain", "plateau", "levels"])]
     #[arg(conflicts_with_all = ["method", "tiles", "bins", "roi"])]
     pub load_curves: Option<String>,
 }
 
-/// How many curves a frame gets.
+/// What is done to a frame.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MethodArg {
     /// One curve for the frame.
     Global,
     /// A curve per tile, blended between tiles (contrast-limited adaptive histogram equalization).
     Clahe,
+    /// A veil of haze is taken off, more of it where it is denser.
+    Dehaze,
+    /// Red, green and blue are each stretched by themselves, which takes a cast away.
+    Balance,
 }
 
 /// What happens to colour.
@@ -128,6 +141,8 @@ pub enum MethodArg {
 pub enum ChromaArg {
     /// Colour stays as it is.
     Keep,
+    /// Saturation grows with the contrast of the stretched levels.
+    Follow,
     /// Saturation rises and falls with brightness.
     Scale,
 }
@@ -141,10 +156,11 @@ pub struct EqualizeOptions {
     plateau: Option<Plateau>,
     max_gain: Option<Gain>,
     strength: Option<Strength>,
+    levels: Option<Gain>,
     method: Option<MethodArg>,
     tiles: (u32, u32),
     bins: Option<u32>,
-    chroma: Chroma,
+    chroma: Option<ChromaArg>,
     region: Region,
     /// Look-ahead in seconds, if given.
     look_ahead: Option<f64>,
@@ -198,6 +214,10 @@ impl EqualizeOptions {
         let max_gain = args
             .max_gain
             .map(|gain| Gain::from_slope(gain).ok_or_else(|| invalid("--max-gain is 0 (no limit), or from 1 to 4096")));
+        let levels = args.levels.map(|most| {
+            let gain = Gain::from_slope(most).filter(|gain| *gain != Gain::OFF);
+            gain.ok_or_else(|| invalid("--levels is from 1 (not stretched) to 4096"))
+        });
         Ok(EqualizeOptions {
             // Loaded curves already include the look.
             look: if args.exact || args.load_curves.is_some() { LookArg::Exact } else { args.look },
@@ -206,13 +226,11 @@ impl EqualizeOptions {
             plateau: value("--plateau", "a count like 500 or a percentage like 0.5%", args.plateau, parse_plateau)?,
             max_gain: max_gain.transpose()?,
             strength: strength.transpose()?,
+            levels: levels.transpose()?,
             method: args.method,
             tiles: tiles.unwrap_or((8, 8)),
             bins: args.bins,
-            chroma: match args.chroma {
-                ChromaArg::Keep => Chroma::Keep,
-                ChromaArg::Scale => Chroma::Scale,
-            },
+            chroma: args.chroma,
             region: value("--roi", "X,Y,W,H in pixels, or auto", args.roi, parse_region)?.unwrap_or_default(),
             look_ahead: None,
             may_look_ahead: false,
@@ -254,14 +272,22 @@ impl EqualizeOptions {
     /// When `--roi` lies outside the picture; with `--strict`, also when it extends past its edge.
     pub fn resolve(&self, input: &Input, notices: &Notices) -> Result<Settings> {
         let look = self.look.numbers(input.kind());
-        let (max_gain, plateau) =
-            if self.is_clahe() { (CLAHE_GAIN, Plateau::Off) } else { (look.max_gain, look.plateau) };
+        let method = self.method.unwrap_or(look.method);
+        // The contrast limits of the looks are for a single curve, and so is their strength.
+        let (max_gain, plateau, strength) = if method == MethodArg::Clahe {
+            (CLAHE_GAIN, Plateau::Off, 1.0)
+        } else {
+            (look.max_gain, look.plateau, look.strength)
+        };
         // The numbers of the looks are in range.
+        let gain = |slope| Gain::from_slope(slope).unwrap_or_default();
+        let levels = self.levels.unwrap_or(gain(look.levels));
         let settings = Settings {
-            method: if self.is_clahe() {
-                Method::Clahe { columns: self.tiles.0, rows: self.tiles.1 }
-            } else {
-                Method::Global
+            method: match method {
+                MethodArg::Global => Method::Global,
+                MethodArg::Clahe => Method::Clahe { columns: self.tiles.0, rows: self.tiles.1 },
+                MethodArg::Dehaze => Method::Dehaze,
+                MethodArg::Balance => Method::Balance,
             },
             smoothing: self.smoothing(self.smooth.unwrap_or(look.smooth), input),
             scene_threshold: self
@@ -269,10 +295,19 @@ impl EqualizeOptions {
                 .unwrap_or_else(|| Threshold::from_share(look.scene_threshold).unwrap_or_default()),
             plateau: self.plateau.unwrap_or(plateau),
             bins: self.bins,
-            max_gain: self.max_gain.unwrap_or_else(|| Gain::from_slope(max_gain).unwrap_or_default()),
-            strength: self.strength.unwrap_or_else(|| Strength::from_share(look.strength).unwrap_or_default()),
+            max_gain: self.max_gain.unwrap_or(gain(max_gain)),
+            strength: self.strength.unwrap_or_else(|| Strength::from_share(strength).unwrap_or_default()),
+            stretch: match (method, levels == gain(1.0), look.is_dark) {
+                (MethodArg::Global, false, false) => Stretch::Unused(levels),
+                (MethodArg::Global, false, true) => Stretch::Dark(levels),
+                _ => Stretch::Off,
+            },
             region: self.region,
-            chroma: self.chroma,
+            chroma: match self.chroma.unwrap_or(look.chroma) {
+                ChromaArg::Keep => Chroma::Keep,
+                ChromaArg::Follow => Chroma::Follow,
+                ChromaArg::Scale => Chroma::Scale,
+            },
         };
         check_region(&settings, input, notices)?;
         Ok(settings)

@@ -1,5 +1,6 @@
-//! The looks: named sets of numbers for kinds of footage. `benches/results/looks.md` has the measurements behind them.
+//! The looks: named sets of numbers for kinds of footage. `benches/results/pictures.md` has the measurements behind them.
 
+use super::equalize::{ChromaArg, MethodArg};
 use crate::pipeline::InputKind;
 use crate::spec::Plateau;
 use clap::ValueEnum;
@@ -7,12 +8,14 @@ use clap::ValueEnum;
 /// Named sets of options.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LookArg {
-    /// Most video; gray video of more than 8 bits gets thermal, a single image gets exact.
+    /// Most video; gray video of more than 8 bits gets thermal.
     Natural,
     /// Dark and noisy footage.
     Night,
-    /// Fog, haze, under water.
+    /// Haze, fog, smoke.
     Haze,
+    /// Under water.
+    Underwater,
     /// Thermal cameras, and other footage that uses a small part of the range.
     Thermal,
     /// Textbook equalization of each frame by itself.
@@ -31,23 +34,52 @@ pub struct Look {
     pub plateau: Plateau,
     /// Share of the equalization, 0 to 1.
     pub strength: f64,
+    /// The most that the levels in use are stretched, 1 or more.
+    pub levels: f64,
+    /// They are stretched fully and lifted, as dark footage needs.
+    pub is_dark: bool,
+    /// What is done.
+    pub method: MethodArg,
+    /// What happens to colour.
+    pub chroma: ChromaArg,
 }
 
-const EXACT: Look = Look { smooth: 0.0, scene_threshold: 1.0, max_gain: 0.0, plateau: Plateau::Off, strength: 1.0 };
-const NATURAL: Look = Look { smooth: 2.0, scene_threshold: 0.2, max_gain: 2.5, plateau: Plateau::Off, strength: 1.0 };
-const NIGHT: Look = Look { smooth: 3.0, max_gain: 4.0, strength: 0.85, ..NATURAL };
-const HAZE: Look = Look { max_gain: 5.0, ..NATURAL };
-const THERMAL: Look = Look { max_gain: 0.0, plateau: Plateau::Millionths(1000), ..NATURAL };
+const EXACT: Look = Look {
+    smooth: 0.0,
+    scene_threshold: 1.0,
+    max_gain: 0.0,
+    plateau: Plateau::Off,
+    strength: 1.0,
+    levels: 1.0,
+    is_dark: false,
+    method: MethodArg::Global,
+    chroma: ChromaArg::Keep,
+};
+const NATURAL: Look = Look {
+    smooth: 2.0,
+    scene_threshold: 0.25,
+    max_gain: 1.5,
+    strength: 0.25,
+    levels: 8.0,
+    chroma: ChromaArg::Follow,
+    ..EXACT
+};
+const NIGHT: Look = Look { smooth: 3.0, strength: 0.0, levels: 12.0, is_dark: true, ..NATURAL };
+const HAZE: Look = Look { method: MethodArg::Dehaze, ..NATURAL };
+const UNDERWATER: Look = Look { method: MethodArg::Balance, ..NATURAL };
+const THERMAL: Look =
+    Look { smooth: 2.0, scene_threshold: 0.25, plateau: Plateau::Millionths(1000), ..EXACT };
 
 impl LookArg {
     /// The numbers of this look for this kind of input.
     pub fn numbers(self, kind: InputKind) -> Look {
         match (self, kind) {
-            (LookArg::Exact, _) | (LookArg::Natural, InputKind::Image) => EXACT,
+            (LookArg::Exact, _) => EXACT,
             (LookArg::Thermal, _) | (LookArg::Natural, InputKind::DeepGray) => THERMAL,
-            (LookArg::Natural, InputKind::Video) => NATURAL,
+            (LookArg::Natural, InputKind::Image | InputKind::Video) => NATURAL,
             (LookArg::Night, _) => NIGHT,
             (LookArg::Haze, _) => HAZE,
+            (LookArg::Underwater, _) => UNDERWATER,
         }
     }
 }

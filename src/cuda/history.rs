@@ -6,11 +6,12 @@ use super::launch;
 use super::layout::BufferLayout;
 use super::task::Task;
 use crate::spec::clahe::Tiles;
-use crate::spec::{COARSE, Levels, Region, Settings, Smoothing, Threshold};
+use crate::spec::{Levels, Region, Settings, Smoothing, Threshold};
 use cudarc::driver::{CudaSlice, CudaStream};
 use std::sync::Arc;
 
 /// Bytes of `Scenes` in kernels/scenes.cuh.
+const COARSE: usize = 64;
 const SCENES_BYTES: usize = (14 + 2 * COARSE) * 4;
 
 /// Bytes of `Grid` in kernels/curve.cuh.

@@ -102,6 +102,7 @@ impl Task {
             strength: _,
             region: _,
             chroma: _,
+            stretch: _,
         } = self.settings;
         smoothing.frames() == 1 && plateau == Plateau::Off && bins.is_none() && max_gain == Gain::OFF
     }

@@ -3,7 +3,7 @@
 use super::{CurveFile, CurveFormat};
 use crate::equalize::CurveSource;
 use crate::frame::Frame;
-use crate::spec::{Curve, Settings, Strength};
+use crate::spec::{Curve, Line, Settings, Strength};
 use anyhow::{Result, ensure};
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl CurveSource for LoadedCurves {
         if let Some((_, _, curve)) = self.last.as_ref().filter(|(at, with, _)| (*at, *with) == (index, strength)) {
             return Ok(curve.clone());
         }
-        let curve = Arc::new(self.file.curve(index).clone().blended(strength));
+        let curve = Arc::new(self.file.curve(index).clone().blended(frame.levels(), &Line::IDENTITY, strength));
         self.last = Some((index, strength, curve.clone()));
         Ok(curve)
     }

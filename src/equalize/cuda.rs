@@ -78,7 +78,7 @@ impl Equalizer for Cuda {
         let Some(Collected { frame, counts, curves }) = self.ring.collect()? else { return Ok(None) };
         let work = self.under_way.pop_front();
         let scene = work.filter(|work| work.report() == Report::Everything).zip(counts.as_ref());
-        let scene = scene.map(|(work, counts)| self.scenes.decide(work.settings(), counts).scene);
+        let scene = scene.map(|(work, counts)| self.scenes.decide(work.settings(), work.guide(), counts).scene);
         Ok(Some(Equalized { frame, applied: Applied { counts, scene, curves } }))
     }
 

@@ -197,7 +197,8 @@ impl Failover {
         }
         let (settings, applied) = (*work.settings(), &equalized.applied);
         if let Some(counts) = applied.counts.clone() {
-            self.remembered.push_back(Remembered { counts, settings, scene: applied.scene });
+            let guide = work.guide().clone();
+            self.remembered.push_back(Remembered { counts, settings, guide, scene: applied.scene });
         }
         // Settings with another window begin a new one, so that these tell what is needed. A window of one frame needs no
         // frame before it, but its scene does.

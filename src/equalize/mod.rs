@@ -1,7 +1,7 @@
 //! Equalization of frames: [`Equalizer`] is what a backend is, and [`mod@reference`] is what it has to be equal to.
 //!
 //! ```text
-//! frame -> EqualizeStage: Work -> Equalizer: Reference, Cpu, Cuda, or Failover over two of them -> Equalized -> observers
+//! frame -> EqualizeStage: Guides, Work -> Equalizer: Reference, Cpu, Cuda, or Failover over two of them -> Equalized -> observers
 //! ```
 //!
 //! Since all backends give the same bytes, one can do for another: [`Failover`] begins on the CPU while a GPU opens, and
@@ -12,6 +12,7 @@ pub mod cpu;
 pub mod cuda;
 mod failover;
 mod gray;
+mod lattice;
 mod luminance;
 pub mod reference;
 mod relation;
@@ -22,6 +23,7 @@ mod work;
 pub use counted_region::CountedRegion;
 pub use failover::{Failover, OnUnavailable, OpeningBackend};
 pub use gray::Gray;
+pub use lattice::measure;
 pub use luminance::luminance_row;
 pub use relation::relation;
 pub use stage::{CurveSource, EqualizeStage, Observation, Observer};

@@ -3,9 +3,10 @@
 
 use super::{Applied, Equalized, Equalizer, Role, Work};
 use crate::frame::{ChromaSamples, Component, Frame, HostPool, Luminance, PlaneMut};
-use crate::spec::chroma::{Covered, rescaled};
+use crate::spec::chroma::{Covered, UNIT_GAIN, moved_with_gain, rescaled};
 use crate::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
-use crate::spec::{Chroma, Counts, Decision, Histogram, Mapping, Rect, Remembered, Settings, Temporal, moved};
+use crate::spec::tone::{Balance, BalanceOfYuv, Veil};
+use crate::spec::{Chroma, Counts, Decision, Histogram, Mapping, Method, Rect, Remembered, Settings, Temporal, moved};
 use anyhow::Result;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -38,13 +39,14 @@ impl Reference {
             }
             Role::WarmUp => {
                 let counts = counts(&work);
-                let scene = self.temporal.decide(&settings, &counts).scene;
+                let scene = self.temporal.decide(&settings, work.guide(), &counts).scene;
                 let applied = Applied { counts: Some(counts.into()), scene: Some(scene), curves: None };
                 self.done.push_back(Equalized { frame: work.into_frame(), applied });
             }
             Role::Equalize => {
                 let counts = Arc::new(counts(&work));
-                let ready = self.temporal.next(&settings, &counts.clone(), (work, counts));
+                let guide = work.guide().clone();
+                let ready = self.temporal.next(&settings, &guide, &counts.clone(), (work, counts));
                 self.done.extend(ready.map(|((work, counts), decision)| apply(&work, counts, decision, &self.pool)));
             }
         }
@@ -54,9 +56,12 @@ impl Reference {
 /// What is counted of the frame of `work`.
 fn counts(work: &Work) -> Counts {
     let (frame, settings) = (work.frame(), work.settings());
-    match frame.tiles(settings.method) {
-        None => Counts::Frame { size: (frame.width(), frame.height()), histogram: histogram(frame, work.counted()) },
-        Some(tiles) => Counts::Tiles {
+    match (settings.method, frame.tiles(settings.method)) {
+        (Method::Dehaze | Method::Balance, _) => work.uncounted(),
+        (_, None) => {
+            Counts::Frame { size: (frame.width(), frame.height()), histogram: histogram(frame, work.counted()) }
+        }
+        (_, Some(tiles)) => Counts::Tiles {
             frame: work.counts_frame_with_tiles().then(|| histogram(frame, frame.whole())),
             tiles: tile_histograms(frame, tiles, TileBins::new(frame.levels(), settings.bins)),
         },
@@ -67,14 +72,111 @@ fn counts(work: &Work) -> Counts {
 fn apply(work: &Work, counts: Arc<Counts>, decision: Decision, pool: &HostPool) -> Equalized {
     let (frame, chroma) = (work.frame(), work.settings().chroma);
     let (frame, curves) = match decision.mapping {
-        Mapping::Curve(curve) => (map(frame, chroma, pool, |_, _, code| curve.apply(code)), curve.codes().into()),
+        Mapping::Curve { curve, chroma_gain } => {
+            let colour = Colour::of(chroma, chroma_gain);
+            (map(frame, colour, pool, |_, _, code| curve.apply(code)), Some(curve.codes().into()))
+        }
         Mapping::Tiles(window) => {
             let curves = TileCurves::equalizing(&window, work.settings());
-            (map(frame, chroma, pool, |x, y, code| curves.value(x, y, code)), curves.luts().into())
+            let mapped = map(frame, chroma, pool, |x, y, code| curves.value(x, y, code));
+            (mapped, Some(curves.luts().into()))
         }
+        Mapping::Veil(veil) => (without_veil(frame, &veil, chroma, pool), None),
+        Mapping::Balance(balance) => (balanced(frame, &balance, pool), None),
     };
-    let applied = Applied { counts: Some(counts), scene: Some(decision.scene), curves: Some(curves) };
+    let applied = Applied { counts: Some(counts), scene: Some(decision.scene), curves };
     Equalized { frame, applied }
+}
+
+impl From<Chroma> for Colour<'_> {
+    /// Where it follows, its gain is 1.
+    fn from(chroma: Chroma) -> Self {
+        Colour::of(chroma, UNIT_GAIN)
+    }
+}
+
+/// `frame` without a veil of haze.
+pub fn without_veil(frame: &Frame, veil: &Veil, chroma: Chroma, pool: &HostPool) -> Frame {
+    let tiles = Veil::tiles((frame.width(), frame.height()));
+    let curves = veil.curves(frame.levels(), tiles);
+    let gain = |x, y| veil.chroma_gain(&tiles, x, y);
+    let colour = if chroma == Chroma::Follow { Colour::Gain(Box::new(gain)) } else { chroma.into() };
+    map(frame, colour, pool, |x, y, code| curves.value(x, y, code))
+}
+
+/// `frame` with red, green and blue stretched each by itself; gray as green is.
+pub fn balanced(frame: &Frame, balance: &Balance, pool: &HostPool) -> Frame {
+    let descriptor = frame.format().descriptor();
+    let (levels, max) = (frame.levels(), descriptor.sample.max());
+    let rewritten = frame.rewritten_planes(true);
+    let mut planes: Vec<PlaneMut> = rewritten.clone().map(|index| copy_of(frame, index, pool)).collect();
+    match (descriptor.luminance, descriptor.chroma) {
+        (Luminance::FromRgb { r, g, b }, _) => {
+            for (y, x) in (0..frame.height()).flat_map(|y| (0..frame.width()).map(move |x| (y, x))) {
+                let after = balance.rgb([r, g, b].map(|component| read(frame, component, x, y)), max);
+                for (component, code) in [r, g, b].into_iter().zip(after) {
+                    write(frame, &mut planes, component, x, y, code);
+                }
+            }
+        }
+        (Luminance::Stored(luma), None) => {
+            for (y, x) in (0..frame.height()).flat_map(|y| (0..frame.width()).map(move |x| (y, x))) {
+                let level = levels.level_of(read(frame, luma, x, y)) as u16;
+                let [_, gray, _] = balance.rgb([level; 3], levels.count() as u16 - 1);
+                write(frame, &mut planes, luma, x, y, levels.lo() + gray);
+            }
+        }
+        (Luminance::Stored(luma), Some(ChromaSamples { cb, cr, log2_width, log2_height })) => {
+            let colours = frame.colours();
+            let sums = BalanceOfYuv::new(balance, &colours, frame.weights());
+            let level = |x: usize, y: usize| levels.level_of(read(frame, luma, x, y)) as i32;
+            let offset = |component: Component, x: usize, y: usize| {
+                i32::from(read(frame, component, x >> log2_width, y >> log2_height)) - colours.centre
+            };
+            for (y, x) in (0..frame.height()).flat_map(|y| (0..frame.width()).map(move |x| (y, x))) {
+                let sum = sums.sum(0, [level(x, y), offset(cb, x, y), offset(cr, x, y)]);
+                write(frame, &mut planes, luma, x, y, levels.lo() + sum.clamp(0, levels.count() as i32 - 1) as u16);
+            }
+            let (width, height) = (1 << log2_width, 1 << log2_height);
+            for (y, x) in (0..frame.height()).step_by(height).flat_map(|y| (0..frame.width()).step_by(width).map(move |x| (y, x))) {
+                let (mut sum, mut count) = (0, 0);
+                for y in y..(y + height).min(frame.height()) {
+                    for x in x..(x + width).min(frame.width()) {
+                        (sum, count) = (sum + level(x, y), count + 1);
+                    }
+                }
+                let before = [sum / count, offset(cb, x, y), offset(cr, x, y)];
+                for (component, row) in [(cb, 1), (cr, 2)] {
+                    let code = colours.centre + sums.sum(row, before).clamp(-colours.reach, colours.reach);
+                    write(frame, &mut planes, component, x >> log2_width, y >> log2_height, code as u16);
+                }
+            }
+        }
+    }
+    let mut planes = planes.into_iter().map(PlaneMut::freeze);
+    frame.with_planes(|index| if rewritten.contains(&index) { planes.next() } else { None })
+}
+
+/// What happens to the colour of a pixel.
+pub enum Colour<'a> {
+    /// It stays.
+    Keep,
+    /// It follows luma.
+    Scale,
+    /// It has this gain at pixel (x, y), in 4096ths.
+    Gain(Box<dyn Fn(usize, usize) -> u32 + 'a>),
+}
+
+impl Colour<'_> {
+    /// What `chroma` says, with this gain if it follows.
+    pub fn of(chroma: Chroma, gain: u32) -> Self {
+        match chroma {
+            Chroma::Keep => Colour::Keep,
+            Chroma::Scale => Colour::Scale,
+            Chroma::Follow if gain == UNIT_GAIN => Colour::Keep,
+            Chroma::Follow => Colour::Gain(Box::new(move |_, _| gain)),
+        }
+    }
 }
 
 impl Equalizer for Reference {
@@ -138,8 +240,14 @@ pub fn tile_histograms(frame: &Frame, tiles: Tiles, bins: TileBins) -> TileHisto
 
 /// `frame` with the luminance that `value` gives for each pixel (x, y) and its code; planes that hold nothing of what
 /// changes are shared with `frame`.
-pub fn map(frame: &Frame, chroma: Chroma, pool: &HostPool, value: impl Fn(usize, usize, u16) -> u16) -> Frame {
-    let rewritten = frame.rewritten_planes(chroma.is_scaled());
+pub fn map<'a>(
+    frame: &Frame,
+    colour: impl Into<Colour<'a>>,
+    pool: &HostPool,
+    value: impl Fn(usize, usize, u16) -> u16,
+) -> Frame {
+    let colour = &colour.into();
+    let rewritten = frame.rewritten_planes(!matches!(colour, Colour::Keep));
     let mut planes: Vec<PlaneMut> = rewritten.clone().map(|index| copy_of(frame, index, pool)).collect();
     let sample = frame.format().descriptor().sample;
     for y in 0..frame.height() {
@@ -150,9 +258,10 @@ pub fn map(frame: &Frame, chroma: Chroma, pool: &HostPool, value: impl Fn(usize,
                 Luminance::Stored(luma) => write(frame, &mut planes, luma, x, y, to),
                 Luminance::FromRgb { r, g, b } => {
                     let before = [r, g, b].map(|component| read(frame, component, x, y));
-                    let after = match chroma {
-                        Chroma::Keep => before.map(|code| moved(code, from, to, sample.max())),
-                        Chroma::Scale => rescaled(before, from, to, sample.max()),
+                    let after = match colour {
+                        Colour::Keep => before.map(|code| moved(code, from, to, sample.max())),
+                        Colour::Scale => rescaled(before, from, to, sample.max()),
+                        Colour::Gain(gain) => moved_with_gain(before, from, to, gain(x, y), sample.max()),
                     };
                     for (component, code) in [r, g, b].into_iter().zip(after) {
                         write(frame, &mut planes, component, x, y, code);
@@ -161,8 +270,10 @@ pub fn map(frame: &Frame, chroma: Chroma, pool: &HostPool, value: impl Fn(usize,
             }
         }
     }
-    if chroma.is_scaled() {
-        scale_chroma(frame, &mut planes, value);
+    match colour {
+        Colour::Keep => {}
+        Colour::Scale => scale_chroma(frame, &mut planes, value),
+        Colour::Gain(gain) => gain_chroma(frame, &mut planes, gain),
     }
     let mut planes = planes.into_iter().map(PlaneMut::freeze);
     frame.with_planes(|index| if rewritten.contains(&index) { planes.next() } else { None })
@@ -187,6 +298,21 @@ fn scale_chroma(frame: &Frame, planes: &mut [PlaneMut], value: impl Fn(usize, us
             let [new_cb, new_cr] = colours.pair([cb, cr].map(|component| read(frame, component, x, y)), covered);
             write(frame, planes, cb, x, y, new_cb);
             write(frame, planes, cr, x, y, new_cr);
+        }
+    }
+}
+
+/// Gives the chroma samples of `frame`, if it has any, the gain at the first pixel that they cover, into `planes`.
+fn gain_chroma(frame: &Frame, planes: &mut [PlaneMut], gain: impl Fn(usize, usize) -> u32) {
+    let Some(ChromaSamples { cb, cr, log2_width, log2_height }) = frame.format().descriptor().chroma else { return };
+    let colours = frame.colours();
+    let (width, height) = (1 << log2_width, 1 << log2_height);
+    for y in 0..frame.height().div_ceil(height) {
+        for x in 0..frame.width().div_ceil(width) {
+            let gain = gain(x * width, y * height);
+            for component in [cb, cr] {
+                write(frame, planes, component, x, y, colours.followed(read(frame, component, x, y), gain));
+            }
         }
     }
 }

@@ -2,12 +2,14 @@
 //! observers.
 //!
 //! ```text
-//! frame -> Gray (--gray) -> CountedRegion (--roi auto) or CurveSource (--load-curves) -> Work -> Equalizer -> observers
+//! frame -> Gray (--gray) -> CountedRegion (--roi auto) -> Guides or CurveSource (--load-curves) -> Work -> Equalizer -> observers
 //! ```
+//!
+//! With a look-ahead, a frame waits here until the frames behind it are measured that its scene depends on.
 
-use super::{CountedRegion, Equalized, Equalizer, Gray, Role, Work};
+use super::{CountedRegion, Equalized, Equalizer, Gray, Role, Work, measure};
 use crate::frame::{Frame, Pool};
-use crate::spec::{Curve, Settings};
+use crate::spec::{Curve, Guides, Settings};
 use anyhow::{Context, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -78,6 +80,13 @@ pub struct EqualizeStage {
     gray: Option<Gray>,
     region: CountedRegion,
     curves: Option<Box<dyn CurveSource>>,
+    guides: Guides,
+    /// Works that wait for their guides, oldest first.
+    undecided: VecDeque<Work>,
+    /// Works that wait for room in the backend, oldest first.
+    ready: VecDeque<Work>,
+    /// No more frames will come, and the backend has not been told.
+    ending: bool,
     observers: Vec<Box<dyn Observer>>,
     /// What is under way or waits for later frames, oldest first. Those that warm up come before all others.
     under_way: VecDeque<Work>,
@@ -96,6 +105,10 @@ impl EqualizeStage {
             gray: None,
             region: CountedRegion::default(),
             curves: None,
+            guides: Guides::default(),
+            undecided: VecDeque::new(),
+            ready: VecDeque::new(),
+            ending: false,
             observers: Vec::new(),
             under_way: VecDeque::new(),
             submitted: 0,
@@ -145,7 +158,8 @@ impl EqualizeStage {
             return Ok(());
         }
         let work = self.work(frame)?.warming_up();
-        self.pass_to_backend(work)
+        self.decide(work);
+        self.pass_to_backend()
     }
 
     /// Takes in a frame. Call [`collect`](Self::collect) first when [`has_room`](Self::has_room) says no.
@@ -154,15 +168,36 @@ impl EqualizeStage {
     /// When the backend or an observer fails, or there is no curve for such a frame.
     pub fn submit(&mut self, frame: Frame) -> Result<()> {
         let work = self.work(frame)?;
-        let work = match &mut self.curves {
-            Some(curves) => {
-                let curve = curves.curve(self.submitted, work.frame(), &self.settings)?;
-                work.through(curve)
-            }
-            None => work,
+        let through = match &mut self.curves {
+            Some(curves) => Some(curves.curve(self.submitted, work.frame(), &self.settings)?),
+            None => None,
         };
         self.submitted += 1;
-        self.pass_to_backend(work)
+        match through {
+            Some(curve) => self.ready.push_back(work.through(curve)),
+            None => self.decide(work),
+        }
+        self.pass_to_backend()
+    }
+
+    /// Makes ready what is decided once this work has come.
+    fn decide(&mut self, work: Work) {
+        if !work.settings().needs_measures() {
+            self.end_guides();
+            self.ready.push_back(work);
+            return;
+        }
+        let guides = self.guides.push(measure(work.frame(), work.counted()), work.settings());
+        self.undecided.push_back(work);
+        self.ready.extend(guides.into_iter().map_while(|guide| Some(self.undecided.pop_front()?.guided(guide))));
+    }
+
+    /// Makes ready what waits for its guide.
+    fn end_guides(&mut self) {
+        if !self.undecided.is_empty() {
+            let guides = self.guides.finish();
+            self.ready.extend(guides.into_iter().map_while(|guide| Some(self.undecided.pop_front()?.guided(guide))));
+        }
     }
 
     /// What is to be done with `frame`.
@@ -177,18 +212,30 @@ impl EqualizeStage {
         Ok(if everything { work.reporting_everything() } else { work })
     }
 
-    fn pass_to_backend(&mut self, work: Work) -> Result<()> {
-        while self.backend.in_flight() >= self.backend.capacity()
-            && self.under_way.front().is_some_and(|work| matches!(work.role(), Role::WarmUp))
-        {
-            self.collect_next()?;
+    /// Passes on what is ready, as far as the backend has room. Frames that warm up make room for themselves.
+    fn pass_to_backend(&mut self) -> Result<()> {
+        while !self.ready.is_empty() {
+            if self.backend.in_flight() >= self.backend.capacity() {
+                let warming_up = |work: &Work| matches!(work.role(), Role::WarmUp);
+                if !self.under_way.front().is_some_and(warming_up) {
+                    return Ok(());
+                }
+                self.collect_next()?;
+                continue;
+            }
+            let Some(work) = self.ready.pop_front() else { break };
+            self.observers.iter_mut().try_for_each(|observer| observer.submitted(&work))?;
+            self.under_way.push_back(work.clone());
+            let begin = Instant::now();
+            let submitted = self.backend.submit(work);
+            self.equalizing += begin.elapsed();
+            submitted?;
         }
-        self.observers.iter_mut().try_for_each(|observer| observer.submitted(&work))?;
-        self.under_way.push_back(work.clone());
-        let begin = Instant::now();
-        let submitted = self.backend.submit(work);
-        self.equalizing += begin.elapsed();
-        submitted
+        if std::mem::take(&mut self.ending) {
+            self.observers.iter_mut().try_for_each(|observer| observer.finished())?;
+            self.backend.finish()?;
+        }
+        Ok(())
     }
 
     /// The oldest frame under way, equalized, waiting until it is done; `None` when there is none.
@@ -196,12 +243,15 @@ impl EqualizeStage {
     /// # Errors
     /// When the backend or an observer fails.
     pub fn collect(&mut self) -> Result<Option<Equalized>> {
-        while let Some((work, equalized)) = self.collect_next()? {
-            if !matches!(work.role(), Role::WarmUp) {
-                return Ok(Some(equalized));
+        loop {
+            let collected = self.collect_next()?;
+            self.pass_to_backend()?;
+            match collected {
+                Some((work, equalized)) if !matches!(work.role(), Role::WarmUp) => return Ok(Some(equalized)),
+                None if self.ready.is_empty() => return Ok(None),
+                _ => {}
             }
         }
-        Ok(None)
     }
 
     fn collect_next(&mut self) -> Result<Option<(Work, Equalized)>> {
@@ -228,18 +278,19 @@ impl EqualizeStage {
     /// # Errors
     /// When the backend or an observer fails.
     pub fn finish(&mut self) -> Result<()> {
-        self.observers.iter_mut().try_for_each(|observer| observer.finished())?;
-        self.backend.finish()
+        self.end_guides();
+        self.ending = true;
+        self.pass_to_backend()
     }
 
     /// How many frames can be collected without another one being submitted, those that warm up included.
     pub fn in_flight(&self) -> usize {
-        self.backend.in_flight()
+        self.backend.in_flight() + self.ready.len()
     }
 
     /// Whether another frame may be submitted.
     pub fn has_room(&self) -> bool {
-        self.backend.in_flight() < self.backend.capacity()
+        self.ready.is_empty() && self.backend.in_flight() < self.backend.capacity()
     }
 
     /// Memory that the backend reads faster than any other, if there is such a kind.

@@ -1,7 +1,7 @@
 //! What goes into a backend and what comes out of it: one [`Work`] a frame, one [`Equalized`] a work.
 
 use crate::frame::Frame;
-use crate::spec::{Counts, Curve, Method, Rect, Region, Scene, Settings};
+use crate::spec::{Counts, Curve, Guide, Method, Rect, Region, Scene, Settings};
 use std::sync::Arc;
 
 /// One frame on its way through a backend, and what is to be done with it.
@@ -10,6 +10,7 @@ pub struct Work {
     frame: Frame,
     settings: Settings,
     counted: Rect,
+    guide: Guide,
     role: Role,
     report: Report,
 }
@@ -45,7 +46,8 @@ impl Work {
             Region::Fixed(rect) => rect,
             Region::Whole | Region::Auto => frame.whole(),
         };
-        Work { frame, settings, counted, role: Role::Equalize, report: Report::Window }.counting(counted)
+        let (guide, role, report) = (Guide::default(), Role::Equalize, Report::Window);
+        Work { frame, settings, counted, guide, role, report }.counting(counted)
     }
 
     /// The same, with the samples in `region` counted, as far as it lies in the frame; all of them where none of it does.
@@ -53,6 +55,13 @@ impl Work {
     pub fn counting(self, region: Rect) -> Self {
         let counted = region.within((self.frame.width(), self.frame.height())).unwrap_or(self.frame.whole());
         Work { counted, ..self }
+    }
+
+    /// The same, with what was decided of it before: its scene, its levels, its colour. Without, it continues the scene of the
+    /// frame before it, and its levels and colour stay as they are; [`EqualizeStage`](super::EqualizeStage) decides.
+    #[must_use]
+    pub fn guided(self, guide: Guide) -> Self {
+        Work { guide, ..self }
     }
 
     /// The same frame, to be sent through `curve`. With a look-ahead, no frame may be.
@@ -97,6 +106,11 @@ impl Work {
         self.counted
     }
 
+    /// What was decided of it before.
+    pub fn guide(&self) -> &Guide {
+        &self.guide
+    }
+
     /// What is to be done with it.
     pub fn role(&self) -> &Role {
         &self.role
@@ -114,7 +128,12 @@ impl Work {
 
     /// Whether the histogram of the frame is needed beside those of its tiles.
     pub fn counts_frame_with_tiles(&self) -> bool {
-        self.settings.smoothing.frames() > 1 || self.report == Report::Everything
+        self.report == Report::Everything
+    }
+
+    /// What its counts are where its method counts nothing.
+    pub fn uncounted(&self) -> Counts {
+        Counts::Nothing { size: (self.frame.width(), self.frame.height()), levels: self.frame.levels() }
     }
 }
 

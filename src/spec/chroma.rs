@@ -28,6 +28,10 @@
 //!   result is clamped to it. A sample that is outside of the range before does not move further out.
 //! * A gain of 4 is two stops. Areas that are brightened by more are so near to black that their chroma is noise.
 //!
+//! Where chroma *follows* (`--chroma follow`), the gain is that of the stretched levels instead, the same for all samples of a
+//! frame, or for all at one place: `c' = mid + (c - mid) * gain`, clamped in the same way. The levels are stretched such that
+//! few colours leave the gamut ([`tone`](super::tone)).
+//!
 //! RGB is scaled around its luminance in the same way: `c' = Y' + (c - Y) * gain`, with `n = 1` and black 0; `up` and
 //! `down` are the distances from the luminance to the highest and to the lowest component.
 
@@ -129,6 +133,17 @@ impl Colours {
         luma.saturating_sub(self.black).into()
     }
 
+    /// Red, green and blue of a colour, in levels from black, clamped to black and white.
+    #[inline]
+    pub fn rgb(&self, level: u16, [cb, cr]: [u16; 2]) -> [u16; 3] {
+        let [cb, cr] = [cb, cr].map(|code| i32::from(code) - self.centre);
+        let green = -(self.green_of_cb * cb + self.green_of_cr * cr);
+        [self.red * cr, green, self.blue * cb].map(|of_32768| {
+            let change = (of_32768 + (1 << 14)) >> 15;
+            (i32::from(level) + change).clamp(0, self.span as i32) as u16
+        })
+    }
+
     /// The excursion of the colour whose chroma lies `cb` and `cr` codes from the centre.
     #[inline]
     pub fn excursion(&self, cb: i32, cr: i32) -> Excursion {
@@ -137,6 +152,14 @@ impl Colours {
         // At most 1.9 * 2^15 codes in 32768ths: 32 bits hold the sum.
         let codes = |furthest: i32| (furthest.max(0) as u32 + 32767) >> 15;
         Excursion { up: codes(red.max(green).max(blue)), down: codes(-red.min(green).min(blue)) }
+    }
+
+    /// A chroma sample with this gain.
+    #[inline]
+    pub fn followed(&self, code: u16, gain: u32) -> u16 {
+        let offset = i32::from(code) - self.centre;
+        let most = offset.abs().max(self.reach);
+        (self.centre + scaled_far(offset, gain).clamp(-most, most)) as u16
     }
 
     /// The pair of chroma samples (Cb, Cr) after equalization, when it covers this luma.
@@ -148,6 +171,23 @@ impl Colours {
             (self.centre + scaled(offset, gain).clamp(-most, most)) as u16
         })
     }
+}
+
+/// `offset * gain`, to the nearest integer, halves away from zero, for gains without a bound.
+#[inline]
+pub fn scaled_far(offset: i32, gain: u32) -> i32 {
+    let magnitude = (u64::from(offset.unsigned_abs()) * u64::from(gain) + u64::from(UNIT_GAIN / 2)) / u64::from(UNIT_GAIN);
+    let magnitude = magnitude.min(1 << 24) as i32;
+    if offset < 0 { -magnitude } else { magnitude }
+}
+
+/// The components of an RGB pixel after its luminance has moved from `from` to `to`, with this gain of colour; `max` is the
+/// highest code.
+pub fn moved_with_gain(rgb: [u16; 3], from: u16, to: u16, gain: u32, max: u16) -> [u16; 3] {
+    rgb.map(|code| {
+        let offset = scaled_far(i32::from(code) - i32::from(from), gain);
+        (i32::from(to) + offset).clamp(0, i32::from(max)) as u16
+    })
 }
 
 /// The components of an RGB pixel after its luminance has moved from `from` to `to`; `max` is the highest code.

@@ -1,6 +1,6 @@
 //! The equalization curve of a histogram: a lookup table from code to code.
 
-use super::{Histogram, Levels, Strength};
+use super::{Histogram, Levels, Line, Strength};
 
 /// A lookup table with one output code for each input code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,12 +52,13 @@ impl Curve {
         Curve { lut: (0..levels.codes()).map(|code| by_level[levels.level_of(code as u16)]).collect() }
     }
 
-    /// The curve between the identity and this one: `(v * (256 - k) + lut[v] * k + 128) >> 8` for every code `v`.
+    /// The curve between `line` and this one: `(line(v) * (256 - k) + lut[v] * k + 128) >> 8` for every code `v`.
     #[must_use]
-    pub fn blended(mut self, strength: Strength) -> Self {
+    pub fn blended(mut self, levels: Levels, line: &Line, strength: Strength) -> Self {
         let k = strength.of_256();
         for (code, out) in self.lut.iter_mut().enumerate() {
-            *out = ((code as u32 * (256 - k) + u32::from(*out) * k + 128) >> 8) as u16;
+            let straight = u32::from(line.code(code as u16, levels));
+            *out = ((straight * (256 - k) + u32::from(*out) * k + 128) >> 8) as u16;
         }
         self
     }

@@ -2,7 +2,7 @@
 
 use super::clahe::{TileHistograms, Tiles};
 use super::modifiers::{in_bins, limited, window_cap};
-use super::{Curve, Histogram, Method, Scenes, Settings, WindowSums, WindowUpdate};
+use super::{Curve, Guide, Histogram, Levels, Method, Scenes, Settings, Tone, WindowSums, WindowUpdate};
 
 /// Computes the curve of each frame of a video from their histograms, which come in the order of the frames.
 #[derive(Clone, Debug)]
@@ -45,16 +45,16 @@ impl Equalization {
     }
 
     /// Changes the settings, from the next frame on. Frames before stay in the window, unless the method, the length of the
-    /// window, the scene threshold or the region changes, or with tiles the number of bins: these reset the window.
+    /// window or the region changes, or with tiles the number of bins: these reset the window.
     pub fn set(&mut self, settings: Settings) {
         if settings == self.settings {
             return;
         }
         let window_of = |settings: &Settings| {
-            let Settings { method, smoothing, scene_threshold, region, .. } = *settings;
+            let Settings { method, smoothing, region, .. } = *settings;
             // A window of frames has a count for each level, a window of tiles has one for each bin.
             let bins = if method == Method::Global { None } else { settings.bins };
-            (method, smoothing, scene_threshold, region, bins)
+            (method, smoothing, region, bins)
         };
         if window_of(&settings) == window_of(&self.settings) {
             self.settings = settings;
@@ -68,23 +68,30 @@ impl Equalization {
         *self = Equalization { scenes: Scenes::after(&settings, &self.scenes), ..Equalization::new(settings) };
     }
 
-    /// The curve of the next frame, with this histogram and this size (columns, rows); for [`Method::Global`]. A frame with
-    /// another size or other levels than the one before resets the window.
-    pub fn next(&mut self, histogram: &Histogram, size: (usize, usize)) -> CurveStep {
-        let update = self.scenes.next(histogram, size);
+    /// The curve of the next frame, with this histogram, this size (columns, rows) and this guide; for [`Method::Global`]. A
+    /// frame with another size or other levels than the one before resets the window.
+    pub fn next(&mut self, histogram: &Histogram, size: (usize, usize), guide: &Guide) -> CurveStep {
+        let levels = histogram.levels();
+        let update = self.scenes.next(guide.change, levels, size);
         let sum = self.window.next(&update, histogram.counts());
-        let window = Histogram::from_counts(histogram.levels(), sum.to_vec());
-        CurveStep { curve: curve(&self.settings, &window, histogram.total(), update.frames), update }
+        let window = Histogram::from_counts(levels, sum.to_vec());
+        let tone = guide.tone.unwrap_or(Tone::plain(levels, self.settings.strength));
+        CurveStep { curve: curve(&self.settings, &tone, &window, (histogram.total(), update.frames)), update }
     }
 
-    /// The tile histograms of the next frame, summed up over its window; for [`Method::Clahe`]. `frame` is the histogram of
-    /// all its visible samples. A frame with another grid than the one before resets the window.
-    pub fn next_tiles(&mut self, frame: &Histogram, tiles: &TileHistograms) -> TileStep {
+    /// The window of the next frame, whose samples are not counted.
+    pub fn next_uncounted(&mut self, levels: Levels, size: (usize, usize), guide: &Guide) -> WindowUpdate {
+        self.scenes.next(guide.change, levels, size)
+    }
+
+    /// The tile histograms of the next frame, summed up over its window; for [`Method::Clahe`]. A frame with another grid
+    /// than the one before resets the window.
+    pub fn next_tiles(&mut self, tiles: &TileHistograms, guide: &Guide) -> TileStep {
         if self.tiles != Some(tiles.tiles()) {
             self.reset(self.settings);
             self.tiles = Some(tiles.tiles());
         }
-        let update = self.scenes.next(frame, tiles.tiles().picture);
+        let update = self.scenes.next(guide.change, tiles.bins().levels(), tiles.tiles().picture);
         // The bins of all tiles are summed up as one long histogram.
         let sums = self.window.next(&update, tiles.counts()).to_vec();
         TileStep { window: TileHistograms::from_counts(tiles.tiles(), tiles.bins(), sums), update }
@@ -97,10 +104,13 @@ impl Equalization {
 }
 
 /// The curve of a window of `frames` frames of `samples` samples each.
-fn curve(settings: &Settings, window: &Histogram, samples: u64, frames: u32) -> Curve {
-    if window.is_flat() {
-        return Curve::identity(window.levels());
-    }
-    let binned = in_bins(window, settings.bins, window_cap(settings.plateau, samples, frames));
-    Curve::equalizing(&limited(&binned, settings.max_gain)).blended(settings.strength)
+fn curve(settings: &Settings, tone: &Tone, window: &Histogram, (samples, frames): (u64, u32)) -> Curve {
+    let levels = window.levels();
+    let curve = if window.is_flat() {
+        Curve::identity(levels)
+    } else {
+        let binned = in_bins(window, settings.bins, window_cap(settings.plateau, samples, frames));
+        Curve::equalizing(&limited(&binned, settings.max_gain, tone.range))
+    };
+    curve.blended(levels, &tone.line, tone.strength)
 }

@@ -33,21 +33,25 @@ pub fn window_cap(plateau: Plateau, samples: u64, frames: u32) -> Option<u64> {
     plateau.cap(samples).map(|cap| cap * u64::from(frames))
 }
 
-/// The histogram changed such that its curve has no slope above the limit.
+/// The histogram changed such that its curve has no slope above the limit, over the levels `range` (first and last).
 ///
-/// With `g` the limit in 256ths, `N` samples in `L` levels, and all counts taken times 256: `T = (g - 256) * N / L` is
-/// the most that a level keeps. The excess of all levels, `E`, is spread over them: level `b` gets
-/// `(b+1)*E/L - b*E/L`. Then for levels `a < b` of the curve, `lut[b] - lut[a] <= G*(b-a)*(L-1)/(L-G) + 1`, and a limit
-/// of 1 gives the identity. Both need at least as many samples as levels, since a sample counts as 256 units.
+/// With `g` the limit in 256ths, `N` samples, `n` levels in the range, and all counts taken times 256: `T = (g - 256) * N / n`
+/// is the most that a level keeps. The excess of all levels, `E`, is spread over the range: its level `b`, counted from the
+/// first, gets `(b+1)*E/n - b*E/n`. Then for levels `a < b` of the curve over a range of all L levels,
+/// `lut[b] - lut[a] <= G*(b-a)*(L-1)/(L-G) + 1`, and a limit of 1 gives the identity. Both need at least as many samples as
+/// levels, since a sample counts as 256 units.
 #[must_use]
-pub fn limited(histogram: &Histogram, max_gain: Gain) -> Histogram {
+pub fn limited(histogram: &Histogram, max_gain: Gain, (first, last): (u32, u32)) -> Histogram {
     let Some(g) = max_gain.of_256() else { return histogram.clone() };
     let levels = histogram.levels();
-    let level_count = levels.count() as u64;
-    let most = u64::from(g - 256) * histogram.total() / level_count;
+    let (first, width) = (u64::from(first), u64::from(last - first) + 1);
+    let most = u64::from(g - 256) * histogram.total() / width;
     let excess: u64 = histogram.counts().iter().map(|count| (count * 256).saturating_sub(most)).sum();
-    // excess * b / level_count, for sums too large for that product.
-    let share = |b: u64| excess / level_count * b + excess % level_count * b / level_count;
+    // excess * b / width for the b levels of the range below a level, for sums too large for that product.
+    let share = |level: u64| {
+        let b = level.clamp(first, first + width) - first;
+        excess / width * b + excess % width * b / width
+    };
     let counts = histogram.counts().iter().zip(0..);
     let counts = counts.map(|(count, b)| (count * 256).min(most) + share(b + 1) - share(b)).collect();
     Histogram::from_counts(levels, counts)

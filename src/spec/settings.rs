@@ -15,8 +15,10 @@ pub struct Settings {
     pub plateau: Plateau,
     /// Number of bins of a histogram; `None` is one for each level. A tile has at most 4,096.
     pub bins: Option<u32>,
-    /// The largest slope of a curve.
+    /// The largest slope of a curve, relative to that of the stretched levels.
     pub max_gain: Gain,
+    /// How the levels in use are stretched. For [`Method::Global`].
+    pub stretch: Stretch,
     /// The share of the equalized picture in the output.
     pub strength: Strength,
     /// The part of the frame that is counted. Without effect on [`Method::Clahe`], which counts each tile.
@@ -30,10 +32,24 @@ impl Settings {
     /// gives the same bytes as a run over the whole video. 0 where each frame is by itself.
     pub fn warm_up(&self) -> u32 {
         let memory = self.smoothing.memory();
-        let window = if self.smoothing.frames() > 1 { memory } else { 0 };
+        // A scene is found by the frames around its first one, and by none of the first three of a video.
+        let window = if self.smoothing.frames() > 1 { memory + self.smoothing.flash() + 4 } else { 0 };
         // The counted region of each of those frames depends on the black bars of `memory` frames before it.
         let bars = if self.region == Region::Auto { memory } else { 0 };
         window + bars
+    }
+
+    /// The largest number of frames behind a frame that have to be known before its result is.
+    pub fn look_ahead(&self) -> u32 {
+        let Smoothing { ahead, flash, .. } = self.smoothing;
+        if ahead > 0 && self.needs_measures() { ahead + flash } else { ahead }
+    }
+
+    /// Whether what is done to a frame depends on more than its counts: scenes, levels or colour are decided from a
+    /// [`Measure`](super::Measure) of it.
+    pub fn needs_measures(&self) -> bool {
+        let scenes = self.smoothing.frames() > 1 && self.scene_threshold != Threshold::NEVER;
+        scenes || !self.stretch.is_off() || matches!(self.method, Method::Dehaze | Method::Balance)
     }
 }
 
@@ -50,6 +66,30 @@ pub enum Method {
         /// Rows of tiles.
         rows: u32,
     },
+    /// Takes a veil of haze off, region by region; nothing is counted. See [`tone`](super::tone).
+    Dehaze,
+    /// Stretches red, green and blue each by itself; nothing is counted. See [`tone`](super::tone).
+    Balance,
+}
+
+/// How the levels that a scene uses are stretched before equalization; see [`tone`](super::tone). The gain is the most by
+/// which they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stretch {
+    /// They are not.
+    #[default]
+    Off,
+    /// As far as the range is unused.
+    Unused(Gain),
+    /// Fully, for dark footage, which is also lifted.
+    Dark(Gain),
+}
+
+impl Stretch {
+    /// Whether levels stay as they are.
+    pub fn is_off(self) -> bool {
+        self == Stretch::Off
+    }
 }
 
 /// The temporal window, in frames.
@@ -184,6 +224,11 @@ impl Gain {
     pub fn of_256(self) -> Option<u32> {
         (self.0 != 0).then_some(self.0)
     }
+
+    /// `value` times the slope, rounded down; the largest number without a limit.
+    pub fn times(self, value: u32) -> u32 {
+        self.of_256().map_or(u32::MAX, |slope| (u64::from(value) * u64::from(slope) / 256).min(u32::MAX.into()) as u32)
+    }
 }
 
 /// A rectangle of pixels.
@@ -231,6 +276,8 @@ pub enum Chroma {
     /// Chroma samples stay as they are.
     #[default]
     Keep,
+    /// Saturation grows by the gain of the levels ([`tone`](super::tone)), the same all over the frame or region.
+    Follow,
     /// Saturation follows luma, by the rules of [`chroma`](super::chroma).
     Scale,
 }
@@ -239,6 +286,11 @@ impl Chroma {
     /// Whether it is [`Scale`](Chroma::Scale).
     pub fn is_scaled(self) -> bool {
         self == Chroma::Scale
+    }
+
+    /// Whether chroma samples may change.
+    pub fn changes(self) -> bool {
+        self != Chroma::Keep
     }
 }
 

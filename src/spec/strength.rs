@@ -13,6 +13,11 @@ impl Strength {
         (0.0..=1.0).contains(&share).then(|| Strength((share * 256.0).round() as u16))
     }
 
+    /// This share, in 256ths, at most 256.
+    pub const fn of_share_256(share: u32) -> Self {
+        Strength(if share > 256 { 256 } else { share as u16 })
+    }
+
     /// The share, in 256ths.
     pub const fn of_256(self) -> u32 {
         self.0 as u32

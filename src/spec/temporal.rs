@@ -2,11 +2,13 @@
 //! frame.
 //!
 //! ```text
-//! Counts -> Equalization: Scenes -> WindowSums -> Curve -> LookAhead (waits for later frames) -> Decision
+//! Counts, Guide -> Equalization: Scenes -> WindowSums -> Curve -> LookAhead (waits for later frames) -> Decision
 //! ```
 
 use super::clahe::TileHistograms;
-use super::{Curve, Equalization, Histogram, LookAhead, Settings, WindowUpdate};
+use super::chroma::UNIT_GAIN;
+use super::tone::{Balance, Veil};
+use super::{Curve, Equalization, Guide, Histogram, Levels, LookAhead, Settings, WindowUpdate};
 use std::sync::Arc;
 
 /// The counts of a frame: all that its curve and the curves of later frames depend on.
@@ -21,10 +23,17 @@ pub enum Counts {
     },
     /// For [`Method::Clahe`](super::Method::Clahe).
     Tiles {
-        /// The histogram of the whole frame, for scene detection; not needed for a window of one frame.
+        /// The histogram of the whole frame, where it is asked for.
         frame: Option<Histogram>,
         /// The histograms of its tiles.
         tiles: TileHistograms,
+    },
+    /// For methods that count nothing.
+    Nothing {
+        /// Columns and rows of the frame, in pixels.
+        size: (usize, usize),
+        /// Its levels.
+        levels: Levels,
     },
 }
 
@@ -32,7 +41,7 @@ impl Counts {
     /// Columns and rows of the frame, in pixels.
     pub fn size(&self) -> (usize, usize) {
         match self {
-            Counts::Frame { size, .. } => *size,
+            Counts::Frame { size, .. } | Counts::Nothing { size, .. } => *size,
             Counts::Tiles { tiles, .. } => tiles.tiles().picture,
         }
     }
@@ -42,6 +51,7 @@ impl Counts {
         match self {
             Counts::Frame { histogram, .. } => Some(histogram),
             Counts::Tiles { frame, .. } => frame.as_ref(),
+            Counts::Nothing { .. } => None,
         }
     }
 }
@@ -53,6 +63,8 @@ pub struct Remembered {
     pub counts: Arc<Counts>,
     /// The settings it was equalized with.
     pub settings: Settings,
+    /// What was decided of it before.
+    pub guide: Guide,
     /// Its scene, if the other backend reported it.
     pub scene: Option<Scene>,
 }
@@ -76,14 +88,23 @@ impl From<&WindowUpdate> for Scene {
     }
 }
 
-/// The curve or curves that are applied to a frame. Frames of a scene can share them.
+/// What is applied to a frame. Frames of a scene can share it.
 #[derive(Clone, Debug)]
 pub enum Mapping {
     /// One curve for all samples.
-    Curve(Arc<Curve>),
+    Curve {
+        /// The curve.
+        curve: Arc<Curve>,
+        /// The gain of chroma where it follows ([`Chroma::Follow`](super::Chroma::Follow)), in 4096ths.
+        chroma_gain: u32,
+    },
     /// The counts of the tiles over the window. [`TileCurves`](super::clahe::TileCurves) are made from them, which takes most
     /// of the time and needs no other frame.
     Tiles(Arc<TileHistograms>),
+    /// A veil is taken off.
+    Veil(Arc<Veil>),
+    /// Red, green and blue are stretched.
+    Balance(Balance),
 }
 
 /// The result for a frame.
@@ -111,8 +132,8 @@ impl<F> Default for Temporal<F> {
 impl<F> Temporal<F> {
     /// Adds the next frame of the video. Returns the frame that has no more frames to wait for: without a look-ahead, this
     /// one.
-    pub fn next(&mut self, settings: &Settings, counts: &Counts, frame: F) -> Option<(F, Decision)> {
-        let Decision { scene, mapping } = self.decide(settings, counts);
+    pub fn next(&mut self, settings: &Settings, guide: &Guide, counts: &Counts, frame: F) -> Option<(F, Decision)> {
+        let Decision { scene, mapping } = self.decide(settings, guide, counts);
         let ready = self.look_ahead.push(settings.smoothing.ahead(), scene.number, (frame, scene), mapping);
         ready.map(Decision::of_ready)
     }
@@ -123,27 +144,33 @@ impl<F> Temporal<F> {
     }
 
     /// Adds a frame outside of the look-ahead and returns its result: a frame before the part of the video that is wanted.
-    pub fn decide(&mut self, settings: &Settings, counts: &Counts) -> Decision {
+    pub fn decide(&mut self, settings: &Settings, guide: &Guide, counts: &Counts) -> Decision {
         self.equalization.set(*settings);
         match counts {
             Counts::Frame { size, histogram } => {
-                let step = self.equalization.next(histogram, *size);
-                Decision { scene: (&step.update).into(), mapping: Mapping::Curve(step.curve.into()) }
+                let step = self.equalization.next(histogram, *size, guide);
+                let chroma_gain = guide.tone.map_or(UNIT_GAIN, |tone| tone.chroma_gain);
+                Decision { scene: (&step.update).into(), mapping: Mapping::Curve { curve: step.curve.into(), chroma_gain } }
             }
-            Counts::Tiles { frame: Some(frame), tiles } => {
-                let step = self.equalization.next_tiles(frame, tiles);
+            Counts::Tiles { tiles, .. } => {
+                let step = self.equalization.next_tiles(tiles, guide);
                 Decision { scene: (&step.update).into(), mapping: Mapping::Tiles(step.window.into()) }
             }
-            // Without the histogram of the frame, the window is one frame.
-            Counts::Tiles { frame: None, tiles } => {
-                Decision { scene: Scene::default(), mapping: Mapping::Tiles(Arc::new(tiles.clone())) }
+            Counts::Nothing { size, levels } => {
+                let update = self.equalization.next_uncounted(*levels, *size, guide);
+                let mapping = match (&guide.veil, guide.balance) {
+                    (Some(veil), _) => Mapping::Veil(veil.clone()),
+                    (None, Some(balance)) => Mapping::Balance(balance),
+                    (None, None) => Mapping::Balance(Balance::IDENTITY),
+                };
+                Decision { scene: (&update).into(), mapping }
             }
         }
     }
 
     /// Adds a frame that another backend has equalized.
     pub fn remember(&mut self, seen: &Remembered) {
-        self.decide(&seen.settings, &seen.counts);
+        self.decide(&seen.settings, &seen.guide, &seen.counts);
         if let Some(scene) = seen.scene {
             self.equalization.set_scene_number(scene.number, scene.begun);
         }

@@ -32,6 +32,9 @@ impl WindowSums {
             sum.fill(0);
         }
         assert_eq!(sum.len(), counts.len());
+        if !update.joins {
+            return &self.sums[update.window];
+        }
         for (sum, count) in sum.iter_mut().zip(counts) {
             *sum += count;
         }

@@ -7,7 +7,7 @@ use crate::equalize::cpu::{Engine, Isa};
 use crate::equalize::{Observation, Observer, Role, Work};
 use crate::frame::HostPool;
 use crate::pipeline::{Input, Progress, Stage};
-use crate::spec::{Curve, Histogram, Levels, Scene, Scenes, Settings};
+use crate::spec::{Change, Curve, Histogram, Levels, Scene, Scenes, Settings};
 use anyhow::{Context, Result};
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub struct Recorder {
     time_unit: f64,
     engine: Engine,
     eme: Eme,
-    /// Scene detection for frames with loaded curves, for which the backend does none.
+    /// The scenes of frames with loaded curves, of which a change of size is the only cut.
     scenes: Option<(Settings, Scenes)>,
     /// The scene number of the first recorded frame: frames of the warm-up can have lower ones.
     first_scene: Option<u64>,
@@ -83,13 +83,12 @@ impl Recorder {
     /// The scene of a frame with a loaded curve.
     fn scene_of(&mut self, before: &Work) -> Scene {
         let (frame, settings) = (before.frame(), *before.settings());
-        let histogram = self.engine.histogram(frame, before.counted());
         let (_, scenes) = match self.scenes.take() {
             Some((same, scenes)) if same == settings => self.scenes.insert((settings, scenes)),
             Some((_, scenes)) => self.scenes.insert((settings, Scenes::after(&settings, &scenes))),
             None => self.scenes.insert((settings, Scenes::new(&settings))),
         };
-        (&scenes.next(&histogram, (frame.width(), frame.height()))).into()
+        (&scenes.next(Change::None, frame.levels(), (frame.width(), frame.height()))).into()
     }
 
     fn record(&mut self, seen: &Observation<'_>, curves: Arc<[u16]>) -> FrameRecord {

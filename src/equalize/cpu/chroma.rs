@@ -1,5 +1,6 @@
-//! Chroma that follows luma: a row of it once the rows of luma that it covers are written.
+//! A row of chroma, written once the rows of luma that it covers are.
 
+use super::colour::Colour;
 use super::layout::Layout;
 use super::simd::Kernels;
 use crate::frame::{ChromaSamples, Component, Frame, Luminance, PlaneMut};
@@ -15,12 +16,105 @@ pub struct ChromaRow {
     /// A row of luma, of one byte a sample and of two, where it is not stored as such.
     bytes: Vec<u8>,
     codes: Vec<u16>,
+    /// The gain of each pair.
+    gains: Vec<u32>,
+    /// What becomes of each code, where the gain is the same for all.
+    table: Vec<u16>,
+    byte_table: Vec<u8>,
+    /// The gain that they are for.
+    gain: Option<(u32, Colours)>,
 }
 
 impl ChromaRow {
-    /// If luma row `y` is the last one that a row of chroma covers, scales that row of chroma from `frame` to `planes`,
-    /// whose luma has been written up to there.
-    pub fn scale(
+    /// If luma row `y` is the last one that a row of chroma covers, writes that row of chroma to `planes`, whose luma has been
+    /// written up to there: that of `frame` as `colour` says.
+    pub fn write(
+        &mut self,
+        kernels: &Kernels,
+        frame: &Frame,
+        layout: &Layout,
+        (colour, colours): (Colour, &Colours),
+        y: usize,
+        planes: &mut [PlaneMut],
+    ) {
+        let descriptor = frame.format().descriptor();
+        let Some(chroma) = descriptor.chroma else { return };
+        if y + 1 != frame.height() && !(y + 1).is_multiple_of(1 << chroma.log2_height) {
+            return;
+        }
+        match colour {
+            Colour::Keep => {}
+            Colour::Scale => self.scale(kernels, frame, layout, colours, y, planes),
+            Colour::Gain(gain) => {
+                self.set_table(gain, colours, descriptor.sample.max());
+                self.look_up(kernels, frame, chroma, y, planes);
+            }
+            Colour::Veil(..) => self.follow(kernels, frame, (chroma, colour, colours), y, planes),
+        }
+    }
+
+    fn set_table(&mut self, gain: u32, colours: &Colours, max: u16) {
+        if self.gain == Some((gain, *colours)) {
+            return;
+        }
+        self.gain = Some((gain, *colours));
+        self.table.clear();
+        self.table.extend((0..=max).map(|code| colours.followed(code, gain)));
+        self.byte_table.clear();
+        self.byte_table.extend(self.table.iter().map(|&code| code as u8));
+    }
+
+    /// Sends a row of chroma through the table.
+    fn look_up(&mut self, kernels: &Kernels, frame: &Frame, chroma: ChromaSamples, y: usize, planes: &mut [PlaneMut]) {
+        let ChromaSamples { cb, cr, log2_width, log2_height } = chroma;
+        let (y, sample) = (y >> log2_height, frame.format().descriptor().sample);
+        // Luma is in the first plane.
+        if let (Ok(table), true) = (<&[u8; 256]>::try_from(&self.byte_table[..]), cb.plane > 0 && sample.bytes == 1) {
+            // A plane of one or of both.
+            for plane in [cb.plane, cr.plane].into_iter().take(if cb.plane == cr.plane { 1 } else { 2 }) {
+                (kernels.map_bytes)(frame.planes()[plane].row(y), planes[plane].row_mut(y), table);
+            }
+            return;
+        }
+        let width = frame.width().div_ceil(1 << log2_width);
+        let places = |component: Component| [component.offset, component.step];
+        for component in [cb, cr] {
+            self.codes.resize(width, 0);
+            (kernels.gather)(frame.planes()[component.plane].row(y), sample, places(component), &mut self.codes);
+            for code in &mut self.codes {
+                *code = self.table[usize::from(*code).min(self.table.len() - 1)];
+            }
+            (kernels.scatter)(&self.codes, sample, places(component), planes[component.plane].row_mut(y));
+        }
+    }
+
+    /// Gives a row of chroma the gains of its places.
+    fn follow(
+        &mut self,
+        kernels: &Kernels,
+        frame: &Frame,
+        (chroma, colour, colours): (ChromaSamples, Colour, &Colours),
+        y: usize,
+        planes: &mut [PlaneMut],
+    ) {
+        let ChromaSamples { cb, cr, log2_width, log2_height } = chroma;
+        let (chroma_y, sample) = (y >> log2_height, frame.format().descriptor().sample);
+        let width = frame.width().div_ceil(1 << log2_width);
+        self.gains.resize(width, 0);
+        colour.gains(chroma_y << log2_height, 1 << log2_width, &mut self.gains);
+        let places = |component: Component| [component.offset, component.step];
+        for component in [cb, cr] {
+            self.codes.resize(width, 0);
+            (kernels.gather)(frame.planes()[component.plane].row(chroma_y), sample, places(component), &mut self.codes);
+            for (code, &gain) in self.codes.iter_mut().zip(&self.gains) {
+                *code = colours.followed(*code, gain);
+            }
+            (kernels.scatter)(&self.codes, sample, places(component), planes[component.plane].row_mut(chroma_y));
+        }
+    }
+
+    /// Scales a row of chroma by what became of the luma that it covers, of which row `y` is the last.
+    fn scale(
         &mut self,
         kernels: &Kernels,
         frame: &Frame,
@@ -32,9 +126,6 @@ impl ChromaRow {
         let descriptor = frame.format().descriptor();
         let (Some(chroma), Luminance::Stored(luma)) = (descriptor.chroma, descriptor.luminance) else { return };
         let ChromaSamples { cb, cr, log2_width, log2_height } = chroma;
-        if y + 1 != frame.height() && !(y + 1).is_multiple_of(1 << log2_height) {
-            return;
-        }
         let chroma_y = y >> log2_height;
         let rows = (chroma_y << log2_height)..y + 1;
         let sample = descriptor.sample;

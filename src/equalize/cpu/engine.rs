@@ -3,20 +3,21 @@
 
 use super::Isa;
 use super::chroma::ChromaRow;
+use super::colour::Colour;
 use super::layout::{Layout, PlanarRgb};
 use super::lookup::Lookup;
 use super::simd::Kernels;
 use super::word_histogram::WordHistogram;
 use crate::equalize::Work;
 use crate::frame::{Component, Endian, Frame, HostPool, Luminance, PlaneMut, Sample};
-use crate::spec::chroma::rescaled;
-use crate::spec::{Chroma, Counts, Curve, Histogram, Rect, moved};
+use crate::spec::chroma::{moved_with_gain, rescaled};
+use crate::spec::{Counts, Curve, Histogram, Method, Rect, moved};
 use std::ops::Range;
 
 /// Counts and maps frames, one at a time. Its memory (some 0.7 MB) is used again for every frame.
 pub struct Engine {
     pub(super) kernels: &'static Kernels,
-    pool: HostPool,
+    pub(super) pool: HostPool,
     words: WordHistogram,
     /// The curve at hand, for samples of one byte and of two.
     table: [u8; 256],
@@ -61,6 +62,7 @@ impl Engine {
     pub fn counts(&mut self, work: &Work) -> Counts {
         let (frame, settings) = (work.frame(), work.settings());
         match frame.tiles(settings.method) {
+            _ if matches!(settings.method, Method::Dehaze | Method::Balance) => work.uncounted(),
             None => Counts::Frame {
                 size: (frame.width(), frame.height()),
                 histogram: self.histogram(frame, work.counted()),
@@ -88,23 +90,24 @@ impl Engine {
     }
 
     /// `frame` with its luminance sent through `curve`; planes that hold nothing of what changes are shared with it.
-    pub fn map(&mut self, frame: &Frame, curve: &Curve, chroma: Chroma) -> Frame {
+    pub fn map<'a>(&mut self, frame: &Frame, curve: &Curve, colour: impl Into<Colour<'a>>) -> Frame {
+        let colour = colour.into();
         let layout = Layout::of(frame);
         self.set_curve(curve, &layout, frame.format().descriptor().sample);
-        self.rewrite(frame, &layout, chroma, |engine, y, planes| engine.map_row(frame, &layout, chroma, y, planes))
+        self.rewrite(frame, &layout, colour, |engine, y, planes| engine.map_row(frame, &layout, colour, y, planes))
     }
 
-    /// `frame` with the planes of its luminance as `write_row` writes them, row by row, and with its chroma scaled if
-    /// that is asked for; the other planes are shared with it.
+    /// `frame` with the planes of its luminance as `write_row` writes them, row by row, and with its chroma as `colour`
+    /// says; the other planes are shared with it.
     pub(super) fn rewrite(
         &mut self,
         frame: &Frame,
         layout: &Layout,
-        chroma: Chroma,
+        colour: Colour,
         mut write_row: impl FnMut(&mut Self, usize, &mut [PlaneMut]),
     ) -> Frame {
-        let rewritten = frame.rewritten_planes(chroma.is_scaled());
-        let colours = chroma.is_scaled().then(|| frame.colours());
+        let rewritten = frame.rewritten_planes(colour.changes());
+        let colours = colour.changes().then(|| frame.colours());
         let mut to: Vec<PlaneMut> = rewritten
             .clone()
             .map(|plane| self.pool.plane(frame.planes()[plane].row_bytes(), frame.planes()[plane].rows()))
@@ -113,7 +116,7 @@ impl Engine {
         for y in 0..frame.height() {
             write_row(self, y, &mut to);
             if let Some(colours) = &colours {
-                self.chroma.scale(self.kernels, frame, layout, colours, y, &mut to);
+                self.chroma.write(self.kernels, frame, layout, (colour, colours), y, &mut to);
             }
         }
         let mut to = to.into_iter().map(PlaneMut::freeze);
@@ -158,7 +161,7 @@ impl Engine {
         }
     }
 
-    fn map_row(&mut self, frame: &Frame, layout: &Layout, chroma: Chroma, y: usize, planes: &mut [PlaneMut]) {
+    fn map_row(&mut self, frame: &Frame, layout: &Layout, colour: Colour, y: usize, planes: &mut [PlaneMut]) {
         let kernels = self.kernels;
         match layout {
             Layout::Bytes => (kernels.map_bytes)(first_row(frame, y), planes[0].row_mut(y), &self.table),
@@ -174,13 +177,13 @@ impl Engine {
                 self.read_luminance(frame, layout, y);
                 let Luminances { before, after } = &mut self.bytes;
                 (kernels.map_bytes)(before, after, &self.table);
-                self.write_luminance(frame, layout, chroma, y, planes);
+                self.write_luminance(frame, layout, colour, y, planes);
             }
             Layout::PlanarWords(_) | Layout::Any => {
                 self.read_luminance(frame, layout, y);
                 let Luminances { before, after } = &mut self.codes;
                 (kernels.map_words)(bytemuck::cast_slice(before), bytemuck::cast_slice_mut(after), &self.lookup);
-                self.write_luminance(frame, layout, chroma, y, planes);
+                self.write_luminance(frame, layout, colour, y, planes);
             }
         }
     }
@@ -190,13 +193,36 @@ impl Engine {
         &self,
         frame: &Frame,
         layout: &Layout,
-        chroma: Chroma,
+        colour: Colour,
         y: usize,
         planes: &mut [PlaneMut],
     ) {
         let kernels = self.kernels;
         let sample = frame.format().descriptor().sample;
         let (bytes, codes) = (&self.bytes, &self.codes);
+        if let (Colour::Gain(_) | Colour::Veil(..), Luminance::FromRgb { r, g, b }) =
+            (colour, frame.format().descriptor().luminance)
+        {
+            let mut gains = vec![0; frame.width()];
+            colour.gains(y, 1, &mut gains);
+            for plane in [r, g, b].map(|component| component.plane) {
+                planes[plane].row_mut(y).copy_from_slice(frame.planes()[plane].row(y));
+            }
+            for (x, &gain) in gains.iter().enumerate() {
+                let (before, after) = if sample.bytes == 1 {
+                    (u16::from(bytes.before[x]), u16::from(bytes.after[x]))
+                } else {
+                    (codes.before[x], codes.after[x])
+                };
+                let places = [r, g, b].map(|of| (of.plane, of.offset + x * of.step));
+                let rgb = places.map(|(plane, index)| sample.read(frame.planes()[plane].row(y), index));
+                let moved = moved_with_gain(rgb, before, after, gain, sample.max());
+                for ((plane, index), code) in places.into_iter().zip(moved) {
+                    sample.write(planes[plane].row_mut(y), index, code);
+                }
+            }
+            return;
+        }
         match layout {
             Layout::Bytes => planes[0].row_mut(y).copy_from_slice(&bytes.after),
             Layout::WordHistogram => (kernels.write_words)(&codes.after, sample, planes[0].row_mut(y)),
@@ -206,14 +232,14 @@ impl Engine {
                 (kernels.set_every_other)(&bytes.after, *offset, to);
             }
             Layout::Packed(pixel) => {
-                let write = if chroma.is_scaled() { kernels.rescale_packed } else { kernels.move_packed };
+                let write = if colour.is_scaled() { kernels.rescale_packed } else { kernels.move_packed };
                 write(first_row(frame, y), &bytes.before, &bytes.after, pixel, planes[0].row_mut(y));
             }
-            Layout::PlanarBytes(_) if chroma.is_scaled() => {
+            Layout::PlanarBytes(_) if colour.is_scaled() => {
                 let (from, to) = rgb_rows(frame, y, planes);
                 (kernels.rescale_bytes)(from, &bytes.before, &bytes.after, to);
             }
-            Layout::PlanarWords(_) if chroma.is_scaled() => {
+            Layout::PlanarWords(_) if colour.is_scaled() => {
                 let (from, to) = rgb_rows(frame, y, planes);
                 (kernels.rescale_words)(from, &codes.before, &codes.after, sample, to);
             }
@@ -229,7 +255,7 @@ impl Engine {
                     (kernels.move_words)(from, &codes.before, &codes.after, sample.endian, sample.max(), to);
                 }
             }
-            Layout::Any => map_any_row(frame, chroma, y, &codes.before, &codes.after, planes[0].row_mut(y)),
+            Layout::Any => map_any_row(frame, colour, y, &codes.before, &codes.after, planes[0].row_mut(y)),
         }
     }
 
@@ -288,7 +314,7 @@ fn read_any_row(frame: &Frame, y: usize, codes: &mut [u16]) {
 }
 
 /// Row `y` with the luminance `after` in place of `before`, whatever the packed format.
-fn map_any_row(frame: &Frame, chroma: Chroma, y: usize, before: &[u16], after: &[u16], to: &mut [u8]) {
+fn map_any_row(frame: &Frame, colour: Colour, y: usize, before: &[u16], after: &[u16], to: &mut [u8]) {
     let descriptor = frame.format().descriptor();
     let sample = descriptor.sample;
     let row = first_row(frame, y);
@@ -300,9 +326,10 @@ fn map_any_row(frame: &Frame, chroma: Chroma, y: usize, before: &[u16], after: &
             Luminance::FromRgb { r, g, b } => {
                 let places = [r, g, b].map(|component| component.offset + x * component.step);
                 let codes = places.map(|index| sample.read(row, index));
-                let moved = match chroma {
-                    Chroma::Keep => codes.map(|code| moved(code, before, after, sample.max())),
-                    Chroma::Scale => rescaled(codes, before, after, sample.max()),
+                let moved = if colour.is_scaled() {
+                    rescaled(codes, before, after, sample.max())
+                } else {
+                    codes.map(|code| moved(code, before, after, sample.max()))
                 };
                 for (index, code) in places.into_iter().zip(moved) {
                     sample.write(to, index, code);

@@ -1,11 +1,11 @@
 //! The two passes of local equalization over a frame: counting its tiles, and blending their curves.
 
 use super::blend::Blend;
+use super::colour::Colour;
 use super::engine::{Engine, Luminances, first_row};
 use super::layout::Layout;
 use super::tile_counters::TileCounters;
 use crate::frame::{Frame, PlaneMut};
-use crate::spec::Chroma;
 use crate::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles, mirrored};
 
 impl Engine {
@@ -35,11 +35,12 @@ impl Engine {
 
     /// `frame` with its luminance blended between `curves`; planes that hold nothing of what changes are
     /// shared with it.
-    pub fn map_tiles(&mut self, frame: &Frame, curves: &TileCurves, chroma: Chroma) -> Frame {
+    pub fn map_tiles<'a>(&mut self, frame: &Frame, curves: &TileCurves, colour: impl Into<Colour<'a>>) -> Frame {
+        let colour = colour.into();
         let layout = Layout::of(frame);
         let mut blend = Blend::new(curves, self.kernels);
-        self.rewrite(frame, &layout, chroma, |engine, y, planes| {
-            engine.blend_row(frame, &layout, y, &mut blend, planes, chroma)
+        self.rewrite(frame, &layout, colour, |engine, y, planes| {
+            engine.blend_row(frame, &layout, y, &mut blend, planes, colour)
         })
     }
 
@@ -50,7 +51,7 @@ impl Engine {
         y: usize,
         blend: &mut Blend,
         planes: &mut [PlaneMut],
-        chroma: Chroma,
+        colour: Colour,
     ) {
         if let Layout::Bytes = layout {
             return blend.bytes(y, first_row(frame, y), planes[0].row_mut(y));
@@ -64,7 +65,7 @@ impl Engine {
             let Luminances { before, after } = &mut self.codes;
             blend.codes(y, before, after);
         }
-        self.write_luminance(frame, layout, chroma, y, planes);
+        self.write_luminance(frame, layout, colour, y, planes);
     }
 
     /// Reads row `y` of the luminance into `codes.before`, also where it is stored sample by sample.

@@ -11,15 +11,18 @@
 //! | `in_order.rs` | where frames line up for their curves |
 //! | `engine.rs` | the two passes over a frame, row by row |
 //! | `local.rs` | the two passes of local equalization |
-//! | `chroma.rs` | chroma that follows luma |
+//! | `colour.rs`, `chroma.rs` | what happens to colour, and the rows of chroma |
+//! | `balance.rs` | red, green and blue, each stretched by itself |
 //! | `layout.rs` | which kernels a format needs |
 //! | `word_histogram.rs`, `lookup.rs` | the counters, and the curve as a table of stored words |
 //! | `tile_counters.rs`, `blend.rs` | the counters of tiles, and their curves as rows are blended between them |
 //! | `simd/` | the kernels: scalar, AVX2, AVX-512 |
 //! | `isa.rs` | what this machine can run |
 
+mod balance;
 mod blend;
 mod chroma;
+mod colour;
 mod engine;
 mod in_order;
 mod isa;
@@ -31,6 +34,7 @@ mod tile_counters;
 mod word_histogram;
 mod worker;
 
+pub use colour::Colour;
 pub use engine::Engine;
 pub use isa::Isa;
 

@@ -1,10 +1,12 @@
 //! The life of a thread of the CPU backend.
 
+use super::colour::Colour;
 use super::engine::Engine;
 use super::in_order::{Closed, InOrder};
 use crate::equalize::{Applied, Equalized, Report, Role, Work};
 use crate::spec::clahe::TileCurves;
-use crate::spec::{Counts, Decision, Mapping, Remembered, Temporal};
+use crate::spec::tone::Veil;
+use crate::spec::{Chroma, Counts, Decision, Mapping, Remembered, Temporal};
 use crossbeam_channel::{Receiver, Sender};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -114,14 +116,16 @@ impl Worker {
             }
             Role::WarmUp => {
                 let counts = Arc::new(self.engine.counts(&work));
-                let scene = self.in_order.pass(ticket, |temporal| temporal.decide(&settings, &counts).scene)?;
+                let decide = |temporal: &mut Temporal<_>| temporal.decide(&settings, work.guide(), &counts).scene;
+                let scene = self.in_order.pass(ticket, decide)?;
                 let applied = Applied { counts: Some(counts), scene: Some(scene), curves: None };
                 Ok(Some(Done { number, result: Ok(Equalized { frame: work.into_frame(), applied }) }))
             }
             Role::Equalize => {
                 let counts = Arc::new(self.engine.counts(&work));
+                let guide = work.guide().clone();
                 let waiting = (number, work, counts.clone());
-                let ready = self.in_order.pass(ticket, |temporal| temporal.next(&settings, &counts, waiting))?;
+                let ready = self.in_order.pass(ticket, |temporal| temporal.next(&settings, &guide, &counts, waiting))?;
                 Ok(ready.map(|(waiting, decision)| self.apply(waiting, decision)))
             }
         }
@@ -130,12 +134,23 @@ impl Worker {
     /// Sends a frame through what was decided.
     fn apply(&mut self, (number, work, counts): Waiting, Decision { scene, mapping }: Decision) -> Done {
         let (frame, settings) = (work.frame(), work.settings());
+        let chroma = settings.chroma;
         let (frame, curves) = match mapping {
-            Mapping::Curve(curve) => (self.engine.map(frame, &curve, settings.chroma), told(&work, curve.codes())),
+            Mapping::Curve { curve, chroma_gain } => {
+                let colour = Colour::of(chroma, chroma_gain);
+                (self.engine.map(frame, &curve, colour), told(&work, curve.codes()))
+            }
             Mapping::Tiles(window) => {
                 let curves = TileCurves::equalizing(&window, settings);
-                (self.engine.map_tiles(frame, &curves, settings.chroma), told(&work, curves.luts()))
+                (self.engine.map_tiles(frame, &curves, chroma), told(&work, curves.luts()))
             }
+            Mapping::Veil(veil) => {
+                let tiles = Veil::tiles((frame.width(), frame.height()));
+                let follows = chroma == Chroma::Follow;
+                let colour = if follows { Colour::Veil(&veil, tiles) } else { chroma.into() };
+                (self.engine.map_tiles(frame, &veil.curves(frame.levels(), tiles), colour), None)
+            }
+            Mapping::Balance(balance) => (self.engine.balance(frame, &balance), None),
         };
         let applied = Applied { counts: Some(counts), scene: Some(scene), curves };
         Done { number, result: Ok(Equalized { frame, applied }) }

@@ -27,6 +27,15 @@ impl TileCurves {
         TileCurves { tiles, levels, strength: settings.strength, luts }
     }
 
+    /// These curves, [`Levels::codes`] entries for each tile, row by row.
+    ///
+    /// # Panics
+    /// When there are more or fewer entries.
+    pub fn given(tiles: Tiles, levels: Levels, luts: Vec<u16>) -> Self {
+        assert_eq!(luts.len(), tiles.count() * levels.codes());
+        TileCurves { tiles, levels, strength: Strength::FULL, luts }
+    }
+
     /// The output for `code` at pixel (x, y); a code above the depth is read as the highest one.
     pub fn value(&self, x: usize, y: usize, code: u16) -> u16 {
         let code = usize::from(code).min(self.levels.codes() - 1);

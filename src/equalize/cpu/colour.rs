@@ -1,0 +1,57 @@
+//! What happens to the colour of a frame, as the rows of the CPU backend need it.
+
+use crate::spec::Chroma;
+use crate::spec::chroma::UNIT_GAIN;
+use crate::spec::clahe::Tiles;
+use crate::spec::tone::Veil;
+
+/// What happens to the colour of a frame.
+#[derive(Clone, Copy)]
+pub enum Colour<'a> {
+    /// It stays.
+    Keep,
+    /// It follows luma.
+    Scale,
+    /// It has this gain, in 4096ths.
+    Gain(u32),
+    /// It has the gain of a veil that is taken off.
+    Veil(&'a Veil, Tiles),
+}
+
+impl Colour<'_> {
+    /// What `chroma` says, with this gain if it follows.
+    pub fn of(chroma: Chroma, gain: u32) -> Self {
+        match chroma {
+            Chroma::Scale => Colour::Scale,
+            Chroma::Follow if gain != UNIT_GAIN => Colour::Gain(gain),
+            Chroma::Keep | Chroma::Follow => Colour::Keep,
+        }
+    }
+
+    /// Whether it changes.
+    pub fn changes(self) -> bool {
+        !matches!(self, Colour::Keep)
+    }
+
+    /// Whether it follows luma.
+    pub fn is_scaled(self) -> bool {
+        matches!(self, Colour::Scale)
+    }
+
+    /// The gains in row `y` at every `step`-th pixel from the first on; false where there are none.
+    pub fn gains(self, y: usize, step: usize, gains: &mut [u32]) -> bool {
+        match self {
+            Colour::Keep | Colour::Scale => return false,
+            Colour::Gain(gain) => gains.fill(gain),
+            Colour::Veil(veil, tiles) => veil.row_of_gains(&tiles, y, step, gains),
+        }
+        true
+    }
+}
+
+impl From<Chroma> for Colour<'_> {
+    /// Where it follows, its gain is 1.
+    fn from(chroma: Chroma) -> Self {
+        Colour::of(chroma, UNIT_GAIN)
+    }
+}

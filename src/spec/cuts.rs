@@ -1,0 +1,226 @@
+//! Cuts: where a scene ends and another begins.
+//!
+//! Two frames are compared block by block ([`BLOCKS`] of them), because a cut changes the picture everywhere, and an object
+//! that crosses it changes it in some places. With `m` the mean of a block, `mu` the mean of its frame and `s` its spread:
+//! ```text
+//! A = |m_a - m_b|                                              in sixteenths of a level
+//! D = A / max(s_a, s_b)                                        another brightness
+//! E = |(m_a - mu_a) / s_a - (m_b - mu_b) / s_b|                another picture, under whatever light
+//! ```
+//! Of each, the median over the blocks counts; blocks that are black in both frames are left out, but at least a quarter of
+//! all blocks counts. `C = min(D, E)`. D, E and C are in 4096ths. The spread makes one rule of all depths, dark footage
+//! included.
+//!
+//! **With L frames known ahead** ([`Rule::Ahead`]) a cut is abrupt and lasting. Frame t begins a scene when
+//! * `C(t-1, t)` is above the threshold T (0.25 by default), `A(t-1, t)` is more than three times the median of that of the two
+//!   steps before and the two behind, and none of these is larger; and `C(a, b) > max(T, C(t-1, t) / 2)` for all frames
+//!   `a < t <= b` up to L + 1 apart; or
+//! * the light changes and stays: `D(t-1, t) > 2T`, `A(t-1, t)` is more than three times that of any other step within L
+//!   frames, and `D(a, b) > max(2T, D(t-1, t) / 2)` for the same frames.
+//!
+//! The second test of each rules out flashes, strobes and lightning. Frame t is a *flash* when frames a and b around it, up to
+//! L + 1 apart, are like each other and unlike it, and it is unlike most frames within L: it enters no window.
+//!
+//! **Without frames ahead** ([`Rule::Behind`]) the threshold is 1.2 T. Where a frame differs from the one before it, but not
+//! from one of the L before that, a flash has ended. Else it begins a scene if `A` is more than twice that of each of the three
+//! steps before.
+//!
+//! L is the longest flash, a quarter of a second. The first three frames of a video begin no scene by the first rule.
+
+use super::Threshold;
+use super::measure::{BLOCKS, Measure};
+use std::collections::VecDeque;
+
+/// How a frame continues the one before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Change {
+    /// It belongs to the same scene.
+    #[default]
+    None,
+    /// It begins a scene.
+    Cut,
+    /// It is the first one after a flash that was taken for a scene: the scene before goes on.
+    AfterFlash,
+    /// It belongs to a flash: it has no part in the window of its scene.
+    Flash,
+}
+
+/// The distance of two frames; see the [module](self).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Distance {
+    /// C, in 4096ths.
+    pub picture: u32,
+    /// D, in 4096ths.
+    pub light: u32,
+    /// A, in sixteenths of a level.
+    pub levels: u32,
+}
+
+impl Distance {
+    /// The distance of two frames of the same size and levels.
+    pub fn of(a: &Measure, b: &Measure) -> Self {
+        let (spread_a, spread_b) = (i64::from(a.spread), i64::from(b.spread));
+        let larger = a.spread.max(b.spread);
+        let mut found = [[0u32; BLOCKS]; 3];
+        let mut live = 0;
+        for (m_a, m_b) in a.blocks.iter().zip(&b.blocks).filter_map(|(a, b)| Some(((*a)?, (*b)?))) {
+            if 8 * m_a.max(m_b) <= larger {
+                continue;
+            }
+            let apart = m_a.abs_diff(m_b);
+            let across = (i64::from(m_a) - i64::from(a.mean)) * spread_b - (i64::from(m_b) - i64::from(b.mean)) * spread_a;
+            let shape = (u128::from(across.unsigned_abs()) * 4096 / (spread_a * spread_b) as u128).min(u32::MAX.into());
+            found[0][live] = apart;
+            found[1][live] = (u64::from(apart) * 4096 / u64::from(larger)) as u32;
+            found[2][live] = shape as u32;
+            live += 1;
+        }
+        // Blocks that are not live count as no change, where fewer than a quarter are.
+        let middle = live.max(BLOCKS / 4) / 2;
+        let [levels, light, shape] = found.map(|mut distances| {
+            let (_, &mut median, _) = distances.select_nth_unstable_by(middle, |a, b| b.cmp(a));
+            median
+        });
+        Distance { picture: light.min(shape), light, levels }
+    }
+}
+
+/// What of a video is known when a frame is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// This many frames behind it, as far as the video has them.
+    Ahead(u32),
+    /// Only those before it; flashes last at most this many frames.
+    Behind(u32),
+}
+
+impl Rule {
+    /// L: the longest flash, in frames.
+    pub const fn flash(self) -> usize {
+        match self {
+            Rule::Ahead(flash) | Rule::Behind(flash) => flash as usize,
+        }
+    }
+}
+
+/// The frames around the one that is judged, oldest first.
+pub struct Neighbourhood<'a> {
+    frames: &'a VecDeque<Known>,
+    /// The index of the frame in `frames`.
+    at: usize,
+    /// The index of the last one that is looked at.
+    last: usize,
+    /// Whether the video begins with the oldest, and ends with the newest.
+    ends: (bool, bool),
+    threshold: u32,
+}
+
+/// A frame, and its distance from the one before.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// What was measured of it.
+    pub measure: Measure,
+    /// Its distance from the frame before it; zero of a first one.
+    pub step: Distance,
+}
+
+impl<'a> Neighbourhood<'a> {
+    /// Frame `at` among the first `end` of `frames`; `ends` says whether the video begins with the first and ends with the
+    /// last of them.
+    pub fn new(
+        frames: &'a VecDeque<Known>,
+        (at, end): (usize, usize),
+        ends: (bool, bool),
+        threshold: Threshold,
+    ) -> Self {
+        Neighbourhood { frames, at, last: end - 1, ends, threshold: threshold.of_1000() * 4096 / 1000 }
+    }
+
+    /// How the frame continues the one before it.
+    pub fn change(&self, rule: Rule) -> Change {
+        if self.at == 0 || self.threshold >= 4096 {
+            return Change::None;
+        }
+        match rule {
+            Rule::Ahead(flash) => self.change_seen_ahead(flash as usize),
+            Rule::Behind(flash) => self.change_seen_behind(flash as usize),
+        }
+    }
+
+    fn step(&self, index: usize) -> Distance {
+        self.frames[index].step
+    }
+
+    fn between(&self, a: usize, b: usize) -> Distance {
+        if a + 1 == b { self.step(b) } else { Distance::of(&self.frames[a].measure, &self.frames[b].measure) }
+    }
+
+    fn change_seen_ahead(&self, flash: usize) -> Change {
+        let (t, last) = (self.at, self.last);
+        let Distance { picture, light, levels } = self.step(t);
+        let from_start = if self.ends.0 { t } else { usize::MAX };
+        let is_first = |index: usize| index == 0 && self.ends.0;
+        // Every pair of a frame before and one that follows is as far apart.
+        let lasts = |distance: &dyn Fn(Distance) -> u32, least: u32| {
+            (t.saturating_sub(1 + flash)..t)
+                .all(|a| (t..=(a + flash + 1).min(last)).all(|b| distance(self.between(a, b)) > least))
+        };
+        let near = (t.saturating_sub(2)..=(t + 2).min(last)).filter(|&index| index != t && !is_first(index));
+        let mut near: Vec<u32> = near.map(|index| self.step(index).levels).collect();
+        near.sort_unstable();
+        let (median, most) = (near.get(near.len() / 2).copied().unwrap_or(0), near.last().copied().unwrap_or(0));
+        let stands_out = levels > 3 * median && levels >= most;
+        let threshold = self.threshold;
+        if picture > threshold
+            && from_start >= 3
+            && stands_out
+            && lasts(&|distance| distance.picture, threshold.max(picture / 2))
+        {
+            return Change::Cut;
+        }
+        let known_around = (from_start > flash) && (!self.ends.1 || t + flash <= last);
+        let around = t.saturating_sub(flash)..=(t + flash).min(last);
+        let mut others = around.filter(|&index| index != t && !is_first(index));
+        let mut alone = || others.all(|index| levels > 3 * self.step(index).levels);
+        if light > 2 * threshold && known_around && alone() && lasts(&|distance| distance.light, (2 * threshold).max(light / 2))
+        {
+            return Change::Cut;
+        }
+        if self.is_flash(flash) { Change::Flash } else { Change::None }
+    }
+
+    /// Whether the frame belongs to a flash. Only looked into where a step within L frames is that large.
+    fn is_flash(&self, flash: usize) -> bool {
+        let (t, last) = (self.at, self.last);
+        let (first, end) = (t.saturating_sub(flash), (t + flash).min(last));
+        let unlike = 2 * self.threshold;
+        if (first.max(1)..=end).all(|index| self.step(index).light <= self.threshold) {
+            return false;
+        }
+        let before: Vec<(usize, u32)> = (first..t).map(|a| (a, self.between(a, t).light)).collect();
+        let after: Vec<(usize, u32)> = (t + 1..=end).map(|b| (b, self.between(t, b).light)).collect();
+        let lies_between = before.iter().filter(|(_, d)| *d > unlike).any(|&(a, from)| {
+            after.iter().filter(|&&(b, to)| to > unlike && b - a <= flash + 1).any(|&(b, to)| {
+                2 * self.between(a, b).light < from.min(to)
+            })
+        });
+        let alike = before.iter().chain(&after).filter(|(_, d)| *d <= self.threshold).count();
+        lies_between && 2 * alike < before.len() + after.len()
+    }
+
+    fn change_seen_behind(&self, flash: usize) -> Change {
+        let t = self.at;
+        let threshold = self.threshold * 6 / 5;
+        let Distance { picture, levels, .. } = self.step(t);
+        if picture <= threshold {
+            return Change::None;
+        }
+        let alike = |a: &usize| self.between(*a, t).picture <= threshold.max(picture / 2);
+        if (t.saturating_sub(1 + flash)..t).rev().any(|a| alike(&a)) {
+            return Change::AfterFlash;
+        }
+        let from_start = if self.ends.0 { t } else { usize::MAX };
+        let calm_before = (t.saturating_sub(3).max(1)..t).all(|index| levels > 2 * self.step(index).levels);
+        if from_start > 3 && calm_before { Change::Cut } else { Change::None }
+    }
+}

@@ -1,0 +1,182 @@
+//! What is decided of a frame before a backend equalizes it: scene and tone, from what was measured of the frames around it.
+//!
+//! ```text
+//! Lattice -> Measure -> Guides: cuts, window of the scene -> Guide (with the frame, to a backend)
+//! ```
+//!
+//! With a look-ahead, a frame is judged when L frames behind it are measured. The tone is made of the last W frames of
+//! the scene up to the frame. So a guide depends on W + L + 1 frames before it and L behind it, and on no others.
+
+use super::cuts::{Change, Distance, Known, Neighbourhood, Rule};
+use super::measure::{Ends, Measure, REGIONS};
+use super::tone::{Balance, Tone, Veil};
+use super::{Method, Settings};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What is decided of a frame.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Guide {
+    /// How it continues the frame before it.
+    pub change: Change,
+    /// Its levels; `None` is equalization alone.
+    pub tone: Option<Tone>,
+    /// The veil that is taken off, for [`Method::Dehaze`].
+    pub veil: Option<Arc<Veil>>,
+    /// The balance of R, G and B, for [`Method::Balance`].
+    pub balance: Option<Balance>,
+}
+
+/// Decides on the frames of a video, in order.
+#[derive(Debug, Default)]
+pub struct Guides {
+    /// The last frames, oldest first.
+    frames: VecDeque<Known>,
+    /// The scene and the settings of each.
+    places: VecDeque<(Place, Settings)>,
+    /// How many of them, from the oldest, are decided.
+    decided: usize,
+    /// Whether the oldest is the first of the video.
+    begins: bool,
+    /// The scene of the last frame that was decided, and the one before it with the frames since.
+    scene: u64,
+    other: Option<(u64, u32)>,
+    scenes: u64,
+}
+
+/// Where a frame belongs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    scene: u64,
+    /// It has a part in the window of its scene.
+    counts: bool,
+}
+
+impl Guides {
+    /// Adds the next frame. Returns the guides of the frames that are decided now, oldest first.
+    pub fn push(&mut self, measure: Measure, settings: &Settings) -> Vec<Guide> {
+        let mut guides = Vec::new();
+        let last = self.frames.back().map(|known| (known.measure.levels, known.measure.size));
+        if last.is_some_and(|last| last != (measure.levels, measure.size)) {
+            guides.extend(self.finish());
+        }
+        if self.frames.is_empty() {
+            self.begins = true;
+        }
+        let step = self.frames.back().map_or_else(Distance::default, |known| Distance::of(&known.measure, &measure));
+        self.frames.push_back(Known { measure, step });
+        self.places.push_back((Place::default(), *settings));
+        while self.decided + ahead(&self.places[self.decided].1) < self.frames.len() {
+            guides.push(self.decide(false));
+        }
+        self.forget(settings);
+        guides
+    }
+
+    /// Ends the video: the guides of the frames that are left. The next frame begins another video.
+    pub fn finish(&mut self) -> Vec<Guide> {
+        let mut guides = Vec::new();
+        while self.decided < self.frames.len() {
+            guides.push(self.decide(true));
+        }
+        // Scenes are never joined across two videos.
+        self.scenes += 1;
+        *self = Guides { scene: self.scenes, scenes: self.scenes, ..Guides::default() };
+        guides
+    }
+
+    /// Decides on the next frame; `ended` says that no more will come.
+    fn decide(&mut self, ended: bool) -> Guide {
+        let at = self.decided;
+        self.decided += 1;
+        let settings = self.places[at].1;
+        let smoothing = settings.smoothing;
+        let change = if smoothing.frames() == 1 {
+            Change::None
+        } else {
+            let rule = if smoothing.ahead() > 0 { Rule::Ahead(smoothing.flash()) } else { Rule::Behind(smoothing.flash()) };
+            // Those behind the ones that are looked at have no part in it.
+            let end = (at + ahead(&settings) + 1).min(self.frames.len());
+            Neighbourhood::new(&self.frames, (at, end), (self.begins, ended), settings.scene_threshold).change(rule)
+        };
+        let change = self.place(at, change, smoothing.flash());
+        Guide { change, ..self.toned(at, &settings) }
+    }
+
+    /// Finds the scene of frame `at`. Returns the change that took place: a flash can only have ended if one was found.
+    fn place(&mut self, at: usize, change: Change, flash: u32) -> Change {
+        if let Some((_, frames)) = &mut self.other {
+            *frames += 1;
+        }
+        let change = match change {
+            Change::Cut => {
+                self.scenes += 1;
+                self.other = Some((self.scene, 0));
+                self.scene = self.scenes;
+                Change::Cut
+            }
+            Change::AfterFlash => match self.other.filter(|(_, frames)| *frames <= flash) {
+                Some((scene, _)) => {
+                    self.other = Some((self.scene, 0));
+                    self.scene = scene;
+                    Change::AfterFlash
+                }
+                None => Change::None,
+            },
+            // A flash in the first frame is all that there is.
+            Change::Flash if at == 0 => Change::None,
+            other => other,
+        };
+        self.places[at].0 = Place { scene: self.scene, counts: change != Change::Flash };
+        change
+    }
+
+    /// Levels and colour of frame `at`.
+    fn toned(&self, at: usize, settings: &Settings) -> Guide {
+        let window = settings.smoothing.frames() as usize;
+        let first = (at + 1).saturating_sub(window);
+        let members = || {
+            (first..=at).filter(|&index| {
+                let place = self.places[index].0;
+                place.scene == self.scene && (place.counts || index == at)
+            })
+        };
+        let levels = self.frames[at].measure.levels;
+        let ends = || Ends::mean_of(members().map(|index| &self.frames[index].measure.ends));
+        match settings.method {
+            Method::Dehaze => {
+                let count = members().count().max(1) as u64;
+                let black: [[u32; REGIONS]; REGIONS] = std::array::from_fn(|y| {
+                    std::array::from_fn(|x| {
+                        let sum = members().map(|index| u64::from(self.frames[index].measure.veil[y][x])).sum::<u64>();
+                        (sum / count) as u32
+                    })
+                });
+                Guide { veil: Some(Veil::of(&black, &ends(), levels).into()), ..Guide::default() }
+            }
+            Method::Balance => Guide { balance: Some(Balance::of(&ends(), levels)), ..Guide::default() },
+            _ if settings.stretch.is_off() => Guide::default(),
+            _ => {
+                let tone = Tone::of(&ends(), levels, settings.stretch, settings.strength);
+                Guide { tone: Some(tone), ..Guide::default() }
+            }
+        }
+    }
+
+    /// Forgets the frames that no later guide depends on.
+    fn forget(&mut self, settings: &Settings) {
+        let smoothing = settings.smoothing;
+        let kept = (smoothing.frames().max(smoothing.flash() + 2) + 1) as usize;
+        while self.decided > kept {
+            self.frames.pop_front();
+            self.places.pop_front();
+            self.decided -= 1;
+            self.begins = false;
+        }
+    }
+}
+
+/// How many frames behind it a frame waits for.
+fn ahead(settings: &Settings) -> usize {
+    if settings.smoothing.ahead() > 0 { settings.smoothing.flash() as usize } else { 0 }
+}

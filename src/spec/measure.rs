@@ -1,0 +1,212 @@
+//! What is measured of a frame before it is equalized: samples on a lattice of points, from which scenes, levels and colour
+//! are decided.
+//!
+//! A frame is looked at in at most [`COLUMNS`] x [`ROWS`] points, so a frame costs the same whatever its size. Levels are
+//! counted from black; means are in sixteenths of a level. R, G and B are in levels too.
+
+use super::Levels;
+
+/// Points of the lattice in a row.
+pub const COLUMNS: usize = 128;
+
+/// Rows of points.
+pub const ROWS: usize = 72;
+
+/// Blocks in a row, for the comparison of frames.
+pub const BLOCK_COLUMNS: usize = 16;
+
+/// Rows of blocks.
+pub const BLOCK_ROWS: usize = 12;
+
+/// Number of blocks.
+pub const BLOCKS: usize = BLOCK_COLUMNS * BLOCK_ROWS;
+
+/// Regions in a row and in a column, for the veil of haze.
+pub const REGIONS: usize = 8;
+
+/// The samples of a frame at the points of the lattice, row by row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lattice {
+    /// Points in a row, at most [`COLUMNS`], and rows of points, at most [`ROWS`].
+    pub size: (usize, usize),
+    /// The luminance of each point, in levels from black.
+    pub luma: Vec<u16>,
+    /// Red, green and blue of each point, in levels from black, clamped to black and white. Empty for gray.
+    pub rgb: Vec<[u16; 3]>,
+}
+
+impl Lattice {
+    /// The coordinate of point `index` of `points` along a side of `pixels` pixels: the middle of its share.
+    pub fn pixel(index: usize, points: usize, pixels: usize) -> usize {
+        (2 * index + 1) * pixels / (2 * points)
+    }
+
+    /// Points along the sides of a picture of this size.
+    pub fn size_for((width, height): (usize, usize)) -> (usize, usize) {
+        (width.min(COLUMNS), height.min(ROWS))
+    }
+
+    /// The indices of the points in cell (x, y) of a grid of `columns` x `rows` cells.
+    fn cell(&self, (x, y): (usize, usize), (columns, rows): (usize, usize)) -> impl Iterator<Item = usize> + '_ {
+        let (width, height) = self.size;
+        let span = |index: usize, cells: usize, points: usize| {
+            (index * points).div_ceil(cells)..((index + 1) * points).div_ceil(cells)
+        };
+        span(y, rows, height).flat_map(move |row| span(x, columns, width).map(move |column| row * width + column))
+    }
+
+    fn rgb(&self, point: usize) -> [u16; 3] {
+        self.rgb.get(point).copied().unwrap_or([self.luma[point]; 3])
+    }
+}
+
+/// What is known of the picture of a frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Measure {
+    /// The levels of the frame.
+    pub levels: Levels,
+    /// Columns and rows of the frame.
+    pub size: (usize, usize),
+    /// The mean luminance of each block, in sixteenths of a level; `None` of a block without points.
+    pub blocks: Box<[Option<u32>]>,
+    /// The mean luminance, in sixteenths of a level.
+    pub mean: u32,
+    /// The mean distance of luminance from its mean, in sixteenths of a level; at least one level.
+    pub spread: u32,
+    /// The ends of the levels in use and of each colour.
+    pub ends: Ends,
+    /// For each region, the level below which lies a hundredth of its points' darkest component, in sixteenths.
+    pub veil: [[u32; REGIONS]; REGIONS],
+}
+
+/// The ends of the levels that a frame uses, in sixteenths of a level. Of a point, the *darkest* component is the least of
+/// R, G and B, and the *brightest* the largest: a stretch of R, G and B alike clips none of them between these ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ends {
+    /// The darkest components' level at 0.05 % and at 0.1 %.
+    pub dark: [u32; 2],
+    /// The brightest components' level at 90 %, 99.8 %, 99.9 % and 99.95 %.
+    pub bright: [u32; 4],
+    /// The level of each of R, G and B at 0.05 %, and at 99.95 %.
+    pub channels: [[u32; 2]; 3],
+    /// The mean colour of the darkest and of the brightest 0.3 % of the points by luminance.
+    pub corners: [[u32; 3]; 2],
+    /// The mean colour.
+    pub mean: [u32; 3],
+}
+
+impl Measure {
+    /// Measures the points of a frame with these levels and this size (columns, rows).
+    pub fn of(lattice: &Lattice, levels: Levels, size: (usize, usize)) -> Self {
+        let points = lattice.luma.len().max(1) as u64;
+        let blocks = (0..BLOCKS).map(|block| {
+            let cell = lattice.cell((block % BLOCK_COLUMNS, block / BLOCK_COLUMNS), (BLOCK_COLUMNS, BLOCK_ROWS));
+            let (sum, count) = cell.fold((0, 0), |(sum, count), point| (sum + u32::from(lattice.luma[point]), count + 1));
+            (16 * u64::from(sum)).checked_div(count).map(|mean| mean as u32)
+        });
+        let blocks = blocks.collect();
+        let sum: u64 = lattice.luma.iter().map(|&level| u64::from(level)).sum();
+        let mean = (16 * sum / points) as u32;
+        let strays: u64 = lattice.luma.iter().map(|&level| u64::from((16 * u32::from(level)).abs_diff(mean))).sum();
+        let spread = ((strays / points) as u32).max(16);
+        let darkest: Vec<u16> = if lattice.rgb.is_empty() {
+            lattice.luma.clone()
+        } else {
+            lattice.rgb.iter().map(|&[r, g, b]| r.min(g).min(b)).collect()
+        };
+        let mut scratch = Vec::new();
+        let veil = std::array::from_fn(|y| {
+            std::array::from_fn(|x| {
+                scratch.clear();
+                scratch.extend(lattice.cell((x, y), (REGIONS, REGIONS)).map(|point| darkest[point]));
+                at_share(&mut scratch, 10_000)
+            })
+        });
+        Measure { levels, size, blocks, mean, spread, ends: Ends::of(lattice, darkest), veil }
+    }
+}
+
+/// Millionths.
+const ALL: usize = 1_000_000;
+
+/// The value below which `share` millionths of `values` lie, in sixteenths; 0 of none. Leaves values of that rank and above
+/// behind it.
+fn at_share(values: &mut [u16], share: usize) -> u32 {
+    if values.is_empty() {
+        return 0;
+    }
+    let rank = (values.len() * share / ALL).min(values.len() - 1);
+    let (_, &mut value, _) = values.select_nth_unstable(rank);
+    16 * u32::from(value)
+}
+
+/// The same, counted from the largest value down.
+fn from_top(values: &mut [u16], share: usize) -> u32 {
+    if values.is_empty() {
+        return 0;
+    }
+    let rank = values.len() - 1 - (values.len() * share / ALL).min(values.len() - 1);
+    let (_, &mut value, _) = values.select_nth_unstable(rank);
+    16 * u32::from(value)
+}
+
+impl Ends {
+    fn of(lattice: &Lattice, mut darkest: Vec<u16>) -> Self {
+        let dark = [500, 1000].map(|share| at_share(&mut darkest, share));
+        let mut brightest = darkest;
+        if !lattice.rgb.is_empty() {
+            brightest.clear();
+            brightest.extend(lattice.rgb.iter().map(|&[r, g, b]| r.max(g).max(b)));
+        }
+        let bright = [100_000, 2000, 1000, 500].map(|share| from_top(&mut brightest, share));
+        if lattice.rgb.is_empty() {
+            let mean = mean_of(lattice, 0..lattice.luma.len());
+            let (low, high) = (dark[0], bright[3]);
+            return Ends { dark, bright, channels: [[low, high]; 3], corners: [[low; 3], [high; 3]], mean };
+        }
+        let channels = std::array::from_fn(|channel| {
+            brightest.clear();
+            brightest.extend(lattice.rgb.iter().map(|rgb| rgb[channel]));
+            [at_share(&mut brightest, 500), from_top(&mut brightest, 500)]
+        });
+        // In the order of luminance, and of the points where that is the same.
+        let count = (lattice.luma.len() * 3000 / ALL).max(1);
+        let mut order: Vec<u32> = (0..lattice.luma.len() as u32).collect();
+        let key = |&point: &u32| (lattice.luma[point as usize], point);
+        let last = order.len() - 1;
+        order.select_nth_unstable_by_key((count - 1).min(last), key);
+        let darkest = mean_of(lattice, order[..count].iter().map(|&point| point as usize));
+        order.select_nth_unstable_by_key((last + 1).saturating_sub(count), key);
+        let brightest = mean_of(lattice, order[order.len() - count..].iter().map(|&point| point as usize));
+        Ends { dark, bright, channels, corners: [darkest, brightest], mean: mean_of(lattice, 0..lattice.luma.len()) }
+    }
+
+    /// The mean of several, each number by itself; zeros of none.
+    pub fn mean_of<'a>(all: impl Iterator<Item = &'a Ends> + Clone) -> Ends {
+        let count = all.clone().count().max(1) as u64;
+        let mean = |number: &dyn Fn(&Ends) -> u32| {
+            (all.clone().map(|ends| u64::from(number(ends))).sum::<u64>() / count) as u32
+        };
+        Ends {
+            dark: std::array::from_fn(|index| mean(&|ends| ends.dark[index])),
+            bright: std::array::from_fn(|index| mean(&|ends| ends.bright[index])),
+            channels: std::array::from_fn(|channel| {
+                std::array::from_fn(|end| mean(&|ends| ends.channels[channel][end]))
+            }),
+            corners: std::array::from_fn(|end| std::array::from_fn(|channel| mean(&|ends| ends.corners[end][channel]))),
+            mean: std::array::from_fn(|channel| mean(&|ends| ends.mean[channel])),
+        }
+    }
+}
+
+/// The mean R, G and B of some points, in sixteenths of a level.
+fn mean_of(lattice: &Lattice, points: impl Iterator<Item = usize>) -> [u32; 3] {
+    let (mut sums, mut count) = ([0u64; 3], 0);
+    for point in points {
+        for (sum, level) in sums.iter_mut().zip(lattice.rgb(point)) {
+            *sum += u64::from(level);
+        }
+        count += 1;
+    }
+    sums.map(|sum| (16 * sum / count.max(1)) as u32)
+}
