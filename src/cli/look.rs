@@ -1,6 +1,5 @@
 //! The looks: named sets of numbers for kinds of footage. `benches/results/pictures.md` has the measurements behind them.
 
-use super::equalize::{ChromaArg, MethodArg};
 use crate::pipeline::InputKind;
 use crate::spec::Plateau;
 use clap::ValueEnum;
@@ -20,6 +19,32 @@ pub enum LookArg {
     Thermal,
     /// Textbook equalization of each frame by itself.
     Exact,
+}
+
+/// What is done to a frame.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MethodArg {
+    /// One curve for the frame.
+    Global,
+    /// A curve per tile, blended between tiles (contrast-limited adaptive histogram equalization).
+    Clahe,
+    /// A veil of haze is taken off, more of it where it is denser.
+    Dehaze,
+    /// Flicker of the light is evened out.
+    Deflicker,
+    /// Red, green and blue are each stretched by themselves, which takes a cast away.
+    Balance,
+}
+
+/// What happens to colour.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChromaArg {
+    /// Colour stays as it is.
+    Keep,
+    /// Saturation grows with the contrast of the stretched levels.
+    Follow,
+    /// Saturation rises and falls with brightness.
+    Scale,
 }
 
 /// The numbers of a look.

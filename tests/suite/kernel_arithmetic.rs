@@ -5,7 +5,7 @@ use crate::host_program::{Numbers, Program};
 use histeq_video::frame::{Endian, Sample};
 use histeq_video::spec::chroma::{Colours, Covered, rescaled};
 use histeq_video::spec::modifiers::{in_bins, limited};
-use histeq_video::spec::{self, Curve, Gain, Histogram, Levels, Strength, Weights, moved};
+use histeq_video::spec::{self, Curve, Gain, Histogram, Levels, Line, Strength, Weights, moved};
 
 const ARGUMENTS: &str = include_str!("../../kernels/arguments.cuh");
 const ARITHMETIC: &str = include_str!("../../kernels/spec.cuh");
@@ -57,7 +57,7 @@ fn curves_are_those_of_the_specification() {
             for counts in hard_counts(levels.codes(), levels, &mut numbers) {
                 let share = [1.0, 1.0, 0.5, 0.004, 0.0][questions.len() % 5];
                 let strength = Strength::from_share(share).unwrap();
-                let curve = Curve::equalizing(&Histogram::from_codes(levels, &counts)).blended(strength);
+                let curve = Curve::equalizing(&Histogram::from_codes(levels, &counts)).blended(levels, &Line::IDENTITY, strength);
                 expected.push(curve.codes().to_vec());
                 let counts = counts.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
                 let (lo, hi, codes) = (levels.lo(), levels.hi(), levels.codes());
@@ -91,8 +91,8 @@ fn curves_of_modified_histograms_are_those_of_the_specification() {
                 let cap = [None, Some(3 * times), Some(70_000 * times)][turn % 3];
                 let gain = Gain::from_slope([0.0, 1.0, 3.0, 40.0, 2.77][turn / 3 % 5]).unwrap();
                 let strength = Strength::from_share([1.0, 0.6][turn % 2]).unwrap();
-                let modified = limited(&in_bins(&window, asked, cap), gain);
-                expected.push(Curve::equalizing(&modified).blended(strength).codes().to_vec());
+                let modified = limited(&in_bins(&window, asked, cap), gain, (0, levels.count() as u32 - 1));
+                expected.push(Curve::equalizing(&modified).blended(levels, &Line::IDENTITY, strength).codes().to_vec());
                 let bins = spec::bins(levels, asked);
                 let bins = if bins == levels.count() { 0 } else { bins };
                 let counts = window.counts().iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
