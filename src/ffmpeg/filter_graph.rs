@@ -1,0 +1,182 @@
+//! Runs pictures through a chain of libavfilter's filters.
+#![allow(unsafe_code, reason = "FFI")]
+
+use super::{Decoded, Error, Picture, RawFormat, check, text};
+use ffmpeg_next::filter::{self, Context, Graph};
+use ffmpeg_next::{Rational, ffi};
+
+/// The pictures that enter or leave a [`FilterGraph`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GraphVideo {
+    /// Pixel format.
+    pub format: RawFormat,
+    /// Pixels in a row and rows.
+    pub size: (usize, usize),
+    /// Width to height of a pixel, if known.
+    pub sample_aspect_ratio: Option<Rational>,
+    /// Unit of the times, in seconds.
+    pub time_base: Rational,
+    /// Frames a second, if known.
+    pub frame_rate: Option<Rational>,
+}
+
+/// A conversion between pixel formats inside a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conversion {
+    /// The format ahead of it.
+    pub from: RawFormat,
+    /// The format behind it.
+    pub to: RawFormat,
+    /// Is it behind the last filter of the chain?
+    pub is_last: bool,
+}
+
+/// A chain of filters with one video input and one video output.
+pub struct FilterGraph {
+    graph: Graph,
+    /// The arguments of its source, which describe the pictures that it takes.
+    source: String,
+    from: GraphVideo,
+    /// Has a filter ended the video, as `trim` does? Later pictures are dropped.
+    has_ended: bool,
+}
+
+impl FilterGraph {
+    /// The filters of `chain`, in the syntax of `ffmpeg -vf`, for pictures `from`. The output has one of `formats`, or any
+    /// format if that is empty. `like` is the first picture, if there is one already; FFmpeg 7 needs its colours.
+    ///
+    /// # Errors
+    /// When a filter or an option does not exist, or the chain has other inputs and outputs than one video each. The last
+    /// message in the log tells more.
+    pub fn open(chain: &str, from: GraphVideo, like: Option<&Picture>, formats: &[RawFormat]) -> Result<Self, Error> {
+        super::init();
+        let find = |name| filter::find(name).ok_or(Error::FilterNotFound);
+        let source = arguments(&from, like);
+        let mut graph = Graph::new();
+        graph.add(&find("buffer")?, "in", &source)?;
+        let mut sink = graph.add(&find("buffersink")?, "sink", "")?;
+        let names: Vec<String> = formats.iter().map(|format| format.name()).collect();
+        match names.is_empty() {
+            true => graph.add(&find("null")?, "out", "")?,
+            false => graph.add(&find("format")?, "out", &format!("pix_fmts={}", names.join("|")))?,
+        }
+        .link(0, &mut sink, 0);
+        graph.output("in", 0)?.input("out", 0)?.parse(chain)?;
+        graph.validate()?;
+        Ok(FilterGraph { graph, source, from, has_ended: false })
+    }
+
+    /// Is it for pictures like this one?
+    pub fn takes(&self, picture: &Picture) -> bool {
+        let (format, size) = (picture.format(), picture.size());
+        let sample_aspect_ratio = picture.sample_aspect_ratio();
+        self.source == arguments(&GraphVideo { format, size, sample_aspect_ratio, ..self.from }, Some(picture))
+    }
+
+    /// Sends a picture, or `None` at the end of the video. Receive all pictures before the next one.
+    ///
+    /// # Errors
+    /// When the picture is not in host memory, or a filter fails.
+    pub fn send(&mut self, mut picture: Option<Picture>) -> Result<(), Error> {
+        if self.has_ended {
+            return Ok(());
+        }
+        picture.as_ref().map_or(Ok(()), |picture| picture.samples().map(drop))?;
+        let mut source = self.filter("in")?;
+        let pointer = picture.as_mut().map_or(std::ptr::null_mut(), Picture::as_mut_ptr);
+        // SAFETY: the graph is configured, and takes the references of a valid picture; null ends the video.
+        match check(unsafe { ffi::av_buffersrc_add_frame(source.as_mut_ptr(), pointer) }) {
+            Ok(_) | Err(Error::Eof) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Receives the next picture, with its time in the time base of the [`output`](Self::output).
+    ///
+    /// # Errors
+    /// When a filter fails.
+    pub fn receive(&mut self) -> Result<Decoded, Error> {
+        let mut sink = self.filter("sink")?;
+        let mut picture = Picture::new();
+        // SAFETY: the graph is configured, and the picture valid and empty.
+        match check(unsafe { ffi::av_buffersink_get_frame(sink.as_mut_ptr(), picture.as_mut_ptr()) }) {
+            Ok(_) => {
+                let time = picture.get().pts;
+                picture.get_mut().best_effort_timestamp = time;
+                if picture.format().is_rgb() != self.from.format.is_rgb() {
+                    picture.tag_converted();
+                }
+                Ok(Decoded::Picture(picture))
+            }
+            Err(Error::Other { errno: libc::EAGAIN }) => Ok(Decoded::NeedsInput),
+            Err(Error::Eof) => {
+                self.has_ended = true;
+                Ok(Decoded::End)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The pictures that come out.
+    ///
+    /// # Errors
+    /// None in practice.
+    pub fn output(&mut self) -> Result<GraphVideo, Error> {
+        let known = |rational: ffi::AVRational| (rational.num > 0 && rational.den > 0).then(|| rational.into());
+        let sink = self.filter("sink")?;
+        // SAFETY: the graph is configured, so its sink has these properties; FFmpeg set the number of the format.
+        unsafe {
+            let sink = sink.as_ptr();
+            let size = (ffi::av_buffersink_get_w(sink) as usize, ffi::av_buffersink_get_h(sink) as usize);
+            Ok(GraphVideo {
+                format: RawFormat::from_number(ffi::av_buffersink_get_format(sink)),
+                size,
+                sample_aspect_ratio: known(ffi::av_buffersink_get_sample_aspect_ratio(sink)),
+                time_base: ffi::av_buffersink_get_time_base(sink).into(),
+                frame_rate: known(ffi::av_buffersink_get_frame_rate(sink)),
+            })
+        }
+    }
+
+    /// The conversions between pixel formats that libavfilter has inserted, but for those that a `format` in the chain requests.
+    pub fn conversions(&mut self) -> Vec<Conversion> {
+        // SAFETY: a configured graph has `nb_filters` filters, with names and links; a conversion has one link on each side,
+        // both with a format of FFmpeg.
+        unsafe {
+            let graph = &*self.graph.as_ptr();
+            let filters = (0..graph.nb_filters as usize).map(|index| &**graph.filters.add(index));
+            let found = filters.filter(|filter| text(filter.name).starts_with("auto_scale")).map(|filter| {
+                let (before, behind) = (&**filter.inputs, &**filter.outputs);
+                let is_last = text((*behind.dst).name) == "out";
+                let is_requested = !is_last && text((*(*behind.dst).filter).name) == "format";
+                let (from, to) = (RawFormat::from_number(before.format), RawFormat::from_number(behind.format));
+                (Conversion { from, to, is_last }, is_requested)
+            });
+            found.filter(|(_, is_requested)| !is_requested).map(|(conversion, _)| conversion).collect()
+        }
+    }
+
+    fn filter(&mut self, name: &str) -> Result<Context, Error> {
+        self.graph.get(name).ok_or(Error::FilterNotFound)
+    }
+}
+
+/// The arguments of the source of a graph.
+fn arguments(video: &GraphVideo, like: Option<&Picture>) -> String {
+    let GraphVideo { format, size: (width, height), time_base, .. } = video;
+    let aspect = video.sample_aspect_ratio.unwrap_or(Rational::new(0, 1));
+    let mut arguments = format!(
+        "video_size={width}x{height}:pix_fmt={format}:time_base={}/{}:pixel_aspect={}/{}",
+        time_base.numerator(),
+        time_base.denominator(),
+        aspect.numerator(),
+        aspect.denominator()
+    );
+    if let Some(rate) = video.frame_rate {
+        arguments += &format!(":frame_rate={}/{}", rate.numerator(), rate.denominator());
+    }
+    if let Some(frame) = like.filter(|_| cfg!(ffmpeg_7_0)).map(Picture::get) {
+        arguments += &format!(":colorspace={}:range={}", frame.colorspace as i32, frame.color_range as i32);
+    }
+    arguments
+}
