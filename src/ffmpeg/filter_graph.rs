@@ -1,7 +1,7 @@
 //! Runs pictures through a chain of libavfilter's filters.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::{Decoded, Error, Picture, RawFormat, check, text};
+use super::{Decoded, Error, Picture, RawFormat, check, rescale, text};
 use ffmpeg_next::filter::{self, Context, Graph};
 use ffmpeg_next::{Rational, ffi};
 
@@ -37,6 +37,8 @@ pub struct FilterGraph {
     /// The arguments of its source, which describe the pictures that it takes.
     source: String,
     from: GraphVideo,
+    /// End of the last picture that was sent.
+    end: i64,
     /// Has a filter ended the video, as `trim` does? Later pictures are dropped.
     has_ended: bool,
 }
@@ -63,7 +65,7 @@ impl FilterGraph {
         .link(0, &mut sink, 0);
         graph.output("in", 0)?.input("out", 0)?.parse(chain)?;
         graph.validate()?;
-        Ok(FilterGraph { graph, source, from, has_ended: false })
+        Ok(FilterGraph { graph, source, from, end: ffi::AV_NOPTS_VALUE, has_ended: false })
     }
 
     /// Is it for pictures like this one?
@@ -77,18 +79,24 @@ impl FilterGraph {
     ///
     /// # Errors
     /// When the picture is not in host memory, or a filter fails.
-    pub fn send(&mut self, mut picture: Option<Picture>) -> Result<(), Error> {
+    pub fn send(&mut self, picture: Option<Picture>) -> Result<(), Error> {
         if self.has_ended {
             return Ok(());
         }
-        picture.as_ref().map_or(Ok(()), |picture| picture.samples().map(drop))?;
         let mut source = self.filter("in")?;
-        let pointer = picture.as_mut().map_or(std::ptr::null_mut(), Picture::as_mut_ptr);
-        // SAFETY: the graph is configured, and takes the references of a valid picture; null ends the video.
-        match check(unsafe { ffi::av_buffersrc_add_frame(source.as_mut_ptr(), pointer) }) {
-            Ok(_) | Err(Error::Eof) => Ok(()),
-            Err(error) => Err(error),
-        }
+        let sent = match picture {
+            Some(mut picture) => {
+                picture.samples()?;
+                let one = self.from.frame_rate.map_or(0, |rate| rescale(1, rate.invert(), self.from.time_base));
+                let duration = Some(picture.duration()).filter(|&duration| duration > 0).unwrap_or(one);
+                self.end = picture.time().map_or(ffi::AV_NOPTS_VALUE, |time| time + duration);
+                // SAFETY: the graph is configured, and takes the references of a valid picture.
+                check(unsafe { ffi::av_buffersrc_add_frame(source.as_mut_ptr(), picture.as_mut_ptr()) }).map(drop)
+            }
+            // Filters that repeat frames do so until then.
+            None => source.source().close(self.end),
+        };
+        sent.or_else(|error| if error == Error::Eof { Ok(()) } else { Err(error) })
     }
 
     /// Receives the next picture, with its time in the time base of the [`output`](Self::output).

@@ -2,8 +2,8 @@
 
 use super::filters::Filters;
 use crate::ffmpeg::{
-    Decoded, Error, FilterGraph, GraphVideo, Packet, Picture, Rational, RawFormat, last_message, nearest_format,
-    rescale,
+    Conversion, Decoded, Error, FilterGraph, GraphVideo, Packet, Picture, Rational, RawFormat, first_message,
+    last_message, nearest_format, rescale,
 };
 use crate::frame::{Frame, PixelFormat};
 use crate::pipeline::{Delivery, Input, Notices, PartPosition, Source};
@@ -106,7 +106,7 @@ impl FilteredSource {
         let video = GraphVideo { format, size, sample_aspect_ratio, time_base: from.0, frame_rate: from.1 };
         last_message();
         let explained = |error: Error| {
-            let reason = last_message().unwrap_or_else(|| error.to_string());
+            let reason = first_message().unwrap_or_else(|| error.to_string());
             let reason = reason.trim_start_matches("AVFilterGraph: ");
             anyhow!(
                 "{option} {chain}: {reason} (it takes what ffmpeg -vf takes: video filters, with one input and one output; \
@@ -115,11 +115,11 @@ impl FilteredSource {
         };
         let mut graph = open_graph(&chain, video, None).map_err(explained)?;
         let out = graph.output()?;
-        let narrowed = graph.conversions().into_iter().find(|conversion| conversion.from.loses_in(conversion.to));
-        if let Some(conversion) = narrowed {
-            let (from, to) = (conversion.from, conversion.to);
-            notices
-                .warn(&format!("{option} {chain}: the filters do not take {from}: it is narrowed to {to} for them"))?;
+        let mut conversions = graph.conversions().into_iter();
+        if let Some(Conversion { to, .. }) = conversions.find(|step| !step.is_last && format.loses_in(step.to)) {
+            notices.warn(&format!(
+                "{option} {chain}: the filters do not take {format}: it is narrowed to {to} for them"
+            ))?;
         }
         let to = (out.time_base, out.frame_rate.or(from.1));
         let times = match (from.1, to.1) {
