@@ -29,6 +29,9 @@ pub struct Conversion {
     pub to: RawFormat,
     /// Is it behind the last filter of the chain?
     pub is_last: bool,
+    /// Does a filter `format` of the chain request the format, that ahead of the conversion if it is the last one, else that
+    /// behind it?
+    pub is_requested: bool,
 }
 
 /// A chain of filters with one video input and one video output.
@@ -125,6 +128,11 @@ impl FilterGraph {
         }
     }
 
+    /// The pictures that go in.
+    pub fn input(&self) -> GraphVideo {
+        self.from
+    }
+
     /// The pictures that come out.
     ///
     /// # Errors
@@ -146,21 +154,25 @@ impl FilterGraph {
         }
     }
 
-    /// The conversions between pixel formats that libavfilter has inserted, but for those that a `format` in the chain requests.
+    /// The conversions between pixel formats that libavfilter has inserted.
     pub fn conversions(&mut self) -> Vec<Conversion> {
         // SAFETY: a configured graph has `nb_filters` filters, with names and links; a conversion has one link on each side,
         // both with a format of FFmpeg.
         unsafe {
             let graph = &*self.graph.as_ptr();
             let filters = (0..graph.nb_filters as usize).map(|index| &**graph.filters.add(index));
-            let found = filters.filter(|filter| text(filter.name).starts_with("auto_scale")).map(|filter| {
+            let conversion = |filter: &ffi::AVFilterContext| {
                 let (before, behind) = (&**filter.inputs, &**filter.outputs);
                 let is_last = text((*behind.dst).name) == "out";
-                let is_requested = !is_last && text((*(*behind.dst).filter).name) == "format";
-                let (from, to) = (RawFormat::from_number(before.format), RawFormat::from_number(behind.format));
-                (Conversion { from, to, is_last }, is_requested)
-            });
-            found.filter(|(_, is_requested)| !is_requested).map(|(conversion, _)| conversion).collect()
+                let beside = if is_last { before.src } else { behind.dst };
+                Conversion {
+                    from: RawFormat::from_number(before.format),
+                    to: RawFormat::from_number(behind.format),
+                    is_last,
+                    is_requested: text((*(*beside).filter).name) == "format",
+                }
+            };
+            filters.filter(|filter| text(filter.name).starts_with("auto_scale")).map(conversion).collect()
         }
     }
 

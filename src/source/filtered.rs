@@ -73,6 +73,10 @@ struct FilteredSource {
     is_over: bool,
     /// The frames inside the graph, and the last one that came out.
     sent: VecDeque<Sent>,
+    /// The last frame that was sent, with [`Scope::Whole`].
+    last: Option<Frame>,
+    /// How many frames were sent into the graph, and how many came out.
+    counts: [u32; 2],
     /// Packets that wait for the next frame.
     packets: Vec<Packet>,
     /// How many more frames are requested behind the part.
@@ -116,7 +120,8 @@ impl FilteredSource {
         let mut graph = open_graph(&chain, video, None).map_err(explained)?;
         let out = graph.output()?;
         let mut conversions = graph.conversions().into_iter();
-        if let Some(Conversion { to, .. }) = conversions.find(|step| !step.is_last && format.loses_in(step.to)) {
+        let narrows = |step: &Conversion| !step.is_last && !step.is_requested && format.loses_in(step.to);
+        if let Some(Conversion { to, .. }) = conversions.find(narrows) {
             notices.warn(&format!(
                 "{option} {chain}: the filters do not take {format}: it is narrowed to {to} for them"
             ))?;
@@ -146,6 +151,8 @@ impl FilteredSource {
             waiting: None,
             is_over: false,
             sent: VecDeque::new(),
+            last: None,
+            counts: [0; 2],
             packets: Vec::new(),
             behind: 0,
             taken: 0,
@@ -173,6 +180,12 @@ impl FilteredSource {
     /// The delivery of a picture from the graph; `None` when it is beyond the requested frames.
     fn delivery(&mut self, mut picture: Picture) -> Result<Option<Delivery>> {
         let Some(graph) = &mut self.graph else { return Ok(None) };
+        let [sent, received] = &mut self.counts;
+        *received = received.saturating_add(1);
+        if matches!(self.scope, Scope::Whole { .. }) && received > sent {
+            // A repeated frame.
+            return Ok(None);
+        }
         let out = graph.output()?;
         let in_units_of = |time_base| picture.time().map(|time| rescale(time, out.time_base, time_base));
         let (time, time_before) = (in_units_of(self.to.0), in_units_of(self.from.0));
@@ -209,14 +222,17 @@ impl FilteredSource {
             picture.rename(full);
         }
         self.taken += 1;
-        let same_part = matches!(self.scope, Scope::Whole { .. }) || sent.position == self.position;
+        let is_whole = matches!(self.scope, Scope::Whole { .. });
+        let same_part = is_whole || sent.position == self.position;
         match self.graph.take_if(|graph| same_part && graph.takes(&picture)) {
-            Some(graph) => self.send(graph, picture, sent),
+            Some(graph) => self.send(graph, picture, sent)?,
             None => {
                 self.waiting = Some((picture, sent));
-                self.close()
+                self.close()?;
             }
         }
+        self.last = is_whole.then(|| frame.clone());
+        Ok(())
     }
 
     /// Sends a frame into `graph`, which stays.
@@ -225,6 +241,7 @@ impl FilteredSource {
             self.sent.pop_front();
         }
         self.sent.push_back(sent);
+        self.counts[0] = self.counts[0].saturating_add(1);
         graph.send(Some(picture)).map_err(|error| self.failed(error))?;
         self.graph = Some(graph);
         Ok(())
@@ -232,9 +249,22 @@ impl FilteredSource {
 
     /// Makes the graph give out its last frames.
     fn close(&mut self) -> Result<()> {
-        let Some(graph) = &mut self.graph else { return Ok(()) };
-        self.closing = true;
-        graph.send(None).map_err(|error| self.failed(error))
+        let Some(mut graph) = self.graph.take() else { return Ok(()) };
+        let failed = |error| self.failed(error);
+        // `atadenoise` gives out nothing if it gets fewer frames than it needs on one side.
+        if let (Scope::Whole { reach }, Some(last)) = (self.scope, &self.last)
+            && self.counts[0] <= reach
+        {
+            for repeated in 1..=i64::from(reach) {
+                let mut picture = Picture::from_frame(last)?;
+                picture.set_time(last.pts.map(|time| time + repeated));
+                picture.rename(graph.input().format);
+                graph.send(Some(picture)).map_err(failed)?;
+            }
+        }
+        graph.send(None).map_err(failed)?;
+        (self.graph, self.closing) = (Some(graph), true);
+        Ok(())
     }
 
     /// Builds a graph for `picture`, and sends the picture into it.
@@ -249,6 +279,7 @@ impl FilteredSource {
         let graph = open_graph(&self.chain, video, Some(&picture)).map_err(|error| self.failed(error))?;
         self.position = sent.position;
         self.sent.clear();
+        self.counts = [0; 2];
         self.send(graph, picture, sent)
     }
 
@@ -320,15 +351,23 @@ fn delivered_format(format: RawFormat) -> RawFormat {
     }
 }
 
-/// A graph whose output is native and has no fewer bits than its input. Where the filters themselves give no such format, the
-/// output has that of the input.
+/// A graph whose output is native and has no fewer bits than its input. Where the filters give no such format, or change from YUV
+/// to RGB or back without a request for it, the output has the format of the input.
 fn open_graph(chain: &str, from: GraphVideo, like: Option<&Picture>) -> Result<FilterGraph, Error> {
     let native = PixelFormat::ALL.iter().map(|&format| RawFormat::from(format));
     let mut formats: Vec<RawFormat> = native.filter(|format| format.depth() >= from.format.depth()).collect();
     if from.format.is_full_range_yuv() {
         formats = formats.iter().filter_map(|format| format.full_range_yuv()).chain(formats.iter().copied()).collect();
     }
-    let mut graph = FilterGraph::open(chain, from, like, &formats)?;
-    let is_converted = graph.conversions().iter().any(|conversion| conversion.is_last && conversion.to != from.format);
-    if is_converted { FilterGraph::open(chain, from, like, &[from.format]) } else { Ok(graph) }
+    let same_model: Vec<RawFormat> =
+        formats.iter().copied().filter(|format| format.is_rgb() == from.format.is_rgb()).collect();
+    let mut graph = FilterGraph::open(chain, from, like, &same_model)?;
+    let last = graph.conversions().into_iter().find(|step| step.is_last && step.to != from.format);
+    match last {
+        Some(step) if step.is_requested && formats.contains(&step.from) => {
+            FilterGraph::open(chain, from, like, &[step.from])
+        }
+        Some(_) => FilterGraph::open(chain, from, like, &[from.format]),
+        None => Ok(graph),
+    }
 }
