@@ -84,7 +84,8 @@ fn run(job: FileJob, console: &Console) -> Result<Outcome> {
     run.listen_for_signals(target.leftover().into_iter().chain(records.leftovers()).collect(), signals::FINISHING)?;
 
     let mut backend = BackendStartup::begin(job.backend);
-    let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
+    let opened = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
+    let (mut source, input) = source::filtered(opened, &job.filters, notices)?;
     let settings = job.equalize.resolve(&input, notices)?;
     source.look_around(settings.warm_up(), settings.look_ahead());
     backend.check()?;
