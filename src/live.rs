@@ -1,6 +1,7 @@
 //! `histeq-video live`: from a camera to a window, a recording and other outputs.
 
 use crate::records::RecordTargets;
+use crate::look;
 use crate::run::Run;
 use crate::stage_builder::{StageBuilder, check_curves_differ};
 use crate::stdout;
@@ -35,9 +36,11 @@ pub fn run(job: &LiveJob, console: &Console) -> Result<Outcome> {
     let microphone = microphone.map(|device| MicrophoneSource::open(device, begin.clone(), cancel, notices.clone()));
     let mut microphone = microphone.transpose()?;
     let (source, input) = LiveSource::open(job.camera.clone(), begin, cancel, notices.clone(), progress.clone())?;
-    let (mut source, mut input) = filtered((Box::new(source), input), &job.filters, notices)?;
+    let mut equalize = job.equalize.clone();
+    let opened = look::choose(&mut equalize, (Box::new(source), input), notices)?;
+    let (mut source, mut input) = filtered(opened, &job.filters.of_look(equalize.denoiser()), notices)?;
     microphone.iter_mut().for_each(|microphone| microphone.join(&mut input.media.streams));
-    let settings = job.equalize.resolve(&input, notices)?;
+    let settings = equalize.resolve(&input, notices)?;
     shared_settings.set(settings);
     let on_gpu = backend.has_gpu();
     let backend = backend.finish(notices)?;

@@ -5,8 +5,9 @@ use super::region::check_region;
 use super::values::{curves_name, usage, value};
 use crate::ffmpeg::parse_size;
 use crate::io::is_pipe;
-use crate::pipeline::{Input, Notices};
-use crate::spec::{Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Stretch, Threshold};
+use crate::pipeline::{Input, InputKind, Notices};
+use crate::source::DenoiseKind;
+use crate::spec::{Chroma, Footage, Gain, Measure, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Stretch, Threshold};
 use anyhow::Result;
 use clap::error::ErrorKind;
 use clap::Args;
@@ -243,6 +244,32 @@ impl EqualizeOptions {
         let plain_bins = self.bins.is_none() && self.plateau.is_none_or(|plateau| plateau == Plateau::Off);
         let unlimited = self.max_gain.is_none_or(|gain| gain == Gain::OFF);
         self.look == LookArg::Exact && !self.is_clahe() && plain_window && plain_bins && unlimited
+    }
+
+    /// Whether the look is still to be chosen, by the first frames of the input.
+    pub fn look_is_open(&self) -> bool {
+        self.look == LookArg::Auto
+    }
+
+    /// Chooses the look that suits these frames. Returns a line that says which, and why.
+    pub fn choose_look(&mut self, frames: &[Measure]) -> String {
+        let footage = Footage::of(frames);
+        self.look = LookArg::for_footage(footage);
+        LookArg::reason(footage)
+    }
+
+    /// The most frames before and behind the requested part that any look asks for.
+    pub fn most_around(&self, input: &Input) -> (u32, u32) {
+        // Night has the longest window. Its denoiser asks for some more.
+        let smooth = self.smooth.unwrap_or_else(|| LookArg::Night.numbers(input.kind()).smooth);
+        let smoothing = self.smoothing(smooth, input);
+        let settings = Settings { smoothing, region: self.region, scene_threshold: Threshold::ZERO, ..Settings::default() };
+        (settings.warm_up() + 16, settings.look_ahead() + 16)
+    }
+
+    /// What removes noise before equalization, by the look.
+    pub fn denoiser(&self) -> Option<DenoiseKind> {
+        self.look.numbers(InputKind::Video).denoise
     }
 
     /// The settings for this input.

@@ -3,12 +3,12 @@
 use super::backend::BackendChoice;
 use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
-use super::filter::FilterArgs;
+use super::filter::{FilterArgs, FilterOptions};
 use super::output::{OutputArgs, OutputFile};
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{output_name, part, plain_name, rate, size, usage};
 use crate::ffmpeg::DecodeOn;
-use crate::source::{Filters, InputOptions, RawOptions};
+use crate::source::{InputOptions, RawOptions};
 use crate::stats::StatsFormat;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
@@ -125,7 +125,7 @@ pub struct FileJob {
     /// File and format of the statistics.
     pub stats: Option<(String, StatsFormat)>,
     /// Filters ahead of equalization.
-    pub filters: Filters,
+    pub filters: FilterOptions,
     /// How to equalize.
     pub equalize: EqualizeOptions,
     /// Where to equalize.
@@ -175,7 +175,7 @@ impl FileJob {
             },
             output: args.output_options.file(output, from_stdin),
             stats,
-            filters: args.filters.filters(None, false)?,
+            filters: args.filters.check(false)?,
             equalize,
             backend,
             verify: args.verify,

@@ -16,7 +16,7 @@ pub struct FilterArgs {
     #[arg(long, value_name = "CHAIN", help_heading = "Filters", hide_short_help = true)]
     pub filter: Option<String>,
 
-    /// Remove noise before --filter and equalization: 0 is off, 1 is the most [default: 0]
+    /// Remove noise before --filter and equalization: 0 is off, 1 is the most [default: by look]
     ///
     /// FFmpeg's denoisers average nine frames (atadenoise) and then smooth each one: nlmeans, which takes long, for files, and
     /// bilateral for live input, for more than 8 bits, and below 0.5. Live pictures come four frames later.
@@ -24,21 +24,36 @@ pub struct FilterArgs {
     pub denoise: Option<f64>,
 }
 
+/// The checked options of the filters; the look decides on the denoiser.
+#[derive(Clone, Debug)]
+pub struct FilterOptions {
+    denoise: Option<f64>,
+    chain: Option<String>,
+    /// Whether the filters have to keep up with a camera.
+    is_live: bool,
+}
+
 impl FilterArgs {
-    /// Checks the options. `by_look` are the denoisers of the look, which are on unless `--denoise 0` is given. `is_live` says
-    /// whether the filters have to keep up with a camera.
+    /// Checks the options.
     ///
     /// # Errors
     /// When `--denoise` is out of range: a usage error.
-    pub(super) fn filters(self, by_look: Option<DenoiseKind>, is_live: bool) -> Result<Filters, clap::Error> {
+    pub(super) fn check(self, is_live: bool) -> Result<FilterOptions, clap::Error> {
         if self.denoise.is_some_and(|strength| !(0.0..=1.0).contains(&strength)) {
             return Err(usage(ErrorKind::ValueValidation, "--denoise is between 0 and 1"));
         }
+        Ok(FilterOptions { denoise: self.denoise, chain: self.filter, is_live })
+    }
+}
+
+impl FilterOptions {
+    /// The filters of a look with these denoisers, which are on unless `--denoise 0` is given.
+    pub fn of_look(&self, by_look: Option<DenoiseKind>) -> Filters {
         let strength = self.denoise.unwrap_or(if by_look.is_some() { 1.0 } else { 0.0 });
         let kind = match by_look.unwrap_or(DenoiseKind::Thorough) {
-            DenoiseKind::Thorough if is_live => DenoiseKind::Quick,
+            DenoiseKind::Thorough if self.is_live => DenoiseKind::Quick,
             kind => kind,
         };
-        Ok(Filters { denoise: (strength > 0.0).then_some(Denoise { kind, strength }), chain: self.filter })
+        Filters { denoise: (strength > 0.0).then_some(Denoise { kind, strength }), chain: self.chain.clone() }
     }
 }

@@ -3,12 +3,12 @@
 use super::backend::BackendChoice;
 use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
-use super::filter::FilterArgs;
+use super::filter::{FilterArgs, FilterOptions};
 use super::output::OutputArgs;
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{duration, output_name, plain_name, rate, size};
 use crate::sink::{EncoderChoice, Overwrite, PixelChoice, network_format};
-use crate::source::{CameraOptions, Filters};
+use crate::source::{CameraOptions};
 use clap::Args;
 
 /// The options of `live`, as typed.
@@ -116,7 +116,7 @@ pub struct LiveJob {
     /// A microphone to record.
     pub microphone: Option<String>,
     /// Filters ahead of equalization.
-    pub filters: Filters,
+    pub filters: FilterOptions,
     /// How to equalize.
     pub equalize: EqualizeOptions,
     /// Where to equalize.
@@ -163,7 +163,7 @@ impl LiveJob {
             output,
             preview: !args.no_preview,
             microphone,
-            filters: args.filters.filters(None, true)?,
+            filters: args.filters.check(true)?,
             equalize,
             backend,
             stderr: args.stderr.into(),

@@ -39,6 +39,7 @@ pub use bench::{BenchArgs, BenchJob, CompareWith};
 pub use command::{Args, Command, Job};
 pub use compare::{CompareArgs, CompareJob};
 pub use equalize::EqualizeOptions;
+pub use filter::FilterOptions;
 pub use file::{FileArgs, FileJob};
 pub use live::{LiveArgs, LiveJob};
 pub use output::OutputFile;

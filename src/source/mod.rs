@@ -10,6 +10,7 @@
 //! | `sound.rs`, `microphone.rs` | the audio of a live input, and of a microphone |
 //! | `video_reader.rs` | the decode loop: decodes one video stream, and passes on packets of all others |
 //! | `filters.rs`, `filtered.rs` | filters that frames pass before they are equalized |
+//! | `peeked.rs` | looks at the first frames before they are delivered |
 //! | `native.rs` | converts pictures that are not native to native frames |
 
 mod clock;
@@ -24,6 +25,7 @@ mod open;
 mod open_input;
 mod options;
 mod part;
+mod peeked;
 mod raw;
 mod sound;
 mod video_reader;
@@ -37,3 +39,4 @@ pub use microphone::MicrophoneSource;
 pub use open::open;
 pub use options::{InputOptions, RawOptions};
 pub use part::Part;
+pub use peeked::PeekedSource;

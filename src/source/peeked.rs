@@ -17,7 +17,7 @@ pub struct PeekedSource {
 
 impl PeekedSource {
     /// Reads up to `frames` frames of `source`, within 256 MiB, and calls `look` with each. All of them are delivered
-    /// afterwards, as if none had been read.
+    /// afterwards, as if none had been read. [`look_around`](Source::look_around) has to be called before.
     ///
     /// # Errors
     /// When the input cannot be read.
@@ -44,9 +44,8 @@ impl Source for PeekedSource {
         }
     }
 
-    fn look_around(&mut self, before: u32, behind: u32) {
-        self.source.look_around(before, behind);
-    }
+    /// Has no effect: the source has begun.
+    fn look_around(&mut self, _before: u32, _behind: u32) {}
 
     fn use_pool(&mut self, pool: Arc<dyn Pool>) {
         self.source.use_pool(pool);

@@ -188,6 +188,9 @@ impl Threshold {
     /// The largest distance, which no two frames exceed: no cuts.
     pub const NEVER: Threshold = Threshold(1000);
 
+    /// Any distance is above it.
+    pub const ZERO: Threshold = Threshold(0);
+
     /// `round(1000 * share)`; `None` unless `share` is between 0 and 1.
     pub fn from_share(share: f64) -> Option<Self> {
         (0.0..=1.0).contains(&share).then(|| Threshold((share * 1000.0).round() as u16))
