@@ -42,3 +42,31 @@ impl FilterArgs {
         Ok(Filters { denoise: (strength > 0.0).then_some(Denoise { kind, strength }), chain: self.filter })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn denoise(given: Option<f64>, by_look: Option<DenoiseKind>, is_live: bool) -> Option<Denoise> {
+        FilterArgs { filter: None, denoise: given }.filters(by_look, is_live).expect("a strength in range").denoise
+    }
+
+    #[test]
+    fn the_denoiser_of_a_look_is_on_unless_it_is_switched_off() {
+        for kind in [DenoiseKind::Thorough, DenoiseKind::Light] {
+            assert_eq!(denoise(None, Some(kind), false), Some(Denoise { kind, strength: 1.0 }));
+            assert_eq!(denoise(Some(0.3), Some(kind), false), Some(Denoise { kind, strength: 0.3 }));
+            assert_eq!(denoise(Some(0.0), Some(kind), false), None);
+        }
+        assert_eq!(denoise(None, None, false), None);
+    }
+
+    #[test]
+    fn live_denoisers_are_quick() {
+        let quick = Some(Denoise { kind: DenoiseKind::Quick, strength: 1.0 });
+        assert_eq!(denoise(Some(1.0), None, true), quick);
+        assert_eq!(denoise(None, Some(DenoiseKind::Thorough), true), quick);
+        let light = Some(Denoise { kind: DenoiseKind::Light, strength: 1.0 });
+        assert_eq!(denoise(None, Some(DenoiseKind::Light), true), light);
+    }
+}

@@ -14,6 +14,7 @@ mod curves;
 mod engine;
 mod failing;
 mod failover;
+mod filters;
 mod formats;
 mod frame;
 mod fused_kernels;
