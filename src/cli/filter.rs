@@ -19,7 +19,7 @@ pub struct FilterArgs {
     /// Remove noise before --filter and equalization: 0 is off, 1 is the most [default: 0]
     ///
     /// FFmpeg's denoisers average nine frames (atadenoise) and then smooth each one: nlmeans, which takes long, for files, and
-    /// bilateral for live input, for more than 8 bits, and below 0.5. Live pictures come four frames later.
+    /// bilateral for live input and for more than 8 bits. Live pictures come four frames later.
     #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = "Filters", hide_short_help = true)]
     pub denoise: Option<f64>,
 }

@@ -7,7 +7,7 @@ use crate::running::Running;
 use crate::skip::skip;
 use rustix::process::Signal;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Two seconds of moving picture, 25 frames a second.
 fn film(dir: &Dir, file: &str, options: &str) {
@@ -31,12 +31,14 @@ fn a_filtered_film_is_what_comes_of_one_that_ffmpeg_has_filtered() {
     film(&dir, "rgb.mkv", "-c:v ffv1 -pix_fmt gbrp10le");
     film(&dir, "raw.y4m", "-pix_fmt yuv422p");
     let chains = [
+        // For all films.
         "hqdn3d",
         "atadenoise",
         "yadif=1",
+        "scale=48:32",
+        // For the first one.
         "fps=50",
         "fps=10",
-        "scale=48:32",
         "crop=41:31",
         "vflip",
         "reverse",
@@ -44,14 +46,16 @@ fn a_filtered_film_is_what_comes_of_one_that_ffmpeg_has_filtered() {
         "trim=end_frame=10",
         "'select=not(mod(n\\,3))'",
         "split[a][b];[a]hflip[c];[b][c]hstack",
-        "[in]negate[out]",
+        "[in]negate",
         "tinterlace",
         "setsar=2",
     ];
-    for film in ["8.mkv", "10.mkv", "rgb.mkv", "raw.y4m"] {
-        for chain in chains {
+    for (film, format) in
+        [("8.mkv", "yuv420p"), ("10.mkv", "yuv420p10le"), ("rgb.mkv", "gbrp10le"), ("raw.y4m", "yuv422p")]
+    {
+        for chain in chains.into_iter().take(if film == "8.mkv" { chains.len() } else { 4 }) {
             dir.succeeds(&format!("--backend cpu -y --encoder ffv1 --filter {chain} {film} found.mkv"));
-            dir.ffmpeg(&format!("-i {film} -vf {chain} -c:v ffv1 filtered.mkv"));
+            dir.ffmpeg(&format!("-i {film} -vf {chain},format={format} -c:v ffv1 filtered.mkv"));
             dir.succeeds("--backend cpu -y --encoder ffv1 filtered.mkv expected.mkv");
             assert_same_films(&dir, ["found.mkv", "expected.mkv"], &format!("{chain} of {film}"));
         }
@@ -139,7 +143,7 @@ fn denoisers_are_filters_of_ffmpeg_that_follow_the_strength() {
         before.iter().zip(&after).map(|(&before, &after)| u64::from(before.abs_diff(after))).sum()
     };
     let changes = ["0.01", "0.2", "0.49", "0.5", "1"].map(change);
-    assert!(changes.is_sorted() && changes[0] < changes[4], "{changes:?}");
+    assert!(changes.is_sorted() && 2 * changes[0] < changes[4], "{changes:?}");
 }
 
 #[test]
@@ -224,8 +228,9 @@ fn a_change_of_size_begins_the_filters_again_and_loses_no_frame() {
         both.extend(dir.read("one.m2v"));
     }
     dir.write("in.m2v", &both);
-    let frames = dir.frame_times("in.m2v").len();
-    assert_eq!(frames, 20);
+    dir.succeeds("--backend cpu --encoder ffv1 in.m2v plain.mkv");
+    let frames = dir.frame_times("plain.mkv").len();
+    assert!(frames >= 19, "{frames}");
     for options in ["--filter atadenoise", "--denoise 1", "--filter scale=48:48"] {
         dir.succeeds(&format!("--backend cpu -y --encoder ffv1 {options} in.m2v out.mkv"));
         assert_eq!(dir.frame_times("out.mkv").len(), frames, "{options}");
@@ -272,11 +277,7 @@ fn ctrl_c_ends_filters_that_never_end() {
     let mut command = dir.command("--backend cpu -q --encoder ffv1 --filter tpad=stop=-1 in.mkv out.mkv");
     let mut running = Running::start(command.stderr(Stdio::null()));
     running.wait_until_it_listens();
-    let begin = Instant::now();
-    while dir.names().len() < 2 {
-        assert!(begin.elapsed() < Duration::from_secs(60), "nothing is written");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    std::thread::sleep(Duration::from_millis(500));
     running.signal(Signal::INT);
     assert_eq!(running.ends_within(Duration::from_secs(60)), Some(130));
 }
