@@ -19,7 +19,7 @@ pub struct FilterArgs {
     /// Remove noise before --filter and equalization: 0 is off, 1 is the most [default: by look]
     ///
     /// FFmpeg's denoisers average nine frames (atadenoise) and then smooth each one: nlmeans, which takes long, for files, and
-    /// bilateral for live input, for more than 8 bits, and below 0.5. Live pictures come four frames later.
+    /// bilateral for live input and for more than 8 bits. Live pictures come four frames later.
     #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = "Filters", hide_short_help = true)]
     pub denoise: Option<f64>,
 }
@@ -55,5 +55,33 @@ impl FilterOptions {
             kind => kind,
         };
         Filters { denoise: (strength > 0.0).then_some(Denoise { kind, strength }), chain: self.chain.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn denoise(given: Option<f64>, by_look: Option<DenoiseKind>, is_live: bool) -> Option<Denoise> {
+        FilterArgs { filter: None, denoise: given }.filters(by_look, is_live).expect("a strength in range").denoise
+    }
+
+    #[test]
+    fn the_denoiser_of_a_look_is_on_unless_it_is_switched_off() {
+        for kind in [DenoiseKind::Thorough, DenoiseKind::Light] {
+            assert_eq!(denoise(None, Some(kind), false), Some(Denoise { kind, strength: 1.0 }));
+            assert_eq!(denoise(Some(0.3), Some(kind), false), Some(Denoise { kind, strength: 0.3 }));
+            assert_eq!(denoise(Some(0.0), Some(kind), false), None);
+        }
+        assert_eq!(denoise(None, None, false), None);
+    }
+
+    #[test]
+    fn live_denoisers_are_quick() {
+        let quick = Some(Denoise { kind: DenoiseKind::Quick, strength: 1.0 });
+        assert_eq!(denoise(Some(1.0), None, true), quick);
+        assert_eq!(denoise(None, Some(DenoiseKind::Thorough), true), quick);
+        let light = Some(Denoise { kind: DenoiseKind::Light, strength: 1.0 });
+        assert_eq!(denoise(None, Some(DenoiseKind::Light), true), light);
     }
 }
