@@ -6,6 +6,7 @@
 //! | `file`, `live`, `compare`, `bench` | the options of each command |
 //! | `equalize`, `look`, `region` | options that choose how to equalize |
 //! | `output` | options that choose how to write a file |
+//! | `part` | options that choose a part of the input |
 //! | `stderr` | options that choose what is printed on stderr |
 //! | `backend_args`, `variant_args` | options that choose the backend and its kernels |
 //! | `values` | parsers of single values |
@@ -24,6 +25,7 @@ mod gpu_thread;
 mod live;
 mod look;
 mod output;
+mod part;
 mod region;
 mod shell;
 mod stderr;

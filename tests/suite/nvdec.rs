@@ -188,7 +188,7 @@ fn luma_is_equalized_where_it_lies() {
 }
 
 #[test]
-fn whoever_asks_for_luma_on_the_gpu_gets_it_brought_down_once() {
+fn luma_on_the_gpu_is_downloaded_once_when_it_is_read() {
     let Some(gpu) = gpu() else { return };
     let dir = Dir::new();
     let Some(files) = films(&dir) else { return };

@@ -65,7 +65,7 @@ fn what_is_no_camera_is_refused_in_a_line() {
         ("-f abacus camera", "camera: this FFmpeg has no input format abacus (`ffmpeg -devices`"),
         ("-f lavfi nosuchfilter", "error: nosuchfilter: "),
         ("abacus://camera", "abacus://camera: this FFmpeg does not know such URLs"),
-        ("rtsp://nobody.invalid/", "rtsp://nobody.invalid/: Failed to resolve hostname nobody.invalid"),
+        ("rtsp://absent.invalid/", "rtsp://absent.invalid/: Failed to resolve hostname absent.invalid"),
         ("rtsp://me:hush@127.0.0.1:1/", "rtsp://me@127.0.0.1:1/: the connection is refused"),
     ] {
         let run = dir.run(&format!("live --backend cpu --no-preview --record out.mkv {input}")).exits_with(1);

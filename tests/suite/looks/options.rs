@@ -14,7 +14,7 @@ fn with(options: &str, line: &str) -> String {
 }
 
 #[test]
-fn exact_goes_with_nothing_that_it_excludes() {
+fn exact_cannot_be_combined_with_options_that_it_decides() {
     let dir = Dir::new();
     for option in [
         "--smooth 0",
@@ -82,7 +82,7 @@ fn values_that_make_no_sense_are_usage_errors() {
 }
 
 #[test]
-fn exact_goes_with_what_is_no_modifier() {
+fn exact_can_be_combined_with_bins_a_region_gray_and_chroma() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 -c:v ffv1 in.mkv");
     for options in ["--bins 64", "--roi 8,8,20,20", "--gray", "--chroma scale", "--chroma keep", "--bins 32 --gray"] {
