@@ -280,7 +280,7 @@ fn cut_after_packet(dir: &Dir, whole: &str, cut: &str, count: usize) {
 #[test]
 fn a_file_cut_between_two_frames_is_not_taken_for_whole() {
     let dir = Dir::new();
-    let clip = "-f lavfi -i testsrc2=size=128x96:rate=25 -frames:v 795";
+    let clip = "-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 795";
     dir.ffmpeg(&format!("{clip} -c:v mjpeg -q:v 20 whole.avi"));
     dir.ffmpeg(&format!("{clip} -c:v mpeg4 -bf 2 -movflags +faststart whole.mp4"));
     for (kind, count) in [("avi", 199), ("avi", 780), ("mp4", 199), ("mp4", 794)] {
