@@ -215,8 +215,8 @@ fn what_waiting_cannot_mend_ends_the_run_at_once_and_passwords_stay_secret() {
     let dir = Dir::new();
     for (output, says) in [
         (
-            "rtmp://me:hush@nobody.invalid/app/live",
-            "rtmp://me@nobody.invalid/app/live: nobody.invalid cannot be resolved",
+            "rtmp://me:hush@absent.invalid/app/live",
+            "rtmp://me@absent.invalid/app/live: absent.invalid cannot be resolved",
         ),
         ("udp://", "udp://: no host in this URL"),
         ("abacus://127.0.0.1/", "abacus://127.0.0.1/: no container goes by this name"),

@@ -66,7 +66,7 @@ impl Place {
             skip(name, &format!("no server for {protocol:?} here"));
             return None;
         }
-        // A port that nobody uses: the socket is closed again at the end of the line.
+        // A port that is not in use: the socket is closed again at the end of the line.
         let port = match protocol {
             Protocol::Srt | Protocol::Udp => UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()),
             _ => TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()),
