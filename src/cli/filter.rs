@@ -63,7 +63,8 @@ mod tests {
     use super::*;
 
     fn denoise(given: Option<f64>, by_look: Option<DenoiseKind>, is_live: bool) -> Option<Denoise> {
-        FilterArgs { filter: None, denoise: given }.filters(by_look, is_live).expect("a strength in range").denoise
+        let options = FilterArgs { filter: None, denoise: given }.check(is_live).expect("a strength in range");
+        options.of_look(by_look).denoise
     }
 
     #[test]
