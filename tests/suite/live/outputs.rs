@@ -17,10 +17,10 @@ const SOME: u64 = 100_000;
 const NOISE: &str =
     "--encoder libx264 --preset ultrafast -f lavfi 'testsrc2=s=480x270:r=25,noise=alls=100:allf=t,realtime'";
 
-/// Requires a stream that every browser plays, and that can be joined every two seconds: no frame `latest` seconds or more
-/// after a key frame is anything but a key frame. Answers with the number of its frames.
+/// Requires a stream that every browser plays, and that can be joined every two seconds. Answers with the number of
+/// its frames.
 #[track_caller]
-fn assert_is_stream(dir: &Dir, file: &str, latest: f64) -> usize {
+fn assert_is_stream(dir: &Dir, file: &str) -> usize {
     let video = &dir.streams(file)[0];
     assert_eq!(
         (&video["codec_name"], &video["pix_fmt"], &video["has_b_frames"]),
@@ -34,7 +34,7 @@ fn assert_is_stream(dir: &Dir, file: &str, latest: f64) -> usize {
         // A machine too busy for every frame may have none that is due exactly then: no other one may come before it.
         let before = frames.iter().map(time).filter(|time| *time < next).fold(*key, f64::max);
         let times = || frames.iter().map(time).collect::<Vec<f64>>();
-        assert!(next - key < 2.05 || before - key < latest, "{file}: key frames at {keys:?} of {:?}", times());
+        assert!(next - key < 2.05 || before - key < 1.99, "{file}: key frames at {keys:?} of {:?}", times());
     }
     assert!(frames[0]["key_frame"] == 1, "{file} begins with a picture that needs another");
     dir.ffmpeg(&format!("-xerror -i {file} -f null -"));
@@ -67,8 +67,7 @@ fn a_stream_arrives_at_every_kind_of_server() {
         ));
         wait_until_written(&dir, &file);
         server.terminate();
-        // A server may set the times by its own clock.
-        let arrived = assert_is_stream(&dir, &file, 2.05);
+        let arrived = assert_is_stream(&dir, &file);
         assert!(arrived > 60, "{arrived} frames by {protocol:?}: {}", run.stderr);
         assert_is_whole(&dir, &run.stderr);
         run.says(&[&format!(" frames -> {}", place.url())]);
@@ -92,7 +91,7 @@ fn key_frames_are_two_seconds_apart_whatever_the_rate_turns_out_to_be() {
     dir.succeeds(&line);
     wait_until_written(&dir, "live.ts");
     server.terminate();
-    assert!(assert_is_stream(&dir, "live.ts", 1.99) > 20);
+    assert!(assert_is_stream(&dir, "live.ts") > 20);
 }
 
 #[test]

@@ -14,16 +14,22 @@ const NGINX_RTMP: &str = "/usr/lib/nginx/modules/ngx_rtmp_module.so";
 /// Debian's own, which has Debian's modules.
 const PYTHON: &str = "/usr/bin/python3";
 
-/// Takes one stream after the other, and says so.
+/// Takes one stream after the other, with the times that it is sent: by default, it would set them by its own clock, which
+/// a busy machine holds up.
 const RTSP: &str = r#"
 import sys, gi
 gi.require_version("GstRtspServer", "1.0")
 from gi.repository import GLib, Gst, GstRtspServer
 Gst.init(None)
+class Media(GstRtspServer.RTSPMedia):
+    def do_setup_rtpbin(self, rtpbin):
+        rtpbin.set_property("buffer-mode", 0)
+        return True
 server = GstRtspServer.RTSPServer()
 server.set_address("127.0.0.1")
 server.set_service(sys.argv[1])
 factory = GstRtspServer.RTSPMediaFactory()
+factory.set_media_gtype(Media)
 factory.set_transport_mode(GstRtspServer.RTSPTransportMode.RECORD)
 factory.set_launch("( rtph264depay name=depay0 ! h264parse ! mpegtsmux ! filesink buffer-mode=2 location=%s )" % sys.argv[2])
 server.get_mount_points().add_factory("/live", factory)
