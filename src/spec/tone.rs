@@ -9,7 +9,8 @@
 //! * [`Stretch::Unused`]: what is stretched depends on the share of the range that is unused, `u = 1 - (q - p) / T`:
 //!   `k = (u - 0.08) / 0.2`, from 0 to 1. So clean footage stays as it is. p moves by `k` of the way to black, and q by
 //!   `k * w` of the way to white, with `w = p / 16` (of 255) between 0.4 and 1: a picture with true blacks may be meant to
-//!   be dim. Equalization has `k` of its strength.
+//!   be dim. Equalization has `k` of its strength. Where next to nothing is in use, as in a black frame or a flat one, nothing
+//!   is stretched: what there is may be noise. The stretch sets in at 4 of 255 and is full at 16.
 //! * [`Stretch::Dark`]: p is half of the level at 0.1 %, because darkness adds no veil; q is the level at 99.9 %, but at most
 //!   2.5 times that at 90 %, so that lamps do not hold the picture down. They become 5 and 250 of 255. What is still dark then
 //!   is lifted: `r = (1 + a) / (1 + a * y)`, where a brings the mean to 56 of 255.
@@ -17,7 +18,7 @@
 //!   `b`, a hundredth of its darkest components; the least of 3x3 regions, then the mean of 3x3. With the airlight
 //!   `A = 0.94 q`, `B = min(0.9 b, 0.65 A)` is taken off and the rest has the gain `A / (A - B)` (the model of J. Tarel and
 //!   N. Hautière, Fast visibility restoration from a single color or gray level image, ICCV 2009, by region). If white comes
-//!   out below 230 in the clearest region, all gains grow by up to 1.5. Regions are blended as tiles are.
+//!   out below 210 in the clearest region, all gains grow by up to 1.5. Regions are blended as tiles are.
 //! * [`Balance`]: water takes red first. Each of R, G and B has its own ends, half way to the mean colours of the darkest and
 //!   of the brightest 0.3 %, which become 6 and 249; then each is multiplied by the 0.15th power of the ratio of the means.
 
@@ -133,6 +134,17 @@ impl Tone {
     }
 }
 
+/// How much of a picture there is whose levels in use are that far apart, in sixteenths, in 4096ths: nothing at `none` of 255,
+/// all at `all`.
+fn presence(used: u32, levels: Levels, [none, all]: [u32; 2]) -> u32 {
+    ratio(used.saturating_sub(of_255(levels, none)), of_255(levels, all) - of_255(levels, none)).min(4096)
+}
+
+/// The largest gain, drawn towards 1 where there is little of a picture; of a range.
+fn most_gain(most: Gain, used: u32, presence: u32) -> u32 {
+    used.saturating_add(share(most.times(used).saturating_sub(used), presence))
+}
+
 /// The share `of_4096` of `whole`.
 fn share(whole: u32, of_4096: u32) -> u32 {
     (u64::from(whole) * u64::from(of_4096) / 4096) as u32
@@ -156,9 +168,10 @@ fn of_255(levels: Levels, of_255: u32) -> u32 {
 fn unused(ends: &Ends, levels: Levels, most: Gain, strength: Strength) -> Tone {
     let white = white_of(levels);
     let (p, q) = (ends.dark[0], ends.bright[3]);
+    let there = presence(q.saturating_sub(p), levels, [4, 16]);
     let used = q.saturating_sub(p).max(of_255(levels, 8).max(1));
     // (u - 0.08) / 0.2
-    let k = (4096u32.saturating_sub(ratio(used, white)).saturating_sub(328) * 5).min(4096);
+    let k = (4096u32.saturating_sub(ratio(used, white)).saturating_sub(328) * 5).min(there);
     if k == 0 {
         let strength = Strength::of_share_256(0);
         return Tone { strength, ..Tone::plain(levels, strength) };
@@ -166,7 +179,7 @@ fn unused(ends: &Ends, levels: Levels, most: Gain, strength: Strength) -> Tone {
     let lifted_black = ratio(p, of_255(levels, 16)).clamp(1638, 4096);
     let low = p - share(p, k);
     let high = q + share(white.saturating_sub(q), share(k, lifted_black));
-    let high = high.min(low.saturating_add(most.times(used))).max(low);
+    let high = high.min(low.saturating_add(most_gain(most, used, there))).max(low);
     let line = Line::through(&[(0, 0), (p, low), (p + used, high), (white.max(p + used + 1), white.max(high))]);
     Tone {
         line,
@@ -180,9 +193,15 @@ fn dark(ends: &Ends, levels: Levels, most: Gain, strength: Strength) -> Tone {
     let white = white_of(levels);
     let p = ends.dark[1] / 2;
     let q = ends.bright[2].min(ends.bright[0] * 5 / 2);
+    let there = presence(q.saturating_sub(p), levels, [1, 4]);
+    if there == 0 {
+        let strength = Strength::of_share_256(0);
+        return Tone { strength, ..Tone::plain(levels, strength) };
+    }
     let used = q.saturating_sub(p).max(of_255(levels, 8).max(1));
-    let (low, high) = (of_255(levels, 5), of_255(levels, 250));
-    let high = high.min(low.saturating_add(most.times(used))).max(low);
+    let between = |from: u32, to: u32| from - share(from, there) + share(to, there);
+    let (low, high) = (between(p, of_255(levels, 5)), between(q, of_255(levels, 250)));
+    let high = high.min(low.saturating_add(most_gain(most, used, there))).max(low);
     let gain = ratio(high - low, used);
     // The mean after the levels, and what lifts it to 56 of 255.
     let luma = (ends.mean[0] + 2 * ends.mean[1] + ends.mean[2]) / 4;
@@ -190,7 +209,7 @@ fn dark(ends: &Ends, levels: Levels, most: Gain, strength: Strength) -> Tone {
     let aim = of_255(levels, 56);
     // a = (aim / mean - 1) / (1 - aim / white), from 0 to 1, and no more than leaves the largest gain.
     let a = (u64::from(ratio(aim, mean).saturating_sub(4096)) * 4096 / u64::from(4096 - ratio(aim, white))).min(4096) as u32;
-    let a = a.min(ratio(most.times(4096), gain).saturating_sub(4096));
+    let a = share(a.min(ratio(most.times(4096), gain).saturating_sub(4096)), there);
     let lifted = |y: u32| {
         let rise = u64::from(4096 + a) * u64::from(y) * 4096 / u64::from((4096 * 4096 + u64::from(a) * u64::from(ratio(y, white))).max(1));
         rise.min(white.into()) as u32
@@ -222,11 +241,14 @@ impl Veil {
     pub fn of(black: &[[u32; REGIONS]; REGIONS], ends: &Ends, levels: Levels) -> Self {
         let q = ends.bright[1].max(16);
         let airlight = share(q, 3850);
-        let taken = smoothed(black).map(|row| row.map(|mean| share(mean, 3686).min(share(airlight, 2662))));
+        let black = smoothed(black);
+        let clearest = black.iter().flatten().copied().min().unwrap_or(0);
+        let there = presence(q.saturating_sub(clearest), levels, [4, 16]);
+        let taken = black.map(|row| row.map(|mean| share(share(mean, 3686).min(share(airlight, 2662)), there)));
         let gain = |taken: u32| ratio(airlight, airlight - taken);
         let clearest = taken.iter().flatten().copied().min().unwrap_or(0);
         let white = share(q.saturating_sub(clearest), gain(clearest));
-        let brighter = ratio(of_255(levels, 210), white).clamp(4096, 6144);
+        let brighter = 4096 + share(ratio(of_255(levels, 210), white).clamp(4096, 6144) - 4096, there);
         Veil { taken, gains: taken.map(|row| row.map(|taken| share(gain(taken), brighter))) }
     }
 }
@@ -259,6 +281,8 @@ impl Balance {
     /// The balance of a scene with these ends.
     pub fn of(ends: &Ends, levels: Levels) -> Self {
         let (low, high) = (of_255(levels, 6), of_255(levels, 249));
+        let widest = ends.channels.iter().map(|[p, q]| q.saturating_sub(*p)).max().unwrap_or(0);
+        let there = presence(widest, levels, [4, 16]);
         let mut means = [0u32; 3];
         let mut balance = Balance { gains: [0; 3], offsets: [0; 3] };
         for (channel, mean) in means.iter_mut().enumerate() {
@@ -266,14 +290,16 @@ impl Balance {
             p += ends.corners[0][channel].saturating_sub(p) / 2;
             q -= q.saturating_sub(ends.corners[1][channel]) / 2;
             let used = q.saturating_sub(p).max(of_255(levels, 8).max(1));
+            // As much as there is of a picture in any channel.
             let gain = ratio(high - low, used).min(12 * 4096);
+            let gain = 4096 - share(4096, there) + share(gain, there);
             balance.gains[channel] = gain;
-            balance.offsets[channel] = low as i32 - share(p, gain) as i32;
+            balance.offsets[channel] = p as i32 - share(p, there) as i32 + share(low, there) as i32 - share(p, gain) as i32;
             *mean = (share(ends.mean[channel], gain) as i32 + balance.offsets[channel]).max(1) as u32;
         }
         let gray = means.iter().sum::<u32>() / 3;
         for (channel, mean) in means.into_iter().enumerate() {
-            let factor = root_of_ratio(gray, mean);
+            let factor = 4096 - share(4096, there) + share(root_of_ratio(gray, mean), there);
             balance.gains[channel] = share(balance.gains[channel], factor);
             let offset = i64::from(balance.offsets[channel]) * i64::from(factor) / 4096;
             balance.offsets[channel] = offset as i32;
