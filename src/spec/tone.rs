@@ -10,7 +10,7 @@
 //!   `k = (u - 0.08) / 0.2`, from 0 to 1. So clean footage stays as it is. p moves by `k` of the way to black, and q by
 //!   `k * w` of the way to white, with `w = p / 16` (of 255) between 0.4 and 1: a picture with true blacks may be meant to
 //!   be dim. Equalization has `k` of its strength. Where next to nothing is in use, as in a black frame or a flat one, nothing
-//!   is stretched: what there is may be noise. The stretch sets in at 4 of 255 and is full at 16.
+//!   is stretched: what there is may be noise. The stretch sets in at 4 of 255 and is full at 40.
 //! * [`Stretch::Dark`]: p is half of the level at 0.1 %, because darkness adds no veil; q is the level at 99.9 %, but at most
 //!   2.5 times that at 90 %, so that lamps do not hold the picture down. They become 5 and 250 of 255. What is still dark then
 //!   is lifted: `r = (1 + a) / (1 + a * y)`, where a brings the mean to 56 of 255.
@@ -124,12 +124,89 @@ impl Tone {
         Tone { line: Line::IDENTITY, range, strength, chroma_gain: UNIT_GAIN }
     }
 
-    /// The levels of a scene with these ends, stretched as `stretch` says, with up to `strength` of equalization.
-    pub fn of(ends: &Ends, levels: Levels, stretch: Stretch, strength: Strength) -> Self {
-        match stretch {
-            Stretch::Off => Tone::plain(levels, strength),
-            Stretch::Unused(most) => unused(ends, levels, most, strength),
-            Stretch::Dark(most) => dark(ends, levels, most, strength),
+    /// The levels of a scene whose frames have these ends: the mean of what `stretch` says for each, with up to `strength` of
+    /// equalization.
+    pub fn of<'a>(
+        frames: impl Iterator<Item = &'a Ends>,
+        levels: Levels,
+        stretch: Stretch,
+        strength: Strength,
+    ) -> Self {
+        let spans = match stretch {
+            Stretch::Off => return Tone::plain(levels, strength),
+            Stretch::Unused { most, .. } => Span::mean(frames.map(|ends| unused(ends, levels, most))),
+            Stretch::Dark { most } => Span::mean(frames.map(|ends| dark(ends, levels, most))),
+        };
+        match spans {
+            Some(span) => span.tone(levels, stretch, strength),
+            None => Tone::plain(levels, strength),
+        }
+    }
+}
+
+/// What becomes of the range of levels in use; in sixteenths of a level. Its mean over frames is the mean of the lines, so
+/// that a line changes slowly whatever appears in the picture.
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    /// The ends of the range.
+    low: u32,
+    high: u32,
+    /// What becomes of them.
+    new_low: u32,
+    new_high: u32,
+    /// The share of equalization that is needed, in 4096ths.
+    need: u32,
+    /// How much is lifted, in 4096ths: see [`dark`].
+    lift: u32,
+    /// The mean of luminance.
+    mean: u32,
+}
+
+impl Span {
+    fn mean(spans: impl Iterator<Item = Span>) -> Option<Span> {
+        let (mut sums, mut count) = ([0u64; 7], 0);
+        for Span { low, high, new_low, new_high, need, lift, mean } in spans {
+            for (sum, part) in sums.iter_mut().zip([low, high, new_low, new_high, need, lift, mean]) {
+                *sum += u64::from(part);
+            }
+            count += 1;
+        }
+        let [low, high, new_low, new_high, need, lift, mean] = sums.map(|sum| (sum / count.max(1)) as u32);
+        (count > 0).then_some(Span { low, high, new_low, new_high, need, lift, mean })
+    }
+
+    fn tone(self, levels: Levels, stretch: Stretch, strength: Strength) -> Tone {
+        let white = white_of(levels);
+        let Span { low, high, new_low, new_high, need, lift, mean } = self;
+        let fades = matches!(stretch, Stretch::Unused { fades: true, .. });
+        let strength = if fades { Strength::of_share_256(share(strength.of_256(), need)) } else { strength };
+        if (low, high, lift) == (new_low, new_high, 0) || high <= low {
+            return Tone { strength, ..Tone::plain(levels, strength) };
+        }
+        let lifted = |level: u32| {
+            let (level, one) = (u64::from(level), 4096 * 4096);
+            let rise = u64::from(4096 + lift) * level * 4096 / (one + u64::from(lift) * level * 4096 / u64::from(white));
+            rise.min(white.into()) as u32
+        };
+        let (used, new_used) = (high - low, new_high.saturating_sub(new_low));
+        let gain = ratio(new_used, used);
+        let at = |sixteenths: u32| {
+            let part = |whole: u32| (u64::from(whole) * u64::from(sixteenths) / 16) as u32;
+            (low + part(used), lifted(new_low + part(new_used)))
+        };
+        let black = lifted(if matches!(stretch, Stretch::Dark { .. }) { new_low.saturating_sub(share(low, gain)) } else { 0 });
+        let end = (high.max(white) + 1, white.max(lifted(new_high)));
+        let line = if lift == 0 {
+            Line::through(&[(0, black), at(0), at(16), end])
+        } else {
+            Line::through(&[(0, black), at(0), at(1), at(3), at(6), at(10), at(16), end])
+        };
+        let middle = (new_low + share(mean.saturating_sub(low), gain)).clamp(1, white);
+        Tone {
+            line,
+            range: (low / 16, high.div_ceil(16).min(levels.count() as u32 - 1)),
+            strength,
+            chroma_gain: share(gain, ratio(lifted(middle), middle)),
         }
     }
 }
@@ -165,66 +242,43 @@ fn of_255(levels: Levels, of_255: u32) -> u32 {
     (u64::from(white_of(levels)) * u64::from(of_255) / 255) as u32
 }
 
-fn unused(ends: &Ends, levels: Levels, most: Gain, strength: Strength) -> Tone {
+fn unused(ends: &Ends, levels: Levels, most: Gain) -> Span {
     let white = white_of(levels);
-    let (p, q) = (ends.dark[0], ends.bright[3]);
-    let there = presence(q.saturating_sub(p), levels, [4, 16]);
-    let used = q.saturating_sub(p).max(of_255(levels, 8).max(1));
+    let (p, q) = (ends.dark[0], ends.bright[3].max(ends.dark[0]));
+    let used = q - p;
+    let there = presence(used, levels, PRESENT);
     // (u - 0.08) / 0.2
     let k = (4096u32.saturating_sub(ratio(used, white)).saturating_sub(328) * 5).min(there);
-    if k == 0 {
-        let strength = Strength::of_share_256(0);
-        return Tone { strength, ..Tone::plain(levels, strength) };
-    }
     let lifted_black = ratio(p, of_255(levels, 16)).clamp(1638, 4096);
-    let low = p - share(p, k);
-    let high = q + share(white.saturating_sub(q), share(k, lifted_black));
-    let high = high.min(low.saturating_add(most_gain(most, used, there))).max(low);
-    let line = Line::through(&[(0, 0), (p, low), (p + used, high), (white.max(p + used + 1), white.max(high))]);
-    Tone {
-        line,
-        range: (p / 16, (p + used).div_ceil(16).min(levels.count() as u32 - 1)),
-        strength: Strength::of_share_256(share(strength.of_256(), k)),
-        chroma_gain: ratio(high - low, used),
-    }
+    let new_low = p - share(p, k);
+    let new_high = q + share(white.saturating_sub(q), share(k, lifted_black));
+    let new_high = new_high.min(new_low.saturating_add(most_gain(most, used, there)));
+    Span { low: p, high: q, new_low, new_high, need: k, lift: 0, mean: 0 }
 }
 
-fn dark(ends: &Ends, levels: Levels, most: Gain, strength: Strength) -> Tone {
+fn dark(ends: &Ends, levels: Levels, most: Gain) -> Span {
     let white = white_of(levels);
     let p = ends.dark[1] / 2;
-    let q = ends.bright[2].min(ends.bright[0] * 5 / 2);
-    let there = presence(q.saturating_sub(p), levels, [1, 4]);
-    if there == 0 {
-        let strength = Strength::of_share_256(0);
-        return Tone { strength, ..Tone::plain(levels, strength) };
-    }
-    let used = q.saturating_sub(p).max(of_255(levels, 8).max(1));
+    let q = ends.bright[2].min(ends.bright[0] * 5 / 2).max(p);
+    let used = q - p;
+    let there = presence(used, levels, [1, 4]);
     let between = |from: u32, to: u32| from - share(from, there) + share(to, there);
-    let (low, high) = (between(p, of_255(levels, 5)), between(q, of_255(levels, 250)));
-    let high = high.min(low.saturating_add(most_gain(most, used, there))).max(low);
-    let gain = ratio(high - low, used);
+    let (new_low, new_high) = (between(p, of_255(levels, 5)), between(q, of_255(levels, 250)));
+    let new_high = new_high.min(new_low.saturating_add(most_gain(most, used, there)));
+    let gain = ratio(new_high.saturating_sub(new_low), used);
     // The mean after the levels, and what lifts it to 56 of 255.
-    let luma = (ends.mean[0] + 2 * ends.mean[1] + ends.mean[2]) / 4;
-    let mean = (low + share(luma.saturating_sub(p), gain)).clamp(1, white);
+    let mean = (ends.mean[0] + 2 * ends.mean[1] + ends.mean[2]) / 4;
+    let middle = (new_low + share(mean.saturating_sub(p), gain)).clamp(1, white);
     let aim = of_255(levels, 56);
     // a = (aim / mean - 1) / (1 - aim / white), from 0 to 1, and no more than leaves the largest gain.
-    let a = (u64::from(ratio(aim, mean).saturating_sub(4096)) * 4096 / u64::from(4096 - ratio(aim, white))).min(4096) as u32;
-    let a = share(a.min(ratio(most.times(4096), gain).saturating_sub(4096)), there);
-    let lifted = |y: u32| {
-        let rise = u64::from(4096 + a) * u64::from(y) * 4096 / u64::from((4096 * 4096 + u64::from(a) * u64::from(ratio(y, white))).max(1));
-        rise.min(white.into()) as u32
-    };
-    let at = |eighths: u32| (p + used * eighths / 16, lifted(low + share(high - low, eighths * 256)));
-    let end = (p + used).max(white) + 1;
-    let points = [(0, lifted(low.saturating_sub(share(p, gain)))), at(0), at(1), at(3), at(6), at(10), at(16), (end, white.max(lifted(high)))];
-    let lift_at_mean = ratio(lifted(mean), mean);
-    Tone {
-        line: Line::through(&points),
-        range: (p / 16, (p + used).div_ceil(16).min(levels.count() as u32 - 1)),
-        strength,
-        chroma_gain: share(gain, lift_at_mean),
-    }
+    let above = u64::from(ratio(aim, middle).saturating_sub(4096));
+    let a = (above * 4096 / u64::from(4096 - ratio(aim, white))).min(4096) as u32;
+    let lift = share(a.min(ratio(most.times(4096), gain).saturating_sub(4096)), there);
+    Span { low: p, high: q, new_low, new_high, need: there, lift, mean }
 }
+
+/// Between which ranges of levels in use, of 255, the stretch sets in and is full.
+const PRESENT: [u32; 2] = [4, 40];
 
 /// A veil that lies over the picture, by region: what is taken off, and the gain of the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -236,6 +290,11 @@ pub struct Veil {
 }
 
 impl Veil {
+    /// Whether it changes nothing.
+    pub fn is_clear(&self) -> bool {
+        self.regions().all(|region| region == (0, UNIT_GAIN))
+    }
+
     /// The veil of a scene whose regions have these black points, in sixteenths of a level, and of whose points these are
     /// the ends.
     pub fn of(black: &[[u32; REGIONS]; REGIONS], ends: &Ends, levels: Levels) -> Self {
@@ -243,7 +302,7 @@ impl Veil {
         let airlight = share(q, 3850);
         let black = smoothed(black);
         let clearest = black.iter().flatten().copied().min().unwrap_or(0);
-        let there = presence(q.saturating_sub(clearest), levels, [4, 16]);
+        let there = presence(q.saturating_sub(clearest), levels, PRESENT);
         let taken = black.map(|row| row.map(|mean| share(share(mean, 3686).min(share(airlight, 2662)), there)));
         let gain = |taken: u32| ratio(airlight, airlight - taken);
         let clearest = taken.iter().flatten().copied().min().unwrap_or(0);
@@ -282,7 +341,7 @@ impl Balance {
     pub fn of(ends: &Ends, levels: Levels) -> Self {
         let (low, high) = (of_255(levels, 6), of_255(levels, 249));
         let widest = ends.channels.iter().map(|[p, q]| q.saturating_sub(*p)).max().unwrap_or(0);
-        let there = presence(widest, levels, [4, 16]);
+        let there = presence(widest, levels, PRESENT);
         let mut means = [0u32; 3];
         let mut balance = Balance { gains: [0; 3], offsets: [0; 3] };
         for (channel, mean) in means.iter_mut().enumerate() {
