@@ -10,6 +10,7 @@ use histeq_video::equalize::EqualizeStage;
 use histeq_video::equalize::cpu::Cpu;
 use histeq_video::ffmpeg::{microseconds, rescale};
 use histeq_video::frame::Frame;
+use histeq_video::io::is_pipe;
 use histeq_video::pipeline::{Cancel, Delivery, Input, InputKind, Notices, Outcome, PartPosition, ReaderGone, Source};
 use histeq_video::report::Console;
 use histeq_video::sheet::{self, Column, Miniatures, Row};
@@ -42,6 +43,11 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
     let run = Run::new(job.stderr, console);
     let Run { cancel, notices, progress, .. } = &run;
 
+    let name = if job.input.url == "-" { "stdin" } else { &job.input.url };
+    ensure!(
+        !is_pipe(&job.input.url),
+        "{name}: the input of preview is read several times, which a pipe does not allow (save it to a file first)"
+    );
     let target = run.target(&job.output, &job.input.url)?;
     run.listen_for_signals(target.leftover().into_iter().collect(), signals::GIVING_UP)?;
 
@@ -49,9 +55,8 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
     let is_image = input.kind() == InputKind::Image;
     ensure!(
         is_image || input.duration.is_some() || Path::new(&job.input.url).is_file(),
-        "{name}: a live stream cannot be read several times (record some of it first: \
-         histeq-video --duration 10 {name} part.mkv)",
-        name = input.name
+        "{name}: the input of preview is read several times, which a live stream does not allow (record some of it first: \
+         histeq-video --duration 10 {name} part.mkv)"
     );
     let mut auto = EqualizeOptions::of_look(LookArg::Auto);
     let (source, reason) = look::decide(&mut auto, source, &input)?;

@@ -3,7 +3,7 @@
 use super::output::OutputFile;
 use super::stderr::StderrOptions;
 use super::values::{output_name, part, plain_name, rate, size, usage};
-use crate::io::{is_pipe, number_pattern};
+use crate::io::number_pattern;
 use crate::report::{MeterStyle, Verbosity};
 use crate::sink::{EncoderChoice, OutputOptions, Overwrite, makes_images};
 use crate::source::{InputOptions, RawOptions};
@@ -96,18 +96,13 @@ impl PreviewJob {
     /// Checks and converts `args`.
     ///
     /// # Errors
-    /// When the input is a pipe, the output is no image, or a value is out of range: a usage error.
+    /// When the output is no image, or a value is out of range: a usage error.
     pub fn from_args(args: PreviewArgs) -> Result<Self, clap::Error> {
         let invalid = |message: &str| usage(ErrorKind::ValueValidation, message);
         if args.input.is_empty() || args.output.as_ref().is_some_and(String::is_empty) {
             return Err(invalid("the name of the input or the output is empty"));
         }
         let input = plain_name(args.input);
-        if is_pipe(&input) {
-            return Err(invalid(
-                "preview reads its input several times, which a pipe cannot give: save it to a file first",
-            ));
-        }
         let output = output_name(args.output.unwrap_or_else(|| default_output(&input)));
         if output != "-" && !makes_images(&output, None) {
             return Err(invalid(&format!("{output}: the sheet is an image (give it a name like looks.png)")));
