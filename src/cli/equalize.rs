@@ -30,7 +30,7 @@ pub struct EqualizeArgs {
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub strength: Option<f64>,
 
-    /// What is done: a curve for the frame, a curve per tile, haze or a cast taken away [default: by look]
+    /// What is done [default: by look]
     #[arg(long, value_enum)]
     pub method: Option<MethodArg>,
 

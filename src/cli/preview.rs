@@ -15,8 +15,8 @@ use std::path::Path;
 #[derive(Args, Debug)]
 #[command(after_help = "histeq-video preview --help shows all other options.")]
 #[command(after_long_help = "\
-The rows are the original and each look with its denoiser; the one that --look auto takes is marked. The sheet is an
-approximation: the temporal window is half a second, or five frames where the look removes noise, instead of two or three
+The rows are the original and each look with its denoiser; the one that --look auto takes is marked. The sheet is an \
+approximation: its temporal window is half a second, or five frames where the look removes noise, instead of two or three \
 seconds.
 
 Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5.

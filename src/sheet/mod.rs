@@ -96,14 +96,14 @@ struct Layout {
 impl Layout {
     fn new(rows: &[Row], columns: &[Column]) -> Self {
         let pictures = || columns.iter().flat_map(|column| &column.pictures);
-        let longest = rows.iter().flat_map(|row| row.label.lines()).map(|line| line.chars().count()).max();
         let letter = FONT_10X20.character_size;
+        let room = |label: &str| label.lines().map(|line| line.chars().count()).max().unwrap_or(0) * letter.width as usize;
+        // Labels have room beside and above the pictures.
         let cell = (
-            pictures().map(Frame::width).max().unwrap_or(0),
-            // A row is as high as its label at least.
+            pictures().map(Frame::width).chain(columns.iter().map(|column| room(&column.label))).max().unwrap_or(0),
             pictures().map(Frame::height).max().unwrap_or(0).max(2 * letter.height as usize),
         );
-        let left = longest.unwrap_or(0) * letter.width as usize + 4 * GAP;
+        let left = rows.iter().map(|row| room(&row.label)).max().unwrap_or(0) + 4 * GAP;
         let has_header = columns.iter().any(|column| !column.label.is_empty());
         let top = if has_header { letter.height as usize + 2 * GAP } else { GAP };
         let size = (left + columns.len() * (cell.0 + GAP), top + rows.len() * (cell.1 + GAP));
