@@ -38,6 +38,7 @@ mod nvdec;
 mod pages;
 mod pictures;
 mod pipes;
+mod preview;
 mod program;
 mod reader;
 mod running;
