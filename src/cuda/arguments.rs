@@ -1,11 +1,12 @@
 //! The structures that kernels take by value: names and fields are those of `kernels/arguments.cuh`.
 #![allow(unsafe_code, reason = "implements the bindings' marker trait for structures of plain bytes")]
 
-use super::history::History;
 use super::launch::KernelValue;
 use super::layout::{Arrangement, BufferLayout, ChromaLayout};
 use super::task::Task;
 use crate::spec;
+use crate::spec::measure::REGIONS;
+use crate::spec::tone::{self, KNOTS, Knot, Veil};
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::DeviceRepr;
 
@@ -64,15 +65,20 @@ macro_rules! by_value {
 
 /// All structures that kernels take by value, for the comparison with `kernels/arguments.cuh`.
 #[doc(hidden)]
-pub const STRUCTURES: [Structure; 11] = [
+pub const STRUCTURES: [Structure; 16] = [
     Samples::STRUCTURE,
     Levels::STRUCTURE,
     Region::STRUCTURE,
     Tiles::STRUCTURE,
     Inverse::STRUCTURE,
+    Turn::STRUCTURE,
     Modifiers::STRUCTURE,
+    Line::STRUCTURE,
     ChromaPlaces::STRUCTURE,
     Colours::STRUCTURE,
+    Gains::STRUCTURE,
+    Balance::STRUCTURE,
+    BalanceOfYuv::STRUCTURE,
     Weights::STRUCTURE,
     Plane::STRUCTURE,
     Planes::STRUCTURE,
@@ -213,47 +219,105 @@ impl Inverse {
 }
 
 by_value! {
-    /// The settings that turn the histograms of a video into curves: temporal window, plateau, bins,
-    /// contrast limit.
+    /// How a frame changes the sums of the two windows.
+    pub(super) struct Turn {
+        remembers: u32,
+        half: u32,
+        window: u32,
+        joins: u32,
+        fresh: u32,
+        pub row: u32,
+        evicted_rows: [u32; 2],
+        evicted_windows: [u32; 2],
+    }
+}
+
+impl Turn {
+    const NOWHERE: u32 = u32::MAX;
+
+    /// The turn of a frame that is a window of its own; `number` is that of the frame in its history.
+    pub fn alone(number: u64) -> Self {
+        let half = (number % 2) as u32;
+        let (evicted_rows, evicted_windows) = ([Turn::NOWHERE; 2], [Turn::NOWHERE; 2]);
+        Turn { remembers: 0, half, window: 0, joins: 1, fresh: 1, row: 0, evicted_rows, evicted_windows }
+    }
+
+    /// The turn of frame `number` of a history, whose histogram goes into `row`; `row_of` is the row of the frame that is
+    /// in a slot before.
+    pub fn new(update: &spec::WindowUpdate, number: u64, row: usize, row_of: impl Fn(usize) -> usize) -> Self {
+        let of = |part: fn(&spec::EvictedFrame) -> usize| {
+            update.evicted.map(|evicted| evicted.map_or(Turn::NOWHERE, |evicted| part(&evicted) as u32))
+        };
+        let slots = of(|evicted| evicted.slot);
+        Turn {
+            remembers: 1,
+            window: update.window as u32,
+            joins: update.joins.into(),
+            fresh: update.starts_window.into(),
+            row: row as u32,
+            evicted_rows: slots.map(|slot| if slot == Turn::NOWHERE { slot } else { row_of(slot as usize) as u32 }),
+            evicted_windows: of(|evicted| evicted.window),
+            ..Turn::alone(number)
+        }
+    }
+}
+
+by_value! {
+    /// The settings that turn the histograms of a window into a curve: plateau, bins, contrast limit.
     pub(super) struct Modifiers {
-        number: u32,
-        slots: u32,
-        slot: u32,
-        row: u32,
         frames: u32,
-        flash: u32,
-        threshold: u32,
         samples: u32,
         varies: u32,
         cap: u32,
         bins: u32,
         gain: u32,
+        first: u32,
+        width: u32,
         inverse: u64,
     }
 }
 
 impl Modifiers {
-    /// The modifiers of frame `number`.
-    pub fn new(task: &Task, number: u64) -> Self {
+    /// The modifiers of a window of `frames` frames.
+    pub fn new(task: &Task, frames: u32) -> Self {
         let settings = &task.settings;
-        let count = task.levels.count();
-        let slots = History::slots_for(settings);
         let bins = spec::bins(task.levels, settings.bins);
+        let (first, last) = task.tone().range;
+        let width = last - first + 1;
         Modifiers {
-            number: number as u32,
-            slots,
-            slot: (number % u64::from(slots.max(1))) as u32,
-            row: (number % (u64::from(slots) + 1)) as u32,
-            frames: settings.smoothing.frames(),
-            flash: settings.smoothing.flash(),
-            threshold: settings.scene_threshold.of_1000(),
+            frames,
             samples: task.samples as u32,
             varies: (settings.region == spec::Region::Auto).into(),
             // A cap above `u32::MAX` has no effect: a frame has fewer samples.
             cap: settings.plateau.cap(task.samples).map_or(0, |cap| cap.min(u32::MAX.into()) as u32),
-            bins: if bins == count { 0 } else { bins as u32 },
+            bins: if bins == task.levels.count() { 0 } else { bins as u32 },
             gain: settings.max_gain.of_256().unwrap_or(0),
-            inverse: u64::MAX / count as u64,
+            first,
+            width,
+            inverse: u64::MAX / u64::from(width),
+        }
+    }
+}
+
+by_value! {
+    /// What equalization is blended with.
+    pub(super) struct Line {
+        used: u32,
+        from: [u32; KNOTS],
+        to: [u32; KNOTS],
+        slope: [u32; KNOTS],
+    }
+}
+
+impl Line {
+    pub fn new(line: &spec::Line) -> Self {
+        let knots = line.knots();
+        let of = |part: fn(&Knot) -> u32| std::array::from_fn(|index| knots.get(index).map_or(0, part));
+        Line {
+            used: knots.len() as u32,
+            from: of(|knot| knot.from),
+            to: of(|knot| knot.to),
+            slope: of(|knot| knot.slope),
         }
     }
 }
@@ -323,6 +387,64 @@ impl Colours {
             green_of_cr: colours.green_of_cr,
             blue: colours.blue,
         }
+    }
+}
+
+by_value! {
+    /// The gain of chroma: one for the picture, or one at the centre of each of 8x8 regions.
+    pub(super) struct Gains {
+        regions: u32,
+        width: u32,
+        height: u32,
+        pitch: u32,
+        of: [u32; REGIONS * REGIONS],
+    }
+}
+
+impl Gains {
+    /// None: the gain follows from luma.
+    pub const OF_LUMA: Gains = Gains { regions: 0, width: 0, height: 0, pitch: 0, of: [0; REGIONS * REGIONS] };
+
+    /// One for the picture, in 4096ths.
+    pub fn one(gain: u32) -> Self {
+        Gains { regions: 1, of: [gain; REGIONS * REGIONS], ..Gains::OF_LUMA }
+    }
+
+    /// Those of a veil.
+    pub fn of_veil(veil: &Veil, layout: &BufferLayout) -> Self {
+        let tiles = Veil::tiles(layout.size());
+        let mut of = [0; REGIONS * REGIONS];
+        of.iter_mut().zip(veil.regions()).for_each(|(of, (_, gain))| *of = gain);
+        let (width, height) = (tiles.width as u32, tiles.height as u32);
+        Gains { regions: REGIONS as u32, width, height, pitch: layout.row_pixels(), of }
+    }
+}
+
+by_value! {
+    /// A gain and an offset for each component of an RGB pixel, in memory order.
+    pub(super) struct Balance {
+        gains: [u32; 4],
+        offsets: [i32; 4],
+    }
+}
+
+impl Balance {
+    pub fn new(balance: &tone::Balance, layout: &BufferLayout) -> Self {
+        Balance { gains: layout.in_order(balance.gains), offsets: layout.in_order(balance.offsets) }
+    }
+}
+
+by_value! {
+    /// The same for luma, Cb and Cr, as sums of all three.
+    pub(super) struct BalanceOfYuv {
+        rows: [[i64; 4]; 3],
+    }
+}
+
+impl BalanceOfYuv {
+    pub fn new(balance: &tone::Balance, task: &Task) -> Self {
+        let colours = spec::chroma::Colours::new(task.levels, task.weights);
+        BalanceOfYuv { rows: tone::BalanceOfYuv::new(balance, &colours, task.weights).rows }
     }
 }
 

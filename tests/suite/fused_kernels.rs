@@ -4,7 +4,7 @@
 
 use crate::host_program::{Numbers, Program};
 use histeq_video::frame::{Endian, Sample};
-use histeq_video::spec::{Curve, Histogram, Levels, Strength};
+use histeq_video::spec::{Curve, Histogram, Levels, Line, Strength};
 use std::sync::LazyLock;
 
 macro_rules! kernels {
@@ -92,7 +92,7 @@ fn plane(
         .collect();
     let mut histogram = Histogram::new(levels);
     codes.iter().for_each(|&code| histogram.add(code));
-    let curve = Curve::equalizing(&histogram).blended(strength);
+    let curve = Curve::equalizing(&histogram).blended(levels, &Line::IDENTITY, strength);
     (
         codes.iter().map(|&code| stored(sample, code)).collect(),
         codes.iter().map(|&code| stored(sample, curve.apply(code))).collect(),
