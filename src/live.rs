@@ -1,6 +1,7 @@
 //! `histeq-video live`: from a camera to a window, a recording and other outputs.
 
 use crate::records::RecordTargets;
+use crate::look;
 use crate::run::Run;
 use crate::stage_builder::{StageBuilder, check_curves_differ};
 use crate::stdout;
@@ -12,7 +13,7 @@ use histeq_video::pipeline::live::{self, LiveParts, Output, QueuePolicy, SharedS
 use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Source};
 use histeq_video::report::{Console, live_summary};
 use histeq_video::sink::{self, Files, OutputOptions, Overwrite, PixelChoice, Target, network_format};
-use histeq_video::source::{LiveSource, MicrophoneSource, StartTime};
+use histeq_video::source::{LiveSource, MicrophoneSource, StartTime, filtered};
 use histeq_video::window::PreviewWindow;
 use std::path::Path;
 
@@ -34,10 +35,12 @@ pub fn run(job: &LiveJob, console: &Console) -> Result<Outcome> {
     let microphone = job.microphone.as_deref().map(Microphone::find);
     let microphone = microphone.map(|device| MicrophoneSource::open(device, begin.clone(), cancel, notices.clone()));
     let mut microphone = microphone.transpose()?;
-    let (mut source, mut input) =
-        LiveSource::open(job.camera.clone(), begin, cancel, notices.clone(), progress.clone())?;
+    let (source, input) = LiveSource::open(job.camera.clone(), begin, cancel, notices.clone(), progress.clone())?;
+    let mut equalize = job.equalize.clone();
+    let opened = look::choose(&mut equalize, (Box::new(source), input), notices)?;
+    let (mut source, mut input) = filtered(opened, &job.filters.of_look(equalize.denoiser()), notices)?;
     microphone.iter_mut().for_each(|microphone| microphone.join(&mut input.media.streams));
-    let settings = job.equalize.resolve(&input, notices)?;
+    let settings = equalize.resolve(&input, notices)?;
     shared_settings.set(settings);
     let on_gpu = backend.has_gpu();
     let backend = backend.finish(notices)?;
@@ -47,7 +50,7 @@ pub fn run(job: &LiveJob, console: &Console) -> Result<Outcome> {
     stage.input_pool().into_iter().for_each(|pool| source.use_pool(pool));
 
     let parts = LiveParts {
-        source: Box::new(source),
+        source,
         microphone: microphone.map(|microphone| Box::new(microphone) as Box<dyn Source>),
         stage,
         shared_settings: &shared_settings,

@@ -5,6 +5,7 @@ mod benchmark;
 mod compare;
 mod devices;
 mod live;
+mod look;
 mod records;
 mod run;
 mod signals;
@@ -73,7 +74,7 @@ fn refuse(error: &clap::Error) -> ! {
 }
 
 /// Equalizes a file.
-fn run(job: FileJob, console: &Console) -> Result<Outcome> {
+fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     let run = Run::new(job.stderr, console);
     let Run { cancel, notices, progress, .. } = &run;
 
@@ -84,7 +85,9 @@ fn run(job: FileJob, console: &Console) -> Result<Outcome> {
     run.listen_for_signals(target.leftover().into_iter().chain(records.leftovers()).collect(), signals::FINISHING)?;
 
     let mut backend = BackendStartup::begin(job.backend);
-    let (mut source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
+    let opened = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
+    let opened = look::choose(&mut job.equalize, opened, notices)?;
+    let (mut source, input) = source::filtered(opened, &job.filters.of_look(job.equalize.denoiser()), notices)?;
     let settings = job.equalize.resolve(&input, notices)?;
     source.look_around(settings.warm_up(), settings.look_ahead());
     backend.check()?;

@@ -90,8 +90,8 @@ GOOD_USER = {
 # Our options for each degradation. What the program does not have is left out with a word. {} is the default.
 OURS = {
     "haze": ["", "--look auto", "--look haze"],
-    "water": ["", "--look auto", "--look haze", "--look underwater"],
-    "night": ["", "--look auto", "--look night", "--look night --denoise 0.5"],
+    "water": ["", "--look auto", "--look haze", "--look underwater", "--look underwater --denoise 0"],
+    "night": ["", "--look auto", "--look night", "--look night --denoise 0", "--look night --denoise 0.5"],
     "flicker": ["", "--look auto", "--method deflicker"],
     "flat": ["", "--look auto", "--look haze", "--method clahe"],
     "clean": ["", "--look auto", "--look natural", "--look night", "--look haze", "--look underwater", "--look thermal",

@@ -1,15 +1,16 @@
 //! Options that choose how to equalize.
 
-use super::look::LookArg;
+use super::look::{ChromaArg, LookArg, MethodArg};
 use super::region::check_region;
 use super::values::{curves_name, usage, value};
 use crate::ffmpeg::parse_size;
 use crate::io::is_pipe;
-use crate::pipeline::{Input, Notices};
-use crate::spec::{Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Stretch, Threshold};
+use crate::pipeline::{Input, InputKind, Notices};
+use crate::source::DenoiseKind;
+use crate::spec::{Chroma, Footage, Gain, Measure, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Stretch, Threshold};
 use anyhow::Result;
 use clap::error::ErrorKind;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 /// How to equalize, as typed.
 #[derive(Args, Debug)]
@@ -123,30 +124,6 @@ pub struct EqualizeArgs {
     pub load_curves: Option<String>,
 }
 
-/// What is done to a frame.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MethodArg {
-    /// One curve for the frame.
-    Global,
-    /// A curve per tile, blended between tiles (contrast-limited adaptive histogram equalization).
-    Clahe,
-    /// A veil of haze is taken off, more of it where it is denser.
-    Dehaze,
-    /// Red, green and blue are each stretched by themselves, which takes a cast away.
-    Balance,
-}
-
-/// What happens to colour.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChromaArg {
-    /// Colour stays as it is.
-    Keep,
-    /// Saturation grows with the contrast of the stretched levels.
-    Follow,
-    /// Saturation rises and falls with brightness.
-    Scale,
-}
-
 /// The checked options of equalization; the look decides where an option is `None`.
 #[derive(Clone, Debug)]
 pub struct EqualizeOptions {
@@ -176,6 +153,9 @@ pub struct EqualizeOptions {
 
 /// Memory for the frames of the default look-ahead, bytes.
 const LOOK_AHEAD_MEMORY: usize = 256 << 20;
+
+/// The temporal window of --method deflicker: a longer one takes slow changes for flicker.
+const DEFLICKER_SECONDS: f64 = 1.0;
 
 /// The contrast limit of CLAHE in all looks: theirs are for a single curve.
 const CLAHE_GAIN: f64 = 3.0;
@@ -266,6 +246,32 @@ impl EqualizeOptions {
         self.look == LookArg::Exact && !self.is_clahe() && plain_window && plain_bins && unlimited
     }
 
+    /// Whether the look is still to be chosen, by the first frames of the input.
+    pub fn look_is_open(&self) -> bool {
+        self.look == LookArg::Auto
+    }
+
+    /// Chooses the look that suits these frames. Returns a line that says which, and why.
+    pub fn choose_look(&mut self, frames: &[Measure]) -> String {
+        let footage = Footage::of(frames);
+        self.look = LookArg::for_footage(footage);
+        LookArg::reason(footage)
+    }
+
+    /// The most frames before and behind the requested part that any look asks for.
+    pub fn most_around(&self, input: &Input) -> (u32, u32) {
+        // Night has the longest window. Its denoiser asks for some more.
+        let smooth = self.smooth.unwrap_or_else(|| LookArg::Night.numbers(input.kind()).smooth);
+        let smoothing = self.smoothing(smooth, input);
+        let settings = Settings { smoothing, region: self.region, scene_threshold: Threshold::ZERO, ..Settings::default() };
+        (settings.warm_up() + 16, settings.look_ahead() + 16)
+    }
+
+    /// What removes noise before equalization, by the look.
+    pub fn denoiser(&self) -> Option<DenoiseKind> {
+        self.look.numbers(InputKind::Video).denoise
+    }
+
     /// The settings for this input.
     ///
     /// # Errors
@@ -279,6 +285,7 @@ impl EqualizeOptions {
         } else {
             (look.max_gain, look.plateau, look.strength)
         };
+        let smooth = if method == MethodArg::Deflicker { DEFLICKER_SECONDS } else { look.smooth };
         // The numbers of the looks are in range.
         let gain = |slope| Gain::from_slope(slope).unwrap_or_default();
         let levels = self.levels.unwrap_or(gain(look.levels));
@@ -287,9 +294,10 @@ impl EqualizeOptions {
                 MethodArg::Global => Method::Global,
                 MethodArg::Clahe => Method::Clahe { columns: self.tiles.0, rows: self.tiles.1 },
                 MethodArg::Dehaze => Method::Dehaze,
+                MethodArg::Deflicker => Method::Deflicker,
                 MethodArg::Balance => Method::Balance,
             },
-            smoothing: self.smoothing(self.smooth.unwrap_or(look.smooth), input),
+            smoothing: self.smoothing(self.smooth.unwrap_or(smooth), input),
             scene_threshold: self
                 .scene_threshold
                 .unwrap_or_else(|| Threshold::from_share(look.scene_threshold).unwrap_or_default()),

@@ -3,6 +3,7 @@
 use super::backend::BackendChoice;
 use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
+use super::filter::{FilterArgs, FilterOptions};
 use super::output::{OutputArgs, OutputFile};
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{output_name, part, plain_name, rate, size, usage};
@@ -26,6 +27,10 @@ pub struct FileArgs {
     /// How to equalize.
     #[command(flatten)]
     pub equalize: EqualizeArgs,
+
+    /// Filters ahead of it.
+    #[command(flatten)]
+    pub filters: FilterArgs,
 
     /// Length of the part of --smooth that lies ahead of each frame, in seconds, 0 to 3600
     /// [default: half of --smooth for files, within 256 MiB of frames; 0 for pipes and URLs]
@@ -119,6 +124,8 @@ pub struct FileJob {
     pub output: OutputFile,
     /// File and format of the statistics.
     pub stats: Option<(String, StatsFormat)>,
+    /// Filters ahead of equalization.
+    pub filters: FilterOptions,
     /// How to equalize.
     pub equalize: EqualizeOptions,
     /// Where to equalize.
@@ -168,6 +175,7 @@ impl FileJob {
             },
             output: args.output_options.file(output, from_stdin),
             stats,
+            filters: args.filters.check(false)?,
             equalize,
             backend,
             verify: args.verify,

@@ -3,11 +3,12 @@
 use super::backend::BackendChoice;
 use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
+use super::filter::{FilterArgs, FilterOptions};
 use super::output::OutputArgs;
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{duration, output_name, plain_name, rate, size};
 use crate::sink::{EncoderChoice, Overwrite, PixelChoice, network_format};
-use crate::source::CameraOptions;
+use crate::source::{CameraOptions};
 use clap::Args;
 
 /// The options of `live`, as typed.
@@ -76,6 +77,10 @@ pub struct LiveArgs {
     #[command(flatten)]
     pub equalize: EqualizeArgs,
 
+    /// Filters ahead of it.
+    #[command(flatten)]
+    pub filters: FilterArgs,
+
     /// How to write all of these outputs.
     #[command(flatten)]
     pub output_options: OutputArgs,
@@ -110,6 +115,8 @@ pub struct LiveJob {
     pub preview: bool,
     /// A microphone to record.
     pub microphone: Option<String>,
+    /// Filters ahead of equalization.
+    pub filters: FilterOptions,
     /// How to equalize.
     pub equalize: EqualizeOptions,
     /// Where to equalize.
@@ -156,6 +163,7 @@ impl LiveJob {
             output,
             preview: !args.no_preview,
             microphone,
+            filters: args.filters.check(true)?,
             equalize,
             backend,
             stderr: args.stderr.into(),

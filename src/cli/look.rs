@@ -1,8 +1,8 @@
 //! The looks: named sets of numbers for kinds of footage. `benches/results/pictures.md` has the measurements behind them.
 
-use super::equalize::{ChromaArg, MethodArg};
 use crate::pipeline::InputKind;
-use crate::spec::Plateau;
+use crate::source::DenoiseKind;
+use crate::spec::{Footage, Plateau};
 use clap::ValueEnum;
 
 /// Named sets of options.
@@ -20,6 +20,34 @@ pub enum LookArg {
     Thermal,
     /// Textbook equalization of each frame by itself.
     Exact,
+    /// One of natural, night, haze and underwater: what suits the first two seconds.
+    Auto,
+}
+
+/// What is done to a frame.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MethodArg {
+    /// One curve for the frame.
+    Global,
+    /// A curve per tile, blended between tiles (contrast-limited adaptive histogram equalization).
+    Clahe,
+    /// A veil of haze is taken off, more of it where it is denser.
+    Dehaze,
+    /// Flicker of the light is evened out.
+    Deflicker,
+    /// Red, green and blue are each stretched by themselves, which takes a cast away.
+    Balance,
+}
+
+/// What happens to colour.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChromaArg {
+    /// Colour stays as it is.
+    Keep,
+    /// Saturation grows with the contrast of the stretched levels.
+    Follow,
+    /// Saturation rises and falls with brightness.
+    Scale,
 }
 
 /// The numbers of a look.
@@ -42,6 +70,8 @@ pub struct Look {
     pub method: MethodArg,
     /// What happens to colour.
     pub chroma: ChromaArg,
+    /// What removes noise first.
+    pub denoise: Option<DenoiseKind>,
 }
 
 const EXACT: Look = Look {
@@ -54,6 +84,7 @@ const EXACT: Look = Look {
     is_dark: false,
     method: MethodArg::Global,
     chroma: ChromaArg::Keep,
+    denoise: None,
 };
 const NATURAL: Look = Look {
     smooth: 2.0,
@@ -64,9 +95,16 @@ const NATURAL: Look = Look {
     chroma: ChromaArg::Follow,
     ..EXACT
 };
-const NIGHT: Look = Look { smooth: 3.0, strength: 0.0, levels: 12.0, is_dark: true, ..NATURAL };
+const NIGHT: Look = Look {
+    smooth: 3.0,
+    strength: 0.0,
+    levels: 12.0,
+    is_dark: true,
+    denoise: Some(DenoiseKind::Thorough),
+    ..NATURAL
+};
 const HAZE: Look = Look { method: MethodArg::Dehaze, ..NATURAL };
-const UNDERWATER: Look = Look { method: MethodArg::Balance, ..NATURAL };
+const UNDERWATER: Look = Look { method: MethodArg::Balance, denoise: Some(DenoiseKind::Light), ..NATURAL };
 const THERMAL: Look =
     Look { smooth: 2.0, scene_threshold: 0.25, plateau: Plateau::Millionths(1000), ..EXACT };
 
@@ -75,11 +113,41 @@ impl LookArg {
     pub fn numbers(self, kind: InputKind) -> Look {
         match (self, kind) {
             (LookArg::Exact, _) => EXACT,
-            (LookArg::Thermal, _) | (LookArg::Natural, InputKind::DeepGray) => THERMAL,
-            (LookArg::Natural, InputKind::Image | InputKind::Video) => NATURAL,
+            (LookArg::Thermal, _) | (LookArg::Natural | LookArg::Auto, InputKind::DeepGray) => THERMAL,
+            (LookArg::Natural | LookArg::Auto, InputKind::Image | InputKind::Video) => NATURAL,
             (LookArg::Night, _) => NIGHT,
             (LookArg::Haze, _) => HAZE,
             (LookArg::Underwater, _) => UNDERWATER,
+        }
+    }
+}
+
+impl LookArg {
+    /// The look that suits this footage.
+    pub fn for_footage(footage: Footage) -> Self {
+        match footage {
+            Footage::UnderWater { .. } => LookArg::Underwater,
+            Footage::Dark { .. } => LookArg::Night,
+            Footage::Hazy { .. } => LookArg::Haze,
+            Footage::Other { .. } => LookArg::Natural,
+        }
+    }
+
+    /// What is said of that choice.
+    pub fn reason(footage: Footage) -> String {
+        match footage {
+            Footage::UnderWater { red, others } => {
+                format!("--look auto: underwater, since red is weak (mean {red}, the other colours {others}, of 255)")
+            }
+            Footage::Dark { brightest, mean } => {
+                format!("--look auto: night, since nothing is bright (mean {mean}, brightest {brightest}, of 255)")
+            }
+            Footage::Hazy { clearest, densest } => format!(
+                "--look auto: haze, since nothing is dark, some regions less than others ({clearest} to {densest} of 255)"
+            ),
+            Footage::Other { darkest, brightest } => {
+                format!("--look auto: natural (levels {darkest} to {brightest} of 255 are used)")
+            }
         }
     }
 }

@@ -5,6 +5,7 @@
 //! | `command` | the commands, and the job that each stands for |
 //! | `file`, `live`, `compare`, `bench` | the options of each command |
 //! | `equalize`, `look`, `region` | options that choose how to equalize |
+//! | `filter` | options of the filters ahead of that |
 //! | `output` | options that choose how to write a file |
 //! | `stderr` | options that choose what is printed on stderr |
 //! | `backend_args`, `variant_args` | options that choose the backend and its kernels |
@@ -20,6 +21,7 @@ mod command;
 mod compare;
 mod equalize;
 mod file;
+mod filter;
 mod gpu_thread;
 mod live;
 mod look;
@@ -37,6 +39,7 @@ pub use bench::{BenchArgs, BenchJob, CompareWith};
 pub use command::{Args, Command, Job};
 pub use compare::{CompareArgs, CompareJob};
 pub use equalize::EqualizeOptions;
+pub use filter::FilterOptions;
 pub use file::{FileArgs, FileJob};
 pub use live::{LiveArgs, LiveJob};
 pub use output::OutputFile;

@@ -1,6 +1,7 @@
 //! The structures that kernels take by value: names and fields are those of `kernels/arguments.cuh`.
 #![allow(unsafe_code, reason = "implements the bindings' marker trait for structures of plain bytes")]
 
+use super::history::History;
 use super::launch::KernelValue;
 use super::layout::{Arrangement, BufferLayout, ChromaLayout};
 use super::task::Task;
@@ -242,21 +243,22 @@ impl Turn {
         Turn { remembers: 0, half, window: 0, joins: 1, fresh: 1, row: 0, evicted_rows, evicted_windows }
     }
 
-    /// The turn of frame `number` of a history, whose histogram goes into `row`; `row_of` is the row of the frame that is
-    /// in a slot before.
-    pub fn new(update: &spec::WindowUpdate, number: u64, row: usize, row_of: impl Fn(usize) -> usize) -> Self {
-        let of = |part: fn(&spec::EvictedFrame) -> usize| {
-            update.evicted.map(|evicted| evicted.map_or(Turn::NOWHERE, |evicted| part(&evicted) as u32))
+    /// The turn of frame `number` of a history with this many rows, of which frames take one after the other.
+    pub fn new(update: &spec::WindowUpdate, number: u64, (slots, rows): (usize, usize)) -> Self {
+        let row = (number % rows as u64) as usize;
+        // The frame in slot `update.slot` came as many frames ago as there are slots, that in the slot before it one ago.
+        let row_of = |slot: usize| {
+            let ago = if slot < update.slot { update.slot - slot } else { update.slot + slots - slot };
+            ((row + rows - ago) % rows) as u32
         };
-        let slots = of(|evicted| evicted.slot);
         Turn {
             remembers: 1,
             window: update.window as u32,
             joins: update.joins.into(),
             fresh: update.starts_window.into(),
             row: row as u32,
-            evicted_rows: slots.map(|slot| if slot == Turn::NOWHERE { slot } else { row_of(slot as usize) as u32 }),
-            evicted_windows: of(|evicted| evicted.window),
+            evicted_rows: update.evicted.map(|evicted| evicted.map_or(Turn::NOWHERE, |evicted| row_of(evicted.slot))),
+            evicted_windows: update.evicted.map(|evicted| evicted.map_or(Turn::NOWHERE, |evicted| evicted.window as u32)),
             ..Turn::alone(number)
         }
     }
@@ -476,4 +478,20 @@ by_value! {
     pub(super) struct Planes {
         pub of: [u64; MOST_PLANES],
     }
+}
+
+/// The words of the three structures that kernels take for frame `number` of a history: for tests that run kernels on the CPU.
+#[doc(hidden)]
+pub fn words_of_modified(task: &Task, update: &spec::WindowUpdate, number: u64) -> Vec<u32> {
+    let slots = History::slots_for(&task.settings) as usize;
+    let (turn, frames) = if slots > 0 {
+        (Turn::new(update, number, (slots, History::rows_for(&task.settings))), update.frames)
+    } else {
+        (Turn::alone(number), 1)
+    };
+    let (modifiers, line) = (Modifiers::new(task, frames), Line::new(&task.tone().line));
+    let mut words: Vec<u32> = bytemuck::cast_slice(&[modifiers]).to_vec();
+    words.extend_from_slice(bytemuck::cast_slice(&[turn]));
+    words.extend_from_slice(bytemuck::cast_slice(&[line]));
+    words
 }

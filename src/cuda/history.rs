@@ -6,7 +6,7 @@ use super::error::{Doing, Error};
 use super::launch;
 use super::layout::BufferLayout;
 use super::task::Task;
-use crate::spec::{Equalization, Scene, Settings, Smoothing, WindowUpdate};
+use crate::spec::{Equalization, Method, Scene, Settings, Smoothing, WindowUpdate};
 use cudarc::driver::{CudaSlice, CudaStream};
 use std::sync::Arc;
 
@@ -136,6 +136,12 @@ impl History {
         if settings.smoothing.frames() > 1 { settings.smoothing.memory() } else { 0 }
     }
 
+    /// The rows of `slots`. With one curve per frame there is one more than frames that are kept: a frame never writes a
+    /// histogram that another block may still read.
+    pub(super) fn rows_for(settings: &Settings) -> usize {
+        History::slots_for(settings) as usize + usize::from(settings.method == Method::Global)
+    }
+
     /// Finds the window of the next frame. If all frames before are forgotten, those of the look-ahead have to be completed
     /// before anything of this one is enqueued.
     pub(super) fn next(&mut self, task: &Task) -> WindowUpdate {
@@ -166,8 +172,7 @@ impl History {
         let entries = tiles.map_or(codes, |(tiles, bins)| tiles.count() * bins);
         let stream = self.stream.clone();
         let slots = History::slots_for(&task.settings) as usize;
-        // With one curve per frame, a frame never writes a histogram that another block may still read.
-        let rows = if tiles.is_some() { slots } else { slots + 1 };
+        let rows = History::rows_for(&task.settings);
         if !self.is_prepared {
             let turns = if tiles.is_some() { 1 } else { 2 };
             // At least one entry each: an empty buffer has no address.
@@ -186,18 +191,10 @@ impl History {
             stream.memset_zeros(&mut self.bins).doing(CLEARING)?;
             self.asked_bins = bins;
         }
-        let number = self.number;
-        let Some(update) = self.update.as_ref().filter(|_| slots > 0) else { return Ok((Turn::alone(number), 1)) };
-        let turn = if tiles.is_some() {
-            Turn::new(update, number, update.slot, |slot| slot)
-        } else {
-            let row_of = |slot: usize| {
-                let ago = if update.slot > slot { update.slot - slot } else { update.slot + slots - slot };
-                ((number + (rows - ago % rows) as u64) % rows as u64) as usize
-            };
-            Turn::new(update, number, (number % rows as u64) as usize, row_of)
-        };
-        Ok((turn, update.frames))
+        Ok(match &self.update {
+            Some(update) if slots > 0 => (Turn::new(update, self.number, (slots, rows)), update.frames),
+            _ => (Turn::alone(self.number), 1),
+        })
     }
 
     /// Makes the next frame the first one of an empty history: after a failure, the device may not have what the host has

@@ -13,7 +13,7 @@ use super::tuning;
 use crate::spec::clahe::Tiles;
 use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::tone::{Balance, Veil};
-use crate::spec::{Chroma, Counts, Curve, Strength};
+use crate::spec::{Chroma, Counts, Curve, Mapping, Strength};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result};
 use std::any::Any;
 use std::ops::Range;
@@ -63,25 +63,23 @@ pub(super) struct Local {
     given: Vec<u16>,
 }
 
-/// What is applied to a frame.
+/// What is applied to a frame on the device.
 #[derive(Clone, Debug)]
-pub(super) enum Mapping {
-    /// The curves of a frame: those of the frame itself, or of a later one in the look-ahead.
+pub(super) enum Applied {
+    /// The curves that were made of a frame: the frame itself, or a later one in the look-ahead.
     Curves {
         /// The number of that frame in the history; `None` is the frame itself.
         number: Option<u64>,
         /// The gain of chroma where it follows, in 4096ths.
         chroma_gain: u32,
     },
-    /// A veil is taken off.
-    Veil(Arc<Veil>),
-    /// Red, green and blue are stretched.
-    Balance(Balance),
+    /// What was decided before.
+    Given(Mapping),
 }
 
-impl Mapping {
-    /// The curves of the frame itself, which leave chroma alone where it follows.
-    pub const OWN: Mapping = Mapping::Curves { number: None, chroma_gain: UNIT_GAIN };
+impl Applied {
+    /// The curve of the frame itself, which leaves chroma alone where it follows.
+    pub const OWN_CURVE: Applied = Applied::Curves { number: None, chroma_gain: UNIT_GAIN };
 }
 
 impl DevicePicture {
@@ -147,8 +145,8 @@ impl DevicePicture {
     pub fn equalize(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
         let task = &task.clone().reading_back(Readback::Nothing);
         history.next(task);
-        let mapping = self.analyze(history, task)?;
-        self.apply(task, &mapping)
+        let applied = self.analyze(history, task)?;
+        self.apply(task, &applied)
     }
 
     /// Enqueues plain equalization of many pictures of one layout and one stream in few launches. Returns false where
@@ -168,14 +166,12 @@ impl DevicePicture {
 
     /// Enqueues everything up to the curve; with the fused kernel the mapping too. Returns what is applied to the frame,
     /// which `history` has found the window of.
-    pub(super) fn analyze(&mut self, history: &mut History, task: &Task) -> Result<Mapping, Error> {
+    pub(super) fn analyze(&mut self, history: &mut History, task: &Task) -> Result<Applied, Error> {
         task.assert_suits(&self.layout);
         self.is_mapped = false;
-        if !task.counts() {
-            return Ok(match (&task.guide.veil, task.guide.balance) {
-                (Some(veil), _) => Mapping::Veil(veil.clone()),
-                (None, balance) => Mapping::Balance(balance.unwrap_or(Balance::IDENTITY)),
-            });
+        if !task.settings.method.counts() {
+            let given = task.guide.mapping.clone().unwrap_or(Mapping::Balance(Balance::IDENTITY));
+            return Ok(Applied::Given(given));
         }
         let everything = task.readback == Readback::Everything;
         let readback = ReadbackLayout::of(&self.layout, task);
@@ -189,7 +185,7 @@ impl DevicePicture {
             gpu.kernels.fused()?.launch(self, history, task)?;
             self.is_mapped = true;
             self.copy_window_counts(history, task, &readback)?;
-            return Ok(Mapping::Curves { number: None, chroma_gain });
+            return Ok(Applied::Curves { number: None, chroma_gain });
         }
         self.make_luminance(task)?;
         match task.tiles(&self.layout) {
@@ -203,8 +199,8 @@ impl DevicePicture {
                 self.copy_window_counts(history, task, &readback)?;
             }
         }
-        if task.settings.smoothing.ahead() == 0 {
-            return Ok(Mapping::Curves { number: None, chroma_gain });
+        if task.settings.backend_look_ahead() == 0 {
+            return Ok(Applied::Curves { number: None, chroma_gain });
         }
         let number = history.latest_number();
         let stream = self.stream.clone();
@@ -213,7 +209,7 @@ impl DevicePicture {
         let begin = place * curves.len();
         let mut kept = history.kept_curves.slice_mut(begin..begin + curves.len());
         stream.memcpy_dtod(curves, &mut kept).doing("keeping a curve")?;
-        Ok(Mapping::Curves { number: Some(number), chroma_gain })
+        Ok(Applied::Curves { number: Some(number), chroma_gain })
     }
 
     /// Enqueues a copy of the curves of frame `number` of the look-ahead.
@@ -227,34 +223,28 @@ impl DevicePicture {
     }
 
     /// Enqueues the mapping.
-    pub(super) fn apply(&mut self, task: &Task, mapping: &Mapping) -> Result<(), Error> {
-        match mapping {
-            Mapping::Curves { chroma_gain, .. } => {
-                let gains = (*chroma_gain != UNIT_GAIN).then(|| Gains::one(*chroma_gain));
-                if self.is_mapped {
-                    return self.change_chroma(task, gains.as_ref());
-                }
-                match &self.local {
-                    None => {
-                        self.keep_luma(task)?;
-                        self.map_to(task, false, gains.as_ref())?;
-                        self.change_chroma(task, gains.as_ref())
-                    }
-                    Some(_) => self.apply_locally(task, task.settings.strength, gains.as_ref()),
-                }
+    pub(super) fn apply(&mut self, task: &Task, applied: &Applied) -> Result<(), Error> {
+        match applied {
+            Applied::Curves { chroma_gain, .. } if self.is_mapped || self.local.is_none() => {
+                self.apply_curve(task, *chroma_gain)
             }
-            Mapping::Veil(veil) => {
+            Applied::Curves { .. } => self.apply_locally(task, task.settings.strength, None),
+            Applied::Given(Mapping::Curve { curve, chroma_gain }) => {
+                self.supply_curve(curve, task)?;
+                self.apply_curve(task, *chroma_gain)
+            }
+            Applied::Given(Mapping::Veil(veil)) => {
                 self.make_luminance(task)?;
                 let tiles = Veil::tiles(self.layout.size());
                 self.prepare_local(tiles, 1)?;
                 if let Some(local) = &mut self.local {
                     local.given = veil.curves(task.levels, tiles).luts().to_vec();
-                    // Also lets the luminance be complete before the kernel that maps it may begin to read it.
+                    // This also makes the luminance complete before the kernel that maps it begins to read it.
                     self.stream.memcpy_htod(&local.given, &mut local.curves).doing("copying to the device")?;
                 }
                 self.apply_locally(task, Strength::FULL, Some(&Gains::of_veil(veil, &self.layout)))
             }
-            Mapping::Balance(balance) => {
+            Applied::Given(Mapping::Balance(balance)) => {
                 let gpu = self.gpu.clone();
                 if gpu.kernels.balance()?.launch(self, task, balance, gpu.multiprocessors())? {
                     return Ok(());
@@ -262,7 +252,18 @@ impl DevicePicture {
                 self.supply_curve(&Arc::new(balance.curve_of_gray(task.levels)), task)?;
                 self.map(task)
             }
+            Applied::Given(Mapping::Tiles(_)) => unreachable!("tiles are counted here"),
         }
+    }
+
+    /// Enqueues the mapping through the curve of the frame, if it has not been mapped yet, and that of its chroma.
+    fn apply_curve(&mut self, task: &Task, chroma_gain: u32) -> Result<(), Error> {
+        let gains = (chroma_gain != UNIT_GAIN).then(|| Gains::one(chroma_gain));
+        if !self.is_mapped {
+            self.keep_luma(task)?;
+            self.map_to(task, false, gains.as_ref())?;
+        }
+        self.change_chroma(task, gains.as_ref())
     }
 
     /// Enqueues the mapping through the curves of tiles.
@@ -434,7 +435,7 @@ impl DevicePicture {
                 stream.memcpy_htod(&counts, &mut local.counts).doing("copying to the device")?;
                 gpu.kernels.tile_curves()?.launch(self, history, task)
             }
-            (Counts::Frame { histogram, .. }, None) if task.counts() => {
+            (Counts::Frame { histogram, .. }, None) if task.settings.method.counts() => {
                 let mut counts = vec![0; self.layout.codes()];
                 for (count, held) in counts[usize::from(task.levels.lo())..].iter_mut().zip(histogram.counts()) {
                     *count = *held as u32;

@@ -27,9 +27,9 @@ pub(super) struct ReadbackLayout {
 impl ReadbackLayout {
     /// The readback of `task` for a picture of this layout.
     pub fn of(layout: &BufferLayout, task: &Task) -> Self {
-        let everything = task.counts() && task.readback == Readback::Everything;
-        let windowed = task.counts() && task.readback == Readback::Window && History::slots_for(&task.settings) > 0;
-        let counted = everything || windowed;
+        let everything = task.settings.method.counts() && task.readback == Readback::Everything;
+        let is_windowed = task.settings.method.counts() && History::slots_for(&task.settings) > 0;
+        let counted = everything || is_windowed && task.readback == Readback::Window;
         let grid = task.tiles(layout).map(|(tiles, _)| (tiles, TileBins::new(task.levels, task.settings.bins)));
         let codes = layout.codes();
         let start = layout.buffer_bytes();

@@ -5,7 +5,7 @@ use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::history::History;
 use super::layout::BufferLayout;
-use super::picture::{DevicePicture, Mapping};
+use super::picture::{Applied, DevicePicture};
 use super::pinned::PinnedPool;
 use super::readback::ReadbackLayout;
 use super::slot::{Collected, Operation, Slot, Streams};
@@ -29,7 +29,7 @@ pub struct Ring {
     depth: usize,
     idle: Vec<Slot>,
     /// Frames of the look-ahead, whose curve depends on frames that were not submitted yet.
-    waiting: LookAhead<Slot, Mapping>,
+    waiting: LookAhead<Slot, Applied>,
     under_way: VecDeque<Slot>,
     origin: Option<Arc<CudaEvent>>,
     timelines: Vec<Timeline>,
@@ -130,7 +130,7 @@ impl Ring {
         if self.history.next(&task).reset {
             self.finish()?;
         }
-        if task.counts() && History::slots_for(&task.settings) > 0 {
+        if task.settings.method.counts() && History::slots_for(&task.settings) > 0 {
             self.gpu.context.bind_to_thread().doing("binding the context")?;
             let layout = BufferLayout::of_counts(seen.counts.size(), levels.depth());
             let picture = match self.counted_elsewhere.take().filter(|picture| *picture.layout() == layout) {
@@ -171,13 +171,13 @@ impl Ring {
         if update.as_ref().is_some_and(|update| update.reset) {
             self.finish().inspect_err(|_| self.history.reset())?;
         }
-        let ahead = if let Operation::WarmUp = operation { 0 } else { task.settings.smoothing.ahead() };
+        let ahead = if let Operation::WarmUp = operation { 0 } else { task.settings.backend_look_ahead() };
         let scene = update.as_ref().map(Scene::from);
         let refused = std::mem::take(&mut self.refuse_next);
         let begun = slot.begin(frame, &mut self.history, (task, scene), operation, refused);
-        let mapping = begun.inspect_err(|_| self.history.reset())?;
-        match self.waiting.push(ahead, scene.map_or(0, |scene| scene.number), slot, mapping) {
-            Some((slot, mapping)) => self.complete(slot, &mapping),
+        let applied = begun.inspect_err(|_| self.history.reset())?;
+        match self.waiting.push(ahead, scene.map_or(0, |scene| scene.number), slot, applied) {
+            Some((slot, applied)) => self.complete(slot, &applied),
             None => Ok(()),
         }
     }
@@ -187,15 +187,15 @@ impl Ring {
     /// # Errors
     /// As for [`submit`](Ring::submit).
     pub fn finish(&mut self) -> Result<(), Error> {
-        while let Some((slot, mapping)) = self.waiting.pop() {
-            self.complete(slot, &mapping)?;
+        while let Some((slot, applied)) = self.waiting.pop() {
+            self.complete(slot, &applied)?;
         }
         Ok(())
     }
 
-    fn complete(&mut self, mut slot: Slot, mapping: &Mapping) -> Result<(), Error> {
+    fn complete(&mut self, mut slot: Slot, applied: &Applied) -> Result<(), Error> {
         let target = self.pool.take(slot.buffer_bytes())?;
-        slot.complete(target, &self.history, mapping)?;
+        slot.complete(target, &self.history, applied)?;
         self.under_way.push_back(slot);
         Ok(())
     }

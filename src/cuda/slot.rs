@@ -6,14 +6,14 @@ use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::history::History;
 use super::layout::BufferLayout;
-use super::picture::{DevicePicture, Mapping};
+use super::picture::{Applied, DevicePicture};
 use super::pinned::{PinnedBuffer, PinnedPool};
 use super::readback::ReadbackLayout;
 use super::rows::{RowsAddress, copy_of_rows};
 use super::task::{Readback, Task};
 use super::timeline::{Marks, Timeline};
 use crate::frame::{Frame, Memory, OnDevice, Plane};
-use crate::spec::{Counts, Curve, Scene};
+use crate::spec::{Counts, Curve, Mapping, Scene};
 use cudarc::driver::sys::{self, CUevent_flags::CU_EVENT_BLOCKING_SYNC};
 use cudarc::driver::{CudaEvent, CudaStream, DevicePtr, DevicePtrMut, result};
 use std::hint::spin_loop;
@@ -64,14 +64,14 @@ struct UnderWay {
     frame: Frame,
     task: Task,
     readback: ReadbackLayout,
-    /// The curve that the caller supplied, if any.
-    supplied_curve: Option<Arc<Curve>>,
+    /// The curve that the caller supplied, or that was decided before and is to be told.
+    told_curve: Option<Arc<Curve>>,
     /// Whether it is only added to the history.
     warms_up: bool,
     /// The scene that it belongs to, if it is added to the history.
     scene: Option<Scene>,
     /// What is applied to it, unless a later frame of its scene has another.
-    mapping: Mapping,
+    applied: Applied,
     target: Option<PinnedBuffer>,
 }
 
@@ -150,7 +150,7 @@ impl Slot {
         (task, scene): (Task, Option<Scene>),
         operation: Operation<'_>,
         refused: bool,
-    ) -> Result<Mapping, Error> {
+    ) -> Result<Applied, Error> {
         assert!(self.under_way.is_none());
         // Copies do not bind it, and another thread may have used the slot before.
         self.gpu.context.bind_to_thread().doing("binding the context")?;
@@ -166,10 +166,10 @@ impl Slot {
             frame,
             task: task.clone(),
             readback,
-            supplied_curve: supplied_curve.clone(),
+            told_curve: supplied_curve.clone(),
             warms_up,
             scene,
-            mapping: Mapping::OWN,
+            applied: Applied::OWN_CURVE,
             target: None,
         };
         self.under_way = Some(under_way);
@@ -183,37 +183,38 @@ impl Slot {
         if refused {
             self.picture.fail(&task)?;
         }
-        let mapping = match &supplied_curve {
-            Some(curve) => self.picture.supply_curve(curve, &task).map(|()| Mapping::OWN)?,
+        let applied = match &supplied_curve {
+            Some(curve) => self.picture.supply_curve(curve, &task).map(|()| Applied::OWN_CURVE)?,
             None => self.picture.analyze(history, &task)?,
         };
         if let Some(under_way) = &mut self.under_way {
-            under_way.mapping = mapping.clone();
+            under_way.applied = applied.clone();
         }
-        Ok(mapping)
+        Ok(applied)
     }
 
-    /// Enqueues `mapping` and the download of the frame into `target`. `history` has the frames of its look-ahead.
-    pub fn complete(&mut self, target: PinnedBuffer, history: &History, mapping: &Mapping) -> Result<(), Error> {
+    /// Enqueues the mapping of the frame by what is `applied`, and its download into `target`. `history` has the frames of its
+    /// look-ahead.
+    pub fn complete(&mut self, target: PinnedBuffer, history: &History, applied: &Applied) -> Result<(), Error> {
         assert!(target.len() >= self.buffer_bytes);
         let streams = self.streams.clone();
         let Streams { compute, download, .. } = &*streams;
         let under_way = self.under_way.as_mut().expect("a frame under way");
         under_way.target = Some(target);
         let (task, readback) = (under_way.task.clone(), under_way.readback.clone());
-        let own = under_way.mapping.clone();
+        let own = under_way.applied.clone();
+        if let (Applied::Given(Mapping::Curve { curve, .. }), Readback::Everything) = (applied, task.readback) {
+            under_way.told_curve = Some(curve.clone());
+        }
         let bytes = if under_way.warms_up {
             readback.range()
         } else {
-            match (&own, mapping) {
-                (Mapping::Curves { number: own, .. }, Mapping::Curves { number: Some(number), .. })
-                    if *own != Some(*number) =>
-                {
-                    self.picture.take_curves(history, &task, *number)?;
-                }
-                _ => {}
+            if let (Applied::Curves { number: own, .. }, Applied::Curves { number: Some(number), .. }) = (own, applied)
+                && own != Some(*number)
+            {
+                self.picture.take_curves(history, &task, *number)?;
             }
-            self.picture.apply(&task, mapping)?;
+            self.picture.apply(&task, applied)?;
             self.picture.copy_curves(&readback)?;
             if readback.range().is_empty() { 0..self.picture.layout().bytes() } else { 0..readback.buffer_bytes() }
         };
@@ -369,11 +370,11 @@ impl Slot {
     pub fn finish(&mut self) -> Result<(Collected, Option<Timeline>), Error> {
         self.wait()?;
         let timeline = self.marks.as_ref().map(Marks::timeline).transpose()?;
-        let UnderWay { frame, target, readback, supplied_curve, warms_up, scene, .. } =
+        let UnderWay { frame, target, readback, told_curve, warms_up, scene, .. } =
             self.under_way.take().expect("a frame under way");
         let target = target.expect("a frame on its way down");
         let counts = readback.read_counts(&target);
-        let curves = match supplied_curve {
+        let curves = match told_curve {
             Some(curve) => Some(curve.codes().into()),
             None => readback.read_curves(&target),
         };

@@ -98,11 +98,6 @@ impl Task {
         if self.settings.method == Method::Global { self.guide.tone.unwrap_or(plain) } else { plain }
     }
 
-    /// Whether samples are counted.
-    pub(super) fn counts(&self) -> bool {
-        matches!(self.settings.method, Method::Global | Method::Clahe { .. })
-    }
-
     /// Whether chroma samples may change.
     pub(super) fn rewrites_chroma(&self) -> bool {
         self.settings.chroma.changes() || self.settings.method == Method::Balance

@@ -3,7 +3,7 @@
 use super::{Applied, Equalized, Equalizer, Report, Role, Work};
 use crate::cuda::{Collected, Error, Gpu, Readback, Ring, Task};
 use crate::frame::Pool;
-use crate::spec::{Chroma, Method, Remembered};
+use crate::spec::{Chroma, Remembered};
 use anyhow::Result;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -73,10 +73,8 @@ impl Equalizer for Cuda {
 
     fn collect(&mut self) -> Result<Option<Equalized>> {
         let Some(Collected { frame, counts, scene, curves }) = self.ring.collect()? else { return Ok(None) };
-        // Other methods than these two have their counts from the ring.
-        let uncounted = self.under_way.pop_front().filter(|work| {
-            scene.is_some() && matches!(work.settings().method, Method::Dehaze | Method::Balance)
-        });
+        let work = self.under_way.pop_front();
+        let uncounted = work.filter(|work| scene.is_some() && !work.settings().method.counts());
         let counts = counts.or_else(|| uncounted.map(|work| Arc::new(work.uncounted())));
         Ok(Some(Equalized { frame, applied: Applied { counts, scene, curves } }))
     }

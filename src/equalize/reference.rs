@@ -6,7 +6,7 @@ use crate::frame::{ChromaSamples, Component, Frame, HostPool, Luminance, PlaneMu
 use crate::spec::chroma::{Covered, UNIT_GAIN, moved_with_gain, rescaled};
 use crate::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
 use crate::spec::tone::{Balance, BalanceOfYuv, Veil};
-use crate::spec::{Chroma, Counts, Decision, Histogram, Mapping, Method, Rect, Remembered, Settings, Temporal, moved};
+use crate::spec::{Chroma, Counts, Decision, Histogram, Mapping, Rect, Remembered, Settings, Temporal, moved};
 use anyhow::Result;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl Reference {
 fn counts(work: &Work) -> Counts {
     let (frame, settings) = (work.frame(), work.settings());
     match (settings.method, frame.tiles(settings.method)) {
-        (Method::Dehaze | Method::Balance, _) => work.uncounted(),
+        (method, _) if !method.counts() => work.uncounted(),
         (_, None) => {
             Counts::Frame { size: (frame.width(), frame.height()), histogram: histogram(frame, work.counted()) }
         }

@@ -9,7 +9,8 @@ use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-static LAST: Mutex<Option<String>> = Mutex::new(None);
+/// The first error message, and the last one, since they were taken.
+static MESSAGES: Mutex<Option<[String; 2]>> = Mutex::new(None);
 
 /// The last protocol that was refused. Later messages are less specific.
 static REFUSED: Mutex<Option<String>> = Mutex::new(None);
@@ -54,7 +55,14 @@ fn is_only_thread() -> bool {
 
 /// Takes the last error message that FFmpeg has logged since the last call, without its line end.
 pub fn last_message() -> Option<String> {
-    LAST.lock().unwrap_or_else(PoisonError::into_inner).take()
+    let [_, last] = MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+    Some(last)
+}
+
+/// As [`last_message`], for the first one: filters name the cause first, and then what they could not do.
+pub fn first_message() -> Option<String> {
+    let [first, _] = MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+    Some(first)
 }
 
 /// Takes the last protocol that FFmpeg has refused to open since the last call, because it was not on the whitelist.
@@ -126,7 +134,9 @@ unsafe extern "C" fn remember(
         *REFUSED.lock().unwrap_or_else(PoisonError::into_inner) = Some(protocol.to_owned());
     }
     if !message.is_empty() {
-        *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
+        let mut messages = MESSAGES.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = messages.take().map_or_else(|| message.clone(), |[first, _]| first);
+        *messages = Some([first, message]);
     }
 }
 

@@ -13,7 +13,8 @@
 //! | `nvdec.rs`, `surface.rs` | decodes on a GPU, and converts its surfaces |
 //! | `picture.rs`, `colour.rs`, `raw_format.rs` | a picture (AVFrame), its colour properties, its pixel format |
 //! | `shared_planes.rs` | picture to frame and back, without a copy |
-//! | `converter.rs`, `rotation.rs`, `display_matrix.rs` | converts and rotates pictures |
+//! | `converter.rs`, `filter_graph.rs` | converts pictures, runs them through libavfilter's filters |
+//! | `rotation.rs`, `display_matrix.rs` | rotates pictures |
 //! | `encoder.rs`, `encoder_info.rs` | encodes pictures; the encoders of this FFmpeg |
 //! | `sound.rs`, `subtitle.rs` | re-encodes audio and text subtitles |
 //! | `muxer.rs`, `container.rs` | writes packets into a container; the containers of this FFmpeg |
@@ -30,6 +31,7 @@ mod devices;
 mod display_matrix;
 mod encoder;
 mod encoder_info;
+mod filter_graph;
 mod interrupt;
 mod log;
 mod media;
@@ -58,8 +60,9 @@ pub use encoder_info::{Encoder, encoders, nearest_format};
 pub use ffmpeg_next::chroma::Location as ChromaLocation;
 pub use ffmpeg_next::media::Type as MediaType;
 pub use ffmpeg_next::{FieldOrder, Rational};
+pub use filter_graph::{Conversion, FilterGraph, GraphVideo};
 pub use interrupt::Interrupt;
-pub use log::{last_message, silence_encoders};
+pub use log::{first_message, last_message, silence_encoders};
 pub use media::{Chapter, Media, Metadata, Stream};
 pub use muxer::{MUX_DELAY, Muxer, OutputStream};
 pub use packet::Packet;

@@ -189,6 +189,20 @@ impl Picture {
         frame.chroma_location = colour.chroma_location;
     }
 
+    /// Corrects its colour properties after libavfilter has converted it from RGB to another model, or to RGB. Up to FFmpeg 6
+    /// it leaves those of the input.
+    pub(super) fn tag_converted(&mut self) {
+        use ffi::{AVColorRange, AVColorSpace};
+        let (format, colour) = (self.format(), self.colour());
+        if format.is_rgb() {
+            let (space, range) = (AVColorSpace::AVCOL_SPC_RGB, AVColorRange::AVCOL_RANGE_JPEG);
+            self.set_colour(Colour { space, range, ..colour });
+        } else if colour.space == AVColorSpace::AVCOL_SPC_RGB && !format.is_gray() {
+            // It converts by BT.601.
+            self.set_colour(Colour { space: AVColorSpace::AVCOL_SPC_SMPTE170M, ..colour });
+        }
+    }
+
     /// Has it full range?
     pub fn is_full_range(&self) -> bool {
         self.colour().is_full_range(self.format())

@@ -55,6 +55,18 @@ impl RawFormat {
         RawFormat::from_name(planar.as_deref().filter(|_| !name.starts_with("yuyv"))?)
     }
 
+    /// The `yuvj` format with the same layout of samples, if there is one.
+    pub fn full_range_yuv(self) -> Option<Self> {
+        RawFormat::from_name(&self.name().replacen("yuv", "yuvj", 1)).filter(|format| format.is_full_range_yuv())
+    }
+
+    /// Does a conversion to `to` lose bits, chroma resolution or alpha?
+    pub fn loses_in(self, to: RawFormat) -> bool {
+        to.depth() < self.depth()
+            || to.chroma_resolution() < self.chroma_resolution()
+            || self.has_alpha() && !to.has_alpha()
+    }
+
     /// Is it one of the `yuvj` formats, which imply full range?
     pub fn is_full_range_yuv(self) -> bool {
         self.name().starts_with("yuvj")

@@ -2,11 +2,10 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::display_matrix::Rotation;
-use super::{Converter, Error, Picture, RawFormat, Stream, VideoFormat, check, text};
+use super::{Converter, Decoded, Error, FilterGraph, GraphVideo, Picture, Stream, VideoFormat, microseconds, text};
 use crate::frame::Frame;
 use anyhow::Context;
-use ffmpeg_next::filter::{self, Graph};
-use ffmpeg_next::{Rational, ffi};
+use ffmpeg_next::ffi;
 
 /// Rotates the pictures of a video as its metadata requests.
 pub struct AutoRotate {
@@ -63,35 +62,40 @@ impl AutoRotate {
 
 struct Rotator {
     rotation: Rotation,
-    /// The filter graph, and the format and size of the pictures that it is for.
-    graph: Option<(RawFormat, (usize, usize), Graph)>,
+    graph: Option<FilterGraph>,
     /// Converts to chroma that is subsampled equally in both directions.
     even_chroma: Converter,
 }
 
 impl Rotator {
     fn rotate(&mut self, picture: Picture) -> Result<Picture, Error> {
-        let mut picture = self.with_even_chroma(picture)?;
-        picture.samples()?;
-        let (format, size) = (picture.format(), picture.size());
-        if !matches!(&self.graph, Some((for_format, for_size, _)) if (*for_format, *for_size) == (format, size)) {
-            self.graph = Some((format, size, self.build(&picture)?));
-        }
-        let Some((_, _, graph)) = &mut self.graph else { unreachable!("set above") };
-        let missing = Error::FilterNotFound;
-        let (mut source, mut sink) = (graph.get("in").ok_or(missing)?, graph.get("out").ok_or(missing)?);
-        let mut rotated = Picture::new();
-        // SAFETY: the graph is configured; the source takes the picture's references, the sink fills an empty picture.
-        unsafe {
-            check(ffi::av_buffersrc_add_frame(source.as_mut_ptr(), picture.as_mut_ptr()))?;
-            check(ffi::av_buffersink_get_frame(sink.as_mut_ptr(), rotated.as_mut_ptr()))?;
-            let orientation = c"Orientation".as_ptr();
-            if self.rotation.0.starts_with("transpose") {
-                // The rows of the fields are columns now.
-                rotated.set_progressive();
+        let picture = self.with_even_chroma(picture)?;
+        let mut graph = match self.graph.take().filter(|graph| graph.takes(&picture)) {
+            Some(graph) => graph,
+            None => {
+                let video = GraphVideo {
+                    format: picture.format(),
+                    size: picture.size(),
+                    sample_aspect_ratio: picture.sample_aspect_ratio(),
+                    time_base: microseconds(),
+                    frame_rate: None,
+                };
+                FilterGraph::open(self.rotation.0, video, Some(&picture), &[])?
             }
+        };
+        let time = picture.time();
+        graph.send(Some(picture))?;
+        let Decoded::Picture(mut rotated) = graph.receive()? else { return Err(Error::Bug) };
+        self.graph = Some(graph);
+        rotated.set_time(time);
+        if self.rotation.0.starts_with("transpose") {
+            // The rows of the fields are columns now.
+            rotated.set_progressive();
+        }
+        // SAFETY: a valid picture and a NUL-terminated key.
+        unsafe {
             ffi::av_frame_remove_side_data(rotated.as_mut_ptr(), ffi::AVFrameSideDataType::AV_FRAME_DATA_DISPLAYMATRIX);
-            ffi::av_dict_set(&mut rotated.get_mut().metadata, orientation, std::ptr::null(), 0);
+            ffi::av_dict_set(&mut rotated.get_mut().metadata, c"Orientation".as_ptr(), std::ptr::null(), 0);
         }
         Ok(rotated)
     }
@@ -102,28 +106,6 @@ impl Rotator {
         let even = picture.format().without_subsampling().filter(|_| self.rotation.0.starts_with("transpose"));
         let Some(format) = even else { return Ok(picture) };
         self.even_chroma.picture(&picture, VideoFormat { format, ..VideoFormat::of(&picture) })
-    }
-
-    fn build(&self, picture: &Picture) -> Result<Graph, Error> {
-        let find = |name| filter::find(name).ok_or(Error::FilterNotFound);
-        let (width, height) = picture.size();
-        let aspect = picture.sample_aspect_ratio().unwrap_or(Rational::new(0, 1));
-        let mut parameters = format!(
-            "video_size={width}x{height}:pix_fmt={}:time_base=1/1000000:pixel_aspect={}/{}",
-            picture.format().name(),
-            aspect.numerator(),
-            aspect.denominator()
-        );
-        if cfg!(ffmpeg_7_0) {
-            let frame = picture.get();
-            parameters += &format!(":colorspace={}:range={}", frame.colorspace as i32, frame.color_range as i32);
-        }
-        let mut graph = Graph::new();
-        graph.add(&find("buffer")?, "in", &parameters)?;
-        graph.add(&find("buffersink")?, "out", "")?;
-        graph.output("in", 0)?.input("out", 0)?.parse(self.rotation.0)?;
-        graph.validate()?;
-        Ok(graph)
     }
 }
 

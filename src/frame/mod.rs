@@ -11,7 +11,7 @@ mod pool;
 pub use device::{Adopted, DeviceRows, Surface};
 pub use format::{ChromaSamples, Component, Descriptor, Endian, Luminance, Model, PixelFormat, PlaneShape, Sample};
 pub use memory::{Buffer, Memory, OnDevice};
-pub use plane::{Plane, PlaneMut};
+pub use plane::{Plane, PlaneMut, SomeRows};
 pub use pool::{HostBuffer, HostPool, LatePool, Pool};
 
 use crate::spec::chroma::Colours;
@@ -198,7 +198,7 @@ impl Frame {
     /// Its tiles; `None` if `method` has one curve for the whole frame.
     pub fn tiles(&self, method: Method) -> Option<Tiles> {
         match method {
-            Method::Global | Method::Dehaze | Method::Balance => None,
+            Method::Global | Method::Dehaze | Method::Balance | Method::Deflicker => None,
             Method::Clahe { columns, rows } => Some(Tiles::new(columns, rows, (self.width, self.height))),
         }
     }

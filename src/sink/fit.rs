@@ -87,7 +87,7 @@ pub fn format_for(
     let differs = format.native() != from.native() || format.native().is_none() && format != from;
     if differs && !asked_for {
         let name = encoder.name();
-        if is_live && loses(from, format) {
+        if is_live && from.loses_in(format) {
             notices.note(&format!(
                 "{from} is encoded as {format}, which all players take (--output-pixel-format keep keeps more)"
             ));
@@ -95,7 +95,7 @@ pub fn format_for(
             notices.note(&format!("the video becomes {format}, which all players take (.mkv files keep more colour)"));
         } else if for_range && format.is_rgb() {
             notices.note(&format!("the video becomes {format}: {name} cannot signal the full range of {from}"));
-        } else if loses(from, format) {
+        } else if from.loses_in(format) {
             notices.warn(&format!("encoder {name} does not take {from}: the video is narrowed to {format}"))?;
         } else {
             notices.note(&format!("encoder {name} does not take {from}: the video becomes {format}"));
@@ -142,13 +142,6 @@ fn is_odd((width, height): (usize, usize)) -> bool {
 
 fn without_subsampling(format: &RawFormat) -> bool {
     matches!(format.chroma_resolution(), 0 | 16)
-}
-
-/// Does the conversion lose bits, chroma resolution or alpha?
-fn loses(from: RawFormat, to: RawFormat) -> bool {
-    to.depth() < from.depth()
-        || to.chroma_resolution() < from.chroma_resolution()
-        || from.has_alpha() && !to.has_alpha()
 }
 
 /// Converts pictures to the encoder's format and size.

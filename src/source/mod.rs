@@ -9,10 +9,14 @@
 //! | `live.rs`, `live_input.rs`, `open_input.rs`, `clock.rs` | live inputs: found, opened again when they are lost, timestamped |
 //! | `sound.rs`, `microphone.rs` | the audio of a live input, and of a microphone |
 //! | `video_reader.rs` | the decode loop: decodes one video stream, and passes on packets of all others |
+//! | `filters.rs`, `filtered.rs` | filters that frames pass before they are equalized |
+//! | `peeked.rs` | looks at the first frames before they are delivered |
 //! | `native.rs` | converts pictures that are not native to native frames |
 
 mod clock;
 mod file;
+mod filtered;
+mod filters;
 mod live;
 mod live_input;
 mod microphone;
@@ -21,14 +25,18 @@ mod open;
 mod open_input;
 mod options;
 mod part;
+mod peeked;
 mod raw;
 mod sound;
 mod video_reader;
 
 pub use clock::{LiveClock, StartTime};
+pub use filtered::filtered;
+pub use filters::{Denoise, DenoiseKind, Filters};
 pub use live::LiveSource;
 pub use live_input::CameraOptions;
 pub use microphone::MicrophoneSource;
 pub use open::open;
 pub use options::{InputOptions, RawOptions};
 pub use part::Part;
+pub use peeked::PeekedSource;

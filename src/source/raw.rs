@@ -122,6 +122,7 @@ impl RawSource {
         let range = self.video.range.unwrap_or(if gray { Range::Full } else { Range::Limited });
         let mut frame = Frame::new(format, size, range, Matrix::Bt601, planes)?;
         frame.attachment = Some(self.attachment.clone());
+        frame.pts = Some(self.read as i64 - self.first as i64);
         self.read += 1;
         Ok(Some(frame))
     }
@@ -171,7 +172,7 @@ impl Source for RawSource {
     fn next(&mut self) -> Result<Option<Delivery>> {
         while self.read < self.end {
             let index = self.read;
-            let Some(mut frame) = self.read_frame()? else { break };
+            let Some(frame) = self.read_frame()? else { break };
             if index < self.warm_up {
                 continue;
             }
@@ -179,7 +180,6 @@ impl Source for RawSource {
                 return Ok(Some(Delivery::beside(PartPosition::Before, frame)));
             }
             let time = (index - self.first) as i64;
-            frame.pts = Some(time);
             self.progress.count_decoded(rescale(time, self.video.rate.invert(), microseconds()));
             return Ok(Some(Delivery { frame: Some(frame), ..Delivery::default() }));
         }

@@ -28,6 +28,7 @@
 //! L is the longest flash, a quarter of a second. The first three frames of a video begin no scene by the first rule.
 
 use super::Threshold;
+use super::deflicker::LightChange;
 use super::measure::{BLOCKS, Measure};
 use std::collections::VecDeque;
 
@@ -122,6 +123,8 @@ pub struct Known {
     pub measure: Measure,
     /// Its distance from the frame before it; zero of a first one.
     pub step: Distance,
+    /// How the light has changed since the frame before it, where that is asked for.
+    pub light: LightChange,
 }
 
 impl<'a> Neighbourhood<'a> {
@@ -136,13 +139,13 @@ impl<'a> Neighbourhood<'a> {
         Neighbourhood { frames, at, last: end - 1, ends, threshold: threshold.of_1000() * 4096 / 1000 }
     }
 
-    /// How the frame continues the one before it.
-    pub fn change(&self, rule: Rule) -> Change {
+    /// How the frame continues the one before it; `light_cuts` says whether a change of the light alone can begin a scene.
+    pub fn change(&self, rule: Rule, light_cuts: bool) -> Change {
         if self.at == 0 || self.threshold >= 4096 {
             return Change::None;
         }
         match rule {
-            Rule::Ahead(flash) => self.change_seen_ahead(flash as usize),
+            Rule::Ahead(flash) => self.change_seen_ahead(flash as usize, light_cuts),
             Rule::Behind(flash) => self.change_seen_behind(flash as usize),
         }
     }
@@ -155,7 +158,7 @@ impl<'a> Neighbourhood<'a> {
         if a + 1 == b { self.step(b) } else { Distance::of(&self.frames[a].measure, &self.frames[b].measure) }
     }
 
-    fn change_seen_ahead(&self, flash: usize) -> Change {
+    fn change_seen_ahead(&self, flash: usize, light_cuts: bool) -> Change {
         let (t, last) = (self.at, self.last);
         let Distance { picture, light, levels } = self.step(t);
         let from_start = if self.ends.0 { t } else { usize::MAX };
@@ -182,7 +185,7 @@ impl<'a> Neighbourhood<'a> {
         let around = t.saturating_sub(flash)..=(t + flash).min(last);
         let mut others = around.filter(|&index| index != t && !is_first(index));
         let mut alone = || others.all(|index| levels > 3 * self.step(index).levels);
-        if light > 2 * threshold && known_around && alone() && lasts(&|distance| distance.light, (2 * threshold).max(light / 2))
+        if light_cuts && light > 2 * threshold && known_around && alone() && lasts(&|distance| distance.light, (2 * threshold).max(light / 2))
         {
             return Change::Cut;
         }

@@ -8,11 +8,11 @@
 //! the scene up to the frame. So a guide depends on W + L + 1 frames before it and L behind it, and on no others.
 
 use super::cuts::{Change, Distance, Known, Neighbourhood, Rule};
+use super::deflicker::{Correction, LightChange};
 use super::measure::{Ends, Measure, REGIONS};
 use super::tone::{Balance, Tone, Veil};
-use super::{Method, Settings};
+use super::{Mapping, Method, Settings};
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// What is decided of a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,10 +21,8 @@ pub struct Guide {
     pub change: Change,
     /// Its levels; `None` is equalization alone.
     pub tone: Option<Tone>,
-    /// The veil that is taken off, for [`Method::Dehaze`].
-    pub veil: Option<Arc<Veil>>,
-    /// The balance of R, G and B, for [`Method::Balance`].
-    pub balance: Option<Balance>,
+    /// What is applied to the frame, where that does not depend on what is counted.
+    pub mapping: Option<Mapping>,
 }
 
 /// Decides on the frames of a video, in order.
@@ -64,9 +62,15 @@ impl Guides {
             self.begins = true;
         }
         let step = self.frames.back().map_or_else(Distance::default, |known| Distance::of(&known.measure, &measure));
-        self.frames.push_back(Known { measure, step });
+        let light = match (self.frames.back(), settings.method) {
+            (Some(before), Method::Deflicker) => LightChange::between(&before.measure, &measure),
+            _ => LightChange::default(),
+        };
+        self.frames.push_back(Known { measure, step, light });
         self.places.push_back((Place::default(), *settings));
-        while self.decided + ahead(&self.places[self.decided].1) < self.frames.len() {
+        while let Some((_, settings)) = self.places.get(self.decided)
+            && self.frames.len() - self.decided > settings.guide_look_ahead() as usize
+        {
             guides.push(self.decide(false));
         }
         self.forget(settings);
@@ -96,8 +100,9 @@ impl Guides {
         } else {
             let rule = if smoothing.ahead() > 0 { Rule::Ahead(smoothing.flash()) } else { Rule::Behind(smoothing.flash()) };
             // Those behind the ones that are looked at have no part in it.
-            let end = (at + ahead(&settings) + 1).min(self.frames.len());
-            Neighbourhood::new(&self.frames, (at, end), (self.begins, ended), settings.scene_threshold).change(rule)
+            let end = (at + settings.guide_look_ahead() as usize + 1).min(self.frames.len());
+            Neighbourhood::new(&self.frames, (at, end), (self.begins, ended), settings.scene_threshold)
+                .change(rule, settings.method != Method::Deflicker)
         };
         let change = self.place(at, change, smoothing.flash());
         Guide { change, ..self.toned(at, &settings) }
@@ -152,15 +157,33 @@ impl Guides {
                         (sum / count) as u32
                     })
                 });
-                Guide { veil: Some(Veil::of(&black, &ends(), levels).into()), ..Guide::default() }
+                Guide::of(Mapping::Veil(Veil::of(&black, &ends(), levels).into()))
             }
-            Method::Balance => Guide { balance: Some(Balance::of(&ends(), levels)), ..Guide::default() },
+            Method::Balance => Guide::of(Mapping::Balance(Balance::of(&ends(), levels))),
+            Method::Deflicker => {
+                let (curve, chroma_gain) = self.correction(at, settings).curve(&self.frames[at].measure);
+                Guide::of(Mapping::Curve { curve: curve.into(), chroma_gain })
+            }
             _ if settings.stretch.is_off() => Guide::default(),
             _ => {
                 let tone = Tone::of(&ends(), levels, settings.stretch, settings.strength);
                 Guide { tone: Some(tone), ..Guide::default() }
             }
         }
+    }
+
+    /// The correction of the light of frame `at`, from the frames of its scene in its window.
+    fn correction(&self, at: usize, settings: &Settings) -> Correction {
+        let (window, ahead) = (settings.smoothing.frames() as usize, settings.smoothing.ahead() as usize);
+        let behind = window - 1 - ahead;
+        let is_before = |index: &usize| self.places[*index].0.scene == self.scene;
+        let first = (at.saturating_sub(behind)..at).rev().take_while(is_before).last().unwrap_or(at);
+        // Those behind are not decided yet: a step as large as a cut ends the window.
+        let cut = settings.scene_threshold.of_1000() * 4096 / 1000;
+        let goes_on = |index: &usize| self.frames[*index].step.picture <= cut;
+        let end = (at + 1..(at + ahead + 1).min(self.frames.len())).take_while(goes_on).last().unwrap_or(at);
+        let changes: Vec<LightChange> = (first..=end).map(|index| self.frames[index].light).collect();
+        Correction::of(&changes, at - first)
     }
 
     /// Forgets the frames that no later guide depends on.
@@ -176,7 +199,9 @@ impl Guides {
     }
 }
 
-/// How many frames behind it a frame waits for.
-fn ahead(settings: &Settings) -> usize {
-    if settings.smoothing.ahead() > 0 { settings.smoothing.flash() as usize } else { 0 }
+impl Guide {
+    /// The guide of a frame to which this is applied.
+    fn of(mapping: Mapping) -> Self {
+        Guide { mapping: Some(mapping), ..Guide::default() }
+    }
 }

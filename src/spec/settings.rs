@@ -41,15 +41,30 @@ impl Settings {
 
     /// The largest number of frames behind a frame that have to be known before its result is.
     pub fn look_ahead(&self) -> u32 {
-        let Smoothing { ahead, flash, .. } = self.smoothing;
-        if ahead > 0 && self.needs_measures() { ahead + flash } else { ahead }
+        let measured = if self.needs_measures() { self.guide_look_ahead() } else { 0 };
+        measured + self.backend_look_ahead()
     }
 
     /// Whether what is done to a frame depends on more than its counts: scenes, levels or colour are decided from a
     /// [`Measure`](super::Measure) of it.
     pub fn needs_measures(&self) -> bool {
         let scenes = self.smoothing.frames() > 1 && self.scene_threshold != Threshold::NEVER;
-        scenes || !self.stretch.is_off() || matches!(self.method, Method::Dehaze | Method::Balance)
+        scenes || !self.stretch.is_off() || !self.method.counts()
+    }
+
+    /// The largest number of frames behind a frame that a backend waits for before it equalizes the frame.
+    pub fn backend_look_ahead(&self) -> u32 {
+        // The curve of this method is the frame's own.
+        if self.method == Method::Deflicker { 0 } else { self.smoothing.ahead }
+    }
+
+    /// The number of frames behind a frame that have to be measured before its guide is decided.
+    pub fn guide_look_ahead(&self) -> u32 {
+        match self.smoothing {
+            Smoothing { ahead: 0, .. } => 0,
+            Smoothing { ahead, flash, .. } if self.method == Method::Deflicker => ahead.max(flash),
+            Smoothing { flash, .. } => flash,
+        }
     }
 }
 
@@ -68,8 +83,17 @@ pub enum Method {
     },
     /// Takes a veil of haze off, region by region; nothing is counted. See [`tone`](super::tone).
     Dehaze,
+    /// Evens out flicker of the light; nothing is counted. See [`deflicker`](super::deflicker).
+    Deflicker,
     /// Stretches red, green and blue each by itself; nothing is counted. See [`tone`](super::tone).
     Balance,
+}
+
+impl Method {
+    /// Whether samples are counted.
+    pub fn counts(self) -> bool {
+        matches!(self, Method::Global | Method::Clahe { .. })
+    }
 }
 
 /// How the levels that a scene uses are stretched before equalization; see [`tone`](super::tone). The gain is the most by
@@ -163,6 +187,9 @@ pub struct Threshold(u16);
 impl Threshold {
     /// The largest distance, which no two frames exceed: no cuts.
     pub const NEVER: Threshold = Threshold(1000);
+
+    /// Any distance is above it.
+    pub const ZERO: Threshold = Threshold(0);
 
     /// `round(1000 * share)`; `None` unless `share` is between 0 and 1.
     pub fn from_share(share: f64) -> Option<Self> {

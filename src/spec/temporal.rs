@@ -7,8 +7,8 @@
 
 use super::clahe::TileHistograms;
 use super::chroma::UNIT_GAIN;
-use super::tone::{Balance, Veil};
-use super::{Curve, Equalization, Guide, Histogram, Levels, LookAhead, Settings, WindowUpdate};
+use super::tone::Balance;
+use super::{Equalization, Guide, Histogram, Levels, LookAhead, Mapping, Settings, WindowUpdate};
 use std::sync::Arc;
 
 /// The counts of a frame: all that its curve and the curves of later frames depend on.
@@ -88,25 +88,6 @@ impl From<&WindowUpdate> for Scene {
     }
 }
 
-/// What is applied to a frame. Frames of a scene can share it.
-#[derive(Clone, Debug)]
-pub enum Mapping {
-    /// One curve for all samples.
-    Curve {
-        /// The curve.
-        curve: Arc<Curve>,
-        /// The gain of chroma where it follows ([`Chroma::Follow`](super::Chroma::Follow)), in 4096ths.
-        chroma_gain: u32,
-    },
-    /// The counts of the tiles over the window. [`TileCurves`](super::clahe::TileCurves) are made from them, which takes most
-    /// of the time and needs no other frame.
-    Tiles(Arc<TileHistograms>),
-    /// A veil is taken off.
-    Veil(Arc<Veil>),
-    /// Red, green and blue are stretched.
-    Balance(Balance),
-}
-
 /// The result for a frame.
 #[derive(Clone, Debug)]
 pub struct Decision {
@@ -134,7 +115,7 @@ impl<F> Temporal<F> {
     /// one.
     pub fn next(&mut self, settings: &Settings, guide: &Guide, counts: &Counts, frame: F) -> Option<(F, Decision)> {
         let Decision { scene, mapping } = self.decide(settings, guide, counts);
-        let ready = self.look_ahead.push(settings.smoothing.ahead(), scene.number, (frame, scene), mapping);
+        let ready = self.look_ahead.push(settings.backend_look_ahead(), scene.number, (frame, scene), mapping);
         ready.map(Decision::of_ready)
     }
 
@@ -158,11 +139,7 @@ impl<F> Temporal<F> {
             }
             Counts::Nothing { size, levels } => {
                 let update = self.equalization.next_uncounted(*levels, *size, guide);
-                let mapping = match (&guide.veil, guide.balance) {
-                    (Some(veil), _) => Mapping::Veil(veil.clone()),
-                    (None, Some(balance)) => Mapping::Balance(balance),
-                    (None, None) => Mapping::Balance(Balance::IDENTITY),
-                };
+                let mapping = guide.mapping.clone().unwrap_or(Mapping::Balance(Balance::IDENTITY));
                 Decision { scene: (&update).into(), mapping }
             }
         }

@@ -222,25 +222,25 @@ impl Veil {
     pub fn of(black: &[[u32; REGIONS]; REGIONS], ends: &Ends, levels: Levels) -> Self {
         let q = ends.bright[1].max(16);
         let airlight = share(q, 3850);
-        let near = |index: usize| index.saturating_sub(1)..=(index + 1).min(REGIONS - 1);
-        let least: [[u32; REGIONS]; REGIONS] = std::array::from_fn(|y| {
-            std::array::from_fn(|x| near(y).flat_map(|y| near(x).map(move |x| black[y][x])).min().unwrap_or(0))
-        });
-        // The border is repeated.
-        let clamped = |index: usize, step: usize| (index + step).saturating_sub(1).min(REGIONS - 1);
-        let taken = std::array::from_fn(|y| {
-            std::array::from_fn(|x| {
-                let around = (0..9).map(|cell| least[clamped(y, cell / 3)][clamped(x, cell % 3)]);
-                let mean = around.sum::<u32>() / 9;
-                share(mean, 3891).min(share(airlight, 2662))
-            })
-        });
+        let taken = smoothed(black).map(|row| row.map(|mean| share(mean, 3891).min(share(airlight, 2662))));
         let gain = |taken: u32| ratio(airlight, airlight - taken);
         let clearest = taken.iter().flatten().copied().min().unwrap_or(0);
         let white = share(q.saturating_sub(clearest), gain(clearest));
         let brighter = ratio(of_255(levels, 230), white).clamp(4096, 6144);
         Veil { taken, gains: taken.map(|row| row.map(|taken| share(gain(taken), brighter))) }
     }
+}
+
+/// The mean over 3x3 regions of the least of 3x3 regions; the border is repeated.
+pub fn smoothed(black: &[[u32; REGIONS]; REGIONS]) -> [[u32; REGIONS]; REGIONS] {
+    let near = |index: usize| index.saturating_sub(1)..=(index + 1).min(REGIONS - 1);
+    let least: [[u32; REGIONS]; REGIONS] = std::array::from_fn(|y| {
+        std::array::from_fn(|x| near(y).flat_map(|y| near(x).map(move |x| black[y][x])).min().unwrap_or(0))
+    });
+    let clamped = |index: usize, step: usize| (index + step).saturating_sub(1).min(REGIONS - 1);
+    std::array::from_fn(|y| {
+        std::array::from_fn(|x| (0..9).map(|cell| least[clamped(y, cell / 3)][clamped(x, cell % 3)]).sum::<u32>() / 9)
+    })
 }
 
 /// A gain and an offset for each of R, G and B: `c' = c * gain + offset`.

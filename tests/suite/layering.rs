@@ -134,6 +134,7 @@ const UNSAFE_FILES: &[&str] = &[
     "ffmpeg/devices.rs",
     "ffmpeg/encoder.rs",
     "ffmpeg/encoder_info.rs",
+    "ffmpeg/filter_graph.rs",
     "ffmpeg/interrupt.rs",
     "ffmpeg/log.rs",
     "ffmpeg/media.rs",

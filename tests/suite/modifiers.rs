@@ -8,7 +8,7 @@ use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use histeq_video::spec::modifiers::{in_bins, limited, window_cap};
 use histeq_video::spec::{
     Curve, Equalization, Gain, Histogram, Levels, Method, Plateau, Rect, Region, Settings, Smoothing, Strength,
-    Threshold,
+    Threshold, Guide,
 };
 
 fn gain(slope: f64) -> Gain {
@@ -88,7 +88,7 @@ fn no_curve_is_steeper_than_the_limit() {
     for levels in [Levels::limited(8), Levels::full(8), Levels::limited(10), Levels::full(12)] {
         for histogram in histograms(levels, &mut random) {
             for slope in [1.0, 1.5, 2.0, 3.0, 8.0] {
-                let curve = Curve::equalizing(&limited(&histogram, gain(slope)));
+                let curve = Curve::equalizing(&limited(&histogram, gain(slope), (0, levels.count() as u32 - 1)));
                 assert!(holds_slope(&curve, levels, slope, histogram.total()), "{slope} of {levels:?}, seed {seed}");
                 assert!(curve.codes().is_sorted());
             }
@@ -101,7 +101,7 @@ fn a_limit_of_one_leaves_the_levels_as_they_are() {
     let mut random = Random::new(3);
     for levels in [Levels::limited(8), Levels::full(10)] {
         for histogram in histograms(levels, &mut random) {
-            let curve = Curve::equalizing(&limited(&histogram, gain(1.0)));
+            let curve = Curve::equalizing(&limited(&histogram, gain(1.0), (0, levels.count() as u32 - 1)));
             let range = usize::from(levels.lo())..=usize::from(levels.hi());
             assert!(range.into_iter().all(|code| usize::from(curve.apply(code as u16)) == code), "{levels:?}");
         }
@@ -123,7 +123,7 @@ fn near_black_noise_fades_and_blank_frames_stay_calm() {
             counts[(random.below(brightness + 1) + noise) as usize] += 1;
         }
         let histogram = Histogram::from_counts(levels, counts);
-        let curve = equalization.next(&histogram, (100, 50)).curve;
+        let curve = equalization.next(&histogram, (100, 50), &Guide::default()).curve;
         assert!(holds_slope(&curve, levels, 3.0, 5000) || curve == Curve::identity(levels), "frame {frame}");
         if frame < 20 {
             assert_eq!(curve, Curve::identity(levels), "a flat clip stays as it is");

@@ -4,7 +4,7 @@
 use crate::backends::by_reference;
 use crate::pictures::{Bytes, Random, seed};
 use histeq_video::frame::{Frame, Matrix, PixelFormat, Plane, Range};
-use histeq_video::spec::{Curve, Histogram, Levels, Settings, Strength, Weights, moved};
+use histeq_video::spec::{Curve, Histogram, Levels, Line, Settings, Strength, Weights, moved};
 use std::sync::Arc;
 
 const DEPTHS: [u8; 5] = [8, 9, 10, 12, 16];
@@ -164,13 +164,13 @@ fn strength_blends_every_code_and_rounds_halves_up() {
     for k in [0, 1, 77, 128, 255, 256u64] {
         let strength = Strength::from_share(k as f64 / 256.0).unwrap();
         assert_eq!(u64::from(strength.of_256()), k);
-        let blended = full.clone().blended(strength);
+        let blended = full.clone().blended(Levels::limited(10), &Line::IDENTITY, strength);
         for code in 0..1024u64 {
             let exact = 2 * (code * (256 - k) + u64::from(full.apply(code as u16)) * k);
             assert_eq!(u64::from(blended.apply(code as u16)), (exact + 256) / 512, "code {code}, strength {k}/256");
         }
     }
-    assert_eq!(full.clone().blended(Strength::from_share(0.0).unwrap()), Curve::identity(Levels::limited(10)));
+    assert_eq!(full.clone().blended(Levels::limited(10), &Line::IDENTITY, Strength::from_share(0.0).unwrap()), Curve::identity(Levels::limited(10)));
     assert_eq!(Strength::from_share(0.004).unwrap().of_256(), 1);
     for share in [-0.1, 1.1, f64::NAN] {
         assert_eq!(Strength::from_share(share), None);

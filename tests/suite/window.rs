@@ -3,7 +3,7 @@
 
 use crate::pictures::{Random, seed};
 use histeq_video::spec::{
-    Equalization, Histogram, Levels, LookAhead, Scenes, Settings, Smoothing, Threshold, WindowSums, WindowUpdate,
+    Change, Equalization, Guide, Histogram, Levels, LookAhead, Scenes, Settings, Smoothing, Threshold, WindowSums,
 };
 
 const SAMPLES: u64 = 10_000;
@@ -28,63 +28,48 @@ fn settings(frames: u32, flash: u32) -> Settings {
 
 /// The windows of a video by the rule as it is written, with nothing carried along: which frames, by number, belong to
 /// the window of the last one.
-fn members(frames: &[Histogram], settings: &Settings) -> Vec<usize> {
-    let distance = |a: usize, b: usize| {
-        let cumulative = |histogram: &Histogram| -> Vec<f64> {
-            (1..=64).map(|k| histogram.counts()[..4 * k].iter().sum::<u64>() as f64 / SAMPLES as f64).collect()
-        };
-        let (a, b) = (cumulative(&frames[a]), cumulative(&frames[b]));
-        a.iter().zip(&b).map(|(a, b)| (a - b).abs()).sum::<f64>() / 64.0
-    };
-    let far = |a, b| distance(a, b) > 0.2;
-    let (most, flash) = (settings.smoothing.frames() as usize, settings.smoothing.flash() as usize);
-    let memory = most + flash;
+fn members(changes: &[Change], settings: &Settings) -> Vec<usize> {
+    let (most, memory) = (settings.smoothing.frames() as usize, settings.smoothing.memory() as usize);
     let (mut current, mut aside) = (Vec::new(), Vec::new());
-    let mut last_cut: Option<usize> = None;
-    for number in 0..frames.len() {
-        if number > 0 && far(number, number - 1) {
-            let back = last_cut.is_some_and(|cut| number - cut <= flash && !far(number, cut - 1));
-            std::mem::swap(&mut current, &mut aside);
-            if !back {
-                current.clear();
-            }
-            last_cut = Some(number);
-        }
-        current.push(number);
-        current.drain(..current.len().saturating_sub(most));
+    for (number, change) in changes.iter().enumerate() {
         current.retain(|member| member + memory > number);
         aside.retain(|member| member + memory > number);
+        if let Change::Cut | Change::AfterFlash = change {
+            std::mem::swap(&mut current, &mut aside);
+        }
+        if *change == Change::Cut {
+            current.clear();
+        }
+        if *change != Change::Flash || current.is_empty() {
+            current.push(number);
+        }
+        current.drain(..current.len().saturating_sub(most));
     }
     current
 }
 
-/// Scenes of many lengths, flashes, strobes, slow changes.
-fn video(random: &mut Random, length: usize) -> Vec<Histogram> {
-    let mut frames = Vec::new();
+/// Scenes of many lengths, flashes known and unknown, strobes.
+fn video(random: &mut Random, length: usize) -> Vec<(Histogram, Guide)> {
     let mut level = 40;
-    while frames.len() < length {
-        match random.below(4) {
-            0 => level = random.below(200) as usize,
-            1 => frames.extend((0..1 + random.below(5)).map(|_| around(200 - level / 2, random))),
-            2 => {
-                for turn in 0..random.below(12) as usize {
-                    frames.push(around([level, 220 - level][turn % 2], random));
-                }
-            }
-            _ => {}
-        }
-        for _ in 0..random.below(30) {
+    (0..length)
+        .map(|_| {
             level = (level + random.below(3) as usize).saturating_sub(1).min(230);
-            frames.push(around(level, random));
-        }
-    }
-    frames.truncate(length);
-    frames
+            let change = match random.below(12) {
+                0 => Change::Cut,
+                1 => Change::AfterFlash,
+                2 | 3 => Change::Flash,
+                _ => Change::None,
+            };
+            if change == Change::Cut {
+                level = random.below(200) as usize;
+            }
+            (around(level, random), guide(change))
+        })
+        .collect()
 }
 
-fn turns(frames: &[Histogram], settings: &Settings) -> Vec<WindowUpdate> {
-    let mut scenes = Scenes::new(settings);
-    frames.iter().map(|frame| scenes.next(frame, SIZE)).collect()
+fn guide(change: Change) -> Guide {
+    Guide { change, ..Guide::default() }
 }
 
 #[test]
@@ -94,17 +79,20 @@ fn the_sum_is_that_of_the_frames_that_the_rule_names() {
     for (most, flash) in [(1, 0), (1, 3), (2, 1), (7, 2), (12, 5), (30, 0)] {
         let settings = settings(most, flash);
         let frames = video(&mut random, 150);
+        let changes: Vec<Change> = frames.iter().map(|(_, guide)| guide.change).collect();
         let (mut scenes, mut window) = (Scenes::new(&settings), WindowSums::default());
-        for (number, frame) in frames.iter().enumerate() {
-            let turn = scenes.next(frame, SIZE);
+        for (number, (frame, guide)) in frames.iter().enumerate() {
+            // There is nothing before the first frame.
+            let change = if number == 0 { Change::None } else { guide.change };
+            let turn = scenes.next(guide.change, frame.levels(), SIZE);
             let sum = window.next(&turn, frame.counts()).to_vec();
-            let members = members(&frames[..=number], &settings);
+            let members = members(&[&[Change::None], &changes[1..=number.max(1)]].concat()[..=number], &settings);
             let mut expected = vec![0; 256];
             for &member in &members {
-                frames[member].counts().iter().zip(&mut expected).for_each(|(count, sum)| *sum += count);
+                frames[member].0.counts().iter().zip(&mut expected).for_each(|(count, sum)| *sum += count);
             }
             assert_eq!(sum, expected, "frame {number} of W {most}, F {flash}, seed {seed}: {members:?}");
-            assert_eq!(turn.frames as usize, members.len());
+            assert_eq!((turn.frames as usize, turn.cut), (members.len(), change == Change::Cut));
         }
     }
 }
@@ -115,14 +103,24 @@ fn a_run_that_starts_w_plus_f_frames_early_gives_the_curves_of_the_whole() {
     let mut random = Random::new(seed);
     for (most, flash) in [(1, 0), (2, 1), (7, 2), (12, 5)] {
         let settings = settings(most, flash);
-        let frames = video(&mut random, 120);
+        let mut frames = video(&mut random, 120);
+        // A scene is only resumed while the frames before the flash are remembered.
+        let mut since_cut = u32::MAX;
+        for (_, guide) in &mut frames {
+            since_cut = since_cut.saturating_add(1);
+            match guide.change {
+                Change::AfterFlash if since_cut > flash => guide.change = Change::None,
+                Change::Cut | Change::AfterFlash => since_cut = 0,
+                _ => {}
+            }
+        }
         let mut whole = Equalization::new(settings);
-        let curves: Vec<_> = frames.iter().map(|frame| whole.next(frame, SIZE).curve).collect();
+        let curves: Vec<_> = frames.iter().map(|(frame, guide)| whole.next(frame, SIZE, guide).curve).collect();
         for begin in 0..frames.len() {
             let mut part = Equalization::new(settings);
-            let early = begin.saturating_sub(settings.smoothing.memory() as usize);
-            for (number, frame) in frames.iter().enumerate().skip(early) {
-                let curve = part.next(frame, SIZE).curve;
+            let early = begin.saturating_sub(2 * settings.smoothing.memory() as usize);
+            for (number, (frame, guide)) in frames.iter().enumerate().skip(early) {
+                let curve = part.next(frame, SIZE, guide).curve;
                 assert!(number < begin || curve == curves[number], "{number} from {begin}, W {most}, seed {seed}");
             }
         }
@@ -134,25 +132,39 @@ fn a_cut_is_answered_at_once_and_a_flash_is_forgotten() {
     let mut random = Random::new(1);
     let settings = settings(10, 3);
     let dark: Vec<_> = (0..12).map(|_| around(20, &mut random)).collect();
-    let bright: Vec<_> = (0..4).map(|_| around(180, &mut random)).collect();
+    let bright: Vec<_> = (0..3).map(|_| around(180, &mut random)).collect();
+    let mut calm = Equalization::new(settings);
+    let calm: Vec<_> = dark.iter().map(|frame| calm.next(frame, SIZE, &guide(Change::None)).curve).collect();
 
-    let cut = [&dark[..], &bright[..]].concat();
-    let after = &turns(&cut, &settings)[12];
-    assert!(after.cut && after.frames == 1 && after.scene == 1, "{after:?}");
-    assert!(turns(&cut, &settings)[..12].iter().all(|turn| !turn.cut && turn.scene == 0));
-
-    for length in 1..=4 {
-        let with: Vec<_> = [&dark[..6], &bright[..length], &dark[6..]].concat();
+    for length in 1..=3 {
+        // The flash is taken for a scene at first.
         let mut equalization = Equalization::new(settings);
-        let steps: Vec<_> = with.iter().map(|frame| equalization.next(frame, SIZE)).collect();
-        let back = &steps[6 + length].update;
-        if length <= 3 {
-            assert!(back.after_flash && back.scene == 0 && back.frames == 7, "{back:?}");
-            let mut without = Equalization::new(settings);
-            let calm: Vec<_> = dark.iter().map(|frame| without.next(frame, SIZE).curve).collect();
-            assert!(steps[6 + length..].iter().zip(&calm[6..]).all(|(step, curve)| step.curve == *curve));
-        } else {
-            assert!(back.cut && !back.after_flash && back.frames == 1, "{back:?}");
+        let frames = [&dark[..6], &bright[..length], &dark[6..]].concat();
+        let steps: Vec<_> = (0..)
+            .zip(&frames)
+            .map(|(number, frame)| {
+                let change = match number {
+                    6 => Change::Cut,
+                    _ if number == 6 + length => Change::AfterFlash,
+                    _ => Change::None,
+                };
+                equalization.next(frame, SIZE, &guide(change))
+            })
+            .collect();
+        let (cut, back) = (&steps[6].update, &steps[6 + length].update);
+        assert!(cut.cut && cut.frames == 1 && cut.scene == 1, "{cut:?}");
+        assert!(back.after_flash && back.scene == 0 && back.frames == 7, "{back:?}");
+        assert!(steps[6 + length..].iter().zip(&calm[6..]).all(|(step, curve)| step.curve == *curve));
+
+        // It is known: its frames have the curve of the scene.
+        let mut equalization = Equalization::new(settings);
+        let in_flash = |number: usize| (6..6 + length).contains(&number);
+        for (number, frame) in frames.iter().enumerate() {
+            let change = if in_flash(number) { Change::Flash } else { Change::None };
+            let step = equalization.next(frame, SIZE, &guide(change));
+            let expected = if number < 6 { number } else if in_flash(number) { 5 } else { number - length };
+            assert_eq!(step.curve, calm[expected], "frame {number} of a flash of {length}");
+            assert!(step.update.scene == 0 && step.update.joins != in_flash(number));
         }
     }
 }

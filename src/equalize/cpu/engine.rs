@@ -11,7 +11,7 @@ use super::word_histogram::WordHistogram;
 use crate::equalize::Work;
 use crate::frame::{Component, Endian, Frame, HostPool, Luminance, PlaneMut, Sample};
 use crate::spec::chroma::{moved_with_gain, rescaled};
-use crate::spec::{Counts, Curve, Histogram, Method, Rect, moved};
+use crate::spec::{Counts, Curve, Histogram, Rect, moved};
 use std::ops::Range;
 
 /// Counts and maps frames, one at a time. Its memory (some 0.7 MB) is used again for every frame.
@@ -62,7 +62,7 @@ impl Engine {
     pub fn counts(&mut self, work: &Work) -> Counts {
         let (frame, settings) = (work.frame(), work.settings());
         match frame.tiles(settings.method) {
-            _ if matches!(settings.method, Method::Dehaze | Method::Balance) => work.uncounted(),
+            _ if !settings.method.counts() => work.uncounted(),
             None => Counts::Frame {
                 size: (frame.width(), frame.height()),
                 histogram: self.histogram(frame, work.counted()),

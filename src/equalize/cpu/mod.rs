@@ -147,7 +147,7 @@ impl Equalizer for Cpu {
     fn submit(&mut self, work: Work) -> Result<()> {
         self.check()?;
         let most_waiting =
-            if let Role::Equalize = work.role() { work.settings().smoothing.ahead() as usize } else { 0 };
+            if let Role::Equalize = work.role() { work.settings().backend_look_ahead() as usize } else { 0 };
         self.send(Task::Next(self.frames, Box::new(work)))?;
         self.frames += 1;
         self.under_way.push_back(None);

@@ -171,10 +171,11 @@ impl FileSource {
             if self.warm_up == 0 {
                 return Ok(None);
             }
-            let before = self
+            let mut before = self
                 .to_native
                 .frame(&picture)
                 .with_context(|| format!("{}: a frame before --start", self.input.name))?;
+            before.pts = Some(time + self.shift());
             return Ok(Some(Delivery::beside(PartPosition::Before, before)));
         }
         if self.bounds.end.is_some_and(|end| moment >= end)
@@ -216,10 +217,11 @@ impl FileSource {
             return Ok(None);
         }
         self.look_ahead -= 1;
-        let frame = self
+        let mut frame = self
             .to_native
             .frame(picture)
             .with_context(|| format!("{}: a frame behind the last one", self.input.name))?;
+        frame.pts = frame.pts.map(|time| time + self.shift());
         Ok(Some(Delivery::beside(PartPosition::Behind, frame)))
     }
 

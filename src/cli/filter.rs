@@ -1,0 +1,59 @@
+//! Options of the filters that pictures pass before they are equalized.
+
+use super::values::usage;
+use crate::source::{Denoise, DenoiseKind, Filters};
+use clap::Args;
+use clap::error::ErrorKind;
+
+/// Filters ahead of equalization, as typed.
+#[derive(Args, Debug)]
+pub struct FilterArgs {
+    /// Pass the decoded pictures through FFmpeg's video filters before they are equalized: CHAIN is what ffmpeg -vf takes
+    ///
+    /// Size, rate and pixel format of the output are those of the filtered video, with no fewer bits than the input, and --roi
+    /// counts its pixels. --start, --duration and --frames count in the input, and the filters see that part alone. Filters
+    /// that hold all frames, such as reverse, need memory for all of them.
+    #[arg(long, value_name = "CHAIN", help_heading = "Filters", hide_short_help = true)]
+    pub filter: Option<String>,
+
+    /// Remove noise before --filter and equalization: 0 is off, 1 is the most [default: by look]
+    ///
+    /// FFmpeg's denoisers average nine frames (atadenoise) and then smooth each one: nlmeans, which takes long, for files, and
+    /// bilateral for live input, for more than 8 bits, and below 0.5. Live pictures come four frames later.
+    #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = "Filters", hide_short_help = true)]
+    pub denoise: Option<f64>,
+}
+
+/// The checked options of the filters; the look decides on the denoiser.
+#[derive(Clone, Debug)]
+pub struct FilterOptions {
+    denoise: Option<f64>,
+    chain: Option<String>,
+    /// Whether the filters have to keep up with a camera.
+    is_live: bool,
+}
+
+impl FilterArgs {
+    /// Checks the options.
+    ///
+    /// # Errors
+    /// When `--denoise` is out of range: a usage error.
+    pub(super) fn check(self, is_live: bool) -> Result<FilterOptions, clap::Error> {
+        if self.denoise.is_some_and(|strength| !(0.0..=1.0).contains(&strength)) {
+            return Err(usage(ErrorKind::ValueValidation, "--denoise is between 0 and 1"));
+        }
+        Ok(FilterOptions { denoise: self.denoise, chain: self.filter, is_live })
+    }
+}
+
+impl FilterOptions {
+    /// The filters of a look with these denoisers, which are on unless `--denoise 0` is given.
+    pub fn of_look(&self, by_look: Option<DenoiseKind>) -> Filters {
+        let strength = self.denoise.unwrap_or(if by_look.is_some() { 1.0 } else { 0.0 });
+        let kind = match by_look.unwrap_or(DenoiseKind::Thorough) {
+            DenoiseKind::Thorough if self.is_live => DenoiseKind::Quick,
+            kind => kind,
+        };
+        Filters { denoise: (strength > 0.0).then_some(Denoise { kind, strength }), chain: self.chain.clone() }
+    }
+}

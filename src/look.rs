@@ -1,0 +1,31 @@
+//! The look of a run: `--look auto` is decided by the first frames of the input, before the filters and the stage are made.
+
+use anyhow::Result;
+use histeq_video::cli::EqualizeOptions;
+use histeq_video::equalize::measure;
+use histeq_video::pipeline::{Input, Notices, Source};
+use histeq_video::source::PeekedSource;
+
+/// Seconds that `--look auto` looks at.
+const SECONDS: f64 = 2.0;
+
+/// The input with its look decided. Frames that are read for that are delivered afterwards.
+///
+/// # Errors
+/// When the input cannot be read.
+pub fn choose(
+    equalize: &mut EqualizeOptions,
+    (mut source, input): (Box<dyn Source>, Input),
+    notices: &Notices,
+) -> Result<(Box<dyn Source>, Input)> {
+    if !equalize.look_is_open() {
+        return Ok((source, input));
+    }
+    let (before, behind) = equalize.most_around(&input);
+    source.look_around(before, behind);
+    let frames = (SECONDS * input.rate().unwrap_or(25.0)).clamp(1.0, 120.0) as usize;
+    let mut measures = Vec::new();
+    let source = PeekedSource::new(source, frames, |frame| measures.push(measure(frame, frame.whole())))?;
+    notices.note(&equalize.choose_look(&measures.into_iter().collect::<Result<Vec<_>>>()?));
+    Ok((Box::new(source), input))
+}

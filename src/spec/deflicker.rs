@@ -1,0 +1,263 @@
+//! Flicker of the light: each frame gets the light that the frames around it have on average.
+//!
+//! Two frames in a row show nearly the same picture. So the change of the light between them is the median, over the blocks of
+//! a [`Measure`], of the change of brightness; what moves hardly enters. It has two parts, a gain and an exponent:
+//! `log l' = a + b log l`, with `l` a share of white. These changes are chained from the frame to all others of its window (those
+//! of its scene), which says where two levels, 0.15 and 0.7 of white, would lie in each of them. A straight line through
+//! these points is what the light does on average (a sunset goes on), and its value at the frame is the correction. Frames
+//! that stand out, a single dark one, are left out of the line. Where the light does not waver the correction fades out.
+//!
+//! Logarithms are of base 2, in 65536ths, rounded down. Divisions are of integers, towards zero.
+
+use super::chroma::UNIT_GAIN;
+use super::measure::Measure;
+use super::{Curve, Levels};
+
+const ONE: i64 = 1 << 16;
+
+/// The logarithms of 0.15, 0.4 and 0.7.
+const DARK: i64 = -179_370;
+const MIDDLE: i64 = -86_634;
+const LIGHT: i64 = -33_723;
+
+/// A change of the light: `log l' = gain + exponent * log l`, in 65536ths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LightChange {
+    gain: i64,
+    exponent: i64,
+}
+
+impl Default for LightChange {
+    fn default() -> Self {
+        LightChange { gain: 0, exponent: ONE }
+    }
+}
+
+impl LightChange {
+    /// The change from one frame to the next.
+    pub fn between(before: &Measure, after: &Measure) -> Self {
+        let count = before.levels.count() as u64;
+        let white = log2(16 * (count - 1));
+        // Blocks that are neither black nor white.
+        let usable = |mean: u32| u64::from(mean) > 16 * count / 42 && u64::from(mean) < 15 * count;
+        let pairs = before.blocks.iter().zip(&after.blocks).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
+        let pairs = pairs.filter(|(a, b)| usable(*a) && usable(*b));
+        let points: Vec<(i64, i64)> =
+            pairs.map(|(a, b)| (log2(a.into()) - white, log2(b.into()) - log2(a.into()))).collect();
+        if points.len() < 16 {
+            return LightChange::default();
+        }
+        let middle = median(points.iter().map(|(x, _)| *x).collect());
+        let half = |is_light: bool| points.iter().filter(move |(x, _)| (*x >= middle) == is_light);
+        let even = LightChange { gain: median(points.iter().map(|(_, rise)| *rise).collect()), exponent: ONE };
+        if half(false).count() < 8 || half(true).count() < 8 {
+            return even;
+        }
+        let at = |is_light| -> (i64, i64) {
+            (median(half(is_light).map(|(x, _)| *x).collect()), median(half(is_light).map(|(_, rise)| *rise).collect()))
+        };
+        let ((x0, rise0), (x1, rise1)) = (at(false), at(true));
+        // 1.5 % of difference is noise; halves less than half an octave apart tell no exponent.
+        let apart = rise1 - rise0;
+        let apart = if apart > 0 { (apart - 1418).max(0) } else { (apart + 1418).min(0) };
+        if apart == 0 || x1 - x0 < 33_093 {
+            return even;
+        }
+        let exponent = (ONE + apart * ONE / (x1 - x0)).clamp(45_875, 91_750);
+        let gain = (rise0 + rise1).div_euclid(2) - (((exponent - ONE) * (x0 + x1).div_euclid(2)) >> 16);
+        LightChange { gain, exponent }
+    }
+
+    /// This change after `other`.
+    fn after(self, other: LightChange) -> Self {
+        LightChange {
+            gain: self.gain + ((self.exponent * other.gain) >> 16),
+            exponent: (self.exponent * other.exponent) >> 16,
+        }
+    }
+
+    /// `self` without the last change, which is `step`.
+    fn without(self, step: LightChange) -> Self {
+        LightChange {
+            gain: ((self.gain - step.gain) << 16) / step.exponent,
+            exponent: (self.exponent << 16) / step.exponent,
+        }
+    }
+
+    /// By how much it moves the logarithm `level`.
+    fn at(self, level: i64) -> i64 {
+        self.gain + (((self.exponent - ONE) * level) >> 16)
+    }
+}
+
+/// The correction of a frame: the change of the logarithms of 0.15 and of 0.7 of white.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Correction([i64; 2]);
+
+/// A point of each frame of a window: its distance from the frame that is corrected, and where the two levels lie in it.
+type Point = (i64, [i64; 2]);
+
+impl Correction {
+    /// The correction of frame `at` of a window, whose changes from frame to frame these are: `changes[j]` leads to frame j; that
+    /// to the first is not looked at.
+    pub fn of(changes: &[LightChange], at: usize) -> Self {
+        if changes.len() < 3 {
+            return Correction::default();
+        }
+        let point = |index: usize, change: LightChange| (index as i64 - at as i64, [change.at(DARK), change.at(LIGHT)]);
+        let mut points = Vec::with_capacity(changes.len());
+        let mut chain = LightChange::default();
+        for index in (1..=at).rev() {
+            chain = chain.without(changes[index]);
+            points.push(point(index - 1, chain));
+        }
+        points.reverse();
+        points.push(point(at, LightChange::default()));
+        let mut chain = LightChange::default();
+        for (index, change) in changes.iter().enumerate().skip(at + 1) {
+            chain = change.after(chain);
+            points.push(point(index, chain));
+        }
+
+        let mut lines = lines_through(&points);
+        let strays = |lines: [Line; 2]| -> Vec<[i64; 2]> {
+            points.iter().map(|(x, ys)| [0, 1].map(|end| ys[end] - lines[end].at(*x))).collect()
+        };
+        let mut residuals = strays(lines);
+        let middle = [0, 1].map(|end| median(residuals.iter().map(|residual| residual[end]).collect()));
+        let away: Vec<i64> =
+            residuals.iter().map(|residual| (residual[0] - middle[0]).abs().max((residual[1] - middle[1]).abs())).collect();
+        // 0.36 octaves always pass.
+        let limit = (3 * median(away.clone())).max(23_638);
+        let kept: Vec<usize> = (0..points.len()).filter(|&index| away[index] <= limit).collect();
+        if kept.len() < points.len() {
+            lines = lines_through(&kept.iter().map(|&index| points[index]).collect::<Vec<_>>());
+            residuals = strays(lines);
+        }
+        // Twice the second difference of the light, against how far frames stray from the line.
+        let steps: Vec<i64> = changes[1..].iter().map(|change| change.at(MIDDLE)).collect();
+        let wavers: i64 = steps.windows(2).map(|pair| (pair[0] - pair[1]).abs()).sum();
+        let strays: i64 = kept.iter().map(|&index| (residuals[index][0] + residuals[index][1]).div_euclid(2).abs()).sum();
+        let (share, whole) = (3 * wavers * kept.len() as i64, 2 * strays * (changes.len() as i64 - 2));
+        Correction(lines.map(|line| if share >= whole { line.value } else { line.value * share / whole }))
+    }
+
+    /// The curve that applies it, and the gain of chroma that goes with it for a frame with these blocks, in 4096ths.
+    pub fn curve(self, measure: &Measure) -> (Curve, u32) {
+        let levels = measure.levels;
+        let knots = Knots::of(self, levels);
+        let level = |code: usize| knots.at(16 * levels.level_of(code as u16) as u64);
+        let most = levels.count() as u64 - 1;
+        let codes = (0..levels.codes()).map(|code| levels.lo() + ((level(code) + 8) / 16).min(most) as u16).collect();
+        let (mut before, mut after) = (0, 0);
+        for mean in measure.blocks.iter().flatten() {
+            before += u64::from(*mean);
+            after += knots.at((*mean).into());
+        }
+        let unit = u64::from(UNIT_GAIN);
+        let gain = (unit * after).checked_div(before).unwrap_or(unit).clamp(unit / 4, unit * 4);
+        (Curve::from_codes(levels, codes).unwrap_or_else(|| Curve::identity(levels)), gain as u32)
+    }
+}
+
+/// A curve at levels that lie closer near black, and straight between them; all in sixteenths of a level.
+struct Knots {
+    from: Vec<u64>,
+    to: Vec<u64>,
+}
+
+impl Knots {
+    /// Pieces of a curve.
+    const PIECES: u64 = 64;
+
+    fn of(Correction([dark, light]): Correction, levels: Levels) -> Self {
+        let most = 16 * (levels.count() as u64 - 1);
+        let white = log2(most);
+        let mut from: Vec<u64> = (0..=Knots::PIECES).map(|piece| most * piece * piece / (Knots::PIECES * Knots::PIECES)).collect();
+        from.dedup();
+        let corrected = |&level: &u64| {
+            if level == 0 || dark == 0 && light == 0 {
+                return level;
+            }
+            let log = log2(level);
+            let change = dark + (light - dark) * (log - white - DARK) / (LIGHT - DARK);
+            // Two stops at most.
+            exp2(log + change.clamp(-2 * ONE, 2 * ONE)).min(most)
+        };
+        let mut highest = 0;
+        let to = from.iter().map(corrected).map(|level| {
+            highest = level.max(highest);
+            highest
+        });
+        Knots { to: to.collect(), from }
+    }
+
+    fn at(&self, level: u64) -> u64 {
+        let behind = self.from.partition_point(|&from| from <= level).clamp(1, self.from.len() - 1);
+        let (x0, x1, y0, y1) = (self.from[behind - 1], self.from[behind], self.to[behind - 1], self.to[behind]);
+        y0 + (level.min(x1) - x0) * (y1 - y0) / (x1 - x0)
+    }
+}
+
+/// A straight line: its value at 0 and its slope, a fraction.
+#[derive(Clone, Copy)]
+struct Line {
+    value: i64,
+    slope: (i64, i64),
+}
+
+impl Line {
+    fn at(self, x: i64) -> i64 {
+        self.value + self.slope.0 * x / self.slope.1
+    }
+}
+
+/// The lines through the two levels of the points, by least squares; level ones through fewer than eight.
+fn lines_through(points: &[Point]) -> [Line; 2] {
+    let count = points.len() as i64;
+    let (sum, squares) = points.iter().fold((0, 0), |(sum, squares), (x, _)| (sum + x, squares + x * x));
+    let whole = count * squares - sum * sum;
+    [0, 1].map(|end| {
+        let (of_y, of_xy) = points.iter().fold((0, 0), |(y, xy), (x, ys)| (y + ys[end], xy + x * ys[end]));
+        if count < 8 || whole == 0 {
+            return Line { value: of_y / count.max(1), slope: (0, 1) };
+        }
+        Line { value: (of_y * squares - sum * of_xy) / whole, slope: (count * of_xy - sum * of_y, whole) }
+    })
+}
+
+/// The value in the middle, the upper one of two.
+fn median(mut values: Vec<i64>) -> i64 {
+    let middle = values.len() / 2;
+    *values.select_nth_unstable(middle).1
+}
+
+/// The logarithm of a number above 0, in 65536ths, rounded down: 16 squarings.
+fn log2(value: u64) -> i64 {
+    let whole = value.ilog2();
+    let mut mantissa = (value << 31) >> whole;
+    let mut log = i64::from(whole);
+    for _ in 0..16 {
+        mantissa = (mantissa * mantissa) >> 31;
+        log <<= 1;
+        if mantissa >> 32 != 0 {
+            mantissa >>= 1;
+            log |= 1;
+        }
+    }
+    log
+}
+
+/// The smallest number whose logarithm is at least `log`, up to 2^24.
+fn exp2(log: i64) -> u64 {
+    let (mut low, mut high) = (1, 1 << 24);
+    while low < high {
+        let middle = (low + high) / 2;
+        if log2(middle) >= log {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    low
+}

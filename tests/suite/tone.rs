@@ -1,0 +1,138 @@
+//! Levels and colour: lines, what each rule makes of a scene, and what it leaves alone.
+
+use crate::pictures::{Random, seed};
+use histeq_video::spec::chroma::{Colours, UNIT_GAIN};
+use histeq_video::spec::measure::{Ends, REGIONS};
+use histeq_video::spec::tone::{Balance, BalanceOfYuv, Veil};
+use histeq_video::spec::{Gain, Levels, Line, Strength, Stretch, Tone, Weights};
+
+const LEVELS: [Levels; 5] =
+    [Levels::full(8), Levels::limited(8), Levels::limited(10), Levels::full(12), Levels::full(16)];
+
+/// The ends of a scene that uses the levels from `low` to `high`, of 255.
+fn ends(levels: Levels, low: u32, high: u32) -> Ends {
+    let white = 16 * (levels.count() as u32 - 1);
+    let [low, high] = [low, high].map(|of_255| (u64::from(white) * u64::from(of_255) / 255) as u32);
+    Ends {
+        dark: [low; 2],
+        bright: [high; 4],
+        channels: [[low, high]; 3],
+        corners: [[low; 3], [high; 3]],
+        mean: [(low + high) / 2; 3],
+    }
+}
+
+fn gain(slope: f64) -> Gain {
+    Gain::from_slope(slope).unwrap()
+}
+
+#[test]
+fn a_line_rises_goes_through_its_points_and_stays_in_range() {
+    let mut random = Random::new(seed());
+    for _ in 0..2000 {
+        let levels = LEVELS[random.below(5) as usize];
+        let most = levels.count() as u32 - 1;
+        let mut xs: Vec<u32> = (0..random.below(7)).map(|_| random.below(u64::from(most)) as u32).collect();
+        let mut ys: Vec<u32> = (0..xs.len()).map(|_| random.below(u64::from(most)) as u32).collect();
+        xs.sort_unstable();
+        xs.dedup();
+        ys.truncate(xs.len());
+        ys.sort_unstable();
+        let points: Vec<(u32, u32)> = xs.iter().zip(&ys).map(|(x, y)| (16 * x, 16 * y)).chain([(16 * most + 16, 16 * most)]).collect();
+        let line = Line::through(&points);
+        let values: Vec<u32> = (0..=most).step_by(1 + most as usize / 999).map(|level| line.level(level, most)).collect();
+        assert!(values.is_sorted() && values.iter().all(|&value| value <= most), "{points:?}");
+        for (x, y) in xs.iter().zip(&ys) {
+            assert!(line.level(*x, most).abs_diff(*y) <= 1, "{x} -> {y} in {points:?}, seed {}", seed());
+        }
+    }
+}
+
+#[test]
+fn the_identity_leaves_codes_alone_that_are_no_levels_too() {
+    for levels in LEVELS {
+        assert!((0..levels.codes()).all(|code| Line::IDENTITY.code(code as u16, levels) == code as u16));
+    }
+}
+
+#[test]
+fn a_scene_that_uses_its_range_is_left_as_it_is() {
+    for levels in LEVELS {
+        let tone = Tone::of(&ends(levels, 4, 245), levels, Stretch::Unused(gain(8.0)), Strength::FULL);
+        assert!(tone.line.is_identity() && tone.strength.of_256() == 0 && tone.chroma_gain == UNIT_GAIN, "{tone:?}");
+    }
+}
+
+#[test]
+fn a_flat_scene_is_stretched_to_black_and_white_with_its_colour() {
+    for levels in LEVELS {
+        let most = levels.count() as u32 - 1;
+        let tone = Tone::of(&ends(levels, 90, 170), levels, Stretch::Unused(gain(8.0)), Strength::FULL);
+        let [black, white] = [90, 170].map(|of_255| tone.line.level(most * of_255 / 255, most) * 255 / most);
+        assert!(black <= 1 && white >= 253, "{black} {white} {levels:?}");
+        // 255 / 80 is 3.19.
+        assert!(tone.chroma_gain.abs_diff(4096 * 255 / 80) < 60, "{}", tone.chroma_gain);
+        let held = Tone::of(&ends(levels, 90, 170), levels, Stretch::Unused(gain(2.0)), Strength::FULL);
+        assert!(held.chroma_gain <= 2 * 4096 && held.chroma_gain > 2 * 4096 - 16);
+    }
+}
+
+#[test]
+fn dark_footage_becomes_as_bright_as_it_can_and_lamps_do_not_hold_it_down() {
+    for levels in LEVELS {
+        let most = levels.count() as u32 - 1;
+        let dark = ends(levels, 0, 25);
+        let tone = Tone::of(&dark, levels, Stretch::Dark(gain(12.0)), Strength::FULL);
+        let white = tone.line.level(most * 25 / 255, most) * 255 / most;
+        assert!((240..=252).contains(&white), "{white} {levels:?}");
+        let lamps = Ends { bright: [dark.bright[0], 16 * most, 16 * most, 16 * most], ..dark };
+        let tone = Tone::of(&lamps, levels, Stretch::Dark(gain(12.0)), Strength::FULL);
+        let found = tone.line.level(most * 25 / 255, most) * 255 / most;
+        assert!(found > 90, "{found} {levels:?}");
+    }
+}
+
+#[test]
+fn a_veil_that_is_even_comes_off_and_clear_pictures_have_none() {
+    let levels = Levels::full(8);
+    let veil = Veil::of(&[[16 * 100; REGIONS]; REGIONS], &ends(levels, 100, 220), levels);
+    let tiles = Veil::tiles((640, 360));
+    let curves = veil.curves(levels, tiles);
+    assert!(curves.value(320, 180, 100) < 12 && curves.value(320, 180, 220) >= 220);
+    assert!(veil.chroma_gain(&tiles, 320, 180) > 4096 * 3 / 2);
+    let clear = Veil::of(&[[0; REGIONS]; REGIONS], &ends(levels, 0, 240), levels);
+    let curves = clear.curves(levels, tiles);
+    assert!((0..=255).all(|code| curves.value(10, 10, code) == code));
+    assert_eq!(clear.chroma_gain(&tiles, 10, 10), UNIT_GAIN);
+}
+
+#[test]
+fn yuv_is_balanced_as_its_rgb_is() {
+    let mut random = Random::new(seed());
+    let levels = Levels::full(8);
+    for weights in [Weights::BT601, Weights::BT709, Weights::BT2020] {
+        let colours = Colours::new(levels, weights);
+        for _ in 0..2000 {
+            let mut ends = ends(levels, 0, 255);
+            for channel in &mut ends.channels {
+                *channel = [16 * random.below(60) as u32, 16 * (120 + random.below(130) as u32)];
+            }
+            ends.corners = [ends.channels.map(|[low, _]| low), ends.channels.map(|[_, high]| high)];
+            let balance = Balance::of(&ends, levels);
+            let sums = BalanceOfYuv::new(&balance, &colours, weights);
+            // A colour well inside, so that nothing is clamped.
+            let before = [100 + random.below(40) as i32, random.below(21) as i32 - 10, random.below(21) as i32 - 10];
+            let rgb = |[luma, cb, cr]: [i32; 3]| {
+                let [luma, cb, cr] = [luma, cb, cr].map(f64::from);
+                let (red, blue) = (f64::from(colours.red) / 32768.0, f64::from(colours.blue) / 32768.0);
+                let green = (f64::from(colours.green_of_cb) * cb + f64::from(colours.green_of_cr) * cr) / 32768.0;
+                [luma + red * cr, luma - green, luma + blue * cb]
+            };
+            let after = rgb([0, 1, 2].map(|row| sums.sum(row, before)));
+            for (channel, (before, after)) in rgb(before).into_iter().zip(after).enumerate() {
+                let expected = before * f64::from(balance.gains[channel]) / 4096.0 + f64::from(balance.offsets[channel]) / 16.0;
+                assert!((expected - after).abs() < 3.0, "{expected} {after}, seed {}", seed());
+            }
+        }
+    }
+}
