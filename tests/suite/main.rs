@@ -19,6 +19,7 @@ mod formats;
 mod frame;
 mod fused_kernels;
 mod grid;
+mod guided;
 mod harm;
 mod host_program;
 mod images;
