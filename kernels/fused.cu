@@ -393,8 +393,8 @@ __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels le
         });
 }
 
-// PER codes per thread and WARPS warps in the crew, for the plain curve and for the modified one. Planes that are too large for shared memory have their own kernel, because unneeded
-// registers would leave no room for the next launch.
+// PER codes per thread and WARPS warps in the crew, for the plain curve and for the modified one. Planes that are too
+// large for shared memory have their own kernel, because unneeded registers would leave no room for the next launch.
 #define FUSED(NAME, S, LOG2_COPIES, PER, WARPS, MODIFIED_PER, MODIFIED_WARPS)                                       \
     extern "C" __global__ __launch_bounds__(1024) void fused_##NAME(Plane plane, Samples samples, Levels levels,    \
                                                                     unsigned* totals, unsigned* emptied) {          \

@@ -258,7 +258,9 @@ impl Turn {
             fresh: update.starts_window.into(),
             row: row as u32,
             evicted_rows: update.evicted.map(|evicted| evicted.map_or(Turn::NOWHERE, |evicted| row_of(evicted.slot))),
-            evicted_windows: update.evicted.map(|evicted| evicted.map_or(Turn::NOWHERE, |evicted| evicted.window as u32)),
+            evicted_windows: update
+                .evicted
+                .map(|evicted| evicted.map_or(Turn::NOWHERE, |evicted| evicted.window as u32)),
             ..Turn::alone(number)
         }
     }
@@ -494,4 +496,52 @@ pub fn words_of_modified(task: &Task, update: &spec::WindowUpdate, number: u64) 
     words.extend_from_slice(bytemuck::cast_slice(&[turn]));
     words.extend_from_slice(bytemuck::cast_slice(&[line]));
     words
+}
+
+/// What kernels of colour take for a frame: for tests that run kernels on the CPU.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct ColourArguments {
+    /// The words of the structures: samples, levels, places, colours, gains, weights, balance, balance of YUV.
+    pub words: Vec<u32>,
+    /// The planes that are uploaded.
+    pub planes: std::ops::Range<usize>,
+    /// Where each begins, in bytes.
+    pub starts: Vec<usize>,
+    /// Bytes of all of them.
+    pub bytes: usize,
+    /// Vectors from one plane to the next.
+    pub plane_vectors: usize,
+}
+
+impl ColourArguments {
+    /// The arguments for a frame to which `mapping` is applied.
+    ///
+    /// # Panics
+    /// When the frame is too large.
+    pub fn new(frame: &crate::frame::Frame, task: &Task, mapping: &spec::Mapping) -> Self {
+        let layout = BufferLayout::of(frame, true).expect("a frame that is not too large");
+        let (gains, balance) = match mapping {
+            spec::Mapping::Curve { chroma_gain, .. } => (Gains::one(*chroma_gain), tone::Balance::IDENTITY),
+            spec::Mapping::Veil(veil) => (Gains::of_veil(veil, &layout), tone::Balance::IDENTITY),
+            spec::Mapping::Balance(balance) => (Gains::OF_LUMA, *balance),
+            spec::Mapping::Tiles(_) => (Gains::OF_LUMA, tone::Balance::IDENTITY),
+        };
+        let places = layout.chroma().map_or(ChromaPlaces::zeroed(), |places| ChromaPlaces::new(places, layout.size()));
+        let mut words: Vec<u32> = bytemuck::cast_slice(&[Samples::of(&layout)]).to_vec();
+        words.extend_from_slice(bytemuck::cast_slice(&[Levels::new(task.levels, spec::Strength::FULL)]));
+        words.extend_from_slice(bytemuck::cast_slice(&[places]));
+        words.extend_from_slice(bytemuck::cast_slice(&[Colours::new(task)]));
+        words.extend_from_slice(bytemuck::cast_slice(&[gains]));
+        words.extend_from_slice(bytemuck::cast_slice(&[Weights { of: layout.weights_in_order(task.weights) }]));
+        words.extend_from_slice(bytemuck::cast_slice(&[Balance::new(&balance, &layout)]));
+        words.extend_from_slice(bytemuck::cast_slice(&[BalanceOfYuv::new(&balance, task)]));
+        ColourArguments {
+            words,
+            planes: layout.planes(),
+            starts: layout.spans().iter().map(|span| span.start).collect(),
+            bytes: layout.bytes(),
+            plane_vectors: layout.plane_distance() / 16,
+        }
+    }
 }

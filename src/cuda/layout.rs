@@ -43,7 +43,7 @@ pub(crate) enum Arrangement {
     Planar { rgb: [usize; 3] },
 }
 
-/// The layout of chroma that follows luma, in samples.
+/// The layout of chroma that changes too, in samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ChromaLayout {
     /// The first Cb sample, from the start of the buffer.
@@ -135,7 +135,7 @@ impl BufferLayout {
         self.planes.clone()
     }
 
-    /// The layout of chroma, if it follows luma.
+    /// The layout of chroma, if it changes too.
     pub(super) fn chroma(&self) -> Option<ChromaLayout> {
         self.chroma
     }

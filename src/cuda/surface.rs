@@ -206,7 +206,8 @@ impl DeviceLuma {
         let mut copied = Ok(());
         for (group, start) in starts[..groups].iter().enumerate() {
             let below = (RowsAddress::Host(to[group * row_bytes..].as_mut_ptr()), groups * row_bytes);
-            let copy = copy_of_rows((RowsAddress::Device(self.rows.address + *start as u64), pitch), below, row_bytes, rows);
+            let copy =
+                copy_of_rows((RowsAddress::Device(self.rows.address + *start as u64), pitch), below, row_bytes, rows);
             // SAFETY: all rows lie in this memory, as was asserted; they were written before `adopt` returned and are only
             // read since. On the host, row `k` of group `g` is number `k * groups + g` of the rows that `to` has room for;
             // it is waited for below. The driver reads `copy` before it returns, and the context is bound.

@@ -18,7 +18,8 @@ fn lattice(frame: &Frame, counted: Rect) -> Result<Lattice> {
     let size @ (columns, rows) = Lattice::size_for((counted.width, counted.height));
     let descriptor = frame.format().descriptor();
     let (levels, sample) = (frame.levels(), descriptor.sample);
-    let xs: Vec<usize> = (0..columns).map(|column| counted.x + Lattice::pixel(column, columns, counted.width)).collect();
+    let xs: Vec<usize> =
+        (0..columns).map(|column| counted.x + Lattice::pixel(column, columns, counted.width)).collect();
     let read = |row: &[u8], of: Component, x: usize| sample.read(row, of.offset + x * of.step);
     let mut luma = Vec::with_capacity(columns * rows);
     let mut rgb = Vec::new();

@@ -1,16 +1,20 @@
-//! `kernels/{fused,equalization,histogram,tile_histogram,tile_curves}.cu`, run on this machine thread by thread
+//! `kernels/{fused,equalization,histogram,tile_histogram,tile_curves,chroma,balance}.cu`, run on this machine thread by thread
 //! (`fused/emulator.hpp`), all blocks at once, copies landing when they like, and compared with the specification: what can be said about it without a GPU. A vector that is read before
 //! it was waited for, a barrier that is missing, or totals that are taken for whole too early fail here.
 
 use crate::host_program::{Numbers, Program};
 use crate::kernel_arithmetic::{line, range as some_levels};
-use histeq_video::cuda::{Task, words_of_modified};
-use histeq_video::frame::{self, Endian, Frame, HostPool, Matrix, PixelFormat, Sample};
+use crate::pictures::{Content, Picture};
+use histeq_video::cuda::{ColourArguments, Task, words_of_modified};
+use histeq_video::equalize::reference::Reference;
+use histeq_video::equalize::{Equalizer, Work};
+use histeq_video::frame::{self, Endian, Frame, HostPool, Luminance, Matrix, PixelFormat, Sample};
 use histeq_video::spec::chroma::UNIT_GAIN;
 use histeq_video::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
+use histeq_video::spec::tone::{Balance, Veil};
 use histeq_video::spec::{
-    Change, Curve, Equalization, Gain, Guide, Histogram, Levels, Line, Method, Plateau, Rect, Region, Settings, Smoothing,
-    Strength, Tone,
+    Change, Chroma, Curve, Equalization, Gain, Guide, Histogram, Levels, Line, Mapping, Method, Plateau, Rect, Region,
+    Settings, Smoothing, Strength, Tone,
 };
 use std::sync::LazyLock;
 
@@ -20,12 +24,16 @@ macro_rules! kernels {
     };
 }
 
-const KERNELS: [(&str, &str); 14] = kernels![
+const KERNELS: [(&str, &str); 18] = kernels![
     "fused.cu",
     "equalization.cu",
     "histogram.cu",
     "tile_histogram.cu",
     "tile_curves.cu",
+    "chroma.cu",
+    "balance.cu",
+    "components.cuh",
+    "pairs.cuh",
     "arguments.cuh",
     "copies.cuh",
     "curve.cuh",
@@ -47,7 +55,10 @@ fn emulated(overlap: bool) -> Option<Program> {
             .replace("extern __shared__ __align__(16) unsigned shared_counts[];", "#define shared_counts block_words()")
             .replace("extern __shared__ __align__(128) unsigned shared_counts[];", "")
             .replace("__shared__ Tally tally;", "Tally& tally = block_static<Tally>();")
-            .replace("extern __shared__ Sum through_bins[];", "Sum* through_bins = reinterpret_cast<Sum*>(block_words());")
+            .replace(
+                "extern __shared__ Sum through_bins[];",
+                "Sum* through_bins = reinterpret_cast<Sum*>(block_words());",
+            )
             .replace("while ((int)(*arrived - all_here) < 0) {", "while ((int)(*arrived - all_here) < 0) { spin();")
             .replace("__shared__ Room room;", "Room& room = block_static<Room>();")
     };
@@ -302,7 +313,8 @@ fn guide_of(levels: Levels, settings: &Settings, numbers: &mut Numbers) -> Guide
     };
     let change = if settings.smoothing.frames() == 1 { Change::None } else { change };
     let strength = Strength::from_share([1.0, 0.4, 0.0][numbers.below(3) as usize]).unwrap();
-    let mut tone = || Tone { line: line(levels, numbers), range: some_levels(levels, numbers), strength, chroma_gain: UNIT_GAIN };
+    let mut tone =
+        || Tone { line: line(levels, numbers), range: some_levels(levels, numbers), strength, chroma_gain: UNIT_GAIN };
     let tone = Some(tone()).filter(|_| numbers.below(4) != 0);
     Guide { change, tone, ..Guide::default() }
 }
@@ -390,9 +402,15 @@ fn counts_of(entries: usize, samples: u32, numbers: &mut Numbers) -> Vec<u32> {
 fn counts_of_videos_become_curves_in_one_block_and_in_several() {
     let mut numbers = Numbers(26);
     let mut asked = Vec::new();
-    for (depth, (blocks, threads), cases) in
-        [(8, (1, 64), 40), (10, (1, 256), 16), (8, (2, 32), 6), (10, (4, 64), 8), (12, (1, 1024), 3), (12, (4, 256), 3), (14, (4, 1024), 1)]
-    {
+    for (depth, (blocks, threads), cases) in [
+        (8, (1, 64), 40),
+        (10, (1, 256), 16),
+        (8, (2, 32), 6),
+        (10, (4, 64), 8),
+        (12, (1, 1024), 3),
+        (12, (4, 256), 3),
+        (14, (4, 1024), 1),
+    ] {
         for case in 0..cases {
             let settings = settings_with_window(Method::Global, true, &mut numbers);
             let frame = frame_of(depth, case % 2 == 0, (200, 100));
@@ -457,6 +475,138 @@ fn counts_of_tiles_of_videos_become_their_curves() {
                 expected.extend(curves.luts().iter().copied().map(u32::from));
             }
             asked.push((question, expected));
+        }
+    }
+    compare(asked);
+}
+
+/// The planes of a frame as they are uploaded.
+fn buffer_of(frame: &Frame, arguments: &ColourArguments) -> Vec<u8> {
+    let mut buffer = vec![0; arguments.bytes];
+    for (plane, start) in frame.planes()[arguments.planes.clone()].iter().zip(&arguments.starts) {
+        for y in 0..plane.rows() {
+            buffer[start + y * plane.row_bytes()..][..plane.row_bytes()].copy_from_slice(plane.row(y));
+        }
+    }
+    buffer
+}
+
+fn bytes_as_text(bytes: &[u8]) -> String {
+    let bytes: Vec<String> = bytes.iter().map(u8::to_string).collect();
+    format!("{} {}", bytes.len(), bytes.join(" "))
+}
+
+/// `frame` as the reference makes it of what was decided before.
+fn mapped(frame: &Frame, chroma: Chroma, mapping: &Mapping) -> Frame {
+    let method = match mapping {
+        Mapping::Veil(_) => Method::Dehaze,
+        Mapping::Balance(_) => Method::Balance,
+        Mapping::Curve { .. } | Mapping::Tiles(_) => Method::Deflicker,
+    };
+    let guide = Guide { mapping: Some(mapping.clone()), ..Guide::default() };
+    let mut reference = Reference::default();
+    reference
+        .submit(Work::new(frame.clone(), Settings { method, chroma, ..Settings::default() }).guided(guide))
+        .unwrap();
+    reference.collect().unwrap().expect("a frame that waits for no other").frame
+}
+
+/// A curve, a veil or a balance.
+fn mapping_of(levels: Levels, kind: usize, numbers: &mut Numbers) -> Mapping {
+    match kind {
+        0 => {
+            let codes = (0..levels.codes()).map(|_| numbers.below(levels.codes() as u32) as u16).collect();
+            let curve = Curve::from_codes(levels, codes).unwrap().into();
+            Mapping::Curve { curve, chroma_gain: numbers.below(5 * UNIT_GAIN) }
+        }
+        1 => {
+            let white = 16 * levels.count() as u32;
+            let mut of = |most: u32| std::array::from_fn(|_| std::array::from_fn(|_| numbers.below(most)));
+            Mapping::Veil(Veil { taken: of(white / 2), gains: of(5 * UNIT_GAIN) }.into())
+        }
+        _ => {
+            let mut offset = || numbers.below(8 * levels.count() as u32) as i32 - 4 * levels.count() as i32;
+            let offsets = [offset(), offset(), offset()];
+            Mapping::Balance(Balance { gains: std::array::from_fn(|_| numbers.below(4 * UNIT_GAIN)), offsets })
+        }
+    }
+}
+
+/// The luminance of RGB and what becomes of it, as the kernels keep them.
+fn luminances(frame: &Frame, mapping: &Mapping) -> [Vec<u8>; 2] {
+    let descriptor = frame.format().descriptor();
+    let Luminance::FromRgb { r, g, b } = descriptor.luminance else { return [Vec::new(), Vec::new()] };
+    let mut planes = [Vec::new(), Vec::new()];
+    let tiles = Veil::tiles((frame.width(), frame.height()));
+    let curves = if let Mapping::Veil(veil) = mapping { Some(veil.curves(frame.levels(), tiles)) } else { None };
+    for (y, x) in (0..frame.height()).flat_map(|y| (0..frame.width()).map(move |x| (y, x))) {
+        let read =
+            |of: frame::Component| descriptor.sample.read(frame.planes()[of.plane].row(y), of.offset + x * of.step);
+        let before = frame.weights().luminance([read(r), read(g), read(b)]);
+        let after = match (mapping, &curves) {
+            (Mapping::Curve { curve, .. }, _) => curve.apply(before),
+            (_, Some(curves)) => curves.value(x, y, before),
+            _ => before,
+        };
+        for (plane, code) in planes.iter_mut().zip([before, after]) {
+            plane.extend_from_slice(&code.to_le_bytes()[..usize::from(descriptor.sample.bytes)]);
+        }
+    }
+    planes
+}
+
+#[test]
+fn colours_that_follow_scale_or_are_balanced_become_what_the_specification_says() {
+    let mut numbers = Numbers(28);
+    let mut asked = Vec::new();
+    for (turn, &format) in PixelFormat::ALL.iter().enumerate() {
+        let descriptor = format.descriptor();
+        let rgb = match descriptor.luminance {
+            Luminance::FromRgb { r, .. } if r.step == 1 => Some((3, 1)),
+            Luminance::FromRgb { r, .. } => Some((r.step, 0)),
+            Luminance::Stored(_) => None,
+        };
+        if rgb.is_none() && descriptor.chroma.is_none() {
+            continue;
+        }
+        let size = [(13, 7), (16, 4), (9, 10)][turn % 3];
+        let range = [frame::Range::Limited, frame::Range::Full][turn % 2];
+        let content = [Content::Noise, Content::Ramp][turn / 2 % 2];
+        let frame = Picture { range, content, seed: turn as u64 + 1, ..Picture::new(format, size) }.make();
+        for (kind, chroma) in [(0, Chroma::Follow), (0, Chroma::Scale), (1, Chroma::Follow), (2, Chroma::Keep)] {
+            let mapping = mapping_of(frame.levels(), kind, &mut numbers);
+            let task = Task::new(&frame, Settings::default(), frame.whole());
+            let arguments = ColourArguments::new(&frame, &task, &mapping);
+            let expected = buffer_of(&mapped(&frame, chroma, &mapping), &arguments);
+            let planes = frame.planes()[arguments.planes.clone()].iter().zip(&arguments.starts);
+            let spans: Vec<_> = planes.map(|(plane, &start)| start..start + plane.rows() * plane.row_bytes()).collect();
+            // Stored luma is mapped before.
+            let picture =
+                if kind < 2 && rgb.is_none() { mapped(&frame, Chroma::Keep, &mapping) } else { frame.clone() };
+            let original = buffer_of(&frame, &arguments);
+            let [before, after] = if rgb.is_some() { luminances(&frame, &mapping) } else { [original, Vec::new()] };
+            let letter = match (kind, rgb, chroma) {
+                (2, ..) => 'b',
+                (_, Some(_), _) => 'r',
+                (_, None, Chroma::Scale) => 's',
+                _ => 'f',
+            };
+            let (components, planar) = rgb.unwrap_or_default();
+            asked.push((
+                format!(
+                    "k {} {letter} {components} {planar} {} {} {} {} {} {} {} {}",
+                    descriptor.sample.bytes,
+                    arguments.plane_vectors,
+                    text(&arguments.words),
+                    u32::from(chroma == Chroma::Follow),
+                    bytes_as_text(&buffer_of(&picture, &arguments)),
+                    bytes_as_text(&before),
+                    bytes_as_text(&after),
+                    spans.len(),
+                    text(&spans.iter().flat_map(|span| [span.start as u32, span.len() as u32]).collect::<Vec<_>>())
+                ),
+                spans.into_iter().flat_map(|span| expected[span].iter().copied().map(u32::from)).collect(),
+            ));
         }
     }
     compare(asked);

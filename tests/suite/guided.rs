@@ -26,7 +26,12 @@ fn treatments() -> Vec<Settings> {
     vec![
         unused,
         Settings { max_gain: Gain::OFF, ..unused },
-        Settings { stretch: Stretch::Dark(gain(8.0)), max_gain: gain(2.5), plateau: Plateau::Millionths(20_000), ..plain },
+        Settings {
+            stretch: Stretch::Dark(gain(8.0)),
+            max_gain: gain(2.5),
+            plateau: Plateau::Millionths(20_000),
+            ..plain
+        },
         Settings { strength: Strength::from_share(0.4).unwrap(), bins: Some(50), region: Region::Auto, ..unused },
         Settings { chroma: Chroma::Scale, ..unused },
         Settings { method: Method::Clahe { columns: 3, rows: 2 }, ..unused },
@@ -39,7 +44,9 @@ fn treatments() -> Vec<Settings> {
     ]
 }
 
-const WINDOWS: [Smoothing; 3] = [Smoothing::OFF, Smoothing::new(4, 2), Smoothing::new(6, 2).looking_ahead(3)];
+fn windows() -> [Smoothing; 3] {
+    [Smoothing::OFF, Smoothing::new(4, 2), Smoothing::new(6, 2).looking_ahead(3)]
+}
 
 /// A video with these settings, its guides made of its frames, whose changes are `changes`.
 fn video(format: PixelFormat, size: (usize, usize), settings: Settings, changes: &[Change]) -> Vec<Work> {
@@ -90,7 +97,7 @@ fn every_treatment_gives_the_bytes_of_the_reference_in_every_layout() {
     let backends = available();
     for (index, settings) in treatments().into_iter().enumerate() {
         for (turn, &format) in LAYOUTS.iter().enumerate() {
-            let smoothing = WINDOWS[(index + turn) % 3];
+            let smoothing = windows()[(index + turn) % 3];
             let settings = Settings { smoothing, ..settings };
             let size = [(61, 34), (96, 20), (33, 47)][turn % 3];
             check(&backends, &video(format, size, settings, &CHANGES), &format!("{format} {size:?} {settings:?}"));
@@ -102,8 +109,10 @@ fn every_treatment_gives_the_bytes_of_the_reference_in_every_layout() {
 fn every_treatment_gives_the_bytes_of_the_reference_with_every_window() {
     let backends = available();
     for settings in treatments() {
-        for smoothing in WINDOWS {
-            for (format, size) in [(PixelFormat::Yuv420p, (64, 48)), (PixelFormat::Gray, (40, 30)), (PixelFormat::Rgb24, (35, 21))] {
+        for smoothing in windows() {
+            for (format, size) in
+                [(PixelFormat::Yuv420p, (64, 48)), (PixelFormat::Gray, (40, 30)), (PixelFormat::Rgb24, (35, 21))]
+            {
                 let settings = Settings { smoothing, ..settings };
                 check(&backends, &video(format, size, settings, &CHANGES), &format!("{format} {settings:?}"));
             }
@@ -116,7 +125,7 @@ fn every_format_has_its_levels_stretched_and_its_haze_and_casts_taken_off() {
     let backends = available();
     for (index, settings) in treatments().into_iter().enumerate() {
         for (turn, &format) in PixelFormat::ALL.iter().enumerate().filter(|(turn, _)| turn % 4 == index % 4) {
-            let settings = Settings { smoothing: WINDOWS[turn % 3], ..settings };
+            let settings = Settings { smoothing: windows()[turn % 3], ..settings };
             check(&backends, &video(format, (37, 22), settings, &CHANGES[..5]), &format!("{format} {settings:?}"));
         }
     }
@@ -133,7 +142,7 @@ fn check(backends: &[Backend], works: &[Work], what: &str) {
 fn what_is_told_of_frames_is_what_the_reference_tells() {
     for backend in available() {
         for settings in treatments() {
-            for smoothing in WINDOWS {
+            for smoothing in windows() {
                 let works = video(PixelFormat::Yuv420p, (64, 48), Settings { smoothing, ..settings }, &CHANGES);
                 let works: Vec<Work> = works.into_iter().map(Work::reporting_everything).collect();
                 let expected = results(&mut Reference::default(), &works);
@@ -155,7 +164,7 @@ fn what_is_told_of_frames_is_what_the_reference_tells() {
 fn a_backend_goes_on_where_another_one_was() {
     for backend in available() {
         for settings in treatments() {
-            for smoothing in WINDOWS {
+            for smoothing in windows() {
                 let works = video(PixelFormat::Nv12, (50, 40), Settings { smoothing, ..settings }, &CHANGES);
                 let expected = results(&mut Reference::default(), &works);
                 for from in [1, 3, 7, 12] {
@@ -166,9 +175,18 @@ fn a_backend_goes_on_where_another_one_was() {
                         next.remember(&Remembered { counts, settings, guide, scene: before.applied.scene }).unwrap();
                     }
                     let found = results(next.as_mut(), &works[from..]);
-                    compare(&format!("{}, {settings:?}, {smoothing:?}, from {from}", backend.name), &expected[from..], &found);
+                    compare(
+                        &format!("{}, {settings:?}, {smoothing:?}, from {from}", backend.name),
+                        &expected[from..],
+                        &found,
+                    );
                     let scenes = |all: &[Equalized]| all.iter().map(|one| one.applied.scene).collect::<Vec<_>>();
-                    assert_eq!(scenes(&expected[from..]), scenes(&found), "{}, {settings:?}, from {from}", backend.name);
+                    assert_eq!(
+                        scenes(&expected[from..]),
+                        scenes(&found),
+                        "{}, {settings:?}, from {from}",
+                        backend.name
+                    );
                 }
             }
         }
@@ -179,7 +197,7 @@ fn a_backend_goes_on_where_another_one_was() {
 fn frames_that_only_warm_up_count_in_the_windows_of_those_that_follow() {
     for backend in available() {
         for settings in treatments() {
-            for smoothing in WINDOWS {
+            for smoothing in windows() {
                 let works = video(PixelFormat::Yuv444p, (41, 30), Settings { smoothing, ..settings }, &CHANGES);
                 let warmed: Vec<Work> = works[..6].iter().cloned().map(Work::warming_up).collect();
                 let all: Vec<Work> = warmed.into_iter().chain(works[6..].iter().cloned()).collect();
@@ -196,7 +214,7 @@ fn treatments_that_change_between_frames_do_so_everywhere() {
     let treatments = treatments();
     let works: Vec<Work> = (0..24)
         .flat_map(|index| {
-            let smoothing = WINDOWS[(index / 2) % 3];
+            let smoothing = windows()[(index / 2) % 3];
             let settings = Settings { smoothing, ..treatments[index * 5 % treatments.len()] };
             let format = [PixelFormat::Yuv420p, PixelFormat::Gray10le][index / 9 % 2];
             video(format, [(40, 32), (33, 20)][index % 2], settings, &CHANGES[index % 3..][..4])

@@ -85,7 +85,11 @@ fn curves_are_those_of_the_specification() {
             for counts in hard_counts(levels.codes(), levels, &mut numbers) {
                 let share = [1.0, 1.0, 0.5, 0.004, 0.0][questions.len() % 5];
                 let strength = Strength::from_share(share).unwrap();
-                let curve = Curve::equalizing(&Histogram::from_codes(levels, &counts)).blended(levels, &Line::IDENTITY, strength);
+                let curve = Curve::equalizing(&Histogram::from_codes(levels, &counts)).blended(
+                    levels,
+                    &Line::IDENTITY,
+                    strength,
+                );
                 expected.push(curve.codes().to_vec());
                 let counts = counts.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
                 let (lo, hi, codes) = (levels.lo(), levels.hi(), levels.codes());
@@ -275,6 +279,9 @@ fn gains_of_colour_and_balances_are_those_of_the_specification() {
     let Some(answers) = answers(&questions) else { return };
     for ((question, answer), expected) in questions.iter().zip(answers).zip(expected) {
         // Negative numbers come in two's complement.
-        assert!(answer.iter().copied().eq(expected.iter().map(|&number| number as u32)), "{question}: {answer:?} {expected:?}");
+        assert!(
+            answer.iter().copied().eq(expected.iter().map(|&number| number as u32)),
+            "{question}: {answer:?} {expected:?}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-// Runs kernels/{fused,equalization,histogram,tile_histogram,tile_curves}.cu in the emulator: one question a line on standard input, one line of numbers each on standard
+// Runs kernels/{fused,equalization,histogram,tile_histogram,tile_curves,chroma,balance}.cu in the emulator: one question a line on standard input, one line of numbers each on standard
 // output. The test writes the kernels beside this file, with shared memory spelt as the emulator has it.
 #include "emulator.hpp"
 
@@ -16,6 +16,8 @@ namespace tiled {
 namespace curves {
 #include "tile_curves.cu"
 }
+#include "balance.cu"
+#include "chroma.cu"
 
 static unsigned number() {
     unsigned value = 0;
@@ -254,6 +256,46 @@ static void curves_of_tiles() {
     std::printf("\n");
 }
 
+// k KIND components planar plane_vectors samples levels places colours gains weights balance balance_of_yuv has_gains, then bytes
+// of the picture, of its luma before and of its luma after, each with their number before them, and the planes, the first byte and the
+// number of bytes of each: the picture after a kernel of colour. Kinds: s scales chroma
+// with luma, f gives it gains, b balances all, r moves RGB with its saturation, or with gains.
+template <typename S>
+static void colour() {
+    char kind;
+    if (std::scanf(" %c", &kind) != 1) fail("a kind is missing");
+    unsigned components = number(), planar = number(), plane_vectors = number();
+    Samples samples = structure<Samples>();
+    Levels range = structure<Levels>();
+    ChromaPlaces places = structure<ChromaPlaces>();
+    Colours colours = structure<Colours>();
+    Gains gains = structure<Gains>();
+    Weights weights = structure<Weights>();
+    Balance balance = structure<Balance>();
+    BalanceOfYuv of_yuv = structure<BalanceOfYuv>();
+    if (number() == 0) gains.regions = 0;
+    Memory<unsigned char> picture(number()), before(number()), after(number());
+    uint4 *pixels = picture.vectors.data(), *luma = before.vectors.data(), *mapped = after.vectors.data();
+    S *stored = reinterpret_cast<S*>(pixels), *stored_luma = reinterpret_cast<S*>(luma);
+    run(2, 64, 0, [&] {
+        if (kind == 's') scale_pairs<S>(stored_luma, stored, samples, places, colours);
+        if (kind == 'f') follow_pairs<S>(stored, samples, places, colours, gains);
+        if (kind == 'b' && components == 0) balance_yuv<S>(stored, samples, range, places, colours, of_yuv);
+        if (kind == 'b' && planar) balance_rgb<S, 3, true>(pixels, plane_vectors, samples, weights, balance);
+        if (kind == 'b' && !planar && components == 3) balance_rgb<S, 3, false>(pixels, plane_vectors, samples, weights, balance);
+        if (kind == 'b' && components == 4) balance_rgb<S, 4, false>(pixels, plane_vectors, samples, weights, balance);
+        if (kind != 'r') return;
+        if (planar) rescale<S, 3, true>(pixels, plane_vectors, luma, mapped, samples, weights, nullptr, gains);
+        if (!planar && components == 3) rescale<S, 3, false>(pixels, plane_vectors, luma, mapped, samples, weights, nullptr, gains);
+        if (components == 4) rescale<S, 4, false>(pixels, plane_vectors, luma, mapped, samples, weights, nullptr, gains);
+    });
+    for (unsigned left = number(); left > 0; --left) {
+        unsigned start = number(), bytes = number();
+        for (unsigned i = start; i < start + bytes; ++i) std::printf("%u ", static_cast<unsigned>(picture.data()[i]));
+    }
+    std::printf("\n");
+}
+
 int main() {
     char question;
     while (std::scanf(" %c", &question) == 1) {
@@ -267,6 +309,7 @@ int main() {
         }
         if (question == 'e') curves_of_video();
         if (question == 'l') curves_of_tiles();
+        if (question == 'k') number() == 1 ? colour<unsigned char>() : colour<unsigned short>();
         if (question == 'v') {
             unsigned depth = number();
             if (depth <= 8) {
