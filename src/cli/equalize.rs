@@ -7,12 +7,10 @@ use crate::ffmpeg::parse_size;
 use crate::io::is_pipe;
 use crate::pipeline::{Input, InputKind, Notices};
 use crate::source::DenoiseKind;
-use crate::spec::{
-    Chroma, Footage, Gain, Measure, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Stretch, Threshold,
-};
+use crate::spec::{Chroma, Footage, Gain, Measure, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Stretch, Threshold};
 use anyhow::Result;
-use clap::Args;
 use clap::error::ErrorKind;
+use clap::Args;
 
 /// How to equalize, as typed.
 #[derive(Args, Debug)]
@@ -265,8 +263,7 @@ impl EqualizeOptions {
         // Night has the longest window. Its denoiser asks for some more.
         let smooth = self.smooth.unwrap_or_else(|| LookArg::Night.numbers(input.kind()).smooth);
         let smoothing = self.smoothing(smooth, input);
-        let settings =
-            Settings { smoothing, region: self.region, scene_threshold: Threshold::ZERO, ..Settings::default() };
+        let settings = Settings { smoothing, region: self.region, scene_threshold: Threshold::ZERO, ..Settings::default() };
         (settings.warm_up() + 16, settings.look_ahead() + 16)
     }
 

@@ -189,26 +189,15 @@ fn dark(ends: &Ends, levels: Levels, most: Gain, strength: Strength) -> Tone {
     let mean = (low + share(luma.saturating_sub(p), gain)).clamp(1, white);
     let aim = of_255(levels, 56);
     // a = (aim / mean - 1) / (1 - aim / white), from 0 to 1, and no more than leaves the largest gain.
-    let a = (u64::from(ratio(aim, mean).saturating_sub(4096)) * 4096 / u64::from(4096 - ratio(aim, white))).min(4096)
-        as u32;
+    let a = (u64::from(ratio(aim, mean).saturating_sub(4096)) * 4096 / u64::from(4096 - ratio(aim, white))).min(4096) as u32;
     let a = a.min(ratio(most.times(4096), gain).saturating_sub(4096));
     let lifted = |y: u32| {
-        let rise = u64::from(4096 + a) * u64::from(y) * 4096
-            / u64::from((4096 * 4096 + u64::from(a) * u64::from(ratio(y, white))).max(1));
+        let rise = u64::from(4096 + a) * u64::from(y) * 4096 / u64::from((4096 * 4096 + u64::from(a) * u64::from(ratio(y, white))).max(1));
         rise.min(white.into()) as u32
     };
     let at = |eighths: u32| (p + used * eighths / 16, lifted(low + share(high - low, eighths * 256)));
     let end = (p + used).max(white) + 1;
-    let points = [
-        (0, lifted(low.saturating_sub(share(p, gain)))),
-        at(0),
-        at(1),
-        at(3),
-        at(6),
-        at(10),
-        at(16),
-        (end, white.max(lifted(high))),
-    ];
+    let points = [(0, lifted(low.saturating_sub(share(p, gain)))), at(0), at(1), at(3), at(6), at(10), at(16), (end, white.max(lifted(high)))];
     let lift_at_mean = ratio(lifted(mean), mean);
     Tone {
         line: Line::through(&points),
@@ -315,8 +304,11 @@ impl BalanceOfYuv {
         // R, G and B as sums of luma, Cb and Cr; in 32768ths.
         let one = 1 << 15;
         let (red, blue) = (i64::from(colours.red), i64::from(colours.blue));
-        let rgb =
-            [[one, 0, red], [one, -i64::from(colours.green_of_cb), -i64::from(colours.green_of_cr)], [one, blue, 0]];
+        let rgb = [
+            [one, 0, red],
+            [one, -i64::from(colours.green_of_cb), -i64::from(colours.green_of_cr)],
+            [one, blue, 0],
+        ];
         // The same after the balance: 32768ths times 4096ths, and sixteenths.
         let balanced: [[i64; 4]; 3] = std::array::from_fn(|channel| {
             let [y, cb, cr] = rgb[channel].map(|factor| factor * i64::from(balance.gains[channel]));

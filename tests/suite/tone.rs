@@ -38,11 +38,9 @@ fn a_line_rises_goes_through_its_points_and_stays_in_range() {
         xs.dedup();
         ys.truncate(xs.len());
         ys.sort_unstable();
-        let points: Vec<(u32, u32)> =
-            xs.iter().zip(&ys).map(|(x, y)| (16 * x, 16 * y)).chain([(16 * most + 16, 16 * most)]).collect();
+        let points: Vec<(u32, u32)> = xs.iter().zip(&ys).map(|(x, y)| (16 * x, 16 * y)).chain([(16 * most + 16, 16 * most)]).collect();
         let line = Line::through(&points);
-        let values: Vec<u32> =
-            (0..=most).step_by(1 + most as usize / 999).map(|level| line.level(level, most)).collect();
+        let values: Vec<u32> = (0..=most).step_by(1 + most as usize / 999).map(|level| line.level(level, most)).collect();
         assert!(values.is_sorted() && values.iter().all(|&value| value <= most), "{points:?}");
         for (x, y) in xs.iter().zip(&ys) {
             assert!(line.level(*x, most).abs_diff(*y) <= 1, "{x} -> {y} in {points:?}, seed {}", seed());
@@ -132,8 +130,7 @@ fn yuv_is_balanced_as_its_rgb_is() {
             };
             let after = rgb([0, 1, 2].map(|row| sums.sum(row, before)));
             for (channel, (before, after)) in rgb(before).into_iter().zip(after).enumerate() {
-                let expected =
-                    before * f64::from(balance.gains[channel]) / 4096.0 + f64::from(balance.offsets[channel]) / 16.0;
+                let expected = before * f64::from(balance.gains[channel]) / 4096.0 + f64::from(balance.offsets[channel]) / 16.0;
                 assert!((expected - after).abs() < 3.0, "{expected} {after}, seed {}", seed());
             }
         }
