@@ -5,6 +5,7 @@
 //! main: arguments -> Job -> source, stage, sink -> pipeline::run -> summary
 //!
 //! thread "source"    Source::next               Demuxer -> Decoder -> Frame (planes, shared by reference)
+//!                                               with filters: Frame -> FilterGraph -> Frame
 //! thread "equalize"  EqualizeStage::submit      Gray, CountedRegion, CurveSource: Frame -> Work
 //!                    Equalizer::submit          Failover -> Cuda: Ring -> Slot -> DevicePicture -> kernels
 //!                                               Failover -> Cpu: worker -> Engine::counts -> Temporal -> Engine::map

@@ -1,8 +1,9 @@
 //! `histeq-video compare`: the options of showing two videos in one.
 
 use super::output::{OutputArgs, OutputFile};
+use super::part::PartArgs;
 use super::stderr::{StderrArgs, StderrOptions};
-use super::values::{output_name, part, usage};
+use super::values::{output_name, usage};
 use crate::comparison::View;
 use crate::source::{InputOptions, Part};
 use clap::Args;
@@ -12,6 +13,8 @@ use clap::error::ErrorKind;
 #[derive(Args, Debug)]
 #[command(after_help = "histeq-video compare --help shows all other options.")]
 #[command(after_long_help = "Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5.")]
+#[command(mut_arg("start", |arg| arg.help("Start at this time of both").long_help(None::<&str>)))]
+#[command(mut_arg("frames", |arg| arg.help("Stop after this many frames of A")))]
 pub struct CompareArgs {
     /// Video or image at the left, whose sound is kept, or - for stdin
     #[arg(value_hint = clap::ValueHint::FilePath)]
@@ -29,17 +32,9 @@ pub struct CompareArgs {
     #[arg(long)]
     pub split: bool,
 
-    /// Start at this time of both
-    #[arg(long, value_name = "T")]
-    pub start: Option<String>,
-
-    /// Stop after this long
-    #[arg(long, value_name = "T")]
-    pub duration: Option<String>,
-
-    /// Stop after this many frames of A
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub frames: Option<u64>,
+    /// Which part of both to show.
+    #[command(flatten)]
+    pub part: PartArgs,
 
     /// How to write the output.
     #[command(flatten)]
@@ -73,7 +68,7 @@ impl CompareJob {
             return Err(usage(ErrorKind::ArgumentConflict, "only one of the two videos can come through stdin"));
         }
         let from_stdin = args.a == "-" || args.b == "-";
-        let part = part(args.start, args.duration, args.frames)?;
+        let part = args.part.part()?;
         // Frames are counted in A; B may have more of them in the same time.
         let parts = [part, Part { frames: None, ..part }];
         let input = |url, part| InputOptions { url, part, ..InputOptions::default() };

@@ -5,8 +5,9 @@ use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
 use super::filter::{FilterArgs, FilterOptions};
 use super::output::{OutputArgs, OutputFile};
+use super::part::PartArgs;
 use super::stderr::{StderrArgs, StderrOptions};
-use super::values::{output_name, part, plain_name, rate, size, usage};
+use super::values::{output_name, plain_name, rate, size, usage};
 use crate::ffmpeg::DecodeOn;
 use crate::source::{InputOptions, RawOptions};
 use crate::stats::StatsFormat;
@@ -41,19 +42,9 @@ pub struct FileArgs {
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     pub look_ahead: Option<f64>,
 
-    /// Start at this time of the input
-    ///
-    /// Earlier frames within --smooth are still analysed, so that the output equals this part of the whole video's output.
-    #[arg(long, value_name = "T")]
-    pub start: Option<String>,
-
-    /// Stop after this long
-    #[arg(long, value_name = "T")]
-    pub duration: Option<String>,
-
-    /// Stop after this many frames
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub frames: Option<u64>,
+    /// Which part of the input to equalize.
+    #[command(flatten)]
+    pub part: PartArgs,
 
     /// Input format, by FFmpeg's name [default: detected]
     #[arg(short = 'f', long, value_name = "F", help_heading = "Input", hide_short_help = true)]
@@ -166,7 +157,7 @@ impl FileJob {
                 format: args.format,
                 raw: RawOptions { size: size(args.size)?, rate: rate(args.rate)?, pixel_format: args.pixel_format },
                 video_stream: args.video_stream,
-                part: part(args.start, args.duration, args.frames)?,
+                part: args.part.part()?,
                 // NVDEC conceals damage without a report: only on request.
                 decode_on: match args.decoder {
                     DecoderArg::Auto | DecoderArg::Cpu => DecodeOn::Cpu,

@@ -19,7 +19,8 @@ pub struct FilterArgs {
     /// Remove noise before --filter and equalization: 0 is off, 1 is the most [default: by look]
     ///
     /// FFmpeg's denoisers average nine frames (atadenoise) and then smooth each one: nlmeans, which takes long, for files, and
-    /// bilateral for live input, for more than 8 bits, and below 0.5. Live pictures come four frames later.
+    /// bilateral for live input and for more than 8 bits. Live pictures come four frames later. --look night denoises with
+    /// bilateral unless this is given, --look underwater with a light bilateral alone.
     #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = "Filters", hide_short_help = true)]
     pub denoise: Option<f64>,
 }
@@ -50,10 +51,40 @@ impl FilterOptions {
     /// The filters of a look with these denoisers, which are on unless `--denoise 0` is given.
     pub fn of_look(&self, by_look: Option<DenoiseKind>) -> Filters {
         let strength = self.denoise.unwrap_or(if by_look.is_some() { 1.0 } else { 0.0 });
-        let kind = match by_look.unwrap_or(DenoiseKind::Thorough) {
-            DenoiseKind::Thorough if self.is_live => DenoiseKind::Quick,
+        // The thorough one takes too long unless it is asked for.
+        let kind = match by_look.unwrap_or(DenoiseKind::Quick) {
+            DenoiseKind::Quick if self.denoise.is_some() && !self.is_live => DenoiseKind::Thorough,
             kind => kind,
         };
         Filters { denoise: (strength > 0.0).then_some(Denoise { kind, strength }), chain: self.chain.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn denoise(given: Option<f64>, by_look: Option<DenoiseKind>, is_live: bool) -> Option<Denoise> {
+        let options = FilterArgs { filter: None, denoise: given }.check(is_live).expect("a strength in range");
+        options.of_look(by_look).denoise
+    }
+
+    #[test]
+    fn the_denoiser_of_a_look_is_on_unless_it_is_switched_off() {
+        for (kind, asked) in [(DenoiseKind::Quick, DenoiseKind::Thorough), (DenoiseKind::Light, DenoiseKind::Light)] {
+            assert_eq!(denoise(None, Some(kind), false), Some(Denoise { kind, strength: 1.0 }));
+            assert_eq!(denoise(Some(0.3), Some(kind), false), Some(Denoise { kind: asked, strength: 0.3 }));
+            assert_eq!(denoise(Some(0.0), Some(kind), false), None);
+        }
+        assert_eq!(denoise(None, None, false), None);
+    }
+
+    #[test]
+    fn live_denoisers_are_quick() {
+        let quick = Some(Denoise { kind: DenoiseKind::Quick, strength: 1.0 });
+        assert_eq!(denoise(Some(1.0), None, true), quick);
+        assert_eq!(denoise(None, Some(DenoiseKind::Quick), true), quick);
+        let light = Some(Denoise { kind: DenoiseKind::Light, strength: 1.0 });
+        assert_eq!(denoise(None, Some(DenoiseKind::Light), true), light);
     }
 }

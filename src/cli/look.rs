@@ -100,7 +100,7 @@ const NIGHT: Look = Look {
     strength: 0.0,
     levels: 12.0,
     is_dark: true,
-    denoise: Some(DenoiseKind::Thorough),
+    denoise: Some(DenoiseKind::Quick),
     ..NATURAL
 };
 const HAZE: Look = Look { method: MethodArg::Dehaze, ..NATURAL };

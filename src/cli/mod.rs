@@ -7,6 +7,7 @@
 //! | `equalize`, `look`, `region` | options that choose how to equalize |
 //! | `filter` | options of the filters ahead of that |
 //! | `output` | options that choose how to write a file |
+//! | `part` | options that choose a part of the input |
 //! | `stderr` | options that choose what is printed on stderr |
 //! | `backend_args`, `variant_args` | options that choose the backend and its kernels |
 //! | `values` | parsers of single values |
@@ -26,6 +27,7 @@ mod gpu_thread;
 mod live;
 mod look;
 mod output;
+mod part;
 mod region;
 mod shell;
 mod stderr;

@@ -1,7 +1,6 @@
 //! Parsers of single values, for all commands.
 
 use crate::ffmpeg::{Rational, parse_rate, parse_size, parse_time};
-use crate::source::Part;
 use clap::error::ErrorKind;
 use std::path::Path;
 
@@ -49,11 +48,13 @@ pub fn value<T>(
     }
 }
 
-fn time(option: &str, text: Option<String>) -> Result<Option<i64>, clap::Error> {
+/// A time in microseconds, at least 0.
+pub fn time(option: &str, text: Option<String>) -> Result<Option<i64>, clap::Error> {
     let not_negative = |text: &str| parse_time(text).filter(|&time| time >= 0);
     value(option, "a time like 90, 1:30 or 00:01:30.5", text, not_negative)
 }
 
+/// The microseconds that `--duration` gives, more than 0.
 pub fn duration(text: Option<String>) -> Result<Option<i64>, clap::Error> {
     match time("--duration", text)? {
         Some(0) => Err(usage(ErrorKind::ValueValidation, "--duration is more than 0")),
@@ -69,9 +70,4 @@ pub fn size(text: Option<String>) -> Result<Option<(usize, usize)>, clap::Error>
 /// The frames a second that `--rate` gives.
 pub fn rate(text: Option<String>) -> Result<Option<Rational>, clap::Error> {
     value("--rate", "a rate like 25, 29.97 or 30000/1001", text, parse_rate)
-}
-
-/// The part of the input that `--start`, `--duration` and `--frames` give.
-pub fn part(start: Option<String>, length: Option<String>, frames: Option<u64>) -> Result<Part, clap::Error> {
-    Ok(Part { start: time("--start", start)?, duration: duration(length)?, frames })
 }

@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::{Colour, Error, OUT_OF_MEMORY, Picture, RawFormat, check};
-use crate::frame::{Frame, Matrix, PixelFormat, Range};
+use crate::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use anyhow::Context;
 use ffmpeg_next::ffi;
 use ffmpeg_next::software::scaling::Flags;
@@ -101,6 +101,9 @@ impl Converter {
     /// # Errors
     /// When swscale cannot convert it.
     pub fn picture(&mut self, picture: &Picture, to: VideoFormat) -> Result<Picture, Error> {
+        if let Some(planar) = planar(picture)? {
+            return self.picture(&planar, to);
+        }
         let from = VideoFormat::of(picture);
         match (to.same_luma_yuv(), from.same_luma_yuv()) {
             (Some(yuv), _) => self.convert_to_gray(picture, yuv, to),
@@ -201,6 +204,32 @@ impl Converter {
         self.set_up = Some([from, to]);
         Ok(())
     }
+}
+
+/// The yuv422p picture with the samples of an nv16 picture, which swscale of FFmpeg 5.1 cannot read.
+fn planar(picture: &Picture) -> Result<Option<Picture>, Error> {
+    let format = picture.format();
+    // SAFETY: no precondition.
+    if format.native() != Some(PixelFormat::Nv16) || unsafe { ffi::sws_isSupportedInput(format.0) } != 0 {
+        return Ok(None);
+    }
+    let unusable = Error::Other { errno: libc::EINVAL };
+    let frame = picture.to_frame().ok().flatten().ok_or(unusable)?;
+    let pairs = &frame.planes()[1];
+    let chroma = [0, 1].map(|which| {
+        let mut plane = HostPool::default().plane(pairs.row_bytes() / 2, pairs.rows());
+        for y in 0..pairs.rows() {
+            let samples = pairs.row(y)[which..].iter().step_by(2);
+            plane.row_mut(y).iter_mut().zip(samples).for_each(|(to, from)| *to = *from);
+        }
+        plane.freeze()
+    });
+    let planes = [frame.planes()[0].clone()].into_iter().chain(chroma).collect();
+    let size = (frame.width(), frame.height());
+    let planar = Frame::new(PixelFormat::Yuv422p, size, frame.range(), frame.matrix(), planes);
+    let mut planar = planar.map_err(|_| unusable)?;
+    (planar.pts, planar.attachment) = (frame.pts, frame.attachment);
+    Picture::from_frame(&planar).map(Some)
 }
 
 fn coefficients(matrix: Matrix) -> i32 {

@@ -115,8 +115,9 @@ impl RawFormat {
 }
 
 impl From<PixelFormat> for RawFormat {
+    /// FFmpeg's `none`, which its functions refuse, if an old FFmpeg does not know the format.
     fn from(format: PixelFormat) -> Self {
-        RawFormat::from_name(format.name()).expect("native formats have FFmpeg's names")
+        RawFormat::from_name(format.name()).unwrap_or(RawFormat(ffi::AVPixelFormat::AV_PIX_FMT_NONE))
     }
 }
 

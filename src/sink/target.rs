@@ -104,7 +104,7 @@ impl Target {
     /// # Errors
     /// When nothing may, or can, be written there.
     pub fn new(name: &str, input: &str, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
-        if name == "-" || name.contains("://") || name.starts_with("pipe:") {
+        if is_stream(name) {
             return Ok(Target::at(name));
         }
         let mut target = Target::checked(name, input, files, overwrite)?;
@@ -124,7 +124,7 @@ impl Target {
     /// # Errors
     /// When nothing may, or can, be written there.
     pub fn direct(name: &str, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
-        if name == "-" || name.contains("://") || name.starts_with("pipe:") {
+        if is_stream(name) {
             return Ok(Target::at(name));
         }
         let mut target = Target::checked(name, "", files, overwrite)?;
@@ -347,6 +347,11 @@ impl Target {
     pub fn leftover(&self) -> Option<Leftover> {
         self.temporary.as_ref().and_then(Temporary::leftover)
     }
+}
+
+/// Is it stdout, a URL or a pipe, where no file is?
+fn is_stream(name: &str) -> bool {
+    name == "-" || name.contains("://") || name.starts_with("pipe:")
 }
 
 /// Makes sure that output may be written to `name`, or the files that it stands for, and that `input` is none of them.

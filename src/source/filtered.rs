@@ -311,7 +311,7 @@ impl Source for FilteredSource {
                 continue;
             }
             let waiting: usize = self.packets.iter().map(Packet::len).sum();
-            if self.is_over && waiting > 0 || waiting > MOST_BYTES {
+            if self.is_over && !self.packets.is_empty() || waiting > MOST_BYTES {
                 return Ok(Some(Delivery { packets: std::mem::take(&mut self.packets), ..Delivery::default() }));
             }
             if self.is_over {

@@ -35,10 +35,10 @@ impl Denoise {
         };
         let [a, b, c, d] = [0.02, 0.04, 0.03, 0.06].map(|threshold| threshold * self.strength);
         let over_time = format!("atadenoise=0a={a}:0b={b}:1a={c}:1b={d}:2a={c}:2b={d}:s={}", 2 * AROUND + 1);
-        let nlmeans = 2.0 * self.strength;
         match self.kind {
             // It takes 8 bits only.
-            DenoiseKind::Thorough if depth <= 8 && nlmeans >= LEAST_NLMEANS => {
+            DenoiseKind::Thorough if depth <= 8 => {
+                let nlmeans = (2.0 * self.strength).max(LEAST_NLMEANS);
                 format!("{over_time},nlmeans=s={nlmeans}:p=5:r=7")
             }
             DenoiseKind::Thorough | DenoiseKind::Quick => format!("{over_time},{}", bilateral(3.0, 0.025)),

@@ -36,7 +36,8 @@ impl ToNative {
         let to = match self.conversion {
             Some((known, to)) if (known, to.size) == (from, size) => to,
             known => {
-                let native: Vec<RawFormat> = PixelFormat::ALL.iter().map(|&format| format.into()).collect();
+                let native: Vec<RawFormat> =
+                    PixelFormat::ALL.iter().filter_map(|format| RawFormat::from_name(format.name())).collect();
                 let Some(format) = nearest_format(&native, from) else {
                     bail!("pixel format {from} cannot be equalized");
                 };

@@ -15,7 +15,7 @@
 //!   is lifted: `r = (1 + a) / (1 + a * y)`, where a brings the mean to 56 of 255.
 //! * [`Method::Dehaze`](super::Method::Dehaze): haze adds a veil that grows with depth. Each of 8x8 regions has a black point
 //!   `b`, a hundredth of its darkest components; the least of 3x3 regions, then the mean of 3x3. With the airlight
-//!   `A = 0.94 q`, `B = min(0.95 b, 0.65 A)` is taken off and the rest has the gain `A / (A - B)` (the model of J. Tarel and
+//!   `A = 0.94 q`, `B = min(0.9 b, 0.65 A)` is taken off and the rest has the gain `A / (A - B)` (the model of J. Tarel and
 //!   N. Hautière, Fast visibility restoration from a single color or gray level image, ICCV 2009, by region). If white comes
 //!   out below 230 in the clearest region, all gains grow by up to 1.5. Regions are blended as tiles are.
 //! * [`Balance`]: water takes red first. Each of R, G and B has its own ends, half way to the mean colours of the darkest and
@@ -222,11 +222,11 @@ impl Veil {
     pub fn of(black: &[[u32; REGIONS]; REGIONS], ends: &Ends, levels: Levels) -> Self {
         let q = ends.bright[1].max(16);
         let airlight = share(q, 3850);
-        let taken = smoothed(black).map(|row| row.map(|mean| share(mean, 3891).min(share(airlight, 2662))));
+        let taken = smoothed(black).map(|row| row.map(|mean| share(mean, 3686).min(share(airlight, 2662))));
         let gain = |taken: u32| ratio(airlight, airlight - taken);
         let clearest = taken.iter().flatten().copied().min().unwrap_or(0);
         let white = share(q.saturating_sub(clearest), gain(clearest));
-        let brighter = ratio(of_255(levels, 230), white).clamp(4096, 6144);
+        let brighter = ratio(of_255(levels, 210), white).clamp(4096, 6144);
         Veil { taken, gains: taken.map(|row| row.map(|taken| share(gain(taken), brighter))) }
     }
 }

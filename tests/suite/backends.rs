@@ -19,7 +19,7 @@ use std::time::Duration;
 /// A new backend, or why this machine has none.
 type Made = Result<Box<dyn Equalizer>, String>;
 
-/// A backend, by name, and how to make one with so many threads (or whatever it has several of).
+/// A backend, by name, and how to make one with a number of threads (or of frames under way).
 pub struct Backend {
     pub name: String,
     make: Box<dyn Fn(usize) -> Made>,

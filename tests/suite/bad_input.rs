@@ -137,16 +137,16 @@ fn an_output_folder_that_takes_no_files_is_named() {
     };
     mode("sealed", 0o555);
     mode("", 0o755);
-    // Root may write anywhere, so it becomes somebody who may not.
+    // Root may write anywhere, so the program runs as a user who may not.
     let line = format!("--reuid 65534 --regid 65534 --clear-groups {}", program().display());
-    let nobody = |what: &str| dir.other_command("setpriv", &format!("{line} {what}"));
+    let unprivileged = |what: &str| dir.other_command("setpriv", &format!("{line} {what}"));
     let root = is_root();
-    if root && !nobody("--version").output().is_ok_and(|output| output.status.success()) {
-        skip("a read-only folder", "root may write anywhere, and the program cannot be run as somebody else");
+    if root && !unprivileged("--version").output().is_ok_and(|output| output.status.success()) {
+        skip("a read-only folder", "root may write anywhere, and the program cannot be run as another user");
         return;
     }
     for what in ["in.mkv sealed/new.mkv", "-y in.mkv sealed/out.mkv", "in.mkv sealed/%03d.png"] {
-        let run = Run::of(&mut if root { nobody(what) } else { dir.command(what) }, what);
+        let run = Run::of(&mut if root { unprivileged(what) } else { dir.command(what) }, what);
         let run = run.exits_with(1).says(&["sealed", "Permission denied"]);
         assert_one_error(&run);
     }
@@ -212,7 +212,7 @@ fn a_full_disk_is_an_error_that_leaves_nothing_behind() {
             assert_eq!(dir.read(name), b"precious");
         }
     }
-    // Muxers that open files of their own tell nobody.
+    // Muxers that open files of their own report no error.
     for output in ["disk/out.m3u8", "disk/out.mpd"] {
         let line = format!("--backend cpu --encoder libx264 --preset ultrafast --crf 1 in.mkv {output}");
         if encoder_is_here("segments on a full disk", "libx264") {
@@ -280,7 +280,7 @@ fn cut_after_packet(dir: &Dir, whole: &str, cut: &str, count: usize) {
 #[test]
 fn a_file_cut_between_two_frames_is_not_taken_for_whole() {
     let dir = Dir::new();
-    let clip = "-f lavfi -i testsrc2=size=128x96:rate=25 -frames:v 795";
+    let clip = "-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 795";
     dir.ffmpeg(&format!("{clip} -c:v mjpeg -q:v 20 whole.avi"));
     dir.ffmpeg(&format!("{clip} -c:v mpeg4 -bf 2 -movflags +faststart whole.mp4"));
     for (kind, count) in [("avi", 199), ("avi", 780), ("mp4", 199), ("mp4", 794)] {

@@ -42,7 +42,7 @@ impl Fraction {
     }
 }
 
-/// The gain for luma sums above black, of so many samples, and a colour that moves R, G and B by these codes, in order.
+/// The gain for luma sums above black, of this number of samples, and a colour that moves R, G and B by these codes, in order.
 fn naive_gain([before, after]: [i128; 2], samples: i128, span: i128, rgb: [Fraction; 3]) -> Fraction {
     let one = Fraction(1, 1);
     if before == 0 {

@@ -327,7 +327,7 @@ fn a_window_with_cuts_and_fewer_bins_is_the_same_everywhere() {
         };
         check(settings, &video);
         check(settings, &video.iter().copied().map(deep).collect::<Vec<_>>());
-        // Other sizes in between, of as many samples: everything begins anew.
+        // Other sizes in between, of as many samples: everything is set up again.
         let turned: Vec<Picture> = video
             .iter()
             .enumerate()

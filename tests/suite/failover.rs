@@ -3,7 +3,7 @@
 
 use crate::backends::{Backend, Sequence, available, by_reference, gpu};
 use crate::failing::{Call, Failing};
-use crate::modifiers::{all_settings, gray, video};
+use crate::modifiers::{all_settings, gray, video, window, window_ahead, window_with_limits};
 use crate::pictures::{Picture, Random, difference, seed};
 use crate::program::Dir;
 use crate::reader::encoder_is_here;
@@ -27,7 +27,7 @@ const MOMENTS: [usize; 6] = [0, 1, 2, 5, 20, NEVER];
 
 type Make = Box<dyn FnOnce() -> Result<Box<dyn Equalizer>> + Send>;
 
-/// A backend that comes when it has been looked for so many times.
+/// A backend that is ready after it has been looked for `after` times.
 struct Due {
     after: usize,
     looked: AtomicUsize,
@@ -225,7 +225,7 @@ fn a_hand_over_before_or_in_the_part_that_was_asked_for_changes_nothing() {
 #[test]
 fn a_video_may_end_while_frames_wait_for_later_ones() {
     let smoothing = Smoothing::new(12, 3).looking_ahead(9);
-    let settings = Settings { smoothing, ..all_settings()[0] };
+    let settings = Settings { smoothing, ..window(3, 1) };
     let frames = frames(PixelFormat::Gray);
     for backend in available() {
         for (after, count) in [(0, 1), (1, 1), (1, 2), (3, 4), (3, 12), (3, 13), (12, 13), (15, 20), (20, 20), (12, 40)]
@@ -239,13 +239,13 @@ fn a_video_may_end_while_frames_wait_for_later_ones() {
 
 #[test]
 fn given_curves_and_other_settings_come_along() {
-    let window = all_settings()[5];
+    let window = window_with_limits();
     let levels = Levels::limited(8);
     let inverted = Arc::new(Curve::from_codes(levels, (0..256).rev().collect()).unwrap());
     let frames: Vec<Frame> = frames(PixelFormat::Yuv420p).into_iter().take(17).collect();
-    // A curve for all of them, for the first ones, for some in the middle; and settings that begin anew, and back.
+    // A curve for all of them, for the first ones, for some in the middle; and settings that start a new window, and back.
     let other = Settings { smoothing: Smoothing::new(2, 1), ..window };
-    let stronger = Settings { max_gain: all_settings()[1].max_gain, ..window };
+    let stronger = Settings { max_gain: Gain::from_slope(3.0).unwrap(), ..window };
     type Turn = fn(usize) -> bool;
     let turns: [(Turn, Settings); 5] = [
         (|_| true, window),
@@ -278,7 +278,7 @@ fn given_curves_and_other_settings_come_along() {
 
 #[test]
 fn without_a_second_backend_the_first_one_goes_on_and_that_is_told_once() {
-    let settings = all_settings()[5];
+    let settings = window_with_limits();
     let frames = frames(PixelFormat::Gray);
     for after in MOMENTS {
         let (mut relay, said) = until(Due::new(after, || bail!("no such GPU")), settings);
@@ -290,7 +290,7 @@ fn without_a_second_backend_the_first_one_goes_on_and_that_is_told_once() {
 
 #[test]
 fn a_backend_that_was_insisted_on_fails_the_run_if_it_does_not_come() {
-    let settings = all_settings()[5];
+    let settings = window_with_limits();
     let frames = frames(PixelFormat::Gray);
     let insisting = |after| {
         let said = Said::default();
@@ -319,7 +319,7 @@ fn a_backend_that_was_insisted_on_fails_the_run_if_it_does_not_come() {
 
 #[test]
 fn a_backend_that_fails_while_it_takes_over_leaves_it_to_the_first() {
-    let settings = all_settings()[8];
+    let settings = window_ahead();
     let frames = frames(PixelFormat::Gray);
     for backend in available() {
         for call in [Call::Remember(0), Call::Remember(2), Call::Submit(0), Call::Submit(1)] {
@@ -350,7 +350,7 @@ fn a_backend_that_fails_while_it_takes_over_leaves_it_to_the_first() {
 
 #[test]
 fn a_backend_that_fails_after_it_has_taken_over_is_replaced() {
-    for settings in [Settings::default(), all_settings()[5], natural()] {
+    for settings in [Settings::default(), window_with_limits(), natural()] {
         let frames = frames(PixelFormat::Gray);
         for backend in available() {
             for at in [0, 1, 9] {
@@ -376,7 +376,7 @@ fn natural() -> Settings {
 
 #[test]
 fn a_backend_that_fails_in_the_middle_is_replaced_and_the_bytes_stay_the_same() {
-    let clahe = Settings { method: Method::Clahe { columns: 3, rows: 2 }, ..all_settings()[5] };
+    let clahe = Settings { method: Method::Clahe { columns: 3, rows: 2 }, ..window_with_limits() };
     let calls = [Call::Submit(0), Call::Submit(1), Call::Submit(9), Call::Collect(0), Call::Collect(13)];
     for (turn, settings) in [Settings::default(), natural(), clahe].into_iter().chain(settings()).enumerate() {
         for frames in [frames(PixelFormat::Yuv420p), frames(PixelFormat::Gray16le), barred()] {
@@ -414,7 +414,7 @@ fn what_is_told_of_scenes_and_curves_goes_on_after_a_failure() {
         }
         told
     };
-    let clahe = Settings { method: Method::Clahe { columns: 3, rows: 2 }, ..all_settings()[5] };
+    let clahe = Settings { method: Method::Clahe { columns: 3, rows: 2 }, ..window_with_limits() };
     let clahe_alone = Settings { smoothing: Smoothing::OFF, ..clahe };
     for settings in settings().into_iter().chain([natural(), clahe, clahe_alone]) {
         let expected = tell(by_reference(settings).telling_everything());
@@ -616,7 +616,7 @@ fn a_gpu_that_turns_out_to_be_missing_leaves_no_output_where_it_was_insisted_on(
         let output = dir.path("out.mkv").display().to_string();
         let target = Target::new(&output, "in.mkv", Files::One, Overwrite::No).unwrap();
         let sink = sink::open(input, target, OutputOptions::default(), &mut || false, quiet()).unwrap();
-        let settings = all_settings()[5];
+        let settings = window_with_limits();
         let opening = Due::new(after, || Err(anyhow!("no such GPU")));
         let tell = saying(&Said::default());
         let failover = Failover::opening(first(), opening, OnUnavailable::Fail, Box::new(the_reference), tell);

@@ -57,7 +57,7 @@ fn memory_that_is_let_go_is_used_again() {
     let address = first.row(0).as_ptr();
     let kept = first.clone();
     drop(first);
-    assert_ne!(pool.plane(100, 4).freeze().row(0).as_ptr(), address, "somebody still holds it");
+    assert_ne!(pool.plane(100, 4).freeze().row(0).as_ptr(), address, "it is still held");
     drop(kept);
     let again = [pool.plane(100, 4).freeze(), pool.plane(100, 4).freeze()];
     assert!(again.iter().any(|plane| plane.row(0).as_ptr() == address));
@@ -94,7 +94,7 @@ impl Memory for Distant {
 }
 
 #[test]
-fn a_plane_on_a_gpu_stays_there_until_somebody_reads_it() {
+fn a_plane_on_a_gpu_stays_there_until_it_is_read() {
     let memory = Arc::new(Distant { memory: Bytes((0..24).collect()), is_down: AtomicBool::new(false) });
     assert!(Plane::new(memory.clone(), 5, 8, 4, 3).is_none(), "the last row is a byte too long");
     let luma = Plane::new(memory.clone(), 4, 8, 4, 3).unwrap();

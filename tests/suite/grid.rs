@@ -214,7 +214,7 @@ fn dropping_a_backend_with_frames_under_way_ends_it() {
         let dropped = waiting.recv_timeout(std::time::Duration::from_secs(60));
         dropped.unwrap_or_else(|_| panic!("{}: it never ends", backend.name));
         let memory = frame.planes()[0].memory();
-        assert_eq!(Arc::strong_count(memory), 1, "{}: somebody still has the frame", backend.name);
+        assert_eq!(Arc::strong_count(memory), 1, "{}: the frame is still held", backend.name);
     }
 }
 
@@ -232,7 +232,7 @@ impl Memory for Trap {
 }
 
 #[test]
-fn a_panic_in_a_cpu_thread_becomes_an_error_and_blocks_nobody() {
+fn a_panic_in_a_cpu_thread_becomes_an_error_and_blocks_no_thread() {
     let mut cpu = Sequence::new(Box::new(Cpu::new(3)), Settings::default());
     let armed = Arc::new(AtomicBool::new(false));
     let memory = Arc::new(Trap { memory: Bytes(vec![7; 64]), armed: armed.clone() });

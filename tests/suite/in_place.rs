@@ -181,7 +181,7 @@ fn the_decoder_writes_where_the_upload_starts() {
                     assert!(plane.memory().is_pinned(), "{file}");
                     assert_eq!(plane.memory().bytes().as_ptr().addr(), address(&first[0]), "{file}: one buffer");
                 }
-                assert!(others.iter().all(|plane| !plane.memory().is_pinned()), "{file}: pinned for nobody");
+                assert!(others.iter().all(|plane| !plane.memory().is_pinned()), "{file}: pinned without need");
                 assert_eq!(difference(&expected[number], &frame), None, "{file}: frame {number}");
                 number += 1;
             });
@@ -236,7 +236,7 @@ impl Pool for Empty {
 }
 
 #[test]
-fn a_pool_that_has_nothing_left_stops_nobody() {
+fn a_pool_that_has_nothing_left_does_not_stop_the_decoder() {
     let dir = Dir::new();
     film(&dir, "in.mp4", "320x240", "-c:v libx264");
     let mut expected = plainly(&dir.path("in.mp4")).into_iter();

@@ -344,7 +344,7 @@ fn resolve(
     files.contains_key(&at).then_some(at)
 }
 
-/// Which files each file uses. A re-export is no use: whoever takes it uses the file that it is from.
+/// Which files each file uses. A re-export is no use: what takes it uses the file that it is from.
 fn uses(files: &Files) -> BTreeMap<String, BTreeSet<String>> {
     let below = |module: &Vec<String>| {
         let children = files.keys().filter(|other| other.len() == module.len() + 1 && other.starts_with(module));

@@ -15,6 +15,7 @@ mod cuts;
 mod engine;
 mod failing;
 mod failover;
+mod filters;
 mod formats;
 mod frame;
 mod fused_kernels;

@@ -131,28 +131,39 @@ fn near_black_noise_fades_and_blank_frames_stay_calm() {
     }
 }
 
+/// A window of this many frames, in scenes that flashes of at most this many frames do not end.
+pub fn window(frames: u32, flash: u32) -> Settings {
+    let scene_threshold = Threshold::from_share(0.15).unwrap();
+    Settings { smoothing: Smoothing::new(frames, flash), scene_threshold, ..Settings::default() }
+}
+
+/// A window with a plateau and a contrast limit.
+pub fn window_with_limits() -> Settings {
+    Settings { max_gain: gain(2.5), plateau: Plateau::Millionths(20_000), ..window(5, 2) }
+}
+
+/// A window with a look-ahead and a contrast limit.
+pub fn window_ahead() -> Settings {
+    Settings { smoothing: Smoothing::new(6, 2).looking_ahead(3), max_gain: gain(3.0), ..window(6, 2) }
+}
+
 /// Settings that reach every branch.
 pub fn all_settings() -> Vec<Settings> {
     let plain = Settings::default();
-    let window = |frames, flash| Settings {
-        smoothing: Smoothing::new(frames, flash),
-        scene_threshold: Threshold::from_share(0.15).unwrap(),
-        ..plain
-    };
     vec![
         window(3, 1),
         Settings { max_gain: gain(3.0), ..plain },
         Settings { plateau: Plateau::Count(5), ..plain },
         Settings { bins: Some(40), ..plain },
         Settings { bins: Some(1000), plateau: Plateau::Millionths(9000), ..plain },
-        Settings { max_gain: gain(2.5), plateau: Plateau::Millionths(20_000), ..window(5, 2) },
+        window_with_limits(),
         Settings { bins: Some(64), max_gain: gain(4.0), strength: Strength::from_share(0.7).unwrap(), ..window(4, 2) },
         Settings {
             region: Region::Fixed(Rect { x: 3, y: 1, width: 21, height: 90 }),
             max_gain: gain(9.0),
             ..window(2, 1)
         },
-        Settings { smoothing: Smoothing::new(6, 2).looking_ahead(3), max_gain: gain(3.0), ..window(6, 2) },
+        window_ahead(),
         Settings { smoothing: Smoothing::new(4, 1).looking_ahead(3), region: Region::Auto, ..window(4, 1) },
         Settings { region: Region::Auto, plateau: Plateau::Millionths(30_000), max_gain: gain(4.0), ..window(3, 1) },
         Settings { region: Region::Auto, ..plain },

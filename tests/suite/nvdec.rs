@@ -189,7 +189,7 @@ fn luma_is_equalized_where_it_lies() {
 }
 
 #[test]
-fn whoever_asks_for_luma_on_the_gpu_gets_it_brought_down_once() {
+fn luma_on_the_gpu_is_downloaded_once_when_it_is_read() {
     let Some(gpu) = gpu() else { return };
     let dir = Dir::new();
     let Some(files) = films(&dir) else { return };
@@ -316,14 +316,14 @@ fn auto_takes_a_decoder_that_tells_what_is_damaged() {
     if !encoder_is_here("damaged H.264", "libx264") {
         return;
     }
-    dir.ffmpeg("-f lavfi -i testsrc2=size=1280x720:rate=25:duration=2 -c:v libx264 -g 10 whole.mkv");
+    dir.ffmpeg("-f lavfi -i testsrc2=size=320x180:rate=25:duration=2 -c:v libx264 -g 10 whole.mkv");
     let mut bytes = dir.read("whole.mkv");
     let (begin, end) = (bytes.len() / 3, bytes.len() * 2 / 3);
-    bytes[begin..end].iter_mut().step_by(997).for_each(|byte| *byte ^= 0x55);
+    bytes[begin..end].iter_mut().step_by(97).for_each(|byte| *byte ^= 0x55);
     dir.write("in.mkv", &bytes);
     for decoder in ["", "--decoder auto", "--decoder cpu"] {
-        let run = dir.run(&format!("-y {decoder} in.mkv out.mkv")).exits_with(0);
+        let run = dir.run(&format!("-y --encoder mpeg4 {decoder} in.mkv out.mkv")).exits_with(0);
         assert!(run.stderr.lines().last().unwrap().contains(" damaged frame"), "{decoder}: {run:?}");
     }
-    dir.run("--strict -y in.mkv out.mkv").exits_with(1);
+    dir.run("--strict -y --encoder mpeg4 in.mkv out.mkv").exits_with(1);
 }

@@ -31,7 +31,7 @@ impl Content {
 /// How its rows lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
-    /// Row after row, with so many bytes in between.
+    /// Row after row, with this number of bytes in between.
     Padded(usize),
     /// The last row first.
     BottomUp,
@@ -100,7 +100,7 @@ impl Picture {
             Placement::BottomUp => 5,
         };
         let stride = row_bytes + pad;
-        // Padding that is not zero shows up when somebody counts it.
+        // Padding that is not zero shows up when it is counted.
         let mut memory = vec![0xa5; stride * rows];
         for (y, row) in memory.chunks_exact_mut(stride).enumerate() {
             self.fill(&mut row[..row_bytes], y, random);

@@ -311,7 +311,7 @@ fn a_file_that_is_replaced_keeps_its_mode_and_owner() {
         assert_eq!(mode(&dir, "out.mkv"), after, "{before:o}");
     }
     if !is_root() {
-        skip("a file of somebody else's", "only root can replace one");
+        skip("a file of another user", "only root can replace one");
         return;
     }
     std::os::unix::fs::chown(dir.path("out.mkv"), Some(65534), Some(65533)).expect("an owner");
@@ -322,8 +322,9 @@ fn a_file_that_is_replaced_keeps_its_mode_and_owner() {
     for (name, mode) in [("", 0o777), ("out.mkv", 0o664)] {
         set_mode(&dir, name, mode);
     }
-    let nobody = format!("--reuid 65532 --regid 65532 --clear-groups {}", program().display());
-    let run = Run::of(&mut dir.other_command("setpriv", &format!("{nobody} -y in.mkv out.mkv")), "as nobody");
+    let unprivileged = format!("--reuid 65532 --regid 65532 --clear-groups {}", program().display());
+    let run =
+        Run::of(&mut dir.other_command("setpriv", &format!("{unprivileged} -y in.mkv out.mkv")), "as another user");
     run.exits_with(0);
     assert_eq!(mode(&dir, "out.mkv"), 0o644);
 }
@@ -342,7 +343,7 @@ fn a_new_file_has_the_mode_that_new_files_have() {
 }
 
 #[test]
-fn nobody_else_can_read_the_new_file_before_it_has_the_mode_of_the_old_one() {
+fn no_other_user_can_read_the_new_file_before_it_has_the_mode_of_the_old_one() {
     let dir = Dir::new();
     clip(&dir, "in.mkv");
     dir.write("out.mkv", b"old");

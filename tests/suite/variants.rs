@@ -4,7 +4,7 @@
 use crate::backends::{Sequence, by_reference, gpu};
 use crate::host_program::Numbers;
 use crate::pictures::{Content, Picture, difference};
-use crate::program::Dir;
+use crate::program::{Dir, usage_error};
 use histeq_video::cuda::{Error, Gpu};
 use histeq_video::equalize::cuda::Cuda;
 use histeq_video::frame::PixelFormat;
@@ -84,8 +84,6 @@ fn clip(dir: &Dir) {
 
 #[test]
 fn variants_that_make_no_sense_are_usage_errors() {
-    let dir = Dir::new();
-    clip(&dir);
     for (options, says) in [
         ("--histogram abacus", "possible values: global, privatized, coarsened, aggregated, replicated"),
         ("--scan kogge", "brent-kung"),
@@ -100,10 +98,9 @@ fn variants_that_make_no_sense_are_usage_errors() {
         ("--method clahe --histogram global", "does not go with --method clahe"),
         ("--load-curves curves.jsonl --histogram global", "--load-curves"),
     ] {
-        dir.run(&format!("{options} in.mkv out.mkv")).exits_with(2).says(&[says]);
-        dir.run(&format!("live --no-preview --record out.mkv {options} in.mkv")).exits_with(2).says(&[says]);
+        usage_error(&format!("{options} in.mkv out.mkv")).says(&[says]);
+        usage_error(&format!("live --no-preview --record out.mkv {options} in.mkv")).says(&[says]);
     }
-    assert_eq!(dir.names(), ["in.mkv"]);
 }
 
 #[test]

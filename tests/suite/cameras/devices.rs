@@ -21,7 +21,7 @@ fn listed(dir: &Dir) -> Vec<String> {
 #[test]
 fn a_camera_films() {
     let dir = Dir::new();
-    // A virtual one films only while somebody feeds it.
+    // A virtual one films only while a program feeds it.
     let loopbacks = nodes(|name| LABELS.contains(&name));
     let camera = listed(&dir).into_iter().find(|node| !loopbacks.contains(node));
     let Some(camera) = camera else { return skip("v4l2", "no camera here") };
@@ -83,7 +83,7 @@ fn two_cameras_film_side_by_side_and_a_busy_one_is_refused() {
 }
 
 #[test]
-fn a_camera_of_somebody_else_is_refused_with_the_way_out() {
+fn a_camera_of_another_user_is_refused_with_the_way_out() {
     let Some(camera) = Vivid::take() else { return };
     if !rustix::process::geteuid().is_root() {
         return skip("rig", "only root can take a camera away from itself");
@@ -100,7 +100,7 @@ fn a_camera_of_somebody_else_is_refused_with_the_way_out() {
 }
 
 #[test]
-fn a_camera_that_others_have_set_up_otherwise_is_set_up_anew() {
+fn a_camera_that_others_have_set_up_otherwise_is_set_up_again() {
     let Some(camera) = Vivid::take() else { return };
     let dir = Dir::new();
     let line = format!("-d {} -v width=640,height=360,pixelformat=RGB3", camera.0);

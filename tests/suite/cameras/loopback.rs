@@ -8,7 +8,7 @@ use crate::skip::skip;
 use rustix::process::Signal;
 use std::process::Stdio;
 
-/// What tests/cameras.sh calls its virtual cameras: one that is a camera only while somebody writes to it
+/// What tests/cameras.sh calls its virtual cameras: one that is a camera only while a program writes to it
 /// (`exclusive_caps=1`), one that is always both, one that FFmpeg feeds, and one for pictures of an odd size.
 pub const LABELS: [&str; 4] = ["histeq-exclusive", "histeq-open", "histeq-fed", "histeq-odd"];
 

@@ -31,7 +31,7 @@ fn a_signal_at_any_moment_leaves_every_frame_that_was_counted() {
 }
 
 #[test]
-fn a_recording_of_so_many_frames_or_seconds_has_them() {
+fn a_recording_has_as_many_frames_or_seconds_as_were_asked_for() {
     let Some(camera) = Vivid::take() else { return };
     let dir = Dir::new();
     let run = Live::start(&dir, &format!("{SMALL} --frames 20 --record out.mkv {}", camera.0)).end();

@@ -1,4 +1,4 @@
-//! A microphone beside a camera: ALSA's own driver that hands what is played to whoever records.
+//! A microphone beside a camera: ALSA's own loopback driver, which records what is played to it.
 
 use super::film::Film;
 use super::{Live, SMALL, Vivid, frames_counted};

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// The exit code of a run whose stderr nobody reads.
+/// The exit code of a run whose stderr has no reader.
 fn unheard(dir: &Dir, line: &str) -> Option<i32> {
     let mut command = dir.command(line);
     let mut run = Running::start(command.stdout(Stdio::null()).stderr(Stdio::piped()));
@@ -17,7 +17,7 @@ fn unheard(dir: &Dir, line: &str) -> Option<i32> {
 }
 
 #[test]
-fn a_run_whose_stderr_nobody_reads_goes_on_to_its_end() {
+fn a_run_whose_stderr_has_no_reader_goes_on_to_its_end() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 30 -c:v ffv1 in.mkv");
     for options in ["--progress json", "--progress plain", "-v"] {
@@ -50,7 +50,7 @@ fn a_system_that_gives_no_threads_gets_an_error_and_no_panic() {
     let file = "--backend cpu --encoder ffv1 -y in.mkv out.mkv";
     let live = "live --backend cpu --no-preview --encoder mpeg4 -y --record out.mkv in.mkv";
     if run_with(1000, file).0 != Some(0) {
-        skip("a limit of threads", "the program cannot be run as somebody else");
+        skip("a limit of threads", "the program cannot be run as another user");
         return;
     }
     let mut failed = 0;

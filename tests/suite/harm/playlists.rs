@@ -52,7 +52,7 @@ fn concat(file: &str) -> String {
     format!("ffconcat version 1.0\nfile {file}\n")
 }
 
-/// A transport stream that a playlist can name, which nobody but its owner may see.
+/// A transport stream that a playlist can name, which only its owner may read.
 fn secret(dir: &Dir) -> String {
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v mpeg2video secret.ts");
     dir.path("secret.ts").display().to_string()
@@ -171,7 +171,7 @@ fn a_playlist_from_the_network_does_not_read_local_files() {
     refused(&dir, run, &["it names a place of the protocol file", "an input from the network may not open"]);
 }
 
-/// The port of a server that sends this text to whoever connects.
+/// The port of a server that sends this text to each client.
 fn plain(text: String) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();

@@ -97,7 +97,7 @@ fn a_part_behind_a_seam_can_be_asked_for() {
 #[test]
 fn a_broadcast_of_hours_ago_begins_at_zero_in_a_file_and_when_it_was_in_a_broadcast() {
     let dir = Dir::new();
-    // The last clock is that of 33 bits at 90 kHz, which begins anew after a second.
+    // The last clock is that of 33 bits at 90 kHz, which wraps after a second.
     for (clock, start) in [("47000", 47000.0), ("95441.7", 0.0)] {
         broadcast(&dir, "in.ts", clock);
         let (frames, packets) = (dir.frame_times("in.ts").len(), dir.packet_times("a:0", "in.ts").len());

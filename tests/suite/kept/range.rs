@@ -24,7 +24,7 @@ fn assert_ramp(dir: &Dir, file: &str, what: &str) {
 }
 
 #[test]
-fn full_range_becomes_limited_with_a_warning_where_nobody_could_tell() {
+fn full_range_becomes_limited_with_a_warning_where_the_container_cannot_tell() {
     let dir = Dir::new();
     for format in ["yuv420p", "yuv444p", "yuv422p10le", "bgr0"] {
         ramp(&dir, "in.mkv", format, "pc", format != "bgr0");

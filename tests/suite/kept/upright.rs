@@ -11,7 +11,7 @@ fn turned(dir: &Dir, file: &str, format: &str, angle: u32) {
 }
 
 #[test]
-fn where_nobody_is_told_pictures_are_turned() {
+fn pictures_are_turned_where_the_output_cannot_say_so() {
     if !encoder_is_here("a phone's video", "libx264") {
         return;
     }

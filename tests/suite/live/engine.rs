@@ -1,4 +1,4 @@
-//! The live engine with cameras and outputs that are easy to watch: what is late is dropped and counted, nobody waits.
+//! The live engine with cameras and outputs that are easy to watch: what is late is dropped and counted, and nothing waits for it.
 
 use crate::pictures::Picture;
 use anyhow::{Result, bail};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// A camera of so many frames, one every `interval`. `token` is held by every frame that is alive.
+/// A camera of `left` frames, one every `interval`. `token` is held by every frame that is alive.
 struct Paced {
     left: u32,
     interval: Duration,
@@ -134,7 +134,7 @@ fn a_recording_that_keeps_up_has_every_frame() {
 }
 
 #[test]
-fn a_slow_output_drops_frames_and_holds_nobody_up() {
+fn a_slow_output_drops_frames_and_holds_nothing_up() {
     for (queue_policy, waiting) in [(QueuePolicy::Stream, 1), (QueuePolicy::Recording, 60)] {
         let write = Duration::from_millis(60);
         let (tally, written, most_alive) =
@@ -186,7 +186,7 @@ fn a_slot_keeps_the_newest() {
 }
 
 #[test]
-fn percentiles_are_what_so_many_stay_below() {
+fn a_percentile_is_the_value_that_this_share_stays_below() {
     let mut latency = Latency::default();
     assert_eq!(latency.percentile(0.95), None);
     (1..=100).for_each(|n| latency.add(Duration::from_millis(n)));

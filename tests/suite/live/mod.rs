@@ -150,7 +150,7 @@ fn wait_for_listener(port: u16) {
     }
 }
 
-/// Not even the one of whoever runs the tests.
+/// Without the display of the desktop on which the tests run.
 fn without_display(mut command: Command) -> Command {
     for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"] {
         command.env_remove(name);

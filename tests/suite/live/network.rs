@@ -4,7 +4,7 @@ use super::{Beside, wait_for_listener};
 use crate::program::Dir;
 use std::net::UdpSocket;
 
-/// Sends pictures, every so many of them a key frame.
+/// Sends pictures with a key frame every `distance` frames.
 fn sender(dir: &Dir, port: u16, distance: u32) -> Beside {
     let line = format!(
         "-v error -nostdin -re -f lavfi -i testsrc2=s=320x180:r=25 -c:v mpeg2video -g {distance} -f mpegts \
@@ -16,7 +16,7 @@ fn sender(dir: &Dir, port: u16, distance: u32) -> Beside {
 #[test]
 fn a_sender_that_is_killed_and_started_again_goes_on_in_the_same_recording() {
     let dir = Dir::new();
-    // A port that nobody uses: the socket is closed again at the end of the line.
+    // A port that is not in use: the socket is closed again at the end of the line.
     let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
     let live = Beside::live(&dir, &format!("--encoder mpeg4 --record out.mkv udp://127.0.0.1:{port}"));
     let first = sender(&dir, port, 10);

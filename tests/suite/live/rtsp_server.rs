@@ -1,5 +1,5 @@
 //! A camera in the network that speaks RTSP: ffmpeg makes the pictures and packs them as RTP, and this hands them on to
-//! whoever asks, interleaved with RTSP on its TCP connection. It can fall silent, which servers that are any good do
+//! any client, interleaved with RTSP on its TCP connection. It can fall silent, which servers that are any good do
 //! not.
 
 use super::{Beside, PATIENCE};
@@ -47,7 +47,7 @@ struct Shared {
 }
 
 impl RtspServer {
-    /// Starts it on this port, or on one that nobody uses if it is 0. `encoder` is ffmpeg's options for the pictures.
+    /// Starts it on this port, or on one that is not in use if it is 0. `encoder` is ffmpeg's options for the pictures.
     pub fn start(dir: &Dir, port: u16, answer: Answer, encoder: &str) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", port)).expect("a port");
         let port = listener.local_addr().expect("an address").port();
@@ -91,7 +91,7 @@ impl RtspServer {
         }
     }
 
-    /// From now on it sends nothing and answers nobody, but stays connected; or it goes on.
+    /// From now on it sends nothing and answers nothing, but stays connected; or it goes on.
     pub fn freeze(&self, frozen: bool) {
         self.frozen.store(frozen, Ordering::SeqCst);
     }
@@ -186,7 +186,7 @@ fn serve(mut stream: TcpStream, shared: &Shared) {
     }
 }
 
-/// Hands on what ffmpeg has sent since the last time; forgets it when nobody wants it.
+/// Hands on what ffmpeg has sent since the last time; forgets it when no client wants it.
 fn relay(stream: &mut TcpStream, shared: &Shared, playing: bool) -> std::io::Result<()> {
     let mut datagram = [0; 2048];
     for (channel, socket) in shared.media.iter().enumerate() {

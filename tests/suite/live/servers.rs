@@ -7,23 +7,29 @@ use crate::skip::skip;
 use std::net::{TcpListener, UdpSocket};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const NGINX: &str = "/usr/sbin/nginx";
 const NGINX_RTMP: &str = "/usr/lib/nginx/modules/ngx_rtmp_module.so";
 /// Debian's own, which has Debian's modules.
 const PYTHON: &str = "/usr/bin/python3";
 
-/// Takes one stream after the other, and says so.
+/// Takes one stream after the other, with the times that it is sent: by default, it would set them by its own clock, which
+/// a busy machine holds up.
 const RTSP: &str = r#"
 import sys, gi
 gi.require_version("GstRtspServer", "1.0")
 from gi.repository import GLib, Gst, GstRtspServer
 Gst.init(None)
+class Media(GstRtspServer.RTSPMedia):
+    def do_setup_rtpbin(self, rtpbin):
+        rtpbin.set_property("buffer-mode", 0)
+        return True
 server = GstRtspServer.RTSPServer()
 server.set_address("127.0.0.1")
 server.set_service(sys.argv[1])
 factory = GstRtspServer.RTSPMediaFactory()
+factory.set_media_gtype(Media)
 factory.set_transport_mode(GstRtspServer.RTSPTransportMode.RECORD)
 factory.set_launch("( rtph264depay name=depay0 ! h264parse ! mpegtsmux ! filesink buffer-mode=2 location=%s )" % sys.argv[2])
 server.get_mount_points().add_factory("/live", factory)
@@ -66,7 +72,7 @@ impl Place {
             skip(name, &format!("no server for {protocol:?} here"));
             return None;
         }
-        // A port that nobody uses: the socket is closed again at the end of the line.
+        // A port that is not in use: the socket is closed again at the end of the line.
         let port = match protocol {
             Protocol::Srt | Protocol::Udp => UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()),
             _ => TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()),
@@ -116,8 +122,9 @@ impl Place {
                 command.stdout(std::fs::File::create(dir.path(file)).expect("a file"));
                 command
             }
-            // A datagram socket has no end: the reader gives up a second after the last one, also when it is told to end.
-            Protocol::Udp => copy(&format!("udp://127.0.0.1:{port}?timeout=1000000")),
+            // A datagram socket has no end: the reader gives up five seconds after the last one, also when it is told to
+            // end. On a busy machine the first one comes seconds after the reader.
+            Protocol::Udp => copy(&format!("udp://127.0.0.1:{port}?timeout=5000000")),
             Protocol::Tcp => copy(&format!("tcp://127.0.0.1:{port}?listen=1")),
         };
         let server = Beside::start(command.stderr(Stdio::null())).expect("the server runs");
@@ -129,6 +136,21 @@ impl Place {
     pub fn file(&self, number: u32) -> String {
         let extension = if self.protocol == Protocol::Rtmp { "flv" } else { "ts" };
         format!("live{number}.{extension}")
+    }
+}
+
+/// Waits until there is something in the file, and nothing has been added for a second.
+#[track_caller]
+pub fn wait_until_written(dir: &Dir, file: &str) {
+    let begin = Instant::now();
+    let (mut bytes, mut grown) = (0, begin);
+    while bytes == 0 || grown.elapsed() < Duration::from_secs(1) {
+        assert!(begin.elapsed() < PATIENCE, "{file} has {bytes} bytes, and may not be whole");
+        pause(0.05);
+        let now = std::fs::metadata(dir.path(file)).map_or(0, |metadata| metadata.len());
+        if now != bytes {
+            (bytes, grown) = (now, Instant::now());
+        }
     }
 }
 

@@ -119,7 +119,7 @@ fn a_fifo_is_read_as_stdin_is() {
 }
 
 #[test]
-fn a_fifo_is_written_to_whoever_reads_it() {
+fn a_fifo_is_written_to_its_reader() {
     let dir = Dir::new();
     let video = noise(RAW, 5);
     dir.write("in.y4m", &stream(HEADER, RAW, &video));

@@ -59,6 +59,23 @@ fn ffmpeg_cuts_raw_video_of_every_native_format_into_the_same_frames() {
     }
 }
 
+/// FFmpeg 5.1 cannot convert it, and no encoder takes it.
+#[test]
+fn nv16_is_encoded_as_planar_video() {
+    let dir = Dir::new();
+    let raw = Raw { format: "nv16", size: (38, 11), limited: true };
+    let video = noise(raw, 3);
+    dir.fed(&format!("{} --encoder ffv1 - out.mkv", described(raw)), &video).exits_with(0);
+    let planar = Raw { format: "yuv422p", ..raw };
+    let chroma = |pairs: &[u8], which: usize| pairs.iter().skip(which).step_by(2).copied().collect::<Vec<u8>>();
+    let frames = raw.equalized(&video);
+    let expected = frames.chunks_exact(raw.frame_bytes()).flat_map(|frame| {
+        let (luma, pairs) = frame.split_at(38 * 11);
+        [luma.to_vec(), chroma(pairs, 0), chroma(pairs, 1)].concat()
+    });
+    assert_same_video("planar", planar, &dir.raw("out.mkv", "yuv422p"), &expected.collect::<Vec<u8>>());
+}
+
 const RAW: Raw = Raw { format: "nv12", size: (64, 48), limited: true };
 
 #[test]

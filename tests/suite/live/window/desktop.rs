@@ -1,4 +1,4 @@
-//! A display that exists in memory alone, with the program's window on it, and somebody who presses keys.
+//! A display that exists in memory alone, with the program's window on it, and presses of keys.
 
 use super::shot::Shot;
 use crate::live::{Beside, PATIENCE, pause};
@@ -28,7 +28,7 @@ impl Desktop {
         let memory = tempfile::tempdir().expect("a temporary folder");
         // Servers that start at once may take each other's locks for ones that were left behind, and share a number.
         let starting = File::create(std::env::temp_dir().join("histeq-video-xvfb")).expect("a file to lock");
-        starting.lock().expect("nobody else is starting");
+        starting.lock().expect("a lock on starting");
         let mut command = Command::new("Xvfb");
         // Without `-noreset` it starts over when its last client leaves, and refuses connections meanwhile.
         command
