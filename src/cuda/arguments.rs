@@ -1,7 +1,6 @@
 //! The structures that kernels take by value: names and fields are those of `kernels/arguments.cuh`.
 #![allow(unsafe_code, reason = "implements the bindings' marker trait for structures of plain bytes")]
 
-use super::history::History;
 use super::launch::KernelValue;
 use super::layout::{Arrangement, BufferLayout, ChromaLayout};
 use super::task::Task;
@@ -480,22 +479,6 @@ by_value! {
     pub(super) struct Planes {
         pub of: [u64; MOST_PLANES],
     }
-}
-
-/// The words of the three structures that kernels take for frame `number` of a history: for tests that run kernels on the CPU.
-#[doc(hidden)]
-pub fn words_of_modified(task: &Task, update: &spec::WindowUpdate, number: u64) -> Vec<u32> {
-    let slots = History::slots_for(&task.settings) as usize;
-    let (turn, frames) = if slots > 0 {
-        (Turn::new(update, number, (slots, History::rows_for(&task.settings))), update.frames)
-    } else {
-        (Turn::alone(number), 1)
-    };
-    let (modifiers, line) = (Modifiers::new(task, frames), Line::new(&task.tone().line));
-    let mut words: Vec<u32> = bytemuck::cast_slice(&[modifiers]).to_vec();
-    words.extend_from_slice(bytemuck::cast_slice(&[turn]));
-    words.extend_from_slice(bytemuck::cast_slice(&[line]));
-    words
 }
 
 /// What kernels of colour take for a frame: for tests that run kernels on the CPU.

@@ -1,7 +1,7 @@
 //! The state from frame to frame: which frames are in the temporal window, which the host keeps; and on the device their
 //! histograms, and the sums of these. The counts of a frame are downloaded with it (`readback`); the rest stays on the device.
 
-use super::arguments::Turn;
+use super::arguments::{Line, Modifiers, Turn};
 use super::error::{Doing, Error};
 use super::launch;
 use super::layout::BufferLayout;
@@ -243,4 +243,20 @@ fn resize<T: cudarc::driver::DeviceRepr + cudarc::driver::ValidAsZeroBits>(
         *buffer = stream.alloc_zeros(len).doing(ALLOCATING)?;
     }
     Ok(())
+}
+
+/// The words of the three structures that kernels take for frame `number` of a history: for tests that run kernels on the CPU.
+#[doc(hidden)]
+pub fn words_of_modified(task: &Task, update: &WindowUpdate, number: u64) -> Vec<u32> {
+    let slots = History::slots_for(&task.settings) as usize;
+    let (turn, frames) = if slots > 0 {
+        (Turn::new(update, number, (slots, History::rows_for(&task.settings))), update.frames)
+    } else {
+        (Turn::alone(number), 1)
+    };
+    let (modifiers, line) = (Modifiers::new(task, frames), Line::new(&task.tone().line));
+    let mut words: Vec<u32> = bytemuck::cast_slice(&[modifiers]).to_vec();
+    words.extend_from_slice(bytemuck::cast_slice(&[turn]));
+    words.extend_from_slice(bytemuck::cast_slice(&[line]));
+    words
 }

@@ -50,11 +50,11 @@ mod timeline;
 mod tuning;
 
 #[doc(hidden)]
-pub use arguments::{ColourArguments, Field, STRUCTURES, Structure, words_of_modified};
+pub use arguments::{ColourArguments, Field, STRUCTURES, Structure};
 pub use compiled::{Code, LoadReport};
 pub use context::{Gpu, find_driver};
 pub use error::Error;
-pub use history::History;
+pub use history::{History, words_of_modified};
 pub use layout::BufferLayout;
 pub use picture::DevicePicture;
 pub use pinned::{PinnedBuffer, PinnedPool};

@@ -249,7 +249,7 @@ impl DevicePicture {
                 if gpu.kernels.balance()?.launch(self, task, balance, gpu.multiprocessors())? {
                     return Ok(());
                 }
-                self.supply_curve(&Arc::new(balance.curve_of_gray(task.levels)), task)?;
+                self.supply_curve(&Arc::new(Curve::of_balanced_gray(balance, task.levels)), task)?;
                 self.map(task)
             }
             Applied::Given(Mapping::Tiles(_)) => unreachable!("tiles are counted here"),

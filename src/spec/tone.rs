@@ -24,7 +24,7 @@
 use super::chroma::{Colours, UNIT_GAIN};
 use super::clahe::{TileCurves, Tiles};
 use super::measure::{Ends, REGIONS};
-use super::{Curve, Gain, Levels, Strength, Stretch, Weights};
+use super::{Gain, Levels, Strength, Stretch, Weights};
 
 /// Most knots of a line.
 pub const KNOTS: usize = 8;
@@ -342,15 +342,6 @@ impl Balance {
             let sum = i64::from(rgb[channel]) * i64::from(self.gains[channel]) + i64::from(self.offsets[channel]) * 256;
             ((sum + 2048) >> 12).clamp(0, max.into()) as u16
         })
-    }
-}
-
-impl Balance {
-    /// The curve of gray: that of green.
-    pub fn curve_of_gray(&self, levels: Levels) -> Curve {
-        let gray = |code: u16| self.rgb([levels.level_of(code) as u16; 3], (levels.count() - 1) as u16)[1];
-        let codes = (0..levels.codes()).map(|code| levels.lo() + gray(code as u16)).collect();
-        Curve::from_codes(levels, codes).unwrap_or_else(|| Curve::identity(levels))
     }
 }
 

@@ -131,6 +131,18 @@ fn every_format_has_its_levels_stretched_and_its_haze_and_casts_taken_off() {
     }
 }
 
+#[test]
+fn large_pictures_are_treated_like_the_reference() {
+    let backends = available();
+    let formats =
+        [PixelFormat::Yuv420p, PixelFormat::P010le, PixelFormat::Bgra, PixelFormat::Gray, PixelFormat::Gray12le];
+    for (index, settings) in treatments().into_iter().enumerate() {
+        let settings = Settings { smoothing: windows()[index % 3], ..settings };
+        let format = formats[index % 5];
+        check(&backends, &video(format, (1283, 721), settings, &CHANGES[..6]), &format!("{format} {settings:?}"));
+    }
+}
+
 fn check(backends: &[Backend], works: &[Work], what: &str) {
     let expected = results(&mut Reference::default(), works);
     for backend in backends {
