@@ -306,8 +306,9 @@ impl EqualizeOptions {
             max_gain: self.max_gain.unwrap_or(gain(max_gain)),
             strength: self.strength.unwrap_or_else(|| Strength::from_share(strength).unwrap_or_default()),
             stretch: match (method, levels == gain(1.0), look.is_dark) {
-                (MethodArg::Global, false, false) => Stretch::Unused(levels),
-                (MethodArg::Global, false, true) => Stretch::Dark(levels),
+                // What is asked for is done, needed or not.
+                (MethodArg::Global, false, false) => Stretch::Unused { most: levels, fades: self.strength.is_none() },
+                (MethodArg::Global, false, true) => Stretch::Dark { most: levels },
                 _ => Stretch::Off,
             },
             region: self.region,

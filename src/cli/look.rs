@@ -114,7 +114,7 @@ impl LookArg {
         match (self, kind) {
             (LookArg::Exact, _) => EXACT,
             (LookArg::Thermal, _) | (LookArg::Natural | LookArg::Auto, InputKind::DeepGray) => THERMAL,
-            (LookArg::Natural | LookArg::Auto, InputKind::Image | InputKind::Video) => NATURAL,
+            (LookArg::Natural | LookArg::Auto, InputKind::Video) => NATURAL,
             (LookArg::Night, _) => NIGHT,
             (LookArg::Haze, _) => HAZE,
             (LookArg::Underwater, _) => UNDERWATER,

@@ -88,8 +88,6 @@ pub trait Sink: Send {
 /// The kind of pictures of an input, on which the default look depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputKind {
-    /// One still image.
-    Image,
     /// Gray of more than 8 bits: thermal cameras, medical pictures.
     DeepGray,
     /// Everything else.
@@ -147,13 +145,6 @@ impl Input {
 
     /// The kind of its pictures.
     pub fn kind(&self) -> InputKind {
-        // FFmpeg reads a single image by the `_pipe` demuxer of its format, but images on stdin can be several.
-        let is_image = self.media.demuxer.ends_with("_pipe") && self.name != "stdin";
-        // The length of the whole sequence decides: a part of it must look the same as in the whole.
-        let all = self.media.duration.zip(self.rate()).map(|(duration, rate)| (duration as f64 / 1e6 * rate).round());
-        if is_image || self.media.is_images() && all == Some(1.0) {
-            return InputKind::Image;
-        }
         match self.picture {
             Some((format, _)) if format.is_gray() && format.depth() > 8 => InputKind::DeepGray,
             _ => InputKind::Video,

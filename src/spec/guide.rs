@@ -7,11 +7,12 @@
 //! With a look-ahead, a frame is judged when L frames behind it are measured. The tone is made of the last W frames of
 //! the scene up to the frame. So a guide depends on W + L + 1 frames before it and L behind it, and on no others.
 
+use super::chroma::UNIT_GAIN;
 use super::cuts::{Change, Distance, Known, Neighbourhood, Rule};
 use super::deflicker::{Correction, LightChange};
 use super::measure::{Ends, Measure, REGIONS};
 use super::tone::{Balance, Tone, Veil};
-use super::{Mapping, Method, Settings};
+use super::{Curve, Levels, Mapping, Method, Settings};
 use std::collections::VecDeque;
 
 /// What is decided of a frame.
@@ -157,16 +158,23 @@ impl Guides {
                         (sum / count) as u32
                     })
                 });
-                Guide::of(Mapping::Veil(Veil::of(&black, &ends(), levels).into()))
+                match Veil::of(&black, &ends(), levels) {
+                    clear if clear.is_clear() => Guide::unchanged(levels),
+                    veil => Guide::of(Mapping::Veil(veil.into())),
+                }
             }
-            Method::Balance => Guide::of(Mapping::Balance(Balance::of(&ends(), levels))),
+            Method::Balance => match Balance::of(&ends(), levels) {
+                Balance::IDENTITY => Guide::unchanged(levels),
+                balance => Guide::of(Mapping::Balance(balance)),
+            },
             Method::Deflicker => {
                 let (curve, chroma_gain) = self.correction(at, settings).curve(&self.frames[at].measure);
                 Guide::of(Mapping::Curve { curve: curve.into(), chroma_gain })
             }
             _ if settings.stretch.is_off() => Guide::default(),
             _ => {
-                let tone = Tone::of(&ends(), levels, settings.stretch, settings.strength);
+                let ends = members().map(|index| &self.frames[index].measure.ends);
+                let tone = Tone::of(ends, levels, settings.stretch, settings.strength);
                 Guide { tone: Some(tone), ..Guide::default() }
             }
         }
@@ -200,6 +208,11 @@ impl Guides {
 }
 
 impl Guide {
+    /// The guide of a frame that stays as it is.
+    fn unchanged(levels: Levels) -> Self {
+        Guide::of(Mapping::Curve { curve: Curve::identity(levels).into(), chroma_gain: UNIT_GAIN })
+    }
+
     /// The guide of a frame to which this is applied.
     fn of(mapping: Mapping) -> Self {
         Guide { mapping: Some(mapping), ..Guide::default() }

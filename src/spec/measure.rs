@@ -122,43 +122,45 @@ impl Measure {
                 at_share(&mut scratch, 10_000)
             })
         });
-        Measure { levels, size, blocks, mean, spread, ends: Ends::of(lattice, darkest), veil }
+        Measure { levels, size, blocks, mean, spread, ends: Ends::of(lattice, darkest, (levels.count() - 1) as u16), veil }
     }
 }
 
 /// Millionths.
 const ALL: usize = 1_000_000;
 
-/// The value below which `share` millionths of `values` lie, in sixteenths; 0 of none. Leaves values of that rank and above
-/// behind it.
+/// The value below which `share` millionths of `values` lie, in sixteenths; 0 of none. A value `v` stands for all from `v - 1/2`
+/// to `v + 1/2`, evenly, so that noise of less than a level moves the result by less. Leaves the values partly sorted.
 fn at_share(values: &mut [u16], share: usize) -> u32 {
     if values.is_empty() {
         return 0;
     }
-    let rank = (values.len() * share / ALL).min(values.len() - 1);
-    let (_, &mut value, _) = values.select_nth_unstable(rank);
-    16 * u32::from(value)
+    // In sixteenths of a value.
+    let position = values.len() * share * 16 / ALL;
+    let rank = (position / 16).min(values.len() - 1);
+    let (left, &mut value, right) = values.select_nth_unstable(rank);
+    let below = left.iter().filter(|other| **other < value).count();
+    let equal = left.len() - below + 1 + right.iter().filter(|other| **other == value).count();
+    (16 * u32::from(value) + ((position - 16 * below) / equal) as u32).saturating_sub(8)
 }
 
-/// The same, counted from the largest value down.
-fn from_top(values: &mut [u16], share: usize) -> u32 {
-    if values.is_empty() {
-        return 0;
-    }
-    let rank = values.len() - 1 - (values.len() * share / ALL).min(values.len() - 1);
-    let (_, &mut value, _) = values.select_nth_unstable(rank);
-    16 * u32::from(value)
+/// The same, counted from the largest value down, where `white` is the largest one.
+fn from_top(values: &mut [u16], share: usize, white: u16) -> u32 {
+    values.iter_mut().for_each(|value| *value = white - *value);
+    let found = at_share(values, share);
+    values.iter_mut().for_each(|value| *value = white - *value);
+    16 * u32::from(white) - found
 }
 
 impl Ends {
-    fn of(lattice: &Lattice, mut darkest: Vec<u16>) -> Self {
+    fn of(lattice: &Lattice, mut darkest: Vec<u16>, white: u16) -> Self {
         let dark = [500, 1000].map(|share| at_share(&mut darkest, share));
         let mut brightest = darkest;
         if !lattice.rgb.is_empty() {
             brightest.clear();
             brightest.extend(lattice.rgb.iter().map(|&[r, g, b]| r.max(g).max(b)));
         }
-        let bright = [100_000, 2000, 1000, 500].map(|share| from_top(&mut brightest, share));
+        let bright = [100_000, 2000, 1000, 500].map(|share| from_top(&mut brightest, share, white));
         if lattice.rgb.is_empty() {
             let mean = mean_of(lattice, 0..lattice.luma.len());
             let (low, high) = (dark[0], bright[3]);
@@ -167,7 +169,7 @@ impl Ends {
         let channels = std::array::from_fn(|channel| {
             brightest.clear();
             brightest.extend(lattice.rgb.iter().map(|rgb| rgb[channel]));
-            [at_share(&mut brightest, 500), from_top(&mut brightest, 500)]
+            [at_share(&mut brightest, 500), from_top(&mut brightest, 500, white)]
         });
         // In the order of luminance, and of the points where that is the same.
         let count = (lattice.luma.len() * 3000 / ALL).max(1);

@@ -96,17 +96,24 @@ impl Method {
     }
 }
 
-/// How the levels that a scene uses are stretched before equalization; see [`tone`](super::tone). The gain is the most by
-/// which they are.
+/// How the levels that a scene uses are stretched before equalization; see [`tone`](super::tone).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stretch {
     /// They are not.
     #[default]
     Off,
     /// As far as the range is unused.
-    Unused(Gain),
+    Unused {
+        /// The most by which they are stretched.
+        most: Gain,
+        /// Equalization has no more of its strength than the stretch of its own.
+        fades: bool,
+    },
     /// Fully, for dark footage, which is also lifted.
-    Dark(Gain),
+    Dark {
+        /// The most by which they are stretched.
+        most: Gain,
+    },
 }
 
 impl Stretch {

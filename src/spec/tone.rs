@@ -9,7 +9,8 @@
 //! * [`Stretch::Unused`]: what is stretched depends on the share of the range that is unused, `u = 1 - (q - p) / T`:
 //!   `k = (u - 0.08) / 0.2`, from 0 to 1. So clean footage stays as it is. p moves by `k` of the way to black, and q by
 //!   `k * w` of the way to white, with `w = p / 16` (of 255) between 0.4 and 1: a picture with true blacks may be meant to
-//!   be dim. Equalization has `k` of its strength.
+//!   be dim. Equalization has `k` of its strength. Where next to nothing is in use, as in a black frame or a flat one, nothing
+//!   is stretched: what there is may be noise. The stretch sets in at 4 of 255 and is full at 40.
 //! * [`Stretch::Dark`]: p is half of the level at 0.1 %, because darkness adds no veil; q is the level at 99.9 %, but at most
 //!   2.5 times that at 90 %, so that lamps do not hold the picture down. They become 5 and 250 of 255. What is still dark then
 //!   is lifted: `r = (1 + a) / (1 + a * y)`, where a brings the mean to 56 of 255.
@@ -17,7 +18,7 @@
 //!   `b`, a hundredth of its darkest components; the least of 3x3 regions, then the mean of 3x3. With the airlight
 //!   `A = 0.94 q`, `B = min(0.9 b, 0.65 A)` is taken off and the rest has the gain `A / (A - B)` (the model of J. Tarel and
 //!   N. Hautière, Fast visibility restoration from a single color or gray level image, ICCV 2009, by region). If white comes
-//!   out below 230 in the clearest region, all gains grow by up to 1.5. Regions are blended as tiles are.
+//!   out below 210 in the clearest region, all gains grow by up to 1.5. Regions are blended as tiles are.
 //! * [`Balance`]: water takes red first. Each of R, G and B has its own ends, half way to the mean colours of the darkest and
 //!   of the brightest 0.3 %, which become 6 and 249; then each is multiplied by the 0.15th power of the ratio of the means.
 
@@ -123,14 +124,102 @@ impl Tone {
         Tone { line: Line::IDENTITY, range, strength, chroma_gain: UNIT_GAIN }
     }
 
-    /// The levels of a scene with these ends, stretched as `stretch` says, with up to `strength` of equalization.
-    pub fn of(ends: &Ends, levels: Levels, stretch: Stretch, strength: Strength) -> Self {
-        match stretch {
-            Stretch::Off => Tone::plain(levels, strength),
-            Stretch::Unused(most) => unused(ends, levels, most, strength),
-            Stretch::Dark(most) => dark(ends, levels, most, strength),
+    /// The levels of a scene whose frames have these ends: the mean of what `stretch` says for each, with up to `strength` of
+    /// equalization.
+    pub fn of<'a>(
+        frames: impl Iterator<Item = &'a Ends>,
+        levels: Levels,
+        stretch: Stretch,
+        strength: Strength,
+    ) -> Self {
+        let spans = match stretch {
+            Stretch::Off => return Tone::plain(levels, strength),
+            Stretch::Unused { most, .. } => Span::mean(frames.map(|ends| unused(ends, levels, most))),
+            Stretch::Dark { most } => Span::mean(frames.map(|ends| dark(ends, levels, most))),
+        };
+        match spans {
+            Some(span) => span.tone(levels, stretch, strength),
+            None => Tone::plain(levels, strength),
         }
     }
+}
+
+/// What becomes of the range of levels in use; in sixteenths of a level. Its mean over frames is the mean of the lines, so
+/// that a line changes slowly whatever appears in the picture.
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    /// The ends of the range.
+    low: u32,
+    high: u32,
+    /// What becomes of them.
+    new_low: u32,
+    new_high: u32,
+    /// The share of equalization that is needed, in 4096ths.
+    need: u32,
+    /// How much is lifted, in 4096ths: see [`dark`].
+    lift: u32,
+    /// The mean of luminance.
+    mean: u32,
+}
+
+impl Span {
+    fn mean(spans: impl Iterator<Item = Span>) -> Option<Span> {
+        let (mut sums, mut count) = ([0u64; 7], 0);
+        for Span { low, high, new_low, new_high, need, lift, mean } in spans {
+            for (sum, part) in sums.iter_mut().zip([low, high, new_low, new_high, need, lift, mean]) {
+                *sum += u64::from(part);
+            }
+            count += 1;
+        }
+        let [low, high, new_low, new_high, need, lift, mean] = sums.map(|sum| (sum / count.max(1)) as u32);
+        (count > 0).then_some(Span { low, high, new_low, new_high, need, lift, mean })
+    }
+
+    fn tone(self, levels: Levels, stretch: Stretch, strength: Strength) -> Tone {
+        let white = white_of(levels);
+        let Span { low, high, new_low, new_high, need, lift, mean } = self;
+        let fades = matches!(stretch, Stretch::Unused { fades: true, .. });
+        let strength = if fades { Strength::of_share_256(share(strength.of_256(), need)) } else { strength };
+        if (low, high, lift) == (new_low, new_high, 0) || high <= low {
+            return Tone { strength, ..Tone::plain(levels, strength) };
+        }
+        let lifted = |level: u32| {
+            let (level, one) = (u64::from(level), 4096 * 4096);
+            let rise = u64::from(4096 + lift) * level * 4096 / (one + u64::from(lift) * level * 4096 / u64::from(white));
+            rise.min(white.into()) as u32
+        };
+        let (used, new_used) = (high - low, new_high.saturating_sub(new_low));
+        let gain = ratio(new_used, used);
+        let at = |sixteenths: u32| {
+            let part = |whole: u32| (u64::from(whole) * u64::from(sixteenths) / 16) as u32;
+            (low + part(used), lifted(new_low + part(new_used)))
+        };
+        let black = lifted(if matches!(stretch, Stretch::Dark { .. }) { new_low.saturating_sub(share(low, gain)) } else { 0 });
+        let end = (high.max(white) + 1, white.max(lifted(new_high)));
+        let line = if lift == 0 {
+            Line::through(&[(0, black), at(0), at(16), end])
+        } else {
+            Line::through(&[(0, black), at(0), at(1), at(3), at(6), at(10), at(16), end])
+        };
+        let middle = (new_low + share(mean.saturating_sub(low), gain)).clamp(1, white);
+        Tone {
+            line,
+            range: (low / 16, high.div_ceil(16).min(levels.count() as u32 - 1)),
+            strength,
+            chroma_gain: share(gain, ratio(lifted(middle), middle)),
+        }
+    }
+}
+
+/// How much of a picture there is whose levels in use are that far apart, in sixteenths, in 4096ths: nothing at `none` of 255,
+/// all at `all`.
+fn presence(used: u32, levels: Levels, [none, all]: [u32; 2]) -> u32 {
+    ratio(used.saturating_sub(of_255(levels, none)), of_255(levels, all) - of_255(levels, none)).min(4096)
+}
+
+/// The largest gain, drawn towards 1 where there is little of a picture; of a range.
+fn most_gain(most: Gain, used: u32, presence: u32) -> u32 {
+    used.saturating_add(share(most.times(used).saturating_sub(used), presence))
 }
 
 /// The share `of_4096` of `whole`.
@@ -153,59 +242,43 @@ fn of_255(levels: Levels, of_255: u32) -> u32 {
     (u64::from(white_of(levels)) * u64::from(of_255) / 255) as u32
 }
 
-fn unused(ends: &Ends, levels: Levels, most: Gain, strength: Strength) -> Tone {
+fn unused(ends: &Ends, levels: Levels, most: Gain) -> Span {
     let white = white_of(levels);
-    let (p, q) = (ends.dark[0], ends.bright[3]);
-    let used = q.saturating_sub(p).max(of_255(levels, 8).max(1));
+    let (p, q) = (ends.dark[0], ends.bright[3].max(ends.dark[0]));
+    let used = q - p;
+    let there = presence(used, levels, PRESENT);
     // (u - 0.08) / 0.2
-    let k = (4096u32.saturating_sub(ratio(used, white)).saturating_sub(328) * 5).min(4096);
-    if k == 0 {
-        let strength = Strength::of_share_256(0);
-        return Tone { strength, ..Tone::plain(levels, strength) };
-    }
+    let k = (4096u32.saturating_sub(ratio(used, white)).saturating_sub(328) * 5).min(there);
     let lifted_black = ratio(p, of_255(levels, 16)).clamp(1638, 4096);
-    let low = p - share(p, k);
-    let high = q + share(white.saturating_sub(q), share(k, lifted_black));
-    let high = high.min(low.saturating_add(most.times(used))).max(low);
-    let line = Line::through(&[(0, 0), (p, low), (p + used, high), (white.max(p + used + 1), white.max(high))]);
-    Tone {
-        line,
-        range: (p / 16, (p + used).div_ceil(16).min(levels.count() as u32 - 1)),
-        strength: Strength::of_share_256(share(strength.of_256(), k)),
-        chroma_gain: ratio(high - low, used),
-    }
+    let new_low = p - share(p, k);
+    let new_high = q + share(white.saturating_sub(q), share(k, lifted_black));
+    let new_high = new_high.min(new_low.saturating_add(most_gain(most, used, there)));
+    Span { low: p, high: q, new_low, new_high, need: k, lift: 0, mean: 0 }
 }
 
-fn dark(ends: &Ends, levels: Levels, most: Gain, strength: Strength) -> Tone {
+fn dark(ends: &Ends, levels: Levels, most: Gain) -> Span {
     let white = white_of(levels);
     let p = ends.dark[1] / 2;
-    let q = ends.bright[2].min(ends.bright[0] * 5 / 2);
-    let used = q.saturating_sub(p).max(of_255(levels, 8).max(1));
-    let (low, high) = (of_255(levels, 5), of_255(levels, 250));
-    let high = high.min(low.saturating_add(most.times(used))).max(low);
-    let gain = ratio(high - low, used);
+    let q = ends.bright[2].min(ends.bright[0] * 5 / 2).max(p);
+    let used = q - p;
+    let there = presence(used, levels, [1, 4]);
+    let between = |from: u32, to: u32| from - share(from, there) + share(to, there);
+    let (new_low, new_high) = (between(p, of_255(levels, 5)), between(q, of_255(levels, 250)));
+    let new_high = new_high.min(new_low.saturating_add(most_gain(most, used, there)));
+    let gain = ratio(new_high.saturating_sub(new_low), used);
     // The mean after the levels, and what lifts it to 56 of 255.
-    let luma = (ends.mean[0] + 2 * ends.mean[1] + ends.mean[2]) / 4;
-    let mean = (low + share(luma.saturating_sub(p), gain)).clamp(1, white);
+    let mean = (ends.mean[0] + 2 * ends.mean[1] + ends.mean[2]) / 4;
+    let middle = (new_low + share(mean.saturating_sub(p), gain)).clamp(1, white);
     let aim = of_255(levels, 56);
     // a = (aim / mean - 1) / (1 - aim / white), from 0 to 1, and no more than leaves the largest gain.
-    let a = (u64::from(ratio(aim, mean).saturating_sub(4096)) * 4096 / u64::from(4096 - ratio(aim, white))).min(4096) as u32;
-    let a = a.min(ratio(most.times(4096), gain).saturating_sub(4096));
-    let lifted = |y: u32| {
-        let rise = u64::from(4096 + a) * u64::from(y) * 4096 / u64::from((4096 * 4096 + u64::from(a) * u64::from(ratio(y, white))).max(1));
-        rise.min(white.into()) as u32
-    };
-    let at = |eighths: u32| (p + used * eighths / 16, lifted(low + share(high - low, eighths * 256)));
-    let end = (p + used).max(white) + 1;
-    let points = [(0, lifted(low.saturating_sub(share(p, gain)))), at(0), at(1), at(3), at(6), at(10), at(16), (end, white.max(lifted(high)))];
-    let lift_at_mean = ratio(lifted(mean), mean);
-    Tone {
-        line: Line::through(&points),
-        range: (p / 16, (p + used).div_ceil(16).min(levels.count() as u32 - 1)),
-        strength,
-        chroma_gain: share(gain, lift_at_mean),
-    }
+    let above = u64::from(ratio(aim, middle).saturating_sub(4096));
+    let a = (above * 4096 / u64::from(4096 - ratio(aim, white))).min(4096) as u32;
+    let lift = share(a.min(ratio(most.times(4096), gain).saturating_sub(4096)), there);
+    Span { low: p, high: q, new_low, new_high, need: there, lift, mean }
 }
+
+/// Between which ranges of levels in use, of 255, the stretch sets in and is full.
+const PRESENT: [u32; 2] = [4, 40];
 
 /// A veil that lies over the picture, by region: what is taken off, and the gain of the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -217,16 +290,24 @@ pub struct Veil {
 }
 
 impl Veil {
+    /// Whether it changes nothing.
+    pub fn is_clear(&self) -> bool {
+        self.regions().all(|region| region == (0, UNIT_GAIN))
+    }
+
     /// The veil of a scene whose regions have these black points, in sixteenths of a level, and of whose points these are
     /// the ends.
     pub fn of(black: &[[u32; REGIONS]; REGIONS], ends: &Ends, levels: Levels) -> Self {
         let q = ends.bright[1].max(16);
         let airlight = share(q, 3850);
-        let taken = smoothed(black).map(|row| row.map(|mean| share(mean, 3686).min(share(airlight, 2662))));
+        let black = smoothed(black);
+        let clearest = black.iter().flatten().copied().min().unwrap_or(0);
+        let there = presence(q.saturating_sub(clearest), levels, PRESENT);
+        let taken = black.map(|row| row.map(|mean| share(share(mean, 3686).min(share(airlight, 2662)), there)));
         let gain = |taken: u32| ratio(airlight, airlight - taken);
         let clearest = taken.iter().flatten().copied().min().unwrap_or(0);
         let white = share(q.saturating_sub(clearest), gain(clearest));
-        let brighter = ratio(of_255(levels, 210), white).clamp(4096, 6144);
+        let brighter = 4096 + share(ratio(of_255(levels, 210), white).clamp(4096, 6144) - 4096, there);
         Veil { taken, gains: taken.map(|row| row.map(|taken| share(gain(taken), brighter))) }
     }
 }
@@ -259,6 +340,8 @@ impl Balance {
     /// The balance of a scene with these ends.
     pub fn of(ends: &Ends, levels: Levels) -> Self {
         let (low, high) = (of_255(levels, 6), of_255(levels, 249));
+        let widest = ends.channels.iter().map(|[p, q]| q.saturating_sub(*p)).max().unwrap_or(0);
+        let there = presence(widest, levels, PRESENT);
         let mut means = [0u32; 3];
         let mut balance = Balance { gains: [0; 3], offsets: [0; 3] };
         for (channel, mean) in means.iter_mut().enumerate() {
@@ -266,14 +349,16 @@ impl Balance {
             p += ends.corners[0][channel].saturating_sub(p) / 2;
             q -= q.saturating_sub(ends.corners[1][channel]) / 2;
             let used = q.saturating_sub(p).max(of_255(levels, 8).max(1));
+            // As much as there is of a picture in any channel.
             let gain = ratio(high - low, used).min(12 * 4096);
+            let gain = 4096 - share(4096, there) + share(gain, there);
             balance.gains[channel] = gain;
-            balance.offsets[channel] = low as i32 - share(p, gain) as i32;
+            balance.offsets[channel] = p as i32 - share(p, there) as i32 + share(low, there) as i32 - share(p, gain) as i32;
             *mean = (share(ends.mean[channel], gain) as i32 + balance.offsets[channel]).max(1) as u32;
         }
         let gray = means.iter().sum::<u32>() / 3;
         for (channel, mean) in means.into_iter().enumerate() {
-            let factor = root_of_ratio(gray, mean);
+            let factor = 4096 - share(4096, there) + share(root_of_ratio(gray, mean), there);
             balance.gains[channel] = share(balance.gains[channel], factor);
             let offset = i64::from(balance.offsets[channel]) * i64::from(factor) / 4096;
             balance.offsets[channel] = offset as i32;

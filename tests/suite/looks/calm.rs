@@ -51,7 +51,7 @@ fn a_flat_clip_comes_out_as_it_went_in() {
     let dir = Dir::new();
     for code in [0, 16, 17, 100, 235, 255] {
         let video = frame(RAW, |_, _| code).repeat(12);
-        for options in ["", "--look night", "--look haze", "--look thermal", "--exact"] {
+        for options in ["", "--look night", "--look haze", "--look underwater", "--look thermal", "--exact", "--method deflicker"] {
             assert!(through(&dir, RAW, options, &video) == video, "flat {code} changes with '{options}'");
         }
     }
@@ -137,7 +137,9 @@ fn a_picture_that_stands_still_holds_still_from_its_first_frame_on() {
     let video: Vec<u8> = (0..30).flat_map(|_| gradient(RAW, &mut random, (40, 90), 5)).collect();
     let found = through(&Dir::new(), RAW, "", &video);
     for place in [(0, 0), (150, 70), (288, 140)] {
+        // The mean of the patch moves with its noise, which is amplified by as much as the levels are stretched.
+        let (noise, _) = largest_step(&patch(&video, place));
         let (step, number) = largest_step(&patch(&found, place));
-        assert!(step <= 1.0, "the patch at {place:?} moves by {step:.2} levels at frame {number}");
+        assert!(step <= 0.5 + 5.0 * noise, "the patch at {place:?} moves by {step:.2} levels at frame {number}");
     }
 }

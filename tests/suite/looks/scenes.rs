@@ -5,13 +5,26 @@ use crate::pictures::Random;
 use crate::program::Dir;
 use crate::textbook::assert_same_video;
 
-/// So many frames of a scene between these levels.
-fn scene(random: &mut Random, levels: (u64, u64), frames: usize) -> Vec<u8> {
-    (0..frames).flat_map(|_| gradient(RAW, random, levels, 4)).collect()
+/// Two scenes that show different things, as scenes do.
+#[derive(Clone, Copy)]
+enum Scene {
+    /// A dark gradient.
+    Dark,
+    /// A bright chequered pattern.
+    Bright,
 }
+use Scene::{Bright as BRIGHT, Dark as DARK};
 
-const DARK: (u64, u64) = (24, 70);
-const BRIGHT: (u64, u64) = (140, 200);
+/// This many frames of a scene, with noise.
+fn scene(random: &mut Random, scene: Scene, frames: usize) -> Vec<u8> {
+    let field = |x: usize, y: usize| (x / 40 + y / 30) as u64 % 2;
+    (0..frames)
+        .flat_map(|_| match scene {
+            DARK => gradient(RAW, random, (24, 70), 4),
+            BRIGHT => frame(RAW, |x, y| 140 + 60 * field(x, y) + random.below(9) - 4),
+        })
+        .collect()
+}
 
 #[test]
 fn after_a_cut_everything_is_as_if_the_video_began_there() {
@@ -20,7 +33,7 @@ fn after_a_cut_everything_is_as_if_the_video_began_there() {
     for (first, second) in [(DARK, BRIGHT), (BRIGHT, DARK)] {
         let before = scene(&mut random, first, 30);
         let after = scene(&mut random, second, 30);
-        for options in ["", "--look night", "--look haze", "--look thermal", "--method clahe --tiles 4x3"] {
+        for options in ["", "--look night --denoise 0", "--look haze", "--look thermal", "--method clahe --tiles 4x3"] {
             let found = through(&dir, RAW, options, &[&before[..], &after[..]].concat());
             let expected = [through(&dir, RAW, options, &before), through(&dir, RAW, options, &after)].concat();
             assert_same_video(&format!("a cut with '{options}'"), RAW, &found, &expected);
@@ -45,8 +58,8 @@ fn a_flash_changes_no_frame_but_its_own() {
     let dir = Dir::new();
     let mut random = Random::new(3);
     let white = frame(RAW, |_, _| 235);
-    for options in ["", "--look night", "--look thermal"] {
-        for (at, length) in [(1, 1), (20, 1), (35, 4)] {
+    for options in ["", "--look night --denoise 0", "--look thermal"] {
+        for (at, length) in [(5, 1), (20, 1), (35, 4)] {
             let (before, after) = (scene(&mut random, DARK, at), scene(&mut random, DARK, 50 - at));
             let found = through(&dir, RAW, options, &[&before[..], &white.repeat(length), &after[..]].concat());
             let expected = through(&dir, RAW, options, &[&before[..], &after[..]].concat());
