@@ -40,5 +40,6 @@ pub fn decide(
     let frames = (SECONDS * input.rate().unwrap_or(25.0)).clamp(1.0, 120.0) as usize;
     let mut measures = Vec::new();
     let source = PeekedSource::new(source, frames, |frame| measures.push(measure(frame, frame.whole())))?;
-    Ok((source, equalize.choose_look(&measures)))
+    let reason = equalize.choose_look(&measures.into_iter().collect::<Result<Vec<_>>>()?);
+    Ok((source, reason))
 }

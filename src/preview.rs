@@ -11,7 +11,7 @@ use histeq_video::equalize::cpu::Cpu;
 use histeq_video::ffmpeg::{microseconds, rescale};
 use histeq_video::frame::Frame;
 use histeq_video::io::is_pipe;
-use histeq_video::pipeline::{Cancel, Delivery, Input, InputKind, Notices, Outcome, PartPosition, ReaderGone, Source};
+use histeq_video::pipeline::{Cancel, Delivery, Input, Notices, Outcome, PartPosition, ReaderGone, Source};
 use histeq_video::report::Console;
 use histeq_video::sheet::{self, Column, Miniatures, Row};
 use histeq_video::sink;
@@ -52,7 +52,7 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
     run.listen_for_signals(target.leftover().into_iter().collect(), signals::GIVING_UP)?;
 
     let (source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
-    let is_image = input.kind() == InputKind::Image;
+    let is_image = input.is_image();
     ensure!(
         is_image || input.duration.is_some() || Path::new(&job.input.url).is_file(),
         "{name}: the input of preview is read several times, which a live stream does not allow (record some of it first: \
@@ -163,7 +163,7 @@ fn column(options: &InputOptions, room: (usize, usize), cancel: &Cancel) -> Resu
         pictures.push(miniatures.of(&equalized(look, &frames, &input)?)?);
     }
     let label =
-        if input.kind() == InputKind::Image { String::new() } else { time_label(shown, &input, options.part.start) };
+        if input.is_image() { String::new() } else { time_label(shown, &input, options.part.start) };
     Ok(Column { label, pictures })
 }
 

@@ -1,8 +1,9 @@
 //! `histeq-video preview`: the options of showing every look on one sheet.
 
+use super::part::PartArgs;
 use super::output::OutputFile;
 use super::stderr::StderrOptions;
-use super::values::{output_name, part, plain_name, rate, size, usage};
+use super::values::{output_name, plain_name, rate, size, usage};
 use crate::io::number_pattern;
 use crate::report::{MeterStyle, Verbosity};
 use crate::sink::{EncoderChoice, OutputOptions, Overwrite, makes_images};
@@ -114,7 +115,7 @@ impl PreviewJob {
                 url: input,
                 format: args.format,
                 raw: RawOptions { size: size(args.size)?, rate: rate(args.rate)?, pixel_format: args.pixel_format },
-                part: part(args.start, args.duration, None)?,
+                part: PartArgs { start: args.start, duration: args.duration, frames: None }.part()?,
                 ..InputOptions::default()
             },
             output: OutputFile {

@@ -157,6 +157,15 @@ impl Input {
         Some(width * height * components * usize::from(format.depth().div_ceil(8)))
     }
 
+    /// Whether it is one still image.
+    pub fn is_image(&self) -> bool {
+        // FFmpeg reads a single image by the `_pipe` demuxer of its format, but images on stdin can be several.
+        let is_image = self.media.demuxer.ends_with("_pipe") && self.name != "stdin";
+        // The length of the whole sequence decides: a part of it must look the same as in the whole.
+        let all = self.media.duration.zip(self.rate()).map(|(duration, rate)| (duration as f64 / 1e6 * rate).round());
+        is_image || self.media.is_images() && all == Some(1.0)
+    }
+
     /// The kind of its pictures.
     pub fn kind(&self) -> InputKind {
         match self.picture {
