@@ -6,7 +6,7 @@
 use histeq_video::equalize::cpu::{Engine, Isa};
 use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use histeq_video::spec::clahe::{TileCurves, Tiles};
-use histeq_video::spec::{Chroma, Equalization, Gain, Settings};
+use histeq_video::spec::{Chroma, Equalization, Gain, Guide, Settings};
 use std::io::BufRead;
 use std::time::Instant;
 
@@ -43,7 +43,7 @@ fn main() {
                 None => {
                     let histogram = engine.histogram(&frame, frame.whole());
                     let size = (frame.width(), frame.height());
-                    engine.map(&frame, &equalization.next(&histogram, size).curve, Chroma::Keep)
+                    engine.map(&frame, &equalization.next(&histogram, size, &Guide::default()).curve, Chroma::Keep)
                 }
                 Some((settings, tiles)) => {
                     let counts = engine.tile_histograms(&frame, *tiles, None);

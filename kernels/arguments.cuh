@@ -53,21 +53,39 @@ struct Inverse {
     unsigned shift;
 };
 
-// The settings that turn the histograms of a video into curves: temporal window, plateau, bins, contrast limit.
+// How a frame changes the sums of the two windows, as `WindowUpdate` in src/spec/scenes.rs.
+constexpr unsigned NOWHERE = ~0u;
+struct Turn {
+    unsigned remembers;           // 1 if there is a history; without one, the frame is a window of its own
+    unsigned half;                // of alternately used buffers, the one that this frame reads: 0 or 1
+    unsigned window;              // of the frame
+    unsigned joins;               // 1 if the frame is part of it: not so in a flash
+    unsigned fresh;               // 1 if the window begins with it
+    unsigned row;                 // of the histograms, that takes this frame's
+    unsigned evicted_rows[2];     // those that are subtracted first, or NOWHERE,
+    unsigned evicted_windows[2];  // and from the sum of which window, or NOWHERE
+};
+
+// The settings that turn the histograms of a window into a curve: plateau, bins, contrast limit.
 struct Modifiers {
-    unsigned number;     // of this frame in the video, from 0 on, modulo 2^32
-    unsigned slots;      // frames that are remembered; 0 where each frame is by itself
-    unsigned slot;       // the one that takes this frame
-    unsigned row;        // of the histograms, of which there is one more, that takes this frame's
-    unsigned frames;     // the most that a window has
-    unsigned flash;      // the most that a flash lasts
-    unsigned threshold;  // distance of a cut, in thousandths
-    unsigned samples;    // counted in this frame
-    unsigned varies;     // 1 if other frames may have counted more or fewer
-    unsigned cap;        // what a bin keeps of each frame; 0 for all
-    unsigned bins;       // of the histogram; 0 is one a level
-    unsigned gain;       // contrast limit in 256ths; 0 is none
-    unsigned long long inverse;  // of the number of levels, as a `Divisor` has it
+    unsigned frames;   // in the window
+    unsigned samples;  // counted in this frame
+    unsigned varies;   // 1 if other frames may have counted more or fewer
+    unsigned cap;      // what a bin keeps of each frame; 0 for all
+    unsigned bins;     // of the histogram; 0 is one a level
+    unsigned gain;     // contrast limit in 256ths; 0 is none
+    unsigned first;    // of the levels over which is spread what the limit cuts off
+    unsigned width;    // how many those are
+    unsigned long long inverse;  // of `width`, as a `Divisor` has it
+};
+
+// What equalization is blended with: a line of straight pieces (src/spec/tone.rs), in sixteenths of a level.
+constexpr unsigned KNOTS = 8u;
+struct Line {
+    unsigned used;          // knots; 0 for the line that changes nothing
+    unsigned from[KNOTS];   // where they are, from left to right
+    unsigned to[KNOTS];     // what they become
+    unsigned slope[KNOTS];  // the rise behind them, in 65536ths
 };
 
 // Where chroma lies in a picture on the device; all counted in samples, the picture in pixels.
@@ -98,6 +116,27 @@ struct Colours {
     int blue;         // codes of B for a code of Cb
 };
 
+// The gain of chroma: one for the picture, or one at the centre of each of 8x8 regions (src/spec/tone.rs).
+constexpr unsigned REGIONS = 8u;
+struct Gains {
+    unsigned regions;  // in a row and in a column: 1 or REGIONS; 0 where the gain follows from luma
+    unsigned width;    // pixels of a region in a row
+    unsigned height;   // rows of pixels of a region
+    unsigned pitch;    // pixels from one row of a plane to the next
+    unsigned of[REGIONS * REGIONS];  // in 4096ths, row by row
+};
+
+// A gain and an offset for each component of an RGB pixel, in memory order (src/spec/tone.rs).
+struct Balance {
+    unsigned gains[4];  // in 4096ths
+    int offsets[4];     // in sixteenths of a level
+};
+
+// The same for luma, Cb and Cr, as sums of all three.
+struct BalanceOfYuv {
+    long long rows[3][4];  // factors of luma, Cb and Cr, and what is added, in 65536ths
+};
+
 // The weights of a pixel's components in its luminance, in memory order, in 65536ths; 0 for alpha.
 struct Weights {
     unsigned of[4];
@@ -122,9 +161,14 @@ static_assert(sizeof(Levels) == 12, "Levels is not as in src/cuda/arguments.rs")
 static_assert(sizeof(Region) == 20, "Region is not as in src/cuda/arguments.rs");
 static_assert(sizeof(Tiles) == 32, "Tiles is not as in src/cuda/arguments.rs");
 static_assert(sizeof(Inverse) == 8, "Inverse is not as in src/cuda/arguments.rs");
-static_assert(sizeof(Modifiers) == 56, "Modifiers is not as in src/cuda/arguments.rs");
+static_assert(sizeof(Turn) == 40, "Turn is not as in src/cuda/arguments.rs");
+static_assert(sizeof(Modifiers) == 40, "Modifiers is not as in src/cuda/arguments.rs");
+static_assert(sizeof(Line) == 100, "Line is not as in src/cuda/arguments.rs");
 static_assert(sizeof(ChromaPlaces) == 56, "ChromaPlaces is not as in src/cuda/arguments.rs");
 static_assert(sizeof(Colours) == 32, "Colours is not as in src/cuda/arguments.rs");
+static_assert(sizeof(Gains) == 272, "Gains is not as in src/cuda/arguments.rs");
+static_assert(sizeof(Balance) == 32, "Balance is not as in src/cuda/arguments.rs");
+static_assert(sizeof(BalanceOfYuv) == 96, "BalanceOfYuv is not as in src/cuda/arguments.rs");
 static_assert(sizeof(Weights) == 16, "Weights is not as in src/cuda/arguments.rs");
 static_assert(sizeof(Plane) == 24, "Plane is not as in src/cuda/arguments.rs");
 static_assert(sizeof(Planes) == 512, "Planes is not as in src/cuda/arguments.rs");

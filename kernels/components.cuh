@@ -49,8 +49,8 @@ struct Components {
 };
 
 // Iterates over RGB pixels, whose luminance is in the plane `luma`. The mapped luminance is in the plane `mapped` if
-// there is one, else it comes from `curve`. Calls `change` with the components around each pixel, its number among
-// them, and its luminance before and after.
+// there is one, else it comes from `curve`. Calls `change` with the components around each pixel, the index of their
+// vector, its number among them, and its luminance before and after.
 template <typename S, int COMPONENTS, bool PLANAR, typename Curve, typename F>
 __device__ __forceinline__ void each_pixel_of_rgb(const uint4* from, uint4* to, unsigned plane_vectors, const uint4* luma,
                                                   const uint4* mapped, Samples samples, Curve curve, F change) {
@@ -65,7 +65,7 @@ __device__ __forceinline__ void each_pixel_of_rgb(const uint4* from, uint4* to, 
             unsigned before = sample_at<S>(luminance.of[pixel / PER_WORD<S>], pixel % PER_WORD<S>);
             unsigned after = mapped != nullptr ? sample_at<S>(becomes.of[pixel / PER_WORD<S>], pixel % PER_WORD<S>)
                                                : curve[before];
-            change(components, pixel, before, after);
+            change(components, index, pixel, before, after);
         }
         components.store(to, plane_vectors, index, samples);
     }

@@ -1,5 +1,6 @@
 // From the counts of a frame to its curve, with every step of the specification: temporal window, plateau, bins,
-// contrast limit, prefix sum, normalization, strength (src/spec/equalization.rs, step for step).
+// contrast limit, prefix sum, normalization, line, strength (src/spec/equalization.rs, step for step). Which frames are in
+// the window, the host says (`Turn`).
 //
 // A crew does this: the first threads of a block, each of which keeps PER neighbouring codes in registers from the
 // first step to the last. With MANY, the crews of several blocks, all resident at once, share the codes and exchange
@@ -8,7 +9,8 @@
 
 #include "barriers.cuh"
 #include "fetch.cuh"
-#include "scenes.cuh"
+#include "spec.cuh"
+#include "warp.cuh"
 
 constexpr unsigned MOST_BLOCKS = 64u;
 
@@ -17,34 +19,17 @@ typedef unsigned long long Sum;
 // The crew of a block: its first WARPS warps, or all warps if WARPS is 0. The other warps may do something else.
 template <unsigned WARPS>
 struct Crew {
-    // Whether a block of 1024 threads has a warp left for the judge.
-    static constexpr bool HAS_JUDGE = WARPS < 32u;
-
     __device__ __forceinline__ static unsigned warps() { return WARPS != 0u ? WARPS : blockDim.x / LANES; }
 
     // A barrier of the crew: after it, all see what each has written before.
     __device__ __forceinline__ static void meet() {
         wait_at<1u>(warps() * LANES);
     }
-
-    // The judge is the warp next to the crew. At a barrier one side waits for data of the other side, which arrives
-    // without waiting.
-    __device__ __forceinline__ static void wait_with_judge(unsigned barrier) {
-        wait_at(barrier, (warps() + 1u) * LANES);
-    }
-    __device__ __forceinline__ static void tell_with_judge(unsigned barrier) {
-        arrive_at(barrier, (warps() + 1u) * LANES);
-    }
 };
-
-// The barriers at which the crew signals complete coarse bins to the judge, and the judge signals its decision to the
-// crew.
-constexpr unsigned HEARING = 2u, VERDICT = 3u;
 
 // The data that blocks exchange.
 struct Grid {
     unsigned arrived;            // at barriers, ever
-    unsigned coarse[2][COARSE];  // of this frame, and zeros for the next
     unsigned flat[MOST_BLOCKS];  // 1 where one level holds all samples
     Sum totals[MOST_BLOCKS];     // of the window
     Sum left[MOST_BLOCKS];       // samples that the plateau leaves
@@ -53,7 +38,7 @@ struct Grid {
     Sum black;                   // what black holds
     unsigned cuts[MOST_BLOCKS];  // as in `Tidings`
 };
-static_assert(sizeof(Grid) == 3088, "Grid is not as large as src/cuda/history.rs allocates");
+static_assert(sizeof(Grid) == 2576, "Grid is not as large as src/cuda/history.rs allocates");
 
 // The sums of the warps' levels under the contrast limit.
 template <typename Count>
@@ -65,11 +50,8 @@ struct Tidings {
 // The data that the threads of a crew exchange in shared memory. Each sum has its own place, so that no second barrier
 // is needed.
 struct Room {
-    __align__(8) unsigned coarse[COARSE];  // zero when a frame comes
-    unsigned flat;                         // likewise
-    Turn turn;                             // as a judge finds it,
-    unsigned surprise;                     // and whether that was not to be expected
-    Sum black;                             // what black holds
+    unsigned flat;  // zero when a frame comes
+    Sum black;      // what black holds
     Sum totals[LANES];
     Sum left[LANES];
     Sum firsts[LANES];
@@ -80,20 +62,17 @@ struct Room {
     __device__ __forceinline__ Tidings<Sum>& tidings(Sum) { return wide; }
 };
 
-// The state from the frames before. `sums` has the sums of the two windows twice, used alternately like `states`.
+// The state from the frames before: a histogram in each row of `slots`; `sums` has the sums of the two windows twice, used
+// alternately.
 struct History {
     unsigned* slots;
     Sum* sums;
-    Scenes* states;
-    unsigned* marks;
 };
 
 // The part of the history for the codes of a thread.
 template <unsigned PER>
 struct Past {
-    unsigned likely;        // the slot that `pushed` was read from
-    unsigned old[PER];      // the frame that is forgotten now
-    unsigned pushed[PER];   // the one that a full window most likely pushes out
+    unsigned evicted[2][PER];  // the histograms that leave a window
     Sum windows[2][PER];
 };
 
@@ -140,36 +119,31 @@ __device__ __forceinline__ void store(const Sum (&from)[PER], Sum* to) {
     for (unsigned i = 0u; i < PER; ++i) to[i] = from[i];
 }
 
-// The slot of the frame that a full window most likely pushes out: the one `frames` frames ago.
-__device__ __forceinline__ unsigned likely_pushed(const Modifiers& m) {
-    return m.slot >= m.frames ? m.slot - m.frames : m.slot + m.slots - m.frames;
-}
-
-// Reads this part speculatively, before it is known whether all of it is needed.
 template <unsigned PER>
-__device__ __forceinline__ Past<PER> past_of(unsigned code, unsigned codes, const Modifiers& m, const History& history) {
-    Past<PER> past;
-    past.likely = likely_pushed(m);
-    load<PER>(history.slots + (size_t)row_of(m.slot, m) * codes + code, past.old);
-    load<PER>(history.slots + (size_t)row_of(past.likely, m) * codes + code, past.pushed);
-    const Sum* sums = history.sums + (m.number & 1u ? 2u * codes : 0u);
+__device__ __forceinline__ Past<PER> past_of(unsigned code, unsigned codes, const Turn& turn, const History& history) {
+    Past<PER> past = {};
+#pragma unroll
+    for (unsigned i = 0u; i < 2u; ++i) {
+        if (turn.evicted_rows[i] == NOWHERE) continue;
+        load<PER>(history.slots + (size_t)turn.evicted_rows[i] * codes + code, past.evicted[i]);
+    }
+    const Sum* sums = history.sums + 2u * codes * turn.half;
     load<PER>(sums + code, past.windows[0]);
     load<PER>(sums + codes + code, past.windows[1]);
     return past;
 }
 
-// Prefetches that part of all codes, and the state of the scenes, by all threads of a block.
-__device__ __forceinline__ void prefetch_past(unsigned codes, const Modifiers& m, const History& history) {
+// Prefetches that part of all codes, by all threads of a block.
+__device__ __forceinline__ void prefetch_past(unsigned codes, const Turn& turn, const History& history) {
     constexpr unsigned LINE = 128u;
-    const unsigned* old = history.slots + (size_t)row_of(m.slot, m) * codes;
-    const unsigned* pushed = history.slots + (size_t)row_of(likely_pushed(m), m) * codes;
-    const Sum* sums = history.sums + (m.number & 1u ? 2u * codes : 0u);
+    const Sum* sums = history.sums + 2u * codes * turn.half;
     for (unsigned i = threadIdx.x * LINE / 8u; i < 2u * codes; i += blockDim.x * LINE / 8u) {
         prefetch(sums + i);
-        if (i < codes / 2u) prefetch(old + 2u * i);
-        if (i < codes / 2u) prefetch(pushed + 2u * i);
-        if (i < sizeof(Scenes) / 8u) prefetch(reinterpret_cast<const Sum*>(scenes_before(m, history.states)) + i);
-        if (i < m.slots / 2u) prefetch(marks_before(m, history.marks) + 2u * i);
+#pragma unroll
+        for (unsigned j = 0u; j < 2u; ++j) {
+            unsigned row = turn.evicted_rows[j];
+            if (row != NOWHERE && i < codes / 2u) prefetch(history.slots + (size_t)row * codes + 2u * i);
+        }
     }
 }
 
@@ -281,61 +255,32 @@ __device__ __forceinline__ Sum sum_of_all(Sum value, Sum* room, Sum* told, Grid*
     return sum_of_warp(sum);
 }
 
-// Counts the frame's samples in coarse bins into `room.coarse`, for the whole crew; `bins` are the coarse bins of the
-// thread's codes.
-template <unsigned PER, bool MANY, typename Crew>
-__device__ __forceinline__ void compare(const unsigned (&count)[PER], const unsigned (&bins)[PER], const Modifiers& m,
-                                        Room& room, Grid* grid) {
-    add_coarse<PER>(count, bins, room.coarse);
-    Crew::meet();
-    if (!MANY) return;
-    unsigned* all = grid->coarse[m.number & 1u];
-    if (threadIdx.x < COARSE) {
-        if (room.coarse[threadIdx.x] != 0u) atomicAdd(&all[threadIdx.x], room.coarse[threadIdx.x]);
-        if (blockIdx.x == 0u) grid->coarse[(m.number + 1u) & 1u][threadIdx.x] = 0u;
-    }
-    meet(grid);
-    if (threadIdx.x < COARSE) room.coarse[threadIdx.x] = ((volatile unsigned*)all)[threadIdx.x];
-    __syncthreads();
-}
-
 // The count of the thread's code number `i` in a window after this update, without this frame.
 template <unsigned PER>
-__device__ __forceinline__ Sum others_after(const Turn& turn, unsigned window, const Past<PER>& past, unsigned i) {
+__device__ __forceinline__ Sum others_in(const Turn& turn, unsigned window, const Past<PER>& past, unsigned i) {
+    if (turn.fresh && turn.window == window) return 0u;
     Sum sum = window == 0u ? past.windows[0][i] : past.windows[1][i];
-    if (turn.forgotten == window) sum -= past.old[i];
-    if (turn.window != window) return sum;
-    if (turn.pushed != NOWHERE) sum -= past.pushed[i];
-    return turn.fresh ? 0u : sum;
-}
-
-// The counts of the frame's window without the frame.
-template <unsigned PER, typename Count>
-__device__ __forceinline__ void hold(const Turn& turn, Past<PER>& past, unsigned code, unsigned codes,
-                                     const Modifiers& m, const History& history, Count (&others)[PER]) {
-    if (turn.pushed != NOWHERE && turn.pushed != past.likely) {
-        past.likely = turn.pushed;
-        load<PER>(history.slots + (size_t)row_of(turn.pushed, m) * codes + code, past.pushed);
-    }
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) others[i] = (Count)others_after<PER>(turn, turn.window, past, i);
+    for (unsigned j = 0u; j < 2u; ++j) {
+        if (turn.evicted_windows[j] == window) sum -= past.evicted[j][i];
+    }
+    return sum;
 }
 
 // Writes the sums of both windows and the frame's own counts for the next frame.
 template <unsigned PER>
 __device__ __forceinline__ void write_windows(const Turn& turn, const Past<PER>& past, const unsigned (&count)[PER],
-                                              unsigned code, unsigned codes, const Modifiers& m,
-                                              const History& history) {
-    Sum* sums = history.sums + (m.number & 1u ? 0u : 2u * codes) + code;
+                                              unsigned code, unsigned codes, const History& history) {
+    Sum* sums = history.sums + 2u * codes * (1u - turn.half) + code;
 #pragma unroll
     for (unsigned window = 0u; window < 2u; ++window) {
+        bool takes = turn.joins && turn.window == window;
 #pragma unroll
         for (unsigned i = 0u; i < PER; ++i) {
-            Sum others = others_after<PER>(turn, window, past, i);
-            sums[window * codes + i] = others + (turn.window == window ? count[i] : 0u);
+            sums[window * codes + i] = others_in<PER>(turn, window, past, i) + (takes ? count[i] : 0u);
         }
     }
-    store<PER>(count, history.slots + (size_t)m.row * codes + code);
+    store<PER>(count, history.slots + (size_t)turn.row * codes + code);
 }
 
 // Sums the levels into bins, caps the bins, and distributes them over the levels again.
@@ -424,10 +369,11 @@ struct Left {
 // Computes the curve at the thread's codes from the histogram of the window: bins, plateau, contrast limit, prefix sum.
 // `bins` has zeroed entries for the sums in bins; null without bins. The samples of a window fit a Count.
 template <typename Count, unsigned PER, bool MANY, typename Crew>
-__device__ __forceinline__ void equalize(Count (&held)[PER], unsigned frames, Left left, unsigned code, Levels levels,
-                                         const Modifiers& m, Divisor divisor, Sum* bins, Room& room, Grid* grid,
+__device__ __forceinline__ void equalize(Count (&held)[PER], Left left, unsigned code, Levels levels,
+                                         const Modifiers& m, const Line& line, Sum* bins, Room& room, Grid* grid,
                                          unsigned (&mapped)[PER]) {
-    Sum total = (Sum)frames * m.samples;
+    Divisor divisor = divisor_with(m.width, m.inverse);
+    Sum total = (Sum)m.frames * m.samples;
     if (m.varies) {
         Sum sum = 0u;
 #pragma unroll
@@ -440,7 +386,7 @@ __device__ __forceinline__ void equalize(Count (&held)[PER], unsigned frames, Le
         if (held[i] == total) room.flat = 1u;
     }
 
-    Sum cap = (Sum)frames * m.cap;
+    Sum cap = (Sum)m.frames * m.cap;
     if (bins != nullptr) {
         in_bins<PER, MANY, Crew>(held, code, levels, m.bins, cap, bins, grid);
     } else if (cap != 0u) {
@@ -476,10 +422,10 @@ __device__ __forceinline__ void equalize(Count (&held)[PER], unsigned frames, Le
         sum += ladder.whole[i];
         cut += ladder.cut[i];
         step[i] = sum;
-        if (is_limited) step[i] = kept_by(sum, cut, limit) + shared_out(code + i - levels.lo + 1u, excess, divisor);
+        if (is_limited) step[i] = kept_by(sum, cut, limit) + shared_out(shares_up_to(level_code(code + i, levels) - levels.lo, m.first, m.width), excess, divisor);
     }
     Sum first;  // the lowest step
-    if (excess.quotient != 0u) {
+    if (excess.quotient != 0u && m.first == 0u) {
         // Every level has a share, so the first step is that of black.
         bool is_cut = ladder.black > limit.whole;
         first = kept_by(is_cut ? limit.whole : ladder.black, is_cut, limit) + excess.quotient;
@@ -494,5 +440,7 @@ __device__ __forceinline__ void equalize(Count (&held)[PER], unsigned frames, Le
     }
     Spread<Sum> spread = spread_of(first, ladder.flat ? first : all);
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) mapped[i] = curve_at(code + i, step[i], spread, levels);
+    for (unsigned i = 0u; i < PER; ++i) {
+        mapped[i] = curve_at(code + i, line_code(code + i, levels, line), step[i], spread, levels);
+    }
 }

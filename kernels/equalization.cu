@@ -9,8 +9,8 @@ constexpr unsigned PER_THREAD = 4u;
 
 template <bool MANY>
 __device__ __forceinline__ void equalization(unsigned* counts, unsigned codes, Levels levels, const Modifiers& m,
-                                             const History& history, Sum* bins, Grid* grid, ushort4* curve,
-                                             Room& room) {
+                                             const Turn& turn, const Line& line, const History& history, Sum* bins,
+                                             Grid* grid, ushort4* curve, Room& room) {
     using All = Crew<0u>;
     unsigned quad = blockIdx.x * blockDim.x + threadIdx.x;  // four codes
     unsigned code = quad * PER_THREAD;
@@ -19,49 +19,38 @@ __device__ __forceinline__ void equalization(unsigned* counts, unsigned codes, L
     const unsigned zero[PER_THREAD] = {};
     store<PER_THREAD>(zero, counts + code);
     Sum held[PER_THREAD] = {count[0], count[1], count[2], count[3]};
-    Divisor divisor = divisor_with(levels.hi - levels.lo + 1u, m.inverse);
-    if (threadIdx.x < COARSE) room.coarse[threadIdx.x] = 0u;
     if (threadIdx.x == 0u) room.flat = 0u;
 
     __syncthreads();
-    unsigned frames = 1u;
-    if (m.slots != 0u) {
-        Past<PER_THREAD> past = past_of<PER_THREAD>(code, codes, m, history);
-        Known known = known_before(m, scenes_before(m, history.states), marks_before(m, history.marks));
-        unsigned coarse[PER_THREAD];
-        coarse_bins<PER_THREAD>(code, levels, divisor, coarse);
-        compare<PER_THREAD, MANY, All>(count, coarse, m, room, grid);
-        Turn turn = next_turn(room.coarse, m, known);
-        Sum others[PER_THREAD];
-        hold<PER_THREAD>(turn, past, code, codes, m, history, others);
+    if (turn.remembers) {
+        Past<PER_THREAD> past = past_of<PER_THREAD>(code, codes, turn, history);
 #pragma unroll
-        for (unsigned i = 0u; i < PER_THREAD; ++i) held[i] += others[i];
-        write_windows<PER_THREAD>(turn, past, count, code, codes, m, history);
-        frames = turn.frames;
-        if (blockIdx.x == 0u && threadIdx.x < LANES) remember(turn, known, m, history.states, history.marks);
+        for (unsigned i = 0u; i < PER_THREAD; ++i) {
+            held[i] = others_in<PER_THREAD>(turn, turn.window, past, i) + (turn.joins ? count[i] : 0u);
+        }
+        write_windows<PER_THREAD>(turn, past, count, code, codes, history);
     }
     if (m.bins != 0u) {
         // One half is for this frame, the other one is cleared for the next.
         const Sum none[PER_THREAD] = {};
-        store<PER_THREAD>(none, bins + (m.number & 1u ? 0u : codes) + code);
-        bins += m.number & 1u ? codes : 0u;
+        store<PER_THREAD>(none, bins + (1u - turn.half) * codes + code);
+        bins += turn.half * codes;
     }
     unsigned mapped[PER_THREAD];
-    equalize<Sum, PER_THREAD, MANY, All>(held, frames, Left{false, 0u}, code, levels, m, divisor,
-                                         m.bins != 0u ? bins : nullptr, room, grid, mapped);
+    equalize<Sum, PER_THREAD, MANY, All>(held, Left{false, 0u}, code, levels, m, line, m.bins != 0u ? bins : nullptr,
+                                         room, grid, mapped);
     curve[quad] = make_ushort4(mapped[0], mapped[1], mapped[2], mapped[3]);
 }
 
 extern "C" __global__ __launch_bounds__(1024) void equalization(unsigned* counts, unsigned codes, Levels levels,
-                                                                Modifiers m, unsigned* slots, Sum* sums, Scenes* states,
-                                                                unsigned* marks, Sum* bins, Grid* grid,
-                                                                ushort4* curve) {
+                                                                Modifiers m, Turn turn, Line line, unsigned* slots,
+                                                                Sum* sums, Sum* bins, Grid* grid, ushort4* curve) {
     __shared__ Room room;
     wait_for_previous();
-    History history = {slots, sums, states, marks};
+    History history = {slots, sums};
     if (gridDim.x == 1u) {
-        equalization<false>(counts, codes, levels, m, history, bins, grid, curve, room);
+        equalization<false>(counts, codes, levels, m, turn, line, history, bins, grid, curve, room);
     } else {
-        equalization<true>(counts, codes, levels, m, history, bins, grid, curve, room);
+        equalization<true>(counts, codes, levels, m, turn, line, history, bins, grid, curve, room);
     }
 }

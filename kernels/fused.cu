@@ -212,10 +212,10 @@ __device__ __forceinline__ void plain_curve(unsigned* totals, unsigned codes, un
 // for the totals and computes the curve. Blocks that are `alone` leave no room on a multiprocessor for one of the next
 // launch. HOLD rounds are held in registers.
 template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew, bool IN_BATCH, unsigned HOLD, typename Prepare,
-          typename MakeCurve, typename Judge>
+          typename MakeCurve>
 __device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsigned block, Samples samples,
                                         Levels levels, unsigned* totals, unsigned* emptied, bool alone, Prepare prepare,
-                                        MakeCurve make_curve, Judge judge) {
+                                        MakeCurve make_curve) {
     unsigned codes = samples.max + 1u;
     unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>;
     unsigned begin = block * plane.share;
@@ -271,8 +271,6 @@ __device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsi
         unsigned mapped[PER];
         make_curve(mapped);
         if (threadIdx.x * PER < codes) fill_table<S, LOG2_COPIES, PER>(mapped, samples);
-    } else if (threadIdx.x / LANES == Crew::warps()) {
-        judge();
     }
     __syncthreads();
 
@@ -306,146 +304,97 @@ __device__ __forceinline__ void plain(Plane plane, Samples samples, Levels level
         plane, ALONE, blockIdx.x, samples, levels, totals, emptied, plane.kept >= CROWDED, [] {},
         [&](unsigned(&mapped)[PER]) {
             plain_curve<PER, Crew>(totals, samples.max + 1u, samples.pixels, levels, tally, mapped);
-        },
-        [] {});
+        });
 }
+
+// Whether threads with PER codes have registers for the history while samples are counted.
+template <unsigned PER>
+constexpr bool READS_EARLY = PER < 4u;
 
 // The curve with temporal window, plateau and contrast limit, once the totals are complete. The samples of a window fit
 // a Count.
 template <typename Count, unsigned PER, typename Crew>
 __device__ __forceinline__ void modified_curve(unsigned* totals, unsigned codes, Levels levels, const Modifiers& m,
-                                               const History& history, bool writes, Past<PER>& past,
-                                               const Known& known, Room& room, Tally& tally, unsigned (&mapped)[PER]) {
+                                               const Turn& turn, const Line& line, const History& history, bool writes,
+                                               Past<PER>& past, Room& room, Tally& tally, unsigned (&mapped)[PER]) {
     // Sums of 64 bits take too long in the loop that waits for the totals.
     constexpr bool IS_NARROW = sizeof(Count) == sizeof(unsigned);
     unsigned lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, code = threadIdx.x * PER;
-    bool remembers = m.slots != 0u, is_judged = remembers && Crew::HAS_JUDGE;
-    Divisor divisor = divisor_with(levels.hi - levels.lo + 1u, m.inverse);
+    bool remembers = turn.remembers && code < codes;
 
-    Turn turn = {0u, 1u, 1u, NOWHERE, NOWHERE, 0u};
     Count others[PER] = {};  // what the window holds without this frame
-    auto hold_others = [&] {
-        if (code < codes) hold<PER>(turn, past, code, codes, m, history, others);
-    };
-    if (is_judged) {
-        // Most frames belong to the scene of the one before.
-        turn = turn_of(false, false, m, known);
-        hold_others();
-    } else if (remembers && code < codes) {
-        past = past_of<PER>(code, codes, m, history);
+    if (remembers) {
+        if (!READS_EARLY<PER>) past = past_of<PER>(code, codes, turn, history);
+#pragma unroll
+        for (unsigned i = 0u; i < PER; ++i) others[i] = (Count)others_in<PER>(turn, turn.window, past, i);
     }
-    unsigned bins[PER];
-    coarse_bins<PER>(code, levels, divisor, bins);
-    Sum most = (Sum)turn.frames * m.cap;
+    Sum most = (Sum)m.frames * m.cap;
     Count cap = most == 0u || most > (Count)~(Count)0 ? ~(Count)0 : (Count)most;
 
     unsigned count[PER];
-    Left left = {IS_NARROW && (is_judged || !remembers), 0u};
+    Count held[PER];
+    Left left = {IS_NARROW, 0u};
     read_whole<PER, Crew>(
         totals, codes, m.samples, count,
-        [&](unsigned turn) {
+        [&](unsigned set) {
             unsigned sum = 0u, kept = 0u;
 #pragma unroll
             for (unsigned i = 0u; i < PER; ++i) {
                 sum += count[i];
-                Count held = others[i] + count[i];
-                kept += (unsigned)(held < cap ? held : cap);
+                held[i] = others[i] + (turn.joins ? count[i] : 0u);
+                kept += (unsigned)(held[i] < cap ? held[i] : cap);
             }
             sum = sum_of_warp(sum);
             if (IS_NARROW) kept = sum_of_warp(kept);
             if (lane == 0u) {
-                tally.sums[turn][warp] = sum;
-                tally.others[turn][warp] = kept;
+                tally.sums[set][warp] = sum;
+                tally.others[set][warp] = kept;
             }
         },
-        [&](unsigned turn) {
-            if (IS_NARROW) left.samples = sum_over_crew<Crew>(tally.others[turn]);
-            return sum_over_crew<Crew>(tally.sums[turn]);
+        [&](unsigned set) {
+            if (IS_NARROW) left.samples = sum_over_crew<Crew>(tally.others[set]);
+            return sum_over_crew<Crew>(tally.sums[set]);
         });
-
-    if (is_judged) {
-        add_coarse<PER>(count, bins, room.coarse);
-        Crew::tell_with_judge(HEARING);
-    } else if (remembers) {
-        Known known = known_before(m, scenes_before(m, history.states), marks_before(m, history.marks));
-        compare<PER, false, Crew>(count, bins, m, room, nullptr);
-        turn = next_turn(room.coarse, m, known);
-        if (writes && threadIdx.x < LANES) remember(turn, known, m, history.states, history.marks);
-        hold_others();
-    }
-#pragma unroll 1
-    for (bool judged = is_judged;; judged = false) {
-        Count held[PER];
-#pragma unroll
-        for (unsigned i = 0u; i < PER; ++i) held[i] = others[i] + count[i];
-        equalize<Count, PER, false, Crew>(held, turn.frames, left, code, levels, m, divisor, nullptr, room, nullptr,
-                                          mapped);
-        if (!judged) break;
-        Crew::wait_with_judge(VERDICT);
-        if (room.surprise == 0u) break;
-        // The curve was computed for the wrong scene.
-        turn = room.turn;
-        left.is_known = false;
-        hold_others();
-        Crew::meet();
-        if (threadIdx.x == 0u) room.flat = 0u;
-        Crew::meet();
-    }
-    if (writes && remembers && code < codes) write_windows<PER>(turn, past, count, code, codes, m, history);
+    equalize<Count, PER, false, Crew>(held, left, code, levels, m, line, nullptr, room, nullptr, mapped);
+    if (writes && remembers) write_windows<PER>(turn, past, count, code, codes, history);
 }
 
 template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew>
 __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels levels, const Modifiers& m,
-                                         unsigned* totals, unsigned* emptied, const History& history) {
+                                         const Turn& turn, const Line& line, unsigned* totals, unsigned* emptied,
+                                         const History& history) {
     __shared__ Tally tally;
     __shared__ Room room;
     unsigned codes = samples.max + 1u;
     // All blocks compute the same state; the last one, whose share may be smaller, writes it.
     bool writes = blockIdx.x == gridDim.x - 1u;
-    bool remembers = m.slots != 0u;
     bool is_narrow = m.varies == 0u && (Sum)m.frames * m.samples >> 32 == 0u;
-    auto know = [&] { return known_before(m, scenes_before(m, history.states), marks_before(m, history.marks)); };
     Past<PER> past;
-    Known known;
     on_chip<S, LOG2_COPIES, PER, Crew, false, 0u>(
         plane, ALONE, blockIdx.x, samples, levels, totals, emptied, true,
         [&] {
-            if (remembers && Crew::HAS_JUDGE && threadIdx.x < Crew::warps() * LANES) {
-                // The loads complete while samples are counted.
-                if (threadIdx.x * PER < codes) past = past_of<PER>(threadIdx.x * PER, codes, m, history);
-                known = know();
-            } else if (remembers) {
-                prefetch_past(codes, m, history);
-            }
-            if (threadIdx.x < COARSE) room.coarse[threadIdx.x] = 0u;
             if (threadIdx.x == 0u) room.flat = 0u;
+            if (!turn.remembers) return;
+            if (!READS_EARLY<PER>) {
+                prefetch_past(codes, turn, history);
+            } else if (threadIdx.x < Crew::warps() * LANES && threadIdx.x * PER < codes) {
+                // The loads complete while samples are counted.
+                past = past_of<PER>(threadIdx.x * PER, codes, turn, history);
+            }
         },
         [&](unsigned(&mapped)[PER]) {
             if (is_narrow) {
-                modified_curve<unsigned, PER, Crew>(totals, codes, levels, m, history, writes, past, known, room, tally,
-                                                    mapped);
+                modified_curve<unsigned, PER, Crew>(totals, codes, levels, m, turn, line, history, writes, past, room,
+                                                    tally, mapped);
             } else {
-                modified_curve<Sum, PER, Crew>(totals, codes, levels, m, history, writes, past, known, room, tally,
+                modified_curve<Sum, PER, Crew>(totals, codes, levels, m, turn, line, history, writes, past, room, tally,
                                                mapped);
             }
-        },
-        [&] {
-            if (!remembers) return;
-            Known known = know();
-            Crew::wait_with_judge(HEARING);
-            Turn found = next_turn(room.coarse, m, known);
-            if (threadIdx.x % LANES == 0u) {
-                room.turn = found;
-                room.surprise = !(found == turn_of(false, false, m, known));
-            }
-            Crew::tell_with_judge(VERDICT);
-            if (writes) remember(found, known, m, history.states, history.marks);
         });
 }
 
-// PER codes per thread and WARPS warps in the crew, for the plain curve and for the modified one, which is quicker if a
-// warp is left for the judge. Planes that are too large for shared memory have their own kernel, because unneeded
-// registers would leave no room for the next launch.
+// PER codes per thread and WARPS warps in the crew, for the plain curve and for the modified one. Planes that are too
+// large for shared memory have their own kernel, because unneeded registers would leave no room for the next launch.
 #define FUSED(NAME, S, LOG2_COPIES, PER, WARPS, MODIFIED_PER, MODIFIED_WARPS)                                       \
     extern "C" __global__ __launch_bounds__(1024) void fused_##NAME(Plane plane, Samples samples, Levels levels,    \
                                                                     unsigned* totals, unsigned* emptied) {          \
@@ -456,11 +405,10 @@ __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels le
         plain<S, LOG2_COPIES, PER, Crew<WARPS>, HELD>(plane, samples, levels, totals, emptied);                     \
     }                                                                                                               \
     extern "C" __global__ __launch_bounds__(1024) void fused_modified_##NAME(                                       \
-        Plane plane, Samples samples, Levels levels, Modifiers m, unsigned* totals, unsigned* emptied,              \
-        unsigned* slots, Sum* sums, Scenes* states, unsigned* marks) {                                              \
-        History history = {slots, sums, states, marks};                                                             \
-        modified<S, LOG2_COPIES, MODIFIED_PER, Crew<MODIFIED_WARPS>>(plane, samples, levels, m, totals, emptied,    \
-                                                                     history);                                      \
+        Plane plane, Samples samples, Levels levels, Modifiers m, Turn turn, Line line, unsigned* totals,           \
+        unsigned* emptied, unsigned* slots, Sum* sums) {                                                            \
+        modified<S, LOG2_COPIES, MODIFIED_PER, Crew<MODIFIED_WARPS>>(plane, samples, levels, m, turn, line, totals, \
+                                                                     emptied, History{slots, sums});                \
     }
 
 FUSED(u8, unsigned char, 5u, 1u, 8u, 1u, 8u)
@@ -492,8 +440,7 @@ extern "C" __global__ __launch_bounds__(1024) void fused_batch_u8(Planes planes,
             [&](unsigned(&mapped)[1]) {
                 plain_curve<1u, Crew<8u>>(totals + turn * SIZE, 256u, samples.pixels, levels, tally, mapped);
                 __threadfence();
-            },
-            [] {});
+            });
         turn = next;
         is_fetched = true;
         __syncthreads();

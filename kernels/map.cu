@@ -60,7 +60,7 @@ __device__ __forceinline__ void map_stored(const uint4* from, uint4* to, Samples
 template <typename S, int COMPONENTS, bool PLANAR, bool SHARED>
 __device__ __forceinline__ void map_rgb(const uint4* from, uint4* to, unsigned plane_vectors, const uint4* luma,
                                         const uint4* mapped, Samples samples, Weights weights, Curve<S, SHARED> curve) {
-    auto move = [&](Components<S, COMPONENTS, PLANAR>& components, int pixel, unsigned before, unsigned after) {
+    auto move = [&](Components<S, COMPONENTS, PLANAR>& components, unsigned, int pixel, unsigned before, unsigned after) {
 #pragma unroll
         for (int i = 0; i < COMPONENTS; ++i) {
             if (weights.of[i] == 0u) continue;

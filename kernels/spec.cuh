@@ -96,6 +96,63 @@ SPEC unsigned rescaled(unsigned component, unsigned from, unsigned to, unsigned 
     return code < 0 ? 0u : (unsigned)code > max ? max : (unsigned)code;
 }
 
+// offset * gain, likewise, for gains without a bound.
+SPEC int scaled_far(int offset, unsigned gain) {
+    unsigned long long magnitude = ((unsigned long long)(unsigned)(offset < 0 ? -offset : offset) * gain + 2048u) / 4096u;
+    int most = magnitude < 1u << 24 ? (int)magnitude : 1 << 24;
+    return offset < 0 ? -most : most;
+}
+
+// A chroma sample with this gain.
+SPEC unsigned followed(unsigned code, unsigned gain, const Colours& colours) {
+    int offset = (int)code - colours.centre, most = offset < 0 ? -offset : offset;
+    if (most < colours.reach) most = colours.reach;
+    int scaled = scaled_far(offset, gain);
+    return (unsigned)(colours.centre + (scaled > most ? most : scaled < -most ? -most : scaled));
+}
+
+// A component of an RGB pixel whose luminance moves from `from` to `to`, with this gain of colour.
+SPEC unsigned moved_with_gain(unsigned component, unsigned from, unsigned to, unsigned gain, unsigned max) {
+    int code = (int)to + scaled_far((int)component - (int)from, gain);
+    return code < 0 ? 0u : (unsigned)code > max ? max : (unsigned)code;
+}
+
+// The two regions that are blended at coordinate `at`, of `count` of `size` pixels each, and the weight of the second one.
+struct Neighbours {
+    unsigned first, second, weight;
+};
+
+SPEC Neighbours neighbours_of(unsigned at, unsigned size, unsigned count) {
+    unsigned a = 2u * at + size, after = a / (2u * size);
+    unsigned before = after == 0u ? 0u : after - 1u, last = count - 1u;
+    return {before < last ? before : last, after < last ? after : last, a % (2u * size)};
+}
+
+// The gain at pixel (x, y).
+SPEC unsigned gain_at(unsigned x, unsigned y, const Gains& gains) {
+    if (gains.regions == 1u) return gains.of[0];
+    Neighbours across = neighbours_of(x, gains.width, gains.regions), down = neighbours_of(y, gains.height, gains.regions);
+    unsigned width = 2u * gains.width, height = 2u * gains.height;
+    const unsigned *above = gains.of + down.first * gains.regions, *below = gains.of + down.second * gains.regions;
+    unsigned long long left = (unsigned long long)above[across.first] * (height - down.weight) +
+                              (unsigned long long)below[across.first] * down.weight;
+    unsigned long long right = (unsigned long long)above[across.second] * (height - down.weight) +
+                               (unsigned long long)below[across.second] * down.weight;
+    return (unsigned)((left * (width - across.weight) + right * across.weight) / ((unsigned long long)width * height));
+}
+
+// A component of an RGB pixel after the balance.
+SPEC unsigned balanced(unsigned code, unsigned gain, int offset, unsigned max) {
+    long long sum = ((long long)code * gain + (long long)offset * 256 + 2048) >> 12;
+    return sum < 0 ? 0u : sum > (long long)max ? max : (unsigned)sum;
+}
+
+// Row `row` of the sums for this luma, in levels, and this chroma, in codes from its centre; rounded.
+SPEC int balanced_sum(const BalanceOfYuv& balance, unsigned row, int luma, int cb, int cr) {
+    const long long* of = balance.rows[row];
+    return (int)((of[0] * luma + of[1] * cb + of[2] * cr + of[3] + 32768) >> 16);
+}
+
 // 1 / value with a relative error below 2^-22, enough for the quotients below.
 SPEC float reciprocal_of(float value) {
 #ifdef __CUDACC__
@@ -148,12 +205,34 @@ SPEC unsigned blended(unsigned code, unsigned equalized, unsigned strength) {
     return (code * (256u - strength) + equalized * strength + 128u) >> 8;
 }
 
-// The curve at `code`; `cumulative` is the number of samples of that code and those below.
+// What becomes of a level on this line, where `most` is white.
+SPEC unsigned line_level(unsigned level, unsigned most, const Line& line) {
+    if (line.used == 0u) return level;
+    unsigned at = 16u * level, from = line.from[0], to = line.to[0], slope = line.slope[0];
+    for (unsigned i = 1u; i < KNOTS; ++i) {
+        if (i >= line.used || line.from[i] > at) continue;
+        from = line.from[i];
+        to = line.to[i];
+        slope = line.slope[i];
+    }
+    unsigned long long rise = ((unsigned long long)(at > from ? at - from : 0u) * slope + 32768u) >> 16;
+    unsigned long long becomes = (to + rise + 8u) >> 4;
+    return becomes < most ? (unsigned)becomes : most;
+}
+
+// What becomes of a code on this line.
+SPEC unsigned line_code(unsigned code, Levels levels, const Line& line) {
+    if (line.used == 0u) return code;
+    return levels.lo + line_level(level_code(code, levels) - levels.lo, levels.hi - levels.lo, line);
+}
+
+// The curve at `code`, blended with `straight`; `cumulative` is the number of samples of that code and those below.
 template <typename Count>
-SPEC unsigned curve_at(unsigned code, Count cumulative, Spread<Count> spread, Levels levels) {
-    if (spread.rest == 0u) return code;
+SPEC unsigned curve_at(unsigned code, unsigned straight, Count cumulative, Spread<Count> spread, Levels levels) {
     unsigned equalized;
-    if (code < levels.lo) {
+    if (spread.rest == 0u) {
+        equalized = code;
+    } else if (code < levels.lo) {
         equalized = levels.lo;
     } else if (code >= levels.hi) {
         equalized = levels.hi;
@@ -162,7 +241,13 @@ SPEC unsigned curve_at(unsigned code, Count cumulative, Spread<Count> spread, Le
         unsigned long long numerator = (unsigned long long)above * (levels.hi - levels.lo) + spread.rest / 2u;
         equalized = levels.lo + quotient(numerator, spread.rest, spread.reciprocal);
     }
-    return blended(code, equalized, levels.strength);
+    return blended(straight, equalized, levels.strength);
+}
+
+// The same, blended with the code itself.
+template <typename Count>
+SPEC unsigned curve_at(unsigned code, Count cumulative, Spread<Count> spread, Levels levels) {
+    return curve_at(code, code, cumulative, spread, levels);
 }
 
 // The bin, of `bins`, of a level of `count`; both are at most 2^16.
@@ -215,7 +300,7 @@ SPEC Divided divided(unsigned long long dividend, Divisor by) {
     return Divided{estimate, rest};
 }
 
-// The contrast limit of a level, in 256ths of a sample, for a histogram of `total` samples.
+// The contrast limit of a level, in 256ths of a sample, for a histogram of `total` samples over this number of levels.
 SPEC unsigned long long kept_under(unsigned gain, unsigned long long total, Divisor levels) {
     unsigned above_one = gain - 256u;
     // Where the product is too large for a dividend, the division is taken apart.
@@ -244,4 +329,9 @@ SPEC unsigned long long kept_by(unsigned long long sum, unsigned cut, Limit limi
 // The share of the first `count` levels (at most 2^16) in the evenly distributed excess.
 SPEC unsigned long long shared_out(unsigned count, Divided excess, Divisor levels) {
     return count * excess.quotient + small_quotient(count * excess.rest, levels.of, levels.rough);
+}
+
+// How many of the levels up to this one have a share: those of the `width` levels from `first` on.
+SPEC unsigned shares_up_to(unsigned level, unsigned first, unsigned width) {
+    return level < first ? 0u : level - first < width ? level - first + 1u : width;
 }

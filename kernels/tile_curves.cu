@@ -1,101 +1,50 @@
 // From the counts of the tiles to their curves: temporal window, clip, prefix sum, normalization (src/spec/clahe). A
-// block makes the curve of one tile; every block finds the scene of the frame by itself.
+// block makes the curve of one tile.
 //
-// A block has little work: most of its time is waiting for memory and at barriers. So all loads that may be needed are
-// issued at the beginning, every warp computes shared values by itself, and bins stay in registers.
+// A block has little work: most of its time is waiting for memory and at barriers. So all loads are issued at the
+// beginning, every warp computes shared values by itself, and bins stay in registers.
 #include "launch.cuh"
-#include "scenes.cuh"
 #include "tiles.cuh"
-#include "totals.cuh"
+#include "warp.cuh"
 
 typedef unsigned long long Sum;
 
 // The data that the warps of a block exchange: each sum has its own place.
 struct Room {
-    __align__(8) unsigned coarse[COARSE];
     Sum excess[LANES];
     Sum sums[LANES];
-};
-
-// The counts of all codes of the frame: side by side, or in sectors as `totals.cuh` has them.
-struct FrameCounts {
-    const uint4* counts;
-    uint4* emptied;
-    unsigned codes;
-    bool in_sectors;
-
-    // The place of four neighbouring codes.
-    __device__ __forceinline__ unsigned place(unsigned code) const {
-        return in_sectors ? code / SECTOR * (SECTOR_PITCH / 4u) + code % SECTOR / 4u : code / 4u;
-    }
-
-    // Counts the frame's samples in coarse bins, for the whole block; the bins are zero before.
-    __device__ __forceinline__ void compare(Levels levels, Divisor divisor, unsigned* coarse) const {
-        unsigned code = 4u * threadIdx.x;
-        uint4 loaded = code < codes ? counts[place(code)] : make_uint4(0u, 0u, 0u, 0u);
-        __syncthreads();
-        for (;;) {
-            unsigned four[4] = {loaded.x, loaded.y, loaded.z, loaded.w};
-            unsigned bins[4];
-            coarse_bins<4u>(code, levels, divisor, bins);
-            add_coarse<4u>(four, bins, coarse);
-            code += 4u * blockDim.x;
-            if (code >= codes) break;
-            loaded = counts[place(code)];
-        }
-        __syncthreads();
-    }
-
-    // Clears the counts of the frame before: other blocks may still read those of this frame.
-    __device__ __forceinline__ void empty() const {
-        for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < codes / 4u; i += gridDim.x * blockDim.x) {
-            emptied[place(4u * i)] = make_uint4(0u, 0u, 0u, 0u);
-        }
-    }
 };
 
 // The state from the frames before.
 struct History {
     unsigned* slots;
     Sum* sums;
-    Scenes* states;
-    unsigned* marks;
 };
 
-// The part of the history for a bin.
-struct Past {
-    unsigned old;     // of the frame that is forgotten now
-    unsigned pushed;  // of the one that a full window pushes out
+// The count of bin `at` in the window with this frame; also updates the history, in which no other thread has this bin.
+__device__ __forceinline__ Sum held_with(unsigned count, const Turn& turn, size_t at, size_t all_bins,
+                                         const History& history) {
+    unsigned evicted[2];
     Sum windows[2];
-};
-
-__device__ __forceinline__ Past past_of(size_t at, size_t all_bins, unsigned pushed, Modifiers m, History history) {
-    Past past;
-    past.old = history.slots[m.slot * all_bins + at];
-    past.windows[0] = history.sums[at];
-    past.windows[1] = history.sums[all_bins + at];
-    past.pushed = pushed != NOWHERE ? history.slots[pushed * all_bins + at] : 0u;
-    return past;
-}
-
-// The count of a bin in the window with this frame; also updates the history.
-__device__ __forceinline__ Sum held_with(unsigned count, const Past& past, Turn turn, size_t at, size_t all_bins,
-                                         Modifiers m, History history) {
+#pragma unroll
+    for (unsigned i = 0u; i < 2u; ++i) {
+        evicted[i] = turn.evicted_rows[i] != NOWHERE ? history.slots[turn.evicted_rows[i] * all_bins + at] : 0u;
+        windows[i] = history.sums[i * all_bins + at];
+    }
     Sum held = 0u;
 #pragma unroll
     for (unsigned window = 0u; window < 2u; ++window) {
-        bool takes = turn.window == window;
-        bool leaves = turn.forgotten == window;
-        if (!takes && !leaves) continue;
-        Sum sum = past.windows[window];
-        if (leaves) sum -= past.old;
-        if (takes) {
-            sum = (turn.fresh ? 0u : sum - past.pushed) + count;
-            held = sum;
+        Sum sum = windows[window];
+#pragma unroll
+        for (unsigned i = 0u; i < 2u; ++i) {
+            if (turn.evicted_windows[i] == window) sum -= evicted[i];
         }
-        history.sums[window * all_bins + at] = sum;
+        if (turn.window == window) {
+            held = sum = (turn.fresh ? 0u : sum) + (turn.joins ? count : 0u);
+        }
+        if (sum != windows[window]) history.sums[window * all_bins + at] = sum;
     }
-    history.slots[m.slot * all_bins + at] = count;
+    history.slots[turn.row * all_bins + at] = count;
     return held;
 }
 
@@ -193,9 +142,9 @@ __device__ __forceinline__ void make_curve(const Sum (&sums)[PER], T total, Leve
 
 // With PER bins per thread.
 template <unsigned PER>
-__device__ __forceinline__ void tile_curves(FrameCounts frame, Levels levels, Modifiers m, Tiles tiles,
-                                            unsigned* tile_counts, History history, unsigned short* curves, Room& room,
-                                            Sum* through_bins) {
+__device__ __forceinline__ void tile_curves(unsigned codes, Levels levels, const Modifiers& m, const Turn& turn,
+                                            Tiles tiles, unsigned* tile_counts, const History& history,
+                                            unsigned short* curves, Room& room, Sum* through_bins) {
     unsigned bins = tiles.bins;
     size_t all_bins = (size_t)gridDim.x * bins;
     unsigned bin = threadIdx.x * PER;
@@ -208,53 +157,33 @@ __device__ __forceinline__ void tile_curves(FrameCounts frame, Levels levels, Mo
     }
 
     Sum held[PER];
-    unsigned frames = 1u;
-    if (m.slots != 0u) {
-        Known known = known_before(m, scenes_before(m, history.states), marks_before(m, history.marks));
-        // Most frames belong to the scene of the frame before.
-        unsigned likely = turn_of(false, false, m, known).pushed;
-        Past past = {};
-        if (PER == 1u && bin < bins) past = past_of(first, all_bins, likely, m, history);
-        if (threadIdx.x < COARSE) room.coarse[threadIdx.x] = 0u;
-        frame.compare(levels, divisor_with(levels.hi - levels.lo + 1u, m.inverse), room.coarse);
-        Turn turn = next_turn(room.coarse, m, known);
-        if (blockIdx.x == 0u && threadIdx.x < LANES) remember(turn, known, m, history.states, history.marks);
-        frames = turn.frames;
 #pragma unroll
-        for (unsigned i = 0u; i < PER; ++i) {
-            held[i] = 0u;
-            if (bin + i >= bins) continue;
-            if (PER > 1u || turn.pushed != likely) past = past_of(first + i, all_bins, turn.pushed, m, history);
-            held[i] = held_with(count[i], past, turn, first + i, all_bins, m, history);
-        }
-        frame.empty();
-    } else {
-#pragma unroll
-        for (unsigned i = 0u; i < PER; ++i) held[i] = count[i];
+    for (unsigned i = 0u; i < PER; ++i) {
+        bool is_remembered = turn.remembers && bin + i < bins;
+        held[i] = is_remembered ? held_with(count[i], turn, first + i, all_bins, history) : count[i];
     }
 
-    unsigned short* curve = curves + (size_t)blockIdx.x * frame.codes;
-    Sum total = (Sum)frames * tiles.width * tiles.height;
+    unsigned short* curve = curves + (size_t)blockIdx.x * codes;
+    Sum total = (Sum)m.frames * tiles.width * tiles.height;
     if (total >> 32 == 0u) {
-        make_curve<unsigned, PER>(held, (unsigned)total, levels, m, bins, frame.codes, room,
+        make_curve<unsigned, PER>(held, (unsigned)total, levels, m, bins, codes, room,
                                   reinterpret_cast<unsigned*>(through_bins), curve);
     } else {
-        make_curve<Sum, PER>(held, total, levels, m, bins, frame.codes, room, through_bins, curve);
+        make_curve<Sum, PER>(held, total, levels, m, bins, codes, room, through_bins, curve);
     }
 }
 
-extern "C" __global__ __launch_bounds__(1024) void tile_curves(
-    const uint4* counts, uint4* emptied, unsigned codes, unsigned in_sectors, Levels levels, Modifiers m, Tiles tiles,
-    unsigned* tile_counts, unsigned* slots, Sum* sums, Scenes* states, unsigned* marks, unsigned short* curves) {
+extern "C" __global__ __launch_bounds__(1024) void tile_curves(unsigned codes, Levels levels, Modifiers m, Turn turn,
+                                                               Tiles tiles, unsigned* tile_counts, unsigned* slots,
+                                                               Sum* sums, unsigned short* curves) {
     extern __shared__ Sum through_bins[];  // one for each bin
     __shared__ Room room;
     let_next_begin();
     wait_for_previous();
-    FrameCounts frame = {counts, emptied, codes, in_sectors != 0u};
-    History history = {slots, sums, states, marks};
+    History history = {slots, sums};
     if (tiles.bins <= blockDim.x) {
-        tile_curves<1u>(frame, levels, m, tiles, tile_counts, history, curves, room, through_bins);
+        tile_curves<1u>(codes, levels, m, turn, tiles, tile_counts, history, curves, room, through_bins);
     } else {
-        tile_curves<4u>(frame, levels, m, tiles, tile_counts, history, curves, room, through_bins);
+        tile_curves<4u>(codes, levels, m, turn, tiles, tile_counts, history, curves, room, through_bins);
     }
 }

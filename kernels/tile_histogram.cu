@@ -1,12 +1,10 @@
 // Counts the luma of each tile of a grid over a picture and its mirrored padding, in bins. A tile is counted by gridDim.y
-// blocks, each of which counts every gridDim.y-th row in shared memory and adds its sums to those of the tile, and to the
-// totals of the whole frame.
+// blocks, each of which counts every gridDim.y-th row in shared memory and adds its sums to those of the tile.
 #include "copies.cuh"
 #include "counters.cuh"
 #include "launch.cuh"
 #include "samples.cuh"
 #include "tiles.cuh"
-#include "totals.cuh"
 
 // Copies of each counter for samples of one byte, as a power of two: one for each lane.
 constexpr unsigned LOG2_BYTE_COPIES = 5u;
@@ -51,21 +49,14 @@ __device__ __forceinline__ unsigned code_at(const S* plane, size_t pixel, Sample
     return decoded<S>(sample, samples);
 }
 
-// The targets of the sums: the counts of the tile, and the totals of the whole frame unless null.
-struct Sums {
-    unsigned* tile;
-    unsigned* all;
-};
-
-// Adds the block's counts to the targets.
+// Adds the block's counts to those of the tile.
 template <typename S>
-__device__ __forceinline__ void end(const Counters<S>& counters, Levels levels, Tiles tiles, Sums sums) {
+__device__ __forceinline__ void end(const Counters<S>& counters, Levels levels, Tiles tiles, unsigned* of_tile) {
     __syncthreads();
     auto add = [=](unsigned slot, unsigned sum) {
         if (sum == 0u) return;
         bool is_bin = sizeof(S) > 1 && counters.of_bins;
-        atomicAdd(&sums.tile[is_bin ? slot : tile_bin(slot, levels, tiles)], sum);
-        if (sums.all != nullptr) atomicAdd(total_of(sums.all, level_code(slot, levels)), sum);
+        atomicAdd(&of_tile[is_bin ? slot : tile_bin(slot, levels, tiles)], sum);
     };
     if (sizeof(S) == 1) {
         add_up<LOG2_BYTE_COPIES>(shared_counts, counters.size, add);
@@ -107,7 +98,7 @@ __device__ __forceinline__ void count_piece(const Piece& piece, Samples samples,
 
 template <typename S, int STEP>
 __device__ __forceinline__ void tile_histogram(const uint4* plane, Samples samples, Levels levels,
-                                               Tiles tiles, unsigned* counts, unsigned* all, unsigned log2_copies) {
+                                               Tiles tiles, unsigned* counts, unsigned log2_copies) {
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     Counters<S> counters(samples, tiles, log2_copies);
     unsigned* of_tile = counts + (size_t)blockIdx.x * tiles.bins;
@@ -155,10 +146,10 @@ __device__ __forceinline__ void tile_histogram(const uint4* plane, Samples sampl
         if (!more) break;
         load();
     }
-    end(counters, levels, tiles, Sums{of_tile, all});
+    end(counters, levels, tiles, of_tile);
     if (columns == tiles.width && rows == tiles.height) return;
 
-    // The mirrored padding is counted in the tile, but not in the frame.
+    // The mirrored padding is counted too.
     counters.begin();
     const S* stored = reinterpret_cast<const S*>(plane);
     own = own_rows(tiles.height);
@@ -170,14 +161,14 @@ __device__ __forceinline__ void tile_histogram(const uint4* plane, Samples sampl
         unsigned column = mirrored(left + x, tiles.picture_width);
         counters.count(code_at<S, STEP>(stored, start + column, samples), levels, tiles);
     }
-    end(counters, levels, tiles, Sums{of_tile, nullptr});
+    end(counters, levels, tiles, of_tile);
 }
 
 #define TILE_HISTOGRAM(NAME, S, STEP)                                                                       \
     extern "C" __global__ __launch_bounds__(1024) void tile_histogram_##NAME(                               \
-        const uint4* plane, Samples samples, Levels levels, Tiles tiles, unsigned* counts, unsigned* all,   \
+        const uint4* plane, Samples samples, Levels levels, Tiles tiles, unsigned* counts,                  \
         unsigned log2_copies) {                                                                             \
-        tile_histogram<S, STEP>(plane, samples, levels, tiles, counts, all, log2_copies);                   \
+        tile_histogram<S, STEP>(plane, samples, levels, tiles, counts, log2_copies);                        \
     }
 
 TILE_HISTOGRAM(u8, unsigned char, 1)

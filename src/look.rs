@@ -26,6 +26,6 @@ pub fn choose(
     let frames = (SECONDS * input.rate().unwrap_or(25.0)).clamp(1.0, 120.0) as usize;
     let mut measures = Vec::new();
     let source = PeekedSource::new(source, frames, |frame| measures.push(measure(frame, frame.whole())))?;
-    notices.note(&equalize.choose_look(&measures));
+    notices.note(&equalize.choose_look(&measures.into_iter().collect::<Result<Vec<_>>>()?));
     Ok((Box::new(source), input))
 }

@@ -1,11 +1,12 @@
 //! The structures that kernels take by value: names and fields are those of `kernels/arguments.cuh`.
 #![allow(unsafe_code, reason = "implements the bindings' marker trait for structures of plain bytes")]
 
-use super::history::History;
 use super::launch::KernelValue;
 use super::layout::{Arrangement, BufferLayout, ChromaLayout};
 use super::task::Task;
 use crate::spec;
+use crate::spec::measure::REGIONS;
+use crate::spec::tone::{self, KNOTS, Knot, Veil};
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::DeviceRepr;
 
@@ -64,15 +65,20 @@ macro_rules! by_value {
 
 /// All structures that kernels take by value, for the comparison with `kernels/arguments.cuh`.
 #[doc(hidden)]
-pub const STRUCTURES: [Structure; 11] = [
+pub const STRUCTURES: [Structure; 16] = [
     Samples::STRUCTURE,
     Levels::STRUCTURE,
     Region::STRUCTURE,
     Tiles::STRUCTURE,
     Inverse::STRUCTURE,
+    Turn::STRUCTURE,
     Modifiers::STRUCTURE,
+    Line::STRUCTURE,
     ChromaPlaces::STRUCTURE,
     Colours::STRUCTURE,
+    Gains::STRUCTURE,
+    Balance::STRUCTURE,
+    BalanceOfYuv::STRUCTURE,
     Weights::STRUCTURE,
     Plane::STRUCTURE,
     Planes::STRUCTURE,
@@ -213,47 +219,108 @@ impl Inverse {
 }
 
 by_value! {
-    /// The settings that turn the histograms of a video into curves: temporal window, plateau, bins,
-    /// contrast limit.
+    /// How a frame changes the sums of the two windows.
+    pub(super) struct Turn {
+        remembers: u32,
+        half: u32,
+        window: u32,
+        joins: u32,
+        fresh: u32,
+        pub row: u32,
+        evicted_rows: [u32; 2],
+        evicted_windows: [u32; 2],
+    }
+}
+
+impl Turn {
+    const NOWHERE: u32 = u32::MAX;
+
+    /// The turn of a frame that is a window of its own; `number` is that of the frame in its history.
+    pub fn alone(number: u64) -> Self {
+        let half = (number % 2) as u32;
+        let (evicted_rows, evicted_windows) = ([Turn::NOWHERE; 2], [Turn::NOWHERE; 2]);
+        Turn { remembers: 0, half, window: 0, joins: 1, fresh: 1, row: 0, evicted_rows, evicted_windows }
+    }
+
+    /// The turn of frame `number` of a history with this many rows, of which frames take one after the other.
+    pub fn new(update: &spec::WindowUpdate, number: u64, (slots, rows): (usize, usize)) -> Self {
+        let row = (number % rows as u64) as usize;
+        // The frame in slot `update.slot` came as many frames ago as there are slots, that in the slot before it one ago.
+        let row_of = |slot: usize| {
+            let ago = if slot < update.slot { update.slot - slot } else { update.slot + slots - slot };
+            ((row + rows - ago) % rows) as u32
+        };
+        Turn {
+            remembers: 1,
+            window: update.window as u32,
+            joins: update.joins.into(),
+            fresh: update.starts_window.into(),
+            row: row as u32,
+            evicted_rows: update.evicted.map(|evicted| evicted.map_or(Turn::NOWHERE, |evicted| row_of(evicted.slot))),
+            evicted_windows: update
+                .evicted
+                .map(|evicted| evicted.map_or(Turn::NOWHERE, |evicted| evicted.window as u32)),
+            ..Turn::alone(number)
+        }
+    }
+}
+
+by_value! {
+    /// The settings that turn the histograms of a window into a curve: plateau, bins, contrast limit.
     pub(super) struct Modifiers {
-        number: u32,
-        slots: u32,
-        slot: u32,
-        row: u32,
         frames: u32,
-        flash: u32,
-        threshold: u32,
         samples: u32,
         varies: u32,
         cap: u32,
         bins: u32,
         gain: u32,
+        first: u32,
+        width: u32,
         inverse: u64,
     }
 }
 
 impl Modifiers {
-    /// The modifiers of frame `number`.
-    pub fn new(task: &Task, number: u64) -> Self {
+    /// The modifiers of a window of `frames` frames.
+    pub fn new(task: &Task, frames: u32) -> Self {
         let settings = &task.settings;
-        let count = task.levels.count();
-        let slots = History::slots_for(settings);
         let bins = spec::bins(task.levels, settings.bins);
+        let (first, last) = task.tone().range;
+        let width = last - first + 1;
         Modifiers {
-            number: number as u32,
-            slots,
-            slot: (number % u64::from(slots.max(1))) as u32,
-            row: (number % (u64::from(slots) + 1)) as u32,
-            frames: settings.smoothing.frames(),
-            flash: settings.smoothing.flash(),
-            threshold: settings.scene_threshold.of_1000(),
+            frames,
             samples: task.samples as u32,
             varies: (settings.region == spec::Region::Auto).into(),
             // A cap above `u32::MAX` has no effect: a frame has fewer samples.
             cap: settings.plateau.cap(task.samples).map_or(0, |cap| cap.min(u32::MAX.into()) as u32),
-            bins: if bins == count { 0 } else { bins as u32 },
+            bins: if bins == task.levels.count() { 0 } else { bins as u32 },
             gain: settings.max_gain.of_256().unwrap_or(0),
-            inverse: u64::MAX / count as u64,
+            first,
+            width,
+            inverse: u64::MAX / u64::from(width),
+        }
+    }
+}
+
+by_value! {
+    /// What equalization is blended with.
+    pub(super) struct Line {
+        used: u32,
+        from: [u32; KNOTS],
+        to: [u32; KNOTS],
+        slope: [u32; KNOTS],
+    }
+}
+
+impl Line {
+    pub fn new(line: &spec::Line) -> Self {
+        let knots = line.knots();
+        let of = |part: fn(&Knot) -> u32| std::array::from_fn(|index| knots.get(index).map_or(0, part));
+        Line {
+            used: knots.len() as u32,
+            from: of(|knot| knot.from),
+            to: of(|knot| knot.to),
+            slope: of(|knot| knot.slope),
         }
     }
 }
@@ -327,6 +394,64 @@ impl Colours {
 }
 
 by_value! {
+    /// The gain of chroma: one for the picture, or one at the centre of each of 8x8 regions.
+    pub(super) struct Gains {
+        regions: u32,
+        width: u32,
+        height: u32,
+        pitch: u32,
+        of: [u32; REGIONS * REGIONS],
+    }
+}
+
+impl Gains {
+    /// None: the gain follows from luma.
+    pub const OF_LUMA: Gains = Gains { regions: 0, width: 0, height: 0, pitch: 0, of: [0; REGIONS * REGIONS] };
+
+    /// One for the picture, in 4096ths.
+    pub fn one(gain: u32) -> Self {
+        Gains { regions: 1, of: [gain; REGIONS * REGIONS], ..Gains::OF_LUMA }
+    }
+
+    /// Those of a veil.
+    pub fn of_veil(veil: &Veil, layout: &BufferLayout) -> Self {
+        let tiles = Veil::tiles(layout.size());
+        let mut of = [0; REGIONS * REGIONS];
+        of.iter_mut().zip(veil.regions()).for_each(|(of, (_, gain))| *of = gain);
+        let (width, height) = (tiles.width as u32, tiles.height as u32);
+        Gains { regions: REGIONS as u32, width, height, pitch: layout.row_pixels(), of }
+    }
+}
+
+by_value! {
+    /// A gain and an offset for each component of an RGB pixel, in memory order.
+    pub(super) struct Balance {
+        gains: [u32; 4],
+        offsets: [i32; 4],
+    }
+}
+
+impl Balance {
+    pub fn new(balance: &tone::Balance, layout: &BufferLayout) -> Self {
+        Balance { gains: layout.in_order(balance.gains), offsets: layout.in_order(balance.offsets) }
+    }
+}
+
+by_value! {
+    /// The same for luma, Cb and Cr, as sums of all three.
+    pub(super) struct BalanceOfYuv {
+        rows: [[i64; 4]; 3],
+    }
+}
+
+impl BalanceOfYuv {
+    pub fn new(balance: &tone::Balance, task: &Task) -> Self {
+        let colours = spec::chroma::Colours::new(task.levels, task.weights);
+        BalanceOfYuv { rows: tone::BalanceOfYuv::new(balance, &colours, task.weights).rows }
+    }
+}
+
+by_value! {
     /// The weights of components, in memory order.
     pub(crate) struct Weights {
         pub of: [u32; 4],
@@ -353,5 +478,53 @@ by_value! {
     /// The addresses of the planes of a batch.
     pub(super) struct Planes {
         pub of: [u64; MOST_PLANES],
+    }
+}
+
+/// What kernels of colour take for a frame: for tests that run kernels on the CPU.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct ColourArguments {
+    /// The words of the structures: samples, levels, places, colours, gains, weights, balance, balance of YUV.
+    pub words: Vec<u32>,
+    /// The planes that are uploaded.
+    pub planes: std::ops::Range<usize>,
+    /// Where each begins, in bytes.
+    pub starts: Vec<usize>,
+    /// Bytes of all of them.
+    pub bytes: usize,
+    /// Vectors from one plane to the next.
+    pub plane_vectors: usize,
+}
+
+impl ColourArguments {
+    /// The arguments for a frame to which `mapping` is applied.
+    ///
+    /// # Panics
+    /// When the frame is too large.
+    pub fn new(frame: &crate::frame::Frame, task: &Task, mapping: &spec::Mapping) -> Self {
+        let layout = BufferLayout::of(frame, true).expect("a frame that is not too large");
+        let (gains, balance) = match mapping {
+            spec::Mapping::Curve { chroma_gain, .. } => (Gains::one(*chroma_gain), tone::Balance::IDENTITY),
+            spec::Mapping::Veil(veil) => (Gains::of_veil(veil, &layout), tone::Balance::IDENTITY),
+            spec::Mapping::Balance(balance) => (Gains::OF_LUMA, *balance),
+            spec::Mapping::Tiles(_) => (Gains::OF_LUMA, tone::Balance::IDENTITY),
+        };
+        let places = layout.chroma().map_or(ChromaPlaces::zeroed(), |places| ChromaPlaces::new(places, layout.size()));
+        let mut words: Vec<u32> = bytemuck::cast_slice(&[Samples::of(&layout)]).to_vec();
+        words.extend_from_slice(bytemuck::cast_slice(&[Levels::new(task.levels, spec::Strength::FULL)]));
+        words.extend_from_slice(bytemuck::cast_slice(&[places]));
+        words.extend_from_slice(bytemuck::cast_slice(&[Colours::new(task)]));
+        words.extend_from_slice(bytemuck::cast_slice(&[gains]));
+        words.extend_from_slice(bytemuck::cast_slice(&[Weights { of: layout.weights_in_order(task.weights) }]));
+        words.extend_from_slice(bytemuck::cast_slice(&[Balance::new(&balance, &layout)]));
+        words.extend_from_slice(bytemuck::cast_slice(&[BalanceOfYuv::new(&balance, task)]));
+        ColourArguments {
+            words,
+            planes: layout.planes(),
+            starts: layout.spans().iter().map(|span| span.start).collect(),
+            bytes: layout.bytes(),
+            plane_vectors: layout.plane_distance() / 16,
+        }
     }
 }

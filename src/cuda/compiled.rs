@@ -93,11 +93,11 @@ macro_rules! files {
 }
 
 files! {
+    BALANCE: "balance",
     CHROMA: "chroma",
     EQUALIZATION: "equalization",
     FUSED: "fused",
     HISTOGRAM: "histogram",
-    LOOK_AHEAD: "look_ahead",
     LUMINANCE: "luminance",
     MAP: "map",
     SCAN: "scan",
@@ -308,7 +308,7 @@ mod tests {
             let whole = |kernel: &String| kernel.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
             assert!(!file.kernels().is_empty() && file.kernels().iter().all(whole), "{}", file.name);
         }
-        assert_eq!(LOOK_AHEAD.kernels(), ["look_ahead"]);
+        assert_eq!(EQUALIZATION.kernels(), ["equalization"]);
         assert!(FUSED.kernels().iter().any(|kernel| kernel == "fused_modified_u12"));
     }
 

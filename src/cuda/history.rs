@@ -1,58 +1,40 @@
-//! The state on the device from frame to frame: the histograms of the temporal window, their sums, and the scenes that
-//! they belong to. The counts of a frame are downloaded with it (`readback`); the rest stays on the device.
+//! The state from frame to frame: which frames are in the temporal window, which the host keeps; and on the device their
+//! histograms, and the sums of these. The counts of a frame are downloaded with it (`readback`); the rest stays on the device.
 
+use super::arguments::{Line, Modifiers, Turn};
 use super::error::{Doing, Error};
 use super::launch;
 use super::layout::BufferLayout;
 use super::task::Task;
-use crate::spec::clahe::Tiles;
-use crate::spec::{Levels, Region, Settings, Smoothing, Threshold};
+use crate::spec::{Equalization, Method, Scene, Settings, Smoothing, WindowUpdate};
 use cudarc::driver::{CudaSlice, CudaStream};
 use std::sync::Arc;
 
-/// Bytes of `Scenes` in kernels/scenes.cuh.
-const COARSE: usize = 64;
-const SCENES_BYTES: usize = (14 + 2 * COARSE) * 4;
-
 /// Bytes of `Grid` in kernels/curve.cuh.
-const GRID_BYTES: usize = (1 + 2 * COARSE + MOST_BLOCKS + 1) * 4 + (4 * MOST_BLOCKS + 1) * 8 + MOST_BLOCKS * 4;
+const GRID_BYTES: usize = (1 + MOST_BLOCKS + 1) * 4 + (4 * MOST_BLOCKS + 1) * 8 + MOST_BLOCKS * 4;
 
 /// The most blocks of `kernels/equalization.cu`.
 const MOST_BLOCKS: usize = 64;
 
-/// The properties that all frames of a history share. A frame with another key starts an empty history.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct HistoryKey {
-    levels: Levels,
-    size: (usize, usize),
-    smoothing: Smoothing,
-    threshold: Threshold,
-    region: Region,
-    /// The grid of local equalization, the bins of a tile, and the bins in the settings.
-    tiles: Option<(Tiles, usize, Option<u32>)>,
-}
-
-impl HistoryKey {
-    fn of(layout: &BufferLayout, task: &Task) -> Self {
-        let Settings { smoothing, scene_threshold: threshold, region, .. } = task.settings;
-        let tiles = task.tiles(layout).map(|(tiles, bins)| (tiles, bins, task.settings.bins));
-        HistoryKey { levels: task.levels, size: layout.size(), smoothing, threshold, region, tiles }
-    }
-}
-
 /// The history of one video. Its buffers belong to one stream, on which kernels use them in the order of the frames.
 pub struct History {
     stream: Arc<CudaStream>,
-    key: Option<HistoryKey>,
+    /// Which frames are in which window.
+    windows: Equalization,
+    /// How the next frame that is enqueued changes the windows.
+    update: Option<WindowUpdate>,
+    /// Whether the buffers suit the frames since the last reset.
+    is_prepared: bool,
     asked_bins: Option<u32>,
+    /// Number of the next frame that is enqueued, counted from the last reset.
     number: u64,
+    /// The row of the histogram of the last frame that was enqueued.
+    latest_row: usize,
     /// A histogram for each frame of the window and of the flash; with one curve per frame one more, so that the current
     /// frame does not overwrite any of them.
     pub(super) slots: CudaSlice<u32>,
     /// The sums of the two windows; with one curve per frame two sets, which frames read and write alternately.
     pub(super) sums: CudaSlice<u64>,
-    pub(super) scenes: CudaSlice<u8>,
-    pub(super) marks: CudaSlice<u32>,
     /// Counts in bins, for two frames.
     pub(super) bins: CudaSlice<u64>,
     pub(super) grid: CudaSlice<u8>,
@@ -61,7 +43,7 @@ pub struct History {
     pub(super) totals: Totals,
 }
 
-/// The counts to which the blocks of the fused kernel, and of `tile_histogram`, add. Two buffers alternate: a frame adds
+/// The counts to which the blocks of the fused kernel add. Two buffers alternate: a frame adds
 /// to the first one and clears the second one for the next frame.
 pub(super) struct Totals {
     codes: usize,
@@ -72,8 +54,8 @@ pub(super) struct Totals {
 
 impl Totals {
     /// Totals lie in sectors of eight, `SECTOR_PITCH` entries apart, as in kernels/totals.cuh.
-    pub const SECTOR: usize = 8;
-    pub const SECTOR_PITCH: usize = 64;
+    const SECTOR: usize = 8;
+    const SECTOR_PITCH: usize = 64;
 
     fn on(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         let buffer = || stream.alloc_zeros(1).doing(ALLOCATING);
@@ -108,16 +90,6 @@ impl Totals {
         self.buffers.swap(0, 1);
     }
 
-    /// The totals of the last frame that was enqueued, until the next one clears them.
-    pub fn of_last_frame(&self) -> &CudaSlice<u32> {
-        &self.buffers[1]
-    }
-
-    /// Drops the buffers after a frame that failed midway: the next frame allocates others.
-    pub fn invalidate(&mut self) {
-        self.codes = 0;
-    }
-
     /// `entries` entries that the stream sets to zero.
     pub fn of_batch(&mut self, stream: &Arc<CudaStream>, entries: usize) -> Result<&mut CudaSlice<u32>, Error> {
         resize(stream, &mut self.batch, entries)?;
@@ -144,13 +116,14 @@ impl History {
     pub fn on(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         Ok(History {
             stream: stream.clone(),
-            key: None,
+            windows: Equalization::new(Settings::default()),
+            update: None,
+            is_prepared: false,
             asked_bins: None,
             number: 0,
+            latest_row: 0,
             slots: stream.alloc_zeros(1).doing(ALLOCATING)?,
             sums: stream.alloc_zeros(1).doing(ALLOCATING)?,
-            scenes: stream.alloc_zeros(2 * SCENES_BYTES).doing(ALLOCATING)?,
-            marks: stream.alloc_zeros(1).doing(ALLOCATING)?,
             bins: stream.alloc_zeros(1).doing(ALLOCATING)?,
             grid: stream.alloc_zeros(GRID_BYTES).doing(ALLOCATING)?,
             kept_curves: stream.alloc_zeros(1).doing(ALLOCATING)?,
@@ -163,59 +136,79 @@ impl History {
         if settings.smoothing.frames() > 1 { settings.smoothing.memory() } else { 0 }
     }
 
-    /// Prepares the buffers for the next frame. Starts an empty history if its key differs from that of the frame
-    /// before.
+    /// The rows of `slots`. With one curve per frame there is one more than frames that are kept: a frame never writes a
+    /// histogram that another block may still read.
+    pub(super) fn rows_for(settings: &Settings) -> usize {
+        History::slots_for(settings) as usize + usize::from(settings.method == Method::Global)
+    }
+
+    /// Finds the window of the next frame. If all frames before are forgotten, those of the look-ahead have to be completed
+    /// before anything of this one is enqueued.
+    pub(super) fn next(&mut self, task: &Task) -> WindowUpdate {
+        self.windows.set(task.settings);
+        let update = self.windows.next_uncounted(task.levels, task.size(), &task.guide);
+        if update.reset {
+            self.is_prepared = false;
+            self.number = 0;
+        }
+        self.update = Some(update.clone());
+        update
+    }
+
+    /// Sets the number of the scene of the last frame, and the number of scenes so far, to those of another backend.
+    pub(super) fn set_scene_number(&mut self, scene: Scene) {
+        self.windows.set_scene_number(scene.number, scene.begun);
+    }
+
+    /// Prepares the buffers for the frame that [`next`](History::next) was called for. Returns how it changes the windows, and
+    /// the number of frames in its own.
     ///
     /// # Errors
     /// When the GPU has no memory left.
-    pub(super) fn prepare(&mut self, layout: &BufferLayout, task: &Task) -> Result<(), Error> {
+    pub(super) fn prepare(&mut self, layout: &BufferLayout, task: &Task) -> Result<(Turn, u32), Error> {
         let bins = task.settings.bins;
-        let key = HistoryKey::of(layout, task);
-        let tiles = key.tiles;
+        let tiles = task.tiles(layout);
         let codes = layout.codes();
-        let entries = tiles.map_or(codes, |(tiles, bins, _)| tiles.count() * bins);
+        let entries = tiles.map_or(codes, |(tiles, bins)| tiles.count() * bins);
         let stream = self.stream.clone();
-        if self.key != Some(key) {
-            // Invalidate first: an allocation below may fail.
-            self.key = None;
-            let slots = History::slots_for(&task.settings) as usize;
-            let (rows, turns) = if tiles.is_some() { (slots, 1) } else { (slots + 1, 2) };
+        let slots = History::slots_for(&task.settings) as usize;
+        let rows = History::rows_for(&task.settings);
+        if !self.is_prepared {
+            let turns = if tiles.is_some() { 1 } else { 2 };
             // At least one entry each: an empty buffer has no address.
             resize(&stream, &mut self.slots, (rows * entries).max(1))?;
             resize(&stream, &mut self.sums, turns * 2 * entries)?;
-            let curves = tiles.map_or(1, |(tiles, ..)| tiles.count());
-            let places = if key.smoothing.ahead() > 0 { places(&key.smoothing) } else { 0 };
+            let curves = tiles.map_or(1, |(tiles, _)| tiles.count());
+            let smoothing = task.settings.smoothing;
+            let places = if smoothing.ahead() > 0 { places(&smoothing) } else { 0 };
             resize(&stream, &mut self.kept_curves, (places * curves * codes).max(1))?;
-            resize(&stream, &mut self.marks, (2 * slots).max(1))?;
-            stream.memset_zeros(&mut self.scenes).doing(CLEARING)?;
-            stream.memset_zeros(&mut self.marks).doing(CLEARING)?;
             stream.memset_zeros(&mut self.grid).doing(CLEARING)?;
-            self.key = Some(key);
+            self.is_prepared = true;
             self.asked_bins = None;
-            self.number = 0;
         }
         if self.asked_bins != bins {
             resize(&stream, &mut self.bins, 2 * codes)?;
             stream.memset_zeros(&mut self.bins).doing(CLEARING)?;
             self.asked_bins = bins;
         }
-        Ok(())
+        Ok(match &self.update {
+            Some(update) if slots > 0 => (Turn::new(update, self.number, (slots, rows)), update.frames),
+            _ => (Turn::alone(self.number), 1),
+        })
     }
 
-    /// Makes the next frame the first one of an empty history.
+    /// Makes the next frame the first one of an empty history: after a failure, the device may not have what the host has
+    /// noted.
     pub(super) fn reset(&mut self) {
-        self.key = None;
+        self.windows.reset(*self.windows.settings());
+        self.update = None;
+        self.is_prepared = false;
+        self.number = 0;
     }
 
-    /// Whether this frame would start an empty history in place of one with frames.
-    pub(super) fn would_reset(&self, layout: &BufferLayout, task: &Task) -> bool {
-        self.key.is_some_and(|key| key != HistoryKey::of(layout, task))
-    }
-
-    /// The range of the marks that the last frame wrote.
-    pub(super) fn latest_marks(&self, slots: u32) -> std::ops::Range<usize> {
-        let begin = if self.number % 2 == 1 { slots as usize } else { 0 };
-        begin..begin + slots as usize
+    /// The row of `slots` that has the histogram of the last frame.
+    pub(super) fn latest_row(&self) -> usize {
+        self.latest_row
     }
 
     /// The index of the curves of frame `number` in `kept_curves`.
@@ -228,15 +221,10 @@ impl History {
         self.number.saturating_sub(1)
     }
 
-    /// The number of the next frame, counted from the start of this history.
-    pub(super) fn next_number(&self) -> u64 {
-        self.number
-    }
-
-    /// Advances to the next frame. Only after the launch was enqueued: a refused launch has written nothing that the next
-    /// frame could read.
-    pub(super) fn advance(&mut self) {
+    /// Notes that the frame of this turn has been enqueued.
+    pub(super) fn advance(&mut self, turn: &Turn) {
         self.number += 1;
+        self.latest_row = turn.row as usize;
     }
 }
 
@@ -255,4 +243,20 @@ fn resize<T: cudarc::driver::DeviceRepr + cudarc::driver::ValidAsZeroBits>(
         *buffer = stream.alloc_zeros(len).doing(ALLOCATING)?;
     }
     Ok(())
+}
+
+/// The words of the three structures that kernels take for frame `number` of a history: for tests that run kernels on the CPU.
+#[doc(hidden)]
+pub fn words_of_modified(task: &Task, update: &WindowUpdate, number: u64) -> Vec<u32> {
+    let slots = History::slots_for(&task.settings) as usize;
+    let (turn, frames) = if slots > 0 {
+        (Turn::new(update, number, (slots, History::rows_for(&task.settings))), update.frames)
+    } else {
+        (Turn::alone(number), 1)
+    };
+    let (modifiers, line) = (Modifiers::new(task, frames), Line::new(&task.tone().line));
+    let mut words: Vec<u32> = bytemuck::cast_slice(&[modifiers]).to_vec();
+    words.extend_from_slice(bytemuck::cast_slice(&[turn]));
+    words.extend_from_slice(bytemuck::cast_slice(&[line]));
+    words
 }

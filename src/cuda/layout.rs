@@ -1,5 +1,5 @@
 //! The layout of a frame's device buffer. Only the planes that equalization rewrites are uploaded (chroma only where it
-//! follows luma), one plane after the other, rows without padding. The pinned buffers have the same layout, so a frame
+//! changes too), one plane after the other, rows without padding. The pinned buffers have the same layout, so a frame
 //! takes one copy in each direction.
 
 use super::error::Error;
@@ -43,7 +43,7 @@ pub(crate) enum Arrangement {
     Planar { rgb: [usize; 3] },
 }
 
-/// The layout of chroma that follows luma, in samples.
+/// The layout of chroma that changes too, in samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ChromaLayout {
     /// The first Cb sample, from the start of the buffer.
@@ -135,7 +135,7 @@ impl BufferLayout {
         self.planes.clone()
     }
 
-    /// The layout of chroma, if it follows luma.
+    /// The layout of chroma, if it changes too.
     pub(super) fn chroma(&self) -> Option<ChromaLayout> {
         self.chroma
     }
@@ -215,11 +215,14 @@ impl BufferLayout {
 
     /// The weights of a pixel's components in memory order; 0 for alpha.
     pub(super) fn weights_in_order(&self, weights: Weights) -> [u32; 4] {
-        let mut in_order = [0; 4];
+        self.in_order([weights.r, weights.g, weights.b])
+    }
+
+    /// What belongs to red, green and blue, in the order of a pixel's components in memory; 0 for alpha.
+    pub(super) fn in_order<T: Copy + Default>(&self, of_rgb: [T; 3]) -> [T; 4] {
+        let mut in_order = [T::default(); 4];
         if let Arrangement::Packed { rgb, .. } | Arrangement::Planar { rgb } = self.arrangement {
-            for (place, weight) in rgb.into_iter().zip([weights.r, weights.g, weights.b]) {
-                in_order[place] = weight;
-            }
+            rgb.into_iter().zip(of_rgb).for_each(|(place, value)| in_order[place] = value);
         }
         in_order
     }

@@ -4,7 +4,8 @@
 //! A frame's samples are uploaded, in place if the decoder wrote them into pinned memory ([`InputPool`]). Kernels
 //! equalize them, and they are downloaded into pinned memory that the encoder reads in place. The upload of the next
 //! frame and the download of the previous one run at the same time. Only [`Ring::collect`] waits. Luma that was decoded
-//! on this GPU is not uploaded.
+//! on this GPU is not uploaded. Scenes, levels and colour come with a frame ([`Guide`](crate::spec::Guide)); the GPU counts, sums
+//! up the window, makes the curve, and maps.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -16,7 +17,7 @@
 //! | `task` | the parameters of one frame |
 //! | `picture` | one frame's buffers on the device, and its way through the kernels |
 //! | `readback` | counts and curves, downloaded with the samples |
-//! | `history` | the state on the device from frame to frame |
+//! | `history` | the state from frame to frame: the frames of the temporal window, and their counts on the device |
 //! | `slot` | one place in the ring: its buffers and its copies |
 //! | `ring` | the order of frames |
 //! | `timeline` | the times at which the stages of a frame ran |
@@ -49,11 +50,11 @@ mod timeline;
 mod tuning;
 
 #[doc(hidden)]
-pub use arguments::{Field, STRUCTURES, Structure};
+pub use arguments::{ColourArguments, Field, STRUCTURES, Structure};
 pub use compiled::{Code, LoadReport};
 pub use context::{Gpu, find_driver};
 pub use error::Error;
-pub use history::History;
+pub use history::{History, words_of_modified};
 pub use layout::BufferLayout;
 pub use picture::DevicePicture;
 pub use pinned::{PinnedBuffer, PinnedPool};

@@ -1,18 +1,20 @@
 //! The device buffers of one frame, and its way through the kernels.
 #![allow(unsafe_code, reason = "device memory is allocated without being set")]
 
+use super::arguments::Gains;
 use super::context::Gpu;
 use super::error::{Doing, Error};
-use super::history::{History, Totals};
+use super::history::History;
 use super::layout::{Arrangement, BufferLayout};
 use super::readback::ReadbackLayout;
-use super::rows::{RowsAddress, copy_of_rows};
 use super::stage_kernels::StageBuffers;
 use super::task::{Readback, Task};
 use super::tuning;
+use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::clahe::Tiles;
-use crate::spec::{Counts, Curve, Method, Remembered};
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result, sys};
+use crate::spec::tone::{Balance, Veil};
+use crate::spec::{Chroma, Counts, Curve, Mapping, Strength};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,7 +29,7 @@ pub struct DevicePicture {
     pub(super) pixels: CudaSlice<u8>,
     /// The luminance of RGB.
     pub(super) luma: Option<CudaSlice<u8>>,
-    /// A copy of the luma plane before the mapping, where chroma follows luma.
+    /// A copy of the luma plane before the mapping, once chroma has been scaled with luma.
     pub(super) original_luma: Option<CudaSlice<u8>>,
     /// The count of each code; zero before a frame is counted.
     pub(super) counts: CudaSlice<u32>,
@@ -57,6 +59,27 @@ pub(super) struct Local {
     pub curves: CudaSlice<u16>,
     /// The mapped luminance of RGB.
     pub mapped: Option<CudaSlice<u8>>,
+    /// The curves on the host, while they are copied to `curves`.
+    given: Vec<u16>,
+}
+
+/// What is applied to a frame on the device.
+#[derive(Clone, Debug)]
+pub(super) enum Applied {
+    /// The curves that were made of a frame: the frame itself, or a later one in the look-ahead.
+    Curves {
+        /// The number of that frame in the history; `None` is the frame itself.
+        number: Option<u64>,
+        /// The gain of chroma where it follows, in 4096ths.
+        chroma_gain: u32,
+    },
+    /// What was decided before.
+    Given(Mapping),
+}
+
+impl Applied {
+    /// The curve of the frame itself, which leaves chroma alone where it follows.
+    pub const OWN_CURVE: Applied = Applied::Curves { number: None, chroma_gain: UNIT_GAIN };
 }
 
 impl DevicePicture {
@@ -75,13 +98,9 @@ impl DevicePicture {
         let rgb = matches!(layout.arrangement(), Arrangement::Packed { .. } | Arrangement::Planar { .. });
         // SAFETY: the kernels read no byte of these before it was written, except for those behind a plane's last
         // pixel, whose values are never used.
-        let (pixels, luma, original_luma) = unsafe {
+        let (pixels, luma) = unsafe {
             let luma = if rgb { Some(stream.alloc(layout.luma_bytes()).doing(doing)?) } else { None };
-            let original_luma = match layout.chroma() {
-                Some(_) => Some(stream.alloc(layout.spans()[0].bytes()).doing(doing)?),
-                None => None,
-            };
-            (stream.alloc(buffer_bytes.max(layout.buffer_bytes())).doing(doing)?, luma, original_luma)
+            (stream.alloc(buffer_bytes.max(layout.buffer_bytes())).doing(doing)?, luma)
         };
         let counts = stream.alloc_zeros(layout.codes()).doing(doing)?;
         let emptied = stream.alloc_zeros(layout.codes()).doing(doing)?;
@@ -95,7 +114,7 @@ impl DevicePicture {
             layout: layout.clone(),
             pixels,
             luma,
-            original_luma,
+            original_luma: None,
             counts,
             emptied,
             segments,
@@ -124,9 +143,10 @@ impl DevicePicture {
     /// # Panics
     /// When the task is for another size or depth.
     pub fn equalize(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
-        let task = &task.reading_back(Readback::Nothing);
-        self.analyze(history, task)?;
-        self.apply(task, task.tiles(&self.layout).is_some())
+        let task = &task.clone().reading_back(Readback::Nothing);
+        history.next(task);
+        let applied = self.analyze(history, task)?;
+        self.apply(task, &applied)
     }
 
     /// Enqueues plain equalization of many pictures of one layout and one stream in few launches. Returns false where
@@ -140,32 +160,33 @@ impl DevicePicture {
         if !task.suits_batches(&pictures[0].layout) || !gpu.kernels.fused()?.is_available() {
             return Ok(false);
         }
-        history.reset();
         gpu.kernels.fused()?.launch_batch(pictures, history, task)?;
         Ok(true)
     }
 
-    /// Enqueues everything up to the curve; with the fused kernel the mapping too. Returns the frame's number in
-    /// `history`.
-    pub(super) fn analyze(&mut self, history: &mut History, task: &Task) -> Result<u64, Error> {
+    /// Enqueues everything up to the curve; with the fused kernel the mapping too. Returns what is applied to the frame,
+    /// which `history` has found the window of.
+    pub(super) fn analyze(&mut self, history: &mut History, task: &Task) -> Result<Applied, Error> {
         task.assert_suits(&self.layout);
+        self.is_mapped = false;
+        if !task.settings.method.counts() {
+            let given = task.guide.mapping.clone().unwrap_or(Mapping::Balance(Balance::IDENTITY));
+            return Ok(Applied::Given(given));
+        }
         let everything = task.readback == Readback::Everything;
         let readback = ReadbackLayout::of(&self.layout, task);
         let windowed = History::slots_for(&task.settings) > 0;
-        if task.is_plain() && task.settings.method == Method::Global {
-            history.reset();
-        }
+        let chroma_gain = task.tone().chroma_gain;
         let gpu = self.gpu.clone();
         // The fused kernel writes no curve, and in a window of one frame no counts.
         if !everything && gpu.stages.is_none() && task.suits_fused(&self.layout) && gpu.kernels.fused()?.is_available()
         {
-            self.keep_luma()?;
+            self.keep_luma(task)?;
             gpu.kernels.fused()?.launch(self, history, task)?;
             self.is_mapped = true;
             self.copy_window_counts(history, task, &readback)?;
-            return Ok(history.latest_number());
+            return Ok(Applied::Curves { number: None, chroma_gain });
         }
-        self.is_mapped = false;
         self.make_luminance(task)?;
         match task.tiles(&self.layout) {
             Some((tiles, bins)) => self.make_tile_curves(history, task, tiles, bins)?,
@@ -178,56 +199,110 @@ impl DevicePicture {
                 self.copy_window_counts(history, task, &readback)?;
             }
         }
+        if task.settings.backend_look_ahead() == 0 {
+            return Ok(Applied::Curves { number: None, chroma_gain });
+        }
         let number = history.latest_number();
-        if task.settings.smoothing.ahead() > 0 {
-            let place = history.place(number, &task.settings.smoothing);
-            let stream = self.stream.clone();
-            let curves = self.curves_mut();
-            let begin = place * curves.len();
-            let mut kept = history.kept_curves.slice_mut(begin..begin + curves.len());
-            stream.memcpy_dtod(curves, &mut kept).doing("keeping a curve")?;
-        }
-        Ok(number)
+        let stream = self.stream.clone();
+        let place = history.place(number, &task.settings.smoothing);
+        let curves = self.curves_mut();
+        let begin = place * curves.len();
+        let mut kept = history.kept_curves.slice_mut(begin..begin + curves.len());
+        stream.memcpy_dtod(curves, &mut kept).doing("keeping a curve")?;
+        Ok(Applied::Curves { number: Some(number), chroma_gain })
     }
 
-    /// Enqueues the choice of the curve for frame `number` of the look-ahead, after `waited` later frames.
-    pub(super) fn choose(&mut self, history: &History, task: &Task, number: u64, waited: u32) -> Result<(), Error> {
-        let gpu = self.gpu.clone();
-        gpu.kernels.look_ahead()?.launch(self, history, task, (number, waited))
+    /// Enqueues a copy of the curves of frame `number` of the look-ahead.
+    pub(super) fn take_curves(&mut self, history: &History, task: &Task, number: u64) -> Result<(), Error> {
+        let stream = self.stream.clone();
+        let place = history.place(number, &task.settings.smoothing);
+        let curves = self.curves_mut();
+        let begin = place * curves.len();
+        let kept = history.kept_curves.slice(begin..begin + curves.len());
+        stream.memcpy_dtod(&kept, curves).doing("taking a kept curve")
     }
 
-    /// Enqueues the mapping through the curve, or with `locally` through the curves of the tiles.
-    pub(super) fn apply(&mut self, task: &Task, locally: bool) -> Result<(), Error> {
-        if self.is_mapped {
-            return self.scale_chroma(task);
-        }
-        self.keep_luma()?;
-        if !locally {
-            self.map(task)?;
-        } else {
-            let gpu = self.gpu.clone();
-            gpu.kernels.tile_map()?.launch(self, task, gpu.multiprocessors())?;
-            if self.luma.is_some() {
-                self.map_to(task, true)?;
+    /// Enqueues the mapping.
+    pub(super) fn apply(&mut self, task: &Task, applied: &Applied) -> Result<(), Error> {
+        match applied {
+            Applied::Curves { chroma_gain, .. } if self.is_mapped || self.local.is_none() => {
+                self.apply_curve(task, *chroma_gain)
             }
+            Applied::Curves { .. } => self.apply_locally(task, task.settings.strength, None),
+            Applied::Given(Mapping::Curve { curve, chroma_gain }) => {
+                self.supply_curve(curve, task)?;
+                self.apply_curve(task, *chroma_gain)
+            }
+            Applied::Given(Mapping::Veil(veil)) => {
+                self.make_luminance(task)?;
+                let tiles = Veil::tiles(self.layout.size());
+                self.prepare_local(tiles, 1)?;
+                if let Some(local) = &mut self.local {
+                    local.given = veil.curves(task.levels, tiles).luts().to_vec();
+                    // This also makes the luminance complete before the kernel that maps it begins to read it.
+                    self.stream.memcpy_htod(&local.given, &mut local.curves).doing("copying to the device")?;
+                }
+                self.apply_locally(task, Strength::FULL, Some(&Gains::of_veil(veil, &self.layout)))
+            }
+            Applied::Given(Mapping::Balance(balance)) => {
+                let gpu = self.gpu.clone();
+                if gpu.kernels.balance()?.launch(self, task, balance, gpu.multiprocessors())? {
+                    return Ok(());
+                }
+                self.supply_curve(&Arc::new(Curve::of_balanced_gray(balance, task.levels)), task)?;
+                self.map(task)
+            }
+            Applied::Given(Mapping::Tiles(_)) => unreachable!("tiles are counted here"),
         }
-        self.scale_chroma(task)
     }
 
-    /// Enqueues a copy of the stored luma, if chroma follows luma.
-    fn keep_luma(&mut self) -> Result<(), Error> {
-        let Some(original_luma) = &mut self.original_luma else { return Ok(()) };
+    /// Enqueues the mapping through the curve of the frame, if it has not been mapped yet, and that of its chroma.
+    fn apply_curve(&mut self, task: &Task, chroma_gain: u32) -> Result<(), Error> {
+        let gains = (chroma_gain != UNIT_GAIN).then(|| Gains::one(chroma_gain));
+        if !self.is_mapped {
+            self.keep_luma(task)?;
+            self.map_to(task, false, gains.as_ref())?;
+        }
+        self.change_chroma(task, gains.as_ref())
+    }
+
+    /// Enqueues the mapping through the curves of tiles.
+    fn apply_locally(&mut self, task: &Task, strength: Strength, gains: Option<&Gains>) -> Result<(), Error> {
+        self.keep_luma(task)?;
+        let gpu = self.gpu.clone();
+        gpu.kernels.tile_map()?.launch(self, (task.levels, strength), gpu.multiprocessors())?;
+        if self.luma.is_some() {
+            self.map_to(task, true, gains)?;
+        }
+        self.change_chroma(task, gains)
+    }
+
+    /// Enqueues a copy of the stored luma, if chroma is scaled with luma.
+    fn keep_luma(&mut self, task: &Task) -> Result<(), Error> {
+        if self.layout.chroma().is_none() || !task.settings.chroma.is_scaled() {
+            return Ok(());
+        }
         let bytes = self.layout.spans()[0].bytes();
+        if self.original_luma.is_none() {
+            self.original_luma = Some(self.stream.alloc_zeros(bytes).doing("allocating memory on the device")?);
+        }
+        let Some(original_luma) = &mut self.original_luma else { return Ok(()) };
         self.stream.memcpy_dtod(&self.pixels.slice(..bytes), original_luma).doing("copying on the device")
     }
 
-    /// Enqueues the scaling of the chroma samples, if they follow luma.
-    fn scale_chroma(&mut self, task: &Task) -> Result<(), Error> {
+    /// Enqueues the change of the chroma samples, if they change: with luma, or by these gains if they follow.
+    fn change_chroma(&mut self, task: &Task, gains: Option<&Gains>) -> Result<(), Error> {
         if self.layout.chroma().is_none() {
             return Ok(());
         }
         let gpu = self.gpu.clone();
-        gpu.kernels.chroma()?.launch(self, task, gpu.multiprocessors())
+        match (task.settings.chroma, gains) {
+            (Chroma::Scale, _) => gpu.kernels.chroma()?.launch(self, task, gpu.multiprocessors()),
+            (Chroma::Follow, Some(gains)) => {
+                gpu.kernels.chroma()?.launch_following(self, task, gains, gpu.multiprocessors())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The curve, or the curves of the tiles if there are any.
@@ -275,6 +350,7 @@ impl DevicePicture {
             counts: stream.alloc_zeros(tiles.count() * bins).doing(doing)?,
             curves: stream.alloc_zeros(tiles.count() * self.layout.codes()).doing(doing)?,
             mapped,
+            given: Vec::new(),
         });
         Ok(())
     }
@@ -282,32 +358,18 @@ impl DevicePicture {
     fn make_tile_curves(&mut self, history: &mut History, task: &Task, tiles: Tiles, bins: usize) -> Result<(), Error> {
         self.prepare_local(tiles, bins)?;
         let gpu = self.gpu.clone();
-        // Without a window there are no scenes, so the codes of the whole frame are not counted for them.
-        let is_windowed = History::slots_for(&task.settings) > 0;
-        let counts_codes = is_windowed && self.layout.codes() <= tuning::MOST_TILE_COUNTERS;
         let readback = ReadbackLayout::of(&self.layout, task);
-        if is_windowed && !counts_codes {
-            self.count(task)?;
-        } else if !is_windowed && !readback.counts.is_empty() {
-            // The kernel that makes the curves does not use these counts, and does not clear them.
+        if !readback.counts.is_empty() {
+            // No kernel of tiles uses these counts, and clears them.
             self.count(task)?;
             self.copy_counts(&readback)?;
             self.stream.memset_zeros(&mut self.counts).doing("clearing memory on the device")?;
         }
-        let totals = if counts_codes { Some(&mut *history) } else { None };
-        gpu.kernels.tile_histogram()?.launch(self, task, totals, gpu.multiprocessors())?;
-        if !is_windowed && !readback.tile_counts.is_empty() {
+        gpu.kernels.tile_histogram()?.launch(self, task, gpu.multiprocessors())?;
+        if !readback.tile_counts.is_empty() {
             self.copy_tile_counts(&readback)?;
         }
-        let made = gpu.kernels.tile_curves().and_then(|kernel| kernel.launch(self, history, task, counts_codes));
-        if made.is_err() {
-            history.totals.invalidate();
-        }
-        made?;
-        if is_windowed && !readback.counts.is_empty() {
-            self.copy_window_tile_counts(history, task, &readback, counts_codes)?;
-        }
-        Ok(())
+        gpu.kernels.tile_curves()?.launch(self, history, task)
     }
 
     /// Enqueues a copy of this frame's counts from `history`, whose last frame it is, to the readback; nothing if they
@@ -316,46 +378,11 @@ impl DevicePicture {
         if readback.counts.is_empty() || History::slots_for(&task.settings) == 0 {
             return Ok(());
         }
-        let rows = u64::from(History::slots_for(&task.settings)) + 1;
-        let row = (history.latest_number() % rows) as usize;
+        let row = history.latest_row();
         let codes = self.layout.codes();
         let from = history.slots.device_ptr(&self.stream).0;
         assert!((row + 1) * codes <= history.slots.len());
         self.copy_to_readback(from + (4 * row * codes) as u64, readback.counts.clone())
-    }
-
-    /// The same for tiles. With `in_totals`, the codes were counted into the totals of the history.
-    fn copy_window_tile_counts(
-        &mut self,
-        history: &mut History,
-        task: &Task,
-        readback: &ReadbackLayout,
-        in_totals: bool,
-    ) -> Result<(), Error> {
-        let slot = (history.latest_number() % u64::from(History::slots_for(&task.settings))) as usize;
-        let entries = readback.tile_counts.len() / 4;
-        assert!((slot + 1) * entries <= history.slots.len());
-        let stream = self.stream.clone();
-        let from = history.slots.device_ptr(&stream).0;
-        self.copy_to_readback(from + (4 * slot * entries) as u64, readback.tile_counts.clone())?;
-        if !in_totals {
-            // The launch has swapped both buffers: these are the counts of this frame.
-            let from = self.emptied.device_ptr(&stream).0;
-            return self.copy_to_readback(from, readback.counts.clone());
-        }
-        let (from, _order) = history.totals.of_last_frame().device_ptr(&stream);
-        let (to, _order) = self.pixels.device_ptr_mut(&stream);
-        let to = RowsAddress::Device(to + readback.counts.start as u64);
-        let copy = copy_of_rows(
-            (RowsAddress::Device(from), 4 * Totals::SECTOR_PITCH),
-            (to, 4 * Totals::SECTOR),
-            4 * Totals::SECTOR,
-            self.layout.codes() / Totals::SECTOR,
-        );
-        // SAFETY: the totals have a sector for every eight codes, one pitch apart; the readback has an entry for each
-        // code at this place. Both belong to this stream. The driver reads `copy` before it returns, and the launch
-        // before has bound the context to this thread.
-        unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.cu_stream()) }.result().doing("copying on the device")
     }
 
     /// Enqueues a copy of the counts of codes to the readback, before the next launch uses them.
@@ -395,28 +422,27 @@ impl DevicePicture {
         unsafe { result::memcpy_dtod_async(to, from, bytes.len(), stream.cu_stream()) }.doing("copying on the device")
     }
 
-    /// Enqueues the kernels that add the counts of another backend's frame to `history`. The picture has the layout
-    /// [`BufferLayout::of_counts`].
-    pub(super) fn remember(&mut self, history: &mut History, seen: &Remembered) -> Result<(), Error> {
+    /// Enqueues the kernels that add the counts of another backend's frame to `history`, which has found its window. The
+    /// picture has the layout [`BufferLayout::of_counts`].
+    pub(super) fn remember(&mut self, history: &mut History, counts: &Counts, task: &Task) -> Result<(), Error> {
         let (gpu, stream) = (self.gpu.clone(), self.stream.clone());
-        let Some(histogram) = seen.counts.histogram() else { return Ok(()) };
-        let levels = histogram.levels();
-        let task = &Task::for_counts(levels, self.layout.size(), seen.settings, histogram.total());
         task.assert_suits(&self.layout);
-        let mut counts = vec![0; self.layout.codes()];
-        for (count, held) in counts[usize::from(levels.lo())..].iter_mut().zip(histogram.counts()) {
-            *count = *held as u32;
-        }
-        stream.memcpy_htod(&counts, &mut self.counts).doing("copying to the device")?;
-        match (&*seen.counts, task.tiles(&self.layout)) {
+        match (counts, task.tiles(&self.layout)) {
             (Counts::Tiles { tiles, .. }, Some((grid, bins))) if tiles.counts().len() == grid.count() * bins => {
                 self.prepare_local(grid, bins)?;
                 let counts: Vec<u32> = tiles.counts().iter().map(|&held| held as u32).collect();
                 let local = self.local.as_mut().expect("made above");
                 stream.memcpy_htod(&counts, &mut local.counts).doing("copying to the device")?;
-                gpu.kernels.tile_curves()?.launch(self, history, task, false)
+                gpu.kernels.tile_curves()?.launch(self, history, task)
             }
-            (Counts::Frame { .. }, None) => gpu.kernels.equalization()?.launch(self, history, task),
+            (Counts::Frame { histogram, .. }, None) if task.settings.method.counts() => {
+                let mut counts = vec![0; self.layout.codes()];
+                for (count, held) in counts[usize::from(task.levels.lo())..].iter_mut().zip(histogram.counts()) {
+                    *count = *held as u32;
+                }
+                stream.memcpy_htod(&counts, &mut self.counts).doing("copying to the device")?;
+                gpu.kernels.equalization()?.launch(self, history, task)
+            }
             _ => Err(Error::Refused { reason: "counts that do not fit the settings".to_owned() }),
         }
     }
@@ -443,7 +469,7 @@ impl DevicePicture {
             plane: self.luma.as_mut().unwrap_or(&mut self.pixels),
             counted: task.counted,
             levels: task.levels,
-            strength: task.settings.strength,
+            strength: task.tone().strength,
             counts: &mut self.counts,
             curve: &mut self.curve,
             state: &mut self.stage_state,
@@ -480,7 +506,7 @@ impl DevicePicture {
             return Ok(());
         }
         if task.is_plain() {
-            return gpu.kernels.scan()?.launch(self, task.levels, task.settings.strength);
+            return gpu.kernels.scan()?.launch(self, task.levels, task.tone().strength);
         }
         gpu.kernels.equalization()?.launch(self, history, task)
     }
@@ -488,7 +514,7 @@ impl DevicePicture {
     /// Makes the driver refuse a launch, for tests of what follows an error.
     pub(super) fn fail(&mut self, task: &Task) -> Result<(), Error> {
         let gpu = self.gpu.clone();
-        gpu.kernels.scan()?.launch_refused(self, task.levels, task.settings.strength)
+        gpu.kernels.scan()?.launch_refused(self, task.levels, task.tone().strength)
     }
 
     /// Enqueues the mapping of the pixels through the curve.
@@ -497,14 +523,19 @@ impl DevicePicture {
     /// When the launch fails.
     pub fn map(&mut self, task: &Task) -> Result<(), Error> {
         task.assert_suits(&self.layout);
-        self.map_to(task, false)
+        self.map_to(task, false, None)
     }
 
-    /// Enqueues the mapping of the pixels; of RGB with the saturation, if chroma is scaled.
-    fn map_to(&mut self, task: &Task, locally: bool) -> Result<(), Error> {
+    /// Enqueues the mapping of the pixels; of RGB with the saturation, if chroma is scaled, or follows with these gains.
+    fn map_to(&mut self, task: &Task, locally: bool, gains: Option<&Gains>) -> Result<(), Error> {
         let gpu = self.gpu.clone();
-        if self.luma.is_some() && task.settings.chroma.is_scaled() {
-            return gpu.kernels.chroma()?.launch_rgb(self, task, locally, gpu.multiprocessors());
+        let gains = match (task.settings.chroma, gains) {
+            (Chroma::Scale, _) => Some(&Gains::OF_LUMA),
+            (Chroma::Follow, gains) => gains,
+            (Chroma::Keep, _) => None,
+        };
+        if let Some(gains) = gains.filter(|_| self.luma.is_some()) {
+            return gpu.kernels.chroma()?.launch_rgb(self, task, (locally, gains), gpu.multiprocessors());
         }
         gpu.kernels.map()?.launch(self, task.weights, locally, gpu.multiprocessors())
     }

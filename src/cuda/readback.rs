@@ -27,12 +27,15 @@ pub(super) struct ReadbackLayout {
 impl ReadbackLayout {
     /// The readback of `task` for a picture of this layout.
     pub fn of(layout: &BufferLayout, task: &Task) -> Self {
-        let everything = task.readback == Readback::Everything;
-        let counted = everything || task.readback == Readback::Window && History::slots_for(&task.settings) > 0;
+        let everything = task.settings.method.counts() && task.readback == Readback::Everything;
+        let is_windowed = task.settings.method.counts() && History::slots_for(&task.settings) > 0;
+        let counted = everything || is_windowed && task.readback == Readback::Window;
         let grid = task.tiles(layout).map(|(tiles, _)| (tiles, TileBins::new(task.levels, task.settings.bins)));
         let codes = layout.codes();
         let start = layout.buffer_bytes();
-        let counts = start..start + if counted { 4 * codes } else { 0 };
+        // The codes of a frame with tiles are only told.
+        let counts_codes = if grid.is_some() { everything } else { counted };
+        let counts = start..start + if counts_codes { 4 * codes } else { 0 };
         let bins = grid.map_or(0, |(tiles, bins)| tiles.count() * bins.count());
         let tile_counts = counts.end..counts.end + if counted { 4 * bins } else { 0 };
         let curves = grid.map_or(1, |(tiles, _)| tiles.count());
@@ -52,19 +55,19 @@ impl ReadbackLayout {
 
     /// The counts, from a downloaded buffer.
     pub fn read_counts(&self, buffer: &[u8]) -> Option<Arc<Counts>> {
-        if self.counts.is_empty() {
+        if self.counts.is_empty() && self.tile_counts.is_empty() {
             return None;
         }
         let words = |range: &Range<usize>| {
             buffer[range.clone()].chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
         };
-        let codes: Vec<u32> = words(&self.counts).collect();
-        let histogram = Histogram::from_codes(self.levels, &codes);
+        let histogram = || Histogram::from_codes(self.levels, &words(&self.counts).collect::<Vec<u32>>());
         Some(Arc::new(match self.tiles {
-            None => Counts::Frame { size: self.size, histogram },
+            None => Counts::Frame { size: self.size, histogram: histogram() },
             Some((tiles, bins)) => {
                 let counts = words(&self.tile_counts).map(u64::from).collect();
-                Counts::Tiles { frame: Some(histogram), tiles: TileHistograms::from_counts(tiles, bins, counts) }
+                let frame = (!self.counts.is_empty()).then(histogram);
+                Counts::Tiles { frame, tiles: TileHistograms::from_counts(tiles, bins, counts) }
             }
         }))
     }

@@ -5,7 +5,7 @@ use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::history::History;
 use super::layout::BufferLayout;
-use super::picture::DevicePicture;
+use super::picture::{Applied, DevicePicture};
 use super::pinned::PinnedPool;
 use super::readback::ReadbackLayout;
 use super::slot::{Collected, Operation, Slot, Streams};
@@ -13,7 +13,7 @@ use super::surface::InputPool;
 use super::task::Task;
 use super::timeline::{self, Timeline};
 use crate::frame::Frame;
-use crate::spec::{Curve, Remembered, Settings};
+use crate::spec::{Counts, Curve, LookAhead, Remembered, Scene};
 use cudarc::driver::CudaEvent;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct Ring {
     depth: usize,
     idle: Vec<Slot>,
     /// Frames of the look-ahead, whose curve depends on frames that were not submitted yet.
-    waiting: VecDeque<Slot>,
+    waiting: LookAhead<Slot, Applied>,
     under_way: VecDeque<Slot>,
     origin: Option<Arc<CudaEvent>>,
     timelines: Vec<Timeline>,
@@ -56,7 +56,7 @@ impl Ring {
             pool: PinnedPool::new(&gpu.context),
             depth,
             idle: Vec::new(),
-            waiting: VecDeque::new(),
+            waiting: LookAhead::default(),
             under_way: VecDeque::new(),
             origin: None,
             timelines: Vec::new(),
@@ -121,18 +121,29 @@ impl Ring {
     /// # Errors
     /// As for [`submit`](Ring::submit), and when the counts do not fit the settings.
     pub fn remember(&mut self, seen: &Remembered) -> Result<(), Error> {
-        let Settings { smoothing, .. } = seen.settings;
-        let Some(levels) = seen.counts.histogram().map(|histogram| histogram.levels()) else { return Ok(()) };
-        if smoothing.frames() == 1 {
-            return Ok(());
-        }
-        self.gpu.context.bind_to_thread().doing("binding the context")?;
-        let layout = BufferLayout::of_counts(seen.counts.size(), levels.depth());
-        let picture = match self.counted_elsewhere.take().filter(|picture| *picture.layout() == layout) {
-            Some(picture) => picture,
-            None => DevicePicture::on(&self.streams.compute, &self.gpu, &layout, layout.buffer_bytes())?,
+        let (levels, samples) = match &*seen.counts {
+            Counts::Frame { histogram, .. } => (histogram.levels(), histogram.total()),
+            Counts::Tiles { tiles, .. } => (tiles.bins().levels(), 0),
+            Counts::Nothing { levels, .. } => (*levels, 0),
         };
-        self.counted_elsewhere.insert(picture).remember(&mut self.history, seen)
+        let task = Task::for_counts(levels, seen.counts.size(), seen.settings, samples).guided(seen.guide.clone());
+        if self.history.next(&task).reset {
+            self.finish()?;
+        }
+        if task.settings.method.counts() && History::slots_for(&task.settings) > 0 {
+            self.gpu.context.bind_to_thread().doing("binding the context")?;
+            let layout = BufferLayout::of_counts(seen.counts.size(), levels.depth());
+            let picture = match self.counted_elsewhere.take().filter(|picture| *picture.layout() == layout) {
+                Some(picture) => picture,
+                None => DevicePicture::on(&self.streams.compute, &self.gpu, &layout, layout.buffer_bytes())?,
+            };
+            let remembered = self.counted_elsewhere.insert(picture).remember(&mut self.history, &seen.counts, &task);
+            remembered.inspect_err(|_| self.history.reset())?;
+        }
+        if let Some(scene) = seen.scene {
+            self.history.set_scene_number(scene);
+        }
+        Ok(())
     }
 
     /// A slot for frames of this layout with buffers of `buffer_bytes` bytes, and whether it was used before.
@@ -149,23 +160,26 @@ impl Ring {
 
     fn start(&mut self, frame: Frame, task: Task, operation: Operation<'_>) -> Result<(), Error> {
         assert!(self.under_way.len() < self.depth, "the ring is full");
-        let layout = BufferLayout::of(&frame, task.settings.chroma.is_scaled())?;
+        let layout = BufferLayout::of(&frame, task.rewrites_chroma())?;
         task.assert_suits(&layout);
         let buffer_bytes = ReadbackLayout::of(&layout, &task).buffer_bytes();
         let (mut slot, used) = self.slot(&layout, buffer_bytes)?;
         let operation =
             if let (Operation::EqualizeStaged, false) = (operation, used) { Operation::Equalize } else { operation };
+        let update = if let Operation::ApplyCurve(_) = operation { None } else { Some(self.history.next(&task)) };
         // The frames of the look-ahead do not depend on a frame that starts another history.
-        if self.history.would_reset(&layout, &task) {
-            self.finish()?;
+        if update.as_ref().is_some_and(|update| update.reset) {
+            self.finish().inspect_err(|_| self.history.reset())?;
         }
-        slot.begin(frame, &mut self.history, task, operation, std::mem::take(&mut self.refuse_next))?;
-        self.waiting.push_back(slot);
-        let ahead = if let Operation::WarmUp = operation { 0 } else { task.settings.smoothing.ahead() as usize };
-        while self.waiting.len() > ahead {
-            self.complete_next()?;
+        let ahead = if let Operation::WarmUp = operation { 0 } else { task.settings.backend_look_ahead() };
+        let scene = update.as_ref().map(Scene::from);
+        let refused = std::mem::take(&mut self.refuse_next);
+        let begun = slot.begin(frame, &mut self.history, (task, scene), operation, refused);
+        let applied = begun.inspect_err(|_| self.history.reset())?;
+        match self.waiting.push(ahead, scene.map_or(0, |scene| scene.number), slot, applied) {
+            Some((slot, applied)) => self.complete(slot, &applied),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Ends the input: starts the frames of the look-ahead, which then wait for no others.
@@ -173,16 +187,15 @@ impl Ring {
     /// # Errors
     /// As for [`submit`](Ring::submit).
     pub fn finish(&mut self) -> Result<(), Error> {
-        while !self.waiting.is_empty() {
-            self.complete_next()?;
+        while let Some((slot, applied)) = self.waiting.pop() {
+            self.complete(slot, &applied)?;
         }
         Ok(())
     }
 
-    fn complete_next(&mut self) -> Result<(), Error> {
-        let Some(mut slot) = self.waiting.pop_front() else { return Ok(()) };
+    fn complete(&mut self, mut slot: Slot, applied: &Applied) -> Result<(), Error> {
         let target = self.pool.take(slot.buffer_bytes())?;
-        slot.complete(target, &self.history)?;
+        slot.complete(target, &self.history, applied)?;
         self.under_way.push_back(slot);
         Ok(())
     }

@@ -54,3 +54,36 @@ pub(super) fn copy_of_rows(
         Height: rows,
     }
 }
+
+/// The fewest groups of equally spaced rows that these places are, every such number of which belongs to one group, and the
+/// distance of rows in a group.
+pub(super) fn interleaved(starts: &[usize]) -> (usize, usize) {
+    let count = starts.len();
+    let distance = |groups: usize| {
+        let mut distances = (groups..count).map(|index| starts[index].checked_sub(starts[index - groups]));
+        let first = distances.next().unwrap_or(Some(0))?;
+        distances.all(|other| other == Some(first)).then_some(first)
+    };
+    let groups = (1..=count).filter(|groups| count.is_multiple_of(*groups));
+    groups.filter_map(|groups| Some((groups, distance(groups)?))).next().unwrap_or((count, 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Lattice;
+
+    #[test]
+    fn the_rows_of_a_lattice_are_few_groups_of_equally_spaced_ones() {
+        let groups = |height: usize| {
+            let rows = Lattice::size_for((1, height)).1;
+            let starts: Vec<usize> = (0..rows).map(|row| 256 * Lattice::pixel(row, rows, height)).collect();
+            let (groups, distance) = interleaved(&starts);
+            for (index, start) in starts.iter().enumerate() {
+                assert_eq!(*start, starts[index % groups] + index / groups * distance, "{height}");
+            }
+            groups
+        };
+        assert_eq!([1080, 720, 2160, 480, 1088, 36, 1, 1079].map(groups), [1, 1, 1, 3, 9, 1, 1, 36]);
+    }
+}

@@ -6,14 +6,14 @@ use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::history::History;
 use super::layout::BufferLayout;
-use super::picture::DevicePicture;
+use super::picture::{Applied, DevicePicture};
 use super::pinned::{PinnedBuffer, PinnedPool};
 use super::readback::ReadbackLayout;
 use super::rows::{RowsAddress, copy_of_rows};
 use super::task::{Readback, Task};
 use super::timeline::{Marks, Timeline};
 use crate::frame::{Frame, Memory, OnDevice, Plane};
-use crate::spec::{Counts, Curve};
+use crate::spec::{Counts, Curve, Mapping, Scene};
 use cudarc::driver::sys::{self, CUevent_flags::CU_EVENT_BLOCKING_SYNC};
 use cudarc::driver::{CudaEvent, CudaStream, DevicePtr, DevicePtrMut, result};
 use std::hint::spin_loop;
@@ -64,12 +64,14 @@ struct UnderWay {
     frame: Frame,
     task: Task,
     readback: ReadbackLayout,
-    /// The curve that the caller supplied, if any.
-    supplied_curve: Option<Arc<Curve>>,
+    /// The curve that the caller supplied, or that was decided before and is to be told.
+    told_curve: Option<Arc<Curve>>,
     /// Whether it is only added to the history.
     warms_up: bool,
-    /// Its number in the history, if it is added to it.
-    number: Option<u64>,
+    /// The scene that it belongs to, if it is added to the history.
+    scene: Option<Scene>,
+    /// What is applied to it, unless a later frame of its scene has another.
+    applied: Applied,
     target: Option<PinnedBuffer>,
 }
 
@@ -79,6 +81,8 @@ pub struct Collected {
     pub frame: Frame,
     /// Its counts, if they are read back.
     pub counts: Option<Arc<Counts>>,
+    /// The scene that it belongs to; `None` of a frame that was sent through a given curve.
+    pub scene: Option<Scene>,
     /// Its curve, or those of its tiles one after the other: an entry for each code. `None` unless it is read back.
     pub curves: Option<Arc<[u16]>>,
 }
@@ -137,15 +141,16 @@ impl Slot {
     }
 
     /// Enqueues the upload of `frame` and its kernels up to the curve. Samples in pageable memory are first copied into
-    /// pinned memory. With `refused` the driver refuses a launch.
+    /// pinned memory. With `refused` the driver refuses a launch. Returns what is applied to the frame, unless a later frame
+    /// of its scene has another.
     pub fn begin(
         &mut self,
         frame: Frame,
         history: &mut History,
-        task: Task,
+        (task, scene): (Task, Option<Scene>),
         operation: Operation<'_>,
         refused: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<Applied, Error> {
         assert!(self.under_way.is_none());
         // Copies do not bind it, and another thread may have used the slot before.
         self.gpu.context.bind_to_thread().doing("binding the context")?;
@@ -159,11 +164,12 @@ impl Slot {
         // From here on the device may access the buffers, also after an error: `drop` waits.
         let under_way = UnderWay {
             frame,
-            task,
+            task: task.clone(),
             readback,
-            supplied_curve: supplied_curve.clone(),
+            told_curve: supplied_curve.clone(),
             warms_up,
-            number: None,
+            scene,
+            applied: Applied::OWN_CURVE,
             target: None,
         };
         self.under_way = Some(under_way);
@@ -177,34 +183,38 @@ impl Slot {
         if refused {
             self.picture.fail(&task)?;
         }
-        let number = match &supplied_curve {
-            Some(curve) => self.picture.supply_curve(curve, &task).map(|()| None)?,
-            None => Some(self.picture.analyze(history, &task)?),
+        let applied = match &supplied_curve {
+            Some(curve) => self.picture.supply_curve(curve, &task).map(|()| Applied::OWN_CURVE)?,
+            None => self.picture.analyze(history, &task)?,
         };
         if let Some(under_way) = &mut self.under_way {
-            under_way.number = number;
+            under_way.applied = applied.clone();
         }
-        Ok(())
+        Ok(applied)
     }
 
-    /// Enqueues the mapping of the frame and its download into `target`. `history` has the frames of its look-ahead.
-    pub fn complete(&mut self, target: PinnedBuffer, history: &History) -> Result<(), Error> {
+    /// Enqueues the mapping of the frame by what is `applied`, and its download into `target`. `history` has the frames of its
+    /// look-ahead.
+    pub fn complete(&mut self, target: PinnedBuffer, history: &History, applied: &Applied) -> Result<(), Error> {
         assert!(target.len() >= self.buffer_bytes);
         let streams = self.streams.clone();
         let Streams { compute, download, .. } = &*streams;
         let under_way = self.under_way.as_mut().expect("a frame under way");
         under_way.target = Some(target);
-        let (task, number, readback) = (under_way.task, under_way.number, under_way.readback.clone());
+        let (task, readback) = (under_way.task.clone(), under_way.readback.clone());
+        let own = under_way.applied.clone();
+        if let (Applied::Given(Mapping::Curve { curve, .. }), Readback::Everything) = (applied, task.readback) {
+            under_way.told_curve = Some(curve.clone());
+        }
         let bytes = if under_way.warms_up {
             readback.range()
         } else {
-            if let Some(number) = number.filter(|_| task.settings.smoothing.ahead() > 0) {
-                let waited = (history.latest_number() - number) as u32;
-                self.picture.choose(history, &task, number, waited)?;
+            if let (Applied::Curves { number: own, .. }, Applied::Curves { number: Some(number), .. }) = (own, applied)
+                && own != Some(*number)
+            {
+                self.picture.take_curves(history, &task, *number)?;
             }
-            // A supplied curve is one for the whole frame.
-            let locally = number.is_some() && task.tiles(self.picture.layout()).is_some();
-            self.picture.apply(&task, locally)?;
+            self.picture.apply(&task, applied)?;
             self.picture.copy_curves(&readback)?;
             if readback.range().is_empty() { 0..self.picture.layout().bytes() } else { 0..readback.buffer_bytes() }
         };
@@ -360,16 +370,16 @@ impl Slot {
     pub fn finish(&mut self) -> Result<(Collected, Option<Timeline>), Error> {
         self.wait()?;
         let timeline = self.marks.as_ref().map(Marks::timeline).transpose()?;
-        let UnderWay { frame, target, readback, supplied_curve, warms_up, .. } =
+        let UnderWay { frame, target, readback, told_curve, warms_up, scene, .. } =
             self.under_way.take().expect("a frame under way");
         let target = target.expect("a frame on its way down");
         let counts = readback.read_counts(&target);
-        let curves = match supplied_curve {
+        let curves = match told_curve {
             Some(curve) => Some(curve.codes().into()),
             None => readback.read_curves(&target),
         };
         if warms_up {
-            return Ok((Collected { frame, counts, curves: None }, timeline));
+            return Ok((Collected { frame, counts, scene, curves: None }, timeline));
         }
         let memory: Arc<dyn Memory> = Arc::new(target);
         let layout = self.picture.layout();
@@ -381,7 +391,7 @@ impl Slot {
                     .expect("the buffer holds the layout"),
             )
         });
-        Ok((Collected { frame, counts, curves }, timeline))
+        Ok((Collected { frame, counts, scene, curves }, timeline))
     }
 }
 

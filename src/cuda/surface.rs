@@ -7,7 +7,7 @@
 use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::pinned::{PinnedBuffer, PinnedPool};
-use super::rows::{RowsAddress, copy_of_rows};
+use super::rows::{RowsAddress, copy_of_rows, interleaved};
 use crate::frame::{Adopted, Buffer, DeviceRows, HostBuffer, HostPool, Memory, OnDevice, PixelFormat, Pool, Surface};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, result, sys};
 use std::ops::Range;
@@ -189,9 +189,51 @@ impl DeviceLuma {
     }
 }
 
+impl DeviceLuma {
+    /// Copies rows of `row_bytes` bytes that begin at these bytes into `to`, which has their bytes.
+    fn copy_rows_down(&self, starts: &[usize], row_bytes: usize, to: &mut [u8]) -> Result<(), Error> {
+        let doing = "bringing rows of a picture down";
+        assert!(starts.iter().all(|start| start + row_bytes <= self.size()) && to.len() == starts.len() * row_bytes);
+        if to.is_empty() {
+            return Ok(());
+        }
+        self.pool.gpu.context.bind_to_thread().doing(doing)?;
+        let stream = &self.pool.download;
+        let (groups, distance) = interleaved(starts);
+        let rows = starts.len() / groups;
+        // The pitch of a single row has no meaning.
+        let pitch = if rows == 1 { row_bytes } else { distance };
+        let mut copied = Ok(());
+        for (group, start) in starts[..groups].iter().enumerate() {
+            let below = (RowsAddress::Host(to[group * row_bytes..].as_mut_ptr()), groups * row_bytes);
+            let copy =
+                copy_of_rows((RowsAddress::Device(self.rows.address + *start as u64), pitch), below, row_bytes, rows);
+            // SAFETY: all rows lie in this memory, as was asserted; they were written before `adopt` returned and are only
+            // read since. On the host, row `k` of group `g` is number `k * groups + g` of the rows that `to` has room for;
+            // it is waited for below. The driver reads `copy` before it returns, and the context is bound.
+            copied = copied.and(unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.cu_stream()) }.result());
+        }
+        let done = stream.synchronize();
+        copied.and(done).doing(doing)
+    }
+}
+
 impl Memory for DeviceLuma {
     fn bytes(&self) -> &[u8] {
         self.host.get_or_init(|| self.copy_down().unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    fn rows(&self, starts: &[usize], row_bytes: usize) -> anyhow::Result<Vec<u8>> {
+        let mut rows = vec![0; starts.len() * row_bytes];
+        match self.host.get() {
+            Some(host) => {
+                for (row, &start) in rows.chunks_exact_mut(row_bytes.max(1)).zip(starts) {
+                    row.copy_from_slice(&host[start..start + row_bytes]);
+                }
+            }
+            None => self.copy_rows_down(starts, row_bytes, &mut rows)?,
+        }
+        Ok(rows)
     }
 
     fn size(&self) -> usize {

@@ -5,7 +5,7 @@ use super::layout::{Arrangement, BufferLayout};
 use super::tuning;
 use crate::frame::Frame;
 use crate::spec::clahe::{TileBins, Tiles};
-use crate::spec::{self, Gain, Levels, Method, Plateau, Rect, Settings, Weights};
+use crate::spec::{self, Gain, Guide, Levels, Method, Plateau, Rect, Settings, Tone, Weights};
 
 /// The data that is downloaded with a frame's samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Readback {
 }
 
 /// The parameters of one frame.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Task {
     /// The codes of its luminance that are levels.
     pub(super) levels: Levels,
@@ -28,6 +28,8 @@ pub struct Task {
     pub(super) weights: Weights,
     /// The settings of the equalization.
     pub(super) settings: Settings,
+    /// What was decided of the frame before.
+    pub(super) guide: Guide,
     /// The region that is counted, within `size`.
     pub(super) counted: Rect,
     size: (usize, usize),
@@ -44,20 +46,28 @@ impl Task {
         let (levels, weights) = (frame.levels(), frame.weights());
         let counted = counted.within(size).unwrap_or(frame.whole());
         let samples = counted.width as u64 * counted.height as u64;
-        Task { levels, weights, settings, counted, size, samples, readback: Readback::Nothing }
+        let (guide, readback) = (Guide::default(), Readback::Nothing);
+        Task { levels, weights, settings, guide, counted, size, samples, readback }
     }
 
     /// Adds the counts of another backend to the history: of `samples` samples of these levels, from a picture of this
     /// size.
     pub(super) fn for_counts(levels: Levels, size: (usize, usize), settings: Settings, samples: u64) -> Self {
         let (weights, counted) = (Weights::BT601, Rect::whole(size));
-        Task { levels, weights, settings, counted, size, samples, readback: Readback::Nothing }
+        let (guide, readback) = (Guide::default(), Readback::Nothing);
+        Task { levels, weights, settings, guide, counted, size, samples, readback }
     }
 
     /// The same, with this read back.
     #[must_use]
     pub fn reading_back(self, readback: Readback) -> Self {
         Task { readback, ..self }
+    }
+
+    /// The same, with what was decided of the frame before.
+    #[must_use]
+    pub fn guided(self, guide: Guide) -> Self {
+        Task { guide, ..self }
     }
 
     /// The same, with other settings.
@@ -77,6 +87,22 @@ impl Task {
         );
     }
 
+    /// Columns and rows of the picture, in pixels.
+    pub(super) fn size(&self) -> (usize, usize) {
+        self.size
+    }
+
+    /// What is done to the levels of a frame with one curve.
+    pub(super) fn tone(&self) -> Tone {
+        let plain = Tone::plain(self.levels, self.settings.strength);
+        if self.settings.method == Method::Global { self.guide.tone.unwrap_or(plain) } else { plain }
+    }
+
+    /// Whether chroma samples may change.
+    pub(super) fn rewrites_chroma(&self) -> bool {
+        self.settings.chroma.changes() || self.settings.method == Method::Balance
+    }
+
     /// The grid of local equalization and the bins of a tile; `None` where there is one curve for the frame.
     pub(super) fn tiles(&self, layout: &BufferLayout) -> Option<(Tiles, usize)> {
         let Method::Clahe { columns, rows } = self.settings.method else { return None };
@@ -89,9 +115,9 @@ impl Task {
         self.counted == Rect::whole(layout.size())
     }
 
-    /// Whether the curve depends on the plain histogram of the frame alone.
+    /// Whether the curve depends on the plain histogram of the frame alone, and is blended with the codes themselves.
     pub(super) fn is_plain(&self) -> bool {
-        // A new setting has to say here whether the kernels for plain histograms know it: each field is named.
+        // Without a contrast limit, the range of the tone has no effect. A new setting has to say here whether the kernels for plain histograms know it: each field is named.
         let Settings {
             smoothing,
             plateau,
@@ -104,7 +130,8 @@ impl Task {
             chroma: _,
             stretch: _,
         } = self.settings;
-        smoothing.frames() == 1 && plateau == Plateau::Off && bins.is_none() && max_gain == Gain::OFF
+        let is_textbook = smoothing.frames() == 1 && plateau == Plateau::Off && bins.is_none() && max_gain == Gain::OFF;
+        is_textbook && self.tone().line.is_identity()
     }
 
     /// Whether the fused kernel can do this task: one curve, from the whole of a plane of luma alone, without look-ahead.

@@ -3,7 +3,7 @@
 use super::{Applied, Equalized, Equalizer, Report, Role, Work};
 use crate::cuda::{Collected, Error, Gpu, Readback, Ring, Task};
 use crate::frame::Pool;
-use crate::spec::{Chroma, Remembered, Temporal};
+use crate::spec::{Chroma, Remembered};
 use anyhow::Result;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,9 +13,6 @@ pub struct Cuda {
     ring: Ring,
     /// The works under way.
     under_way: VecDeque<Work>,
-    /// Names the scenes of frames that are reported with everything. The kernels decide the same; of that, only the counts
-    /// and the curves come down.
-    scenes: Temporal<()>,
 }
 
 impl Cuda {
@@ -42,7 +39,7 @@ impl Cuda {
     /// # Panics
     /// When `ring_depth` is 0.
     pub fn on(gpu: &Arc<Gpu>, ring_depth: usize) -> Result<Self, Error> {
-        Ok(Cuda { ring: Ring::new(gpu, ring_depth)?, under_way: VecDeque::new(), scenes: Temporal::default() })
+        Ok(Cuda { ring: Ring::new(gpu, ring_depth)?, under_way: VecDeque::new() })
     }
 
     /// Has the driver refuse a launch for the next frame. For tests of what follows an error.
@@ -58,7 +55,8 @@ impl Equalizer for Cuda {
             Report::Window => Readback::Window,
             Report::Everything => Readback::Everything,
         };
-        let task = Task::new(work.frame(), *work.settings(), work.counted()).reading_back(readback);
+        let task = Task::new(work.frame(), *work.settings(), work.counted());
+        let task = task.reading_back(readback).guided(work.guide().clone());
         let frame = work.frame().clone();
         match work.role() {
             Role::Equalize => self.ring.submit(frame, task)?,
@@ -70,15 +68,14 @@ impl Equalizer for Cuda {
     }
 
     fn remember(&mut self, seen: &Remembered) -> Result<()> {
-        self.scenes.remember(seen);
         Ok(self.ring.remember(seen)?)
     }
 
     fn collect(&mut self) -> Result<Option<Equalized>> {
-        let Some(Collected { frame, counts, curves }) = self.ring.collect()? else { return Ok(None) };
+        let Some(Collected { frame, counts, scene, curves }) = self.ring.collect()? else { return Ok(None) };
         let work = self.under_way.pop_front();
-        let scene = work.filter(|work| work.report() == Report::Everything).zip(counts.as_ref());
-        let scene = scene.map(|(work, counts)| self.scenes.decide(work.settings(), work.guide(), counts).scene);
+        let uncounted = work.filter(|work| scene.is_some() && !work.settings().method.counts());
+        let counts = counts.or_else(|| uncounted.map(|work| Arc::new(work.uncounted())));
         Ok(Some(Equalized { frame, applied: Applied { counts, scene, curves } }))
     }
 
@@ -95,7 +92,7 @@ impl Equalizer for Cuda {
     }
 
     fn input_pool(&self, chroma: Chroma) -> Option<Arc<dyn Pool>> {
-        Some(Arc::new(self.ring.input_pool(chroma.is_scaled())))
+        Some(Arc::new(self.ring.input_pool(chroma.changes())))
     }
 
     fn name(&self) -> String {

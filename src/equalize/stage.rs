@@ -158,7 +158,7 @@ impl EqualizeStage {
             return Ok(());
         }
         let work = self.work(frame)?.warming_up();
-        self.decide(work);
+        self.decide(work)?;
         self.pass_to_backend()
     }
 
@@ -175,21 +175,22 @@ impl EqualizeStage {
         self.submitted += 1;
         match through {
             Some(curve) => self.ready.push_back(work.through(curve)),
-            None => self.decide(work),
+            None => self.decide(work)?,
         }
         self.pass_to_backend()
     }
 
     /// Makes ready what is decided once this work has come.
-    fn decide(&mut self, work: Work) {
+    fn decide(&mut self, work: Work) -> Result<()> {
         if !work.settings().needs_measures() {
             self.end_guides();
             self.ready.push_back(work);
-            return;
+            return Ok(());
         }
-        let guides = self.guides.push(measure(work.frame(), work.counted()), work.settings());
+        let guides = self.guides.push(measure(work.frame(), work.counted())?, work.settings());
         self.undecided.push_back(work);
         self.ready.extend(guides.into_iter().map_while(|guide| Some(self.undecided.pop_front()?.guided(guide))));
+        Ok(())
     }
 
     /// Makes ready what waits for its guide.

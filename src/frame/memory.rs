@@ -12,6 +12,19 @@ pub trait Memory: Send + Sync {
     /// When that copy fails; call [`bring_down`](Memory::bring_down) first to get an error instead.
     fn bytes(&self) -> &[u8];
 
+    /// Copies of the rows of `row_bytes` bytes that begin at these bytes, one after the other. Of memory on a GPU, no others are
+    /// copied to the host.
+    ///
+    /// # Errors
+    /// When the GPU fails.
+    ///
+    /// # Panics
+    /// When a row lies outside.
+    fn rows(&self, starts: &[usize], row_bytes: usize) -> Result<Vec<u8>> {
+        let bytes = self.bytes();
+        Ok(starts.iter().flat_map(|&start| &bytes[start..start + row_bytes]).copied().collect())
+    }
+
     /// Number of bytes. Copies nothing.
     fn size(&self) -> usize {
         self.bytes().len()

@@ -11,7 +11,7 @@ mod pool;
 pub use device::{Adopted, DeviceRows, Surface};
 pub use format::{ChromaSamples, Component, Descriptor, Endian, Luminance, Model, PixelFormat, PlaneShape, Sample};
 pub use memory::{Buffer, Memory, OnDevice};
-pub use plane::{Plane, PlaneMut};
+pub use plane::{Plane, PlaneMut, SomeRows};
 pub use pool::{HostBuffer, HostPool, LatePool, Pool};
 
 use crate::spec::chroma::Colours;

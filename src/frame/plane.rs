@@ -2,6 +2,7 @@
 
 use super::memory::{Memory, OnDevice};
 use super::pool::{HostBuffer, HostPool};
+use anyhow::Result;
 use std::sync::Arc;
 
 /// Rows of bytes in shared, immutable memory. The stride is negative for pictures stored bottom up.
@@ -32,6 +33,24 @@ impl Plane {
         assert!(y < self.rows);
         let start = self.start.wrapping_add_signed(self.stride * y as isize);
         &self.memory.bytes()[start..start + self.row_bytes]
+    }
+
+    /// Rows `ys`. Of memory on a GPU, no others are copied to the host.
+    ///
+    /// # Errors
+    /// When the GPU fails.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn rows_at<'a>(&'a self, ys: &'a [usize]) -> Result<SomeRows<'a>> {
+        assert!(ys.iter().all(|&y| y < self.rows));
+        let start_of = |&y: &usize| self.start.wrapping_add_signed(self.stride * y as isize);
+        let copies = if self.memory.is_on_host() {
+            None
+        } else {
+            Some(self.memory.rows(&ys.iter().map(start_of).collect::<Vec<_>>(), self.row_bytes)?)
+        };
+        Ok(SomeRows { plane: self, ys, copies })
     }
 
     /// The whole plane as one slice, if there is no padding between its rows.
@@ -68,6 +87,24 @@ impl Plane {
     /// Its memory.
     pub fn memory(&self) -> &Arc<dyn Memory> {
         &self.memory
+    }
+}
+
+/// Some rows of a plane, on the host.
+pub struct SomeRows<'a> {
+    plane: &'a Plane,
+    ys: &'a [usize],
+    /// The rows one after the other, where the plane is not on the host.
+    copies: Option<Vec<u8>>,
+}
+
+impl SomeRows<'_> {
+    /// Row `index` of them, without padding.
+    pub fn row(&self, index: usize) -> &[u8] {
+        match &self.copies {
+            Some(copies) => &copies[index * self.plane.row_bytes..][..self.plane.row_bytes],
+            None => self.plane.row(self.ys[index]),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The equalization curve of a histogram: a lookup table from code to code.
 
+use super::tone::Balance;
 use super::{Histogram, Levels, Line, Strength};
 
 /// A lookup table with one output code for each input code.
@@ -50,6 +51,12 @@ impl Curve {
             })
             .collect();
         Curve { lut: (0..levels.codes()).map(|code| by_level[levels.level_of(code as u16)]).collect() }
+    }
+
+    /// The curve of gray where R, G and B are balanced: that of green.
+    pub fn of_balanced_gray(balance: &Balance, levels: Levels) -> Self {
+        let gray = |code: u16| balance.rgb([levels.level_of(code) as u16; 3], (levels.count() - 1) as u16)[1];
+        Curve { lut: (0..levels.codes()).map(|code| levels.lo() + gray(code as u16)).collect() }
     }
 
     /// The curve between `line` and this one: `(line(v) * (256 - k) + lut[v] * k + 128) >> 8` for every code `v`.

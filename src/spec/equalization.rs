@@ -64,7 +64,7 @@ impl Equalization {
     }
 
     /// Forgets all frames. The numbers of scenes go on, so that frames in the look-ahead do not share a scene with new ones.
-    fn reset(&mut self, settings: Settings) {
+    pub fn reset(&mut self, settings: Settings) {
         *self = Equalization { scenes: Scenes::after(&settings, &self.scenes), ..Equalization::new(settings) };
     }
 

@@ -2,6 +2,7 @@
 //! the pool hands out the same memory again.
 
 use crate::pictures::Bytes;
+use anyhow::Result;
 use histeq_video::frame::{Frame, FrameError, HostPool, Matrix, Memory, OnDevice, PixelFormat, Plane, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -75,6 +76,10 @@ impl Memory for Distant {
         self.memory.bytes()
     }
 
+    fn rows(&self, starts: &[usize], row_bytes: usize) -> Result<Vec<u8>> {
+        self.memory.rows(starts, row_bytes)
+    }
+
     fn size(&self) -> usize {
         self.memory.0.len()
     }
@@ -100,6 +105,10 @@ fn a_plane_on_a_gpu_stays_there_until_it_is_read() {
     let frame = Frame::new(PixelFormat::Gray, (4, 3), Range::Full, Matrix::Bt601, vec![luma.clone()]).unwrap();
     drop(frame.with_planes(|_| Some(plane(12, 0, 4, 4, 3).unwrap())));
     assert!(!memory.is_on_host());
+    let rows = luma.rows_at(&[2, 0]).unwrap();
+    assert_eq!([rows.row(0), rows.row(1)], [[20, 21, 22, 23], [4, 5, 6, 7]]);
+    assert!(!memory.is_on_host(), "some rows came down, and no others");
     assert_eq!(luma.row(2), [20, 21, 22, 23]);
     assert!(memory.is_on_host());
+    assert_eq!(luma.rows_at(&[1]).unwrap().row(0), [12, 13, 14, 15]);
 }

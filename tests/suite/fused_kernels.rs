@@ -1,10 +1,21 @@
-//! `kernels/{fused,histogram,tile_histogram}.cu`, run on this machine thread by thread (`fused/emulator.hpp`), all blocks at once, copies landing when
-//! they like, and compared with the specification: what can be said about it without a GPU. A vector that is read before
+//! `kernels/{fused,equalization,histogram,tile_histogram,tile_curves,chroma,balance}.cu`, run on this machine thread by thread
+//! (`fused/emulator.hpp`), all blocks at once, copies landing when they like, and compared with the specification: what can be said about it without a GPU. A vector that is read before
 //! it was waited for, a barrier that is missing, or totals that are taken for whole too early fail here.
 
 use crate::host_program::{Numbers, Program};
-use histeq_video::frame::{Endian, Sample};
-use histeq_video::spec::{Curve, Histogram, Levels, Line, Strength};
+use crate::kernel_arithmetic::{line, range as some_levels};
+use crate::pictures::{Content, Picture};
+use histeq_video::cuda::{ColourArguments, Task, words_of_modified};
+use histeq_video::equalize::reference::Reference;
+use histeq_video::equalize::{Equalizer, Work};
+use histeq_video::frame::{self, Endian, Frame, HostPool, Luminance, Matrix, PixelFormat, Sample};
+use histeq_video::spec::chroma::UNIT_GAIN;
+use histeq_video::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
+use histeq_video::spec::tone::{Balance, Veil};
+use histeq_video::spec::{
+    Change, Chroma, Curve, Equalization, Gain, Guide, Histogram, Levels, Line, Mapping, Method, Plateau, Rect, Region,
+    Settings, Smoothing, Strength, Tone,
+};
 use std::sync::LazyLock;
 
 macro_rules! kernels {
@@ -13,14 +24,19 @@ macro_rules! kernels {
     };
 }
 
-const KERNELS: [(&str, &str); 13] = kernels![
+const KERNELS: [(&str, &str); 18] = kernels![
     "fused.cu",
+    "equalization.cu",
     "histogram.cu",
     "tile_histogram.cu",
+    "tile_curves.cu",
+    "chroma.cu",
+    "balance.cu",
+    "components.cuh",
+    "pairs.cuh",
     "arguments.cuh",
     "copies.cuh",
     "curve.cuh",
-    "scenes.cuh",
     "spec.cuh",
     "samples.cuh",
     "totals.cuh",
@@ -39,6 +55,11 @@ fn emulated(overlap: bool) -> Option<Program> {
             .replace("extern __shared__ __align__(16) unsigned shared_counts[];", "#define shared_counts block_words()")
             .replace("extern __shared__ __align__(128) unsigned shared_counts[];", "")
             .replace("__shared__ Tally tally;", "Tally& tally = block_static<Tally>();")
+            .replace(
+                "extern __shared__ Sum through_bins[];",
+                "Sum* through_bins = reinterpret_cast<Sum*>(block_words());",
+            )
+            .replace("while ((int)(*arrived - all_here) < 0) {", "while ((int)(*arrived - all_here) < 0) { spin();")
             .replace("__shared__ Room room;", "Room& room = block_static<Room>();")
     };
     let mut files: Vec<(&str, String)> = KERNELS.iter().map(|&(name, text)| (name, spelt(text))).collect();
@@ -213,7 +234,7 @@ fn mirrored(at: u32, length: u32) -> u32 {
 }
 
 #[test]
-fn every_pixel_of_a_tile_is_counted_and_the_frame_without_its_mirror() {
+fn every_pixel_of_a_tile_is_counted_and_its_mirror() {
     let mut numbers = Numbers(24);
     let mut asked = Vec::new();
     for case in 0..24 {
@@ -238,11 +259,6 @@ fn every_pixel_of_a_tile_is_counted_and_the_frame_without_its_mirror() {
                 expected[(tile * bins + above_black * bins / levels.count() as u32) as usize] += 1;
             }
         }
-        if depth <= 12 {
-            let mut totals = vec![0; levels.codes()];
-            samples.iter().for_each(|&code| totals[level(code) as usize] += 1);
-            expected.extend(totals);
-        }
         let (bytes, lo, hi, max) = (sample.bytes, levels.lo(), levels.hi(), levels.codes() - 1);
         let (picture_width, picture_height) = picture;
         asked.push((
@@ -253,6 +269,345 @@ fn every_pixel_of_a_tile_is_counted_and_the_frame_without_its_mirror() {
             ),
             expected,
         ));
+    }
+    compare(asked);
+}
+
+/// A gray frame of this depth, whose samples do not matter.
+fn frame_of(depth: u8, is_full: bool, (width, height): (usize, usize)) -> Frame {
+    let format = match depth {
+        8 => PixelFormat::Gray,
+        9 => PixelFormat::Gray9le,
+        10 => PixelFormat::Gray10le,
+        12 => PixelFormat::Gray12le,
+        _ => PixelFormat::Gray14le,
+    };
+    let plane = HostPool::default().plane(format.row_bytes(0, width), height).freeze();
+    let range = if is_full { frame::Range::Full } else { frame::Range::Limited };
+    Frame::new(format, (width, height), range, Matrix::Bt709, vec![plane]).unwrap()
+}
+
+/// Settings with a window, or without one.
+fn settings_with_window(method: Method, has_bins: bool, numbers: &mut Numbers) -> Settings {
+    let mut one_of = |count: u32| numbers.below(count);
+    let smoothing = if one_of(5) == 0 { Smoothing::OFF } else { Smoothing::new(2 + one_of(4), one_of(4)) };
+    Settings {
+        method,
+        smoothing,
+        plateau: [Plateau::Off, Plateau::Count(7), Plateau::Millionths(9000)][one_of(3) as usize],
+        max_gain: Gain::from_slope([0.0, 3.0, 1.0, 40.0][one_of(4) as usize]).unwrap(),
+        bins: if has_bins && one_of(2) == 0 { Some(2 + one_of(200)) } else { None },
+        strength: Strength::from_share([1.0, 0.6][one_of(2) as usize]).unwrap(),
+        region: if one_of(4) == 0 { Region::Auto } else { Region::Whole },
+        ..Settings::default()
+    }
+}
+
+/// A frame that cuts, ends a flash, is one, or goes on, with levels that may be stretched.
+fn guide_of(levels: Levels, settings: &Settings, numbers: &mut Numbers) -> Guide {
+    let change = match numbers.below(8) {
+        0 | 1 => Change::Cut,
+        2 => Change::AfterFlash,
+        3 => Change::Flash,
+        _ => Change::None,
+    };
+    let change = if settings.smoothing.frames() == 1 { Change::None } else { change };
+    let strength = Strength::from_share([1.0, 0.4, 0.0][numbers.below(3) as usize]).unwrap();
+    let mut tone =
+        || Tone { line: line(levels, numbers), range: some_levels(levels, numbers), strength, chroma_gain: UNIT_GAIN };
+    let tone = Some(tone()).filter(|_| numbers.below(4) != 0);
+    Guide { change, tone, ..Guide::default() }
+}
+
+/// What the kernels are told of a frame, as text.
+fn order(task: &Task, levels: Levels, guide: &Guide, windows: &mut Windows) -> String {
+    let settings = windows.equalization.settings();
+    let strength = match (settings.method, guide.tone) {
+        (Method::Global, Some(tone)) => tone.strength,
+        _ => settings.strength,
+    };
+    let update = windows.equalization.next_uncounted(levels, windows.size, guide);
+    let words = words_of_modified(task, &update, windows.number);
+    windows.number += 1;
+    format!("{} {} {} {}", levels.lo(), levels.hi(), strength.of_256(), text(&words))
+}
+
+/// The windows of a video, as the launchers keep them.
+struct Windows {
+    equalization: Equalization,
+    size: (usize, usize),
+    number: u64,
+}
+
+impl Windows {
+    fn new(settings: Settings, size: (usize, usize)) -> Self {
+        Windows { equalization: Equalization::new(settings), size, number: 0 }
+    }
+
+    /// Histograms that the kernels keep.
+    fn rows(&self) -> u32 {
+        self.equalization.settings().smoothing.memory() + 1
+    }
+}
+
+const FRAMES: usize = 14;
+
+#[test]
+fn videos_with_cuts_and_flashes_become_what_the_specification_says() {
+    let mut numbers = Numbers(25);
+    let mut asked = Vec::new();
+    for (depth, cases) in [(8, 16), (9, 3), (10, 5), (12, 3)] {
+        for _ in 0..cases {
+            let bytes = if depth == 8 { 1 } else { 2 };
+            let threads = [256, 0, 512, 0, 1024][usize::from(depth - 8).next_multiple_of(2)];
+            let (blocks, share) = (1 + numbers.below(2), 1 + numbers.below(300));
+            let kept = numbers.below(share.div_ceil(threads) + 1);
+            let pixels = (sharing(blocks, share, &mut numbers) * 16 / bytes).saturating_sub(numbers.below(7)).max(1);
+            let settings = settings_with_window(Method::Global, false, &mut numbers);
+            let frame = frame_of(depth, numbers.below(2) == 0, (pixels as usize, 1));
+            let (levels, sample) = (frame.levels(), frame.format().descriptor().sample);
+            let mut windows = Windows::new(settings, (pixels as usize, 1));
+            let mut equalization = Equalization::new(settings);
+            let (rows, mut expected) = (windows.rows(), Vec::new());
+            let mut question = format!("v {depth} {blocks} {threads} {share} {kept} {rows} {FRAMES} {pixels}");
+            for _ in 0..FRAMES {
+                let guide = guide_of(levels, &settings, &mut numbers);
+                let task = Task::new(&frame, settings, frame.whole()).guided(guide.clone());
+                let (samples, _) = plane(sample, levels, settings.strength, pixels, &mut numbers);
+                question += &format!(" {} {}", order(&task, levels, &guide, &mut windows), text(&samples));
+                let mut histogram = Histogram::new(levels);
+                samples.iter().for_each(|&code| histogram.add(code as u16));
+                let curve = equalization.next(&histogram, windows.size, &guide).curve;
+                expected.extend(samples.iter().map(|&code| u32::from(curve.apply(code as u16))));
+            }
+            asked.push((question, expected));
+        }
+    }
+    compare(asked);
+}
+
+/// Counts of codes, or of bins, that add up to `samples`.
+fn counts_of(entries: usize, samples: u32, numbers: &mut Numbers) -> Vec<u32> {
+    let mut counts = vec![0; entries];
+    let (first, span) = (numbers.below(entries as u32), 1 + numbers.below(entries as u32));
+    let parts = 1 + numbers.below(60);
+    for part in 0..parts {
+        let share = samples * (part + 1) / parts - samples * part / parts;
+        counts[((first + numbers.below(span)) as usize).min(entries - 1)] += share;
+    }
+    counts
+}
+
+#[test]
+fn counts_of_videos_become_curves_in_one_block_and_in_several() {
+    let mut numbers = Numbers(26);
+    let mut asked = Vec::new();
+    for (depth, (blocks, threads), cases) in [
+        (8, (1, 64), 40),
+        (10, (1, 256), 16),
+        (8, (2, 32), 6),
+        (10, (4, 64), 8),
+        (12, (1, 1024), 3),
+        (12, (4, 256), 3),
+        (14, (4, 1024), 1),
+    ] {
+        for case in 0..cases {
+            let settings = settings_with_window(Method::Global, true, &mut numbers);
+            let frame = frame_of(depth, case % 2 == 0, (200, 100));
+            let levels = frame.levels();
+            let mut windows = Windows::new(settings, (200, 100));
+            let mut equalization = Equalization::new(settings);
+            let (rows, codes, mut expected) = (windows.rows(), levels.codes(), Vec::new());
+            let mut question = format!("e {codes} {blocks} {threads} {rows} {FRAMES}");
+            for _ in 0..FRAMES {
+                let guide = guide_of(levels, &settings, &mut numbers);
+                // Where the region varies, frames have more or fewer samples.
+                let height = if settings.region == Region::Auto { 1 + numbers.below(100) as usize } else { 100 };
+                let counted = Rect { x: 0, y: 0, width: 200, height };
+                let task = Task::new(&frame, settings, counted).guided(guide.clone());
+                let of_levels = counts_of(levels.count(), 200 * height as u32, &mut numbers);
+                let mut counts = vec![0; codes];
+                counts[usize::from(levels.lo())..][..levels.count()].copy_from_slice(&of_levels);
+                question += &format!(" {} {}", order(&task, levels, &guide, &mut windows), text(&counts));
+                let histogram = Histogram::from_codes(levels, &counts);
+                let curve = equalization.next(&histogram, windows.size, &guide).curve;
+                expected.extend(curve.codes().iter().copied().map(u32::from));
+            }
+            asked.push((question, expected));
+        }
+    }
+    compare(asked);
+}
+
+#[test]
+fn counts_of_tiles_of_videos_become_their_curves() {
+    let mut numbers = Numbers(27);
+    let mut asked = Vec::new();
+    for (depth, threads, cases) in [(8, 256, 14), (8, 64, 6), (10, 256, 8), (12, 1024, 2), (14, 1024, 1)] {
+        for case in 0..cases {
+            let (columns, rows_of_tiles) = (1 + numbers.below(3), 1 + numbers.below(2));
+            let size = (20 + numbers.below(60) as usize, 10 + numbers.below(30) as usize);
+            let method = Method::Clahe { columns, rows: rows_of_tiles };
+            let settings = settings_with_window(method, true, &mut numbers);
+            let frame = frame_of(depth, case % 2 == 0, size);
+            let levels = frame.levels();
+            let (tiles, bins) = (Tiles::new(columns, rows_of_tiles, size), TileBins::new(levels, settings.bins));
+            let mut windows = Windows::new(settings, size);
+            let mut equalization = Equalization::new(settings);
+            let (rows, codes, mut expected) = (windows.rows(), levels.codes(), Vec::new());
+            let mut question = format!(
+                "l {codes} {threads} {rows} {FRAMES} {} {} {} {}",
+                tiles.count(),
+                tiles.width,
+                tiles.height,
+                bins.count()
+            );
+            for _ in 0..FRAMES {
+                let guide = guide_of(levels, &settings, &mut numbers);
+                let task = Task::new(&frame, settings, frame.whole()).guided(guide.clone());
+                let samples = (tiles.width * tiles.height) as u32;
+                let counts: Vec<u32> =
+                    (0..tiles.count()).flat_map(|_| counts_of(bins.count(), samples, &mut numbers)).collect();
+                question += &format!(" {} {}", order(&task, levels, &guide, &mut windows), text(&counts));
+                let counts = counts.into_iter().map(u64::from).collect();
+                let step = equalization.next_tiles(&TileHistograms::from_counts(tiles, bins, counts), &guide);
+                let curves = TileCurves::equalizing(&step.window, &settings);
+                expected.extend(curves.luts().iter().copied().map(u32::from));
+            }
+            asked.push((question, expected));
+        }
+    }
+    compare(asked);
+}
+
+/// The planes of a frame as they are uploaded.
+fn buffer_of(frame: &Frame, arguments: &ColourArguments) -> Vec<u8> {
+    let mut buffer = vec![0; arguments.bytes];
+    for (plane, start) in frame.planes()[arguments.planes.clone()].iter().zip(&arguments.starts) {
+        for y in 0..plane.rows() {
+            buffer[start + y * plane.row_bytes()..][..plane.row_bytes()].copy_from_slice(plane.row(y));
+        }
+    }
+    buffer
+}
+
+fn bytes_as_text(bytes: &[u8]) -> String {
+    let bytes: Vec<String> = bytes.iter().map(u8::to_string).collect();
+    format!("{} {}", bytes.len(), bytes.join(" "))
+}
+
+/// `frame` as the reference makes it of what was decided before.
+fn mapped(frame: &Frame, chroma: Chroma, mapping: &Mapping) -> Frame {
+    let method = match mapping {
+        Mapping::Veil(_) => Method::Dehaze,
+        Mapping::Balance(_) => Method::Balance,
+        Mapping::Curve { .. } | Mapping::Tiles(_) => Method::Deflicker,
+    };
+    let guide = Guide { mapping: Some(mapping.clone()), ..Guide::default() };
+    let mut reference = Reference::default();
+    reference
+        .submit(Work::new(frame.clone(), Settings { method, chroma, ..Settings::default() }).guided(guide))
+        .unwrap();
+    reference.collect().unwrap().expect("a frame that waits for no other").frame
+}
+
+/// A curve, a veil or a balance.
+fn mapping_of(levels: Levels, kind: usize, numbers: &mut Numbers) -> Mapping {
+    match kind {
+        0 => {
+            let codes = (0..levels.codes()).map(|_| numbers.below(levels.codes() as u32) as u16).collect();
+            let curve = Curve::from_codes(levels, codes).unwrap().into();
+            Mapping::Curve { curve, chroma_gain: numbers.below(5 * UNIT_GAIN) }
+        }
+        1 => {
+            let white = 16 * levels.count() as u32;
+            let mut of = |most: u32| std::array::from_fn(|_| std::array::from_fn(|_| numbers.below(most)));
+            Mapping::Veil(Veil { taken: of(white / 2), gains: of(5 * UNIT_GAIN) }.into())
+        }
+        _ => {
+            let mut offset = || numbers.below(8 * levels.count() as u32) as i32 - 4 * levels.count() as i32;
+            let offsets = [offset(), offset(), offset()];
+            Mapping::Balance(Balance { gains: std::array::from_fn(|_| numbers.below(4 * UNIT_GAIN)), offsets })
+        }
+    }
+}
+
+/// The luminance of RGB and what becomes of it, as the kernels keep them.
+fn luminances(frame: &Frame, mapping: &Mapping) -> [Vec<u8>; 2] {
+    let descriptor = frame.format().descriptor();
+    let Luminance::FromRgb { r, g, b } = descriptor.luminance else { return [Vec::new(), Vec::new()] };
+    let mut planes = [Vec::new(), Vec::new()];
+    let tiles = Veil::tiles((frame.width(), frame.height()));
+    let curves = if let Mapping::Veil(veil) = mapping { Some(veil.curves(frame.levels(), tiles)) } else { None };
+    for (y, x) in (0..frame.height()).flat_map(|y| (0..frame.width()).map(move |x| (y, x))) {
+        let read =
+            |of: frame::Component| descriptor.sample.read(frame.planes()[of.plane].row(y), of.offset + x * of.step);
+        let before = frame.weights().luminance([read(r), read(g), read(b)]);
+        let after = match (mapping, &curves) {
+            (Mapping::Curve { curve, .. }, _) => curve.apply(before),
+            (_, Some(curves)) => curves.value(x, y, before),
+            _ => before,
+        };
+        for (plane, code) in planes.iter_mut().zip([before, after]) {
+            plane.extend_from_slice(&code.to_le_bytes()[..usize::from(descriptor.sample.bytes)]);
+        }
+    }
+    planes
+}
+
+#[test]
+fn colours_that_follow_scale_or_are_balanced_become_what_the_specification_says() {
+    let mut numbers = Numbers(28);
+    let mut asked = Vec::new();
+    for (turn, &format) in PixelFormat::ALL.iter().enumerate() {
+        let descriptor = format.descriptor();
+        let rgb = match descriptor.luminance {
+            Luminance::FromRgb { r, .. } if r.step == 1 => Some((3, 1)),
+            Luminance::FromRgb { r, .. } => Some((r.step, 0)),
+            Luminance::Stored(_) => None,
+        };
+        if rgb.is_none() && descriptor.chroma.is_none() {
+            continue;
+        }
+        let size = [(13, 7), (16, 4), (9, 10)][turn % 3];
+        let range = [frame::Range::Limited, frame::Range::Full][turn % 2];
+        let content = [Content::Noise, Content::Ramp][turn / 2 % 2];
+        let frame = Picture { range, content, seed: turn as u64 + 1, ..Picture::new(format, size) }.make();
+        for (kind, chroma) in [(0, Chroma::Follow), (0, Chroma::Scale), (1, Chroma::Follow), (2, Chroma::Keep)] {
+            let mapping = mapping_of(frame.levels(), kind, &mut numbers);
+            let task = Task::new(&frame, Settings::default(), frame.whole());
+            let arguments = ColourArguments::new(&frame, &task, &mapping);
+            let expected = buffer_of(&mapped(&frame, chroma, &mapping), &arguments);
+            let planes = frame.planes()[arguments.planes.clone()].iter().zip(&arguments.starts);
+            let spans: Vec<_> = planes.map(|(plane, &start)| start..start + plane.rows() * plane.row_bytes()).collect();
+            // Stored luma is mapped before.
+            let picture =
+                if kind < 2 && rgb.is_none() { mapped(&frame, Chroma::Keep, &mapping) } else { frame.clone() };
+            let original = buffer_of(&frame, &arguments);
+            let [before, after] = if rgb.is_some() { luminances(&frame, &mapping) } else { [original, Vec::new()] };
+            let letter = match (kind, rgb, chroma) {
+                (2, ..) => 'b',
+                (_, Some(_), _) => 'r',
+                (_, None, Chroma::Scale) => 's',
+                _ => 'f',
+            };
+            let (components, planar) = rgb.unwrap_or_default();
+            asked.push((
+                format!(
+                    "k {} {letter} {components} {planar} {} {} {} {} {} {} {} {}",
+                    descriptor.sample.bytes,
+                    arguments.plane_vectors,
+                    text(&arguments.words),
+                    u32::from(chroma == Chroma::Follow),
+                    bytes_as_text(&buffer_of(&picture, &arguments)),
+                    bytes_as_text(&before),
+                    bytes_as_text(&after),
+                    spans.len(),
+                    text(&spans.iter().flat_map(|span| [span.start as u32, span.len() as u32]).collect::<Vec<_>>())
+                ),
+                spans.into_iter().flat_map(|span| expected[span].iter().copied().map(u32::from)).collect(),
+            ));
+        }
     }
     compare(asked);
 }

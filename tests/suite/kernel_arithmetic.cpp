@@ -40,6 +40,10 @@ static void modified() {
     unsigned lo = number(), hi = number(), strength = number(), codes = number();
     unsigned asked = number(), gain = number();
     unsigned long long cap = wide_number(), total = 0;
+    unsigned range_first = number(), width = number();
+    Line line = {};
+    line.used = number();
+    for (unsigned i = 0; i < KNOTS; ++i) line.from[i] = number(), line.to[i] = number(), line.slope[i] = number();
     Levels levels = {lo, hi, strength};
     unsigned count = hi - lo + 1;
     std::vector<unsigned long long> held(count), bins(asked);
@@ -55,7 +59,7 @@ static void modified() {
         for (auto& one : held) one = one < cap ? one : cap;
     }
     for (auto one : held) total += one;
-    Divisor divisor = divisor_of(count);
+    Divisor divisor = divisor_of(width);
     Limit limit = {~0ull, 0};
     if (gain != 0) limit = limit_of(gain, total, divisor);
     unsigned long long all = 0;
@@ -75,12 +79,13 @@ static void modified() {
     for (unsigned level = 0; level < count; ++level) {
         unsigned over = held[level] > limit.whole;
         sum += over ? limit.whole : held[level], cut += over;
-        steps[level] = gain != 0 ? kept_by(sum, cut, limit) + shared_out(level + 1, excess, divisor) : sum;
+        steps[level] = gain != 0 ? kept_by(sum, cut, limit) + shared_out(shares_up_to(level, range_first, width), excess, divisor) : sum;
         if (first == 0) first = steps[level];
     }
     Spread<unsigned long long> spread = spread_of(first, all);
     for (unsigned code = 0; code < codes; ++code) {
-        std::printf("%u ", curve_at(code, code < lo ? 0 : steps[code < hi ? code - lo : count - 1], spread, levels));
+        unsigned long long through = code < lo ? 0 : steps[code < hi ? code - lo : count - 1];
+        std::printf("%u ", curve_at(code, line_code(code, levels, line), through, spread, levels));
     }
 }
 
@@ -98,6 +103,33 @@ int main() {
                 sum += weight * number();
             }
             std::printf("%u", luminance_of(sum));
+        } else if (question == 'f') {
+            unsigned code = number(), gain = number();
+            Colours colours = {};
+            colours.centre = (int)number(), colours.reach = (int)number();
+            std::printf("%u", followed(code, gain, colours));
+        } else if (question == 'g') {
+            unsigned code = number(), from = number(), to = number(), gain = number(), max = number();
+            std::printf("%u", moved_with_gain(code, from, to, gain, max));
+        } else if (question == 'b') {
+            unsigned code = number(), gain = number();
+            int offset = (int)number();
+            std::printf("%u", balanced(code, gain, offset, number()));
+        } else if (question == 'y') {
+            BalanceOfYuv balance;
+            for (auto& row : balance.rows) {
+                for (auto& factor : row) factor = (long long)wide_number();
+            }
+            int luma = (int)number(), cb = (int)number(), cr = (int)number();
+            for (unsigned row = 0; row < 3; ++row) std::printf("%u ", (unsigned)balanced_sum(balance, row, luma, cb, cr));
+        } else if (question == 'v') {
+            Gains gains = {};
+            gains.regions = REGIONS, gains.width = number(), gains.height = number();
+            for (unsigned& gain : gains.of) gain = number();
+            for (unsigned left = number(); left > 0; --left) {
+                unsigned x = number(), y = number();
+                std::printf("%u ", gain_at(x, y, gains));
+            }
         } else if (question == 'm') {
             unsigned component = number(), from = number(), to = number(), max = number();
             std::printf("%u", moved(component, from, to, max));

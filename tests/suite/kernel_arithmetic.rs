@@ -3,8 +3,9 @@
 
 use crate::host_program::{Numbers, Program};
 use histeq_video::frame::{Endian, Sample};
-use histeq_video::spec::chroma::{Colours, Covered, rescaled};
+use histeq_video::spec::chroma::{Colours, Covered, moved_with_gain, rescaled};
 use histeq_video::spec::modifiers::{in_bins, limited};
+use histeq_video::spec::tone::{Balance, BalanceOfYuv, KNOTS, Knot, Veil};
 use histeq_video::spec::{self, Curve, Gain, Histogram, Levels, Line, Strength, Weights, moved};
 
 const ARGUMENTS: &str = include_str!("../../kernels/arguments.cuh");
@@ -16,6 +17,33 @@ fn answers(questions: &[String]) -> Option<Vec<Vec<u32>>> {
     let program =
         Program::of(&[("arguments.cuh", ARGUMENTS), ("spec.cuh", ARITHMETIC), ("main.cpp", PROGRAM)], &["-O2"])?;
     Some(program.answers(questions))
+}
+
+/// Some of the levels, from the first to the last.
+pub fn range(levels: Levels, numbers: &mut Numbers) -> (u32, u32) {
+    let count = levels.count() as u32;
+    let first = numbers.below(count);
+    (first, first + numbers.below(count - first))
+}
+
+/// A line of one to eight pieces, some of which are steep or flat.
+pub fn line(levels: Levels, numbers: &mut Numbers) -> Line {
+    let white = 16 * (levels.count() as u32 - 1);
+    let (mut from, mut to) = (numbers.below(white / 3), numbers.below(white / 2));
+    let mut points = vec![(from, to)];
+    for _ in 0..1 + numbers.below(8) {
+        from += 1 + numbers.below(white / 4);
+        to += [0, numbers.below(20), numbers.below(white / 2)][numbers.below(3) as usize];
+        points.push((from, to));
+    }
+    Line::through(&points)
+}
+
+/// A line as the programs read it: how many knots are used, and all eight.
+pub fn text_of(line: &Line) -> String {
+    let knot = |index: usize| line.knots().get(index).copied().unwrap_or_default();
+    let knots = (0..KNOTS).map(knot).map(|Knot { from, to, slope }| format!(" {from} {to} {slope}"));
+    line.knots().len().to_string() + &knots.collect::<String>()
 }
 
 /// Counts of `codes` codes that are hard in some way; their sum stays below 2^32.
@@ -57,7 +85,11 @@ fn curves_are_those_of_the_specification() {
             for counts in hard_counts(levels.codes(), levels, &mut numbers) {
                 let share = [1.0, 1.0, 0.5, 0.004, 0.0][questions.len() % 5];
                 let strength = Strength::from_share(share).unwrap();
-                let curve = Curve::equalizing(&Histogram::from_codes(levels, &counts)).blended(levels, &Line::IDENTITY, strength);
+                let curve = Curve::equalizing(&Histogram::from_codes(levels, &counts)).blended(
+                    levels,
+                    &Line::IDENTITY,
+                    strength,
+                );
                 expected.push(curve.codes().to_vec());
                 let counts = counts.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
                 let (lo, hi, codes) = (levels.lo(), levels.hi(), levels.codes());
@@ -91,19 +123,24 @@ fn curves_of_modified_histograms_are_those_of_the_specification() {
                 let cap = [None, Some(3 * times), Some(70_000 * times)][turn % 3];
                 let gain = Gain::from_slope([0.0, 1.0, 3.0, 40.0, 2.77][turn / 3 % 5]).unwrap();
                 let strength = Strength::from_share([1.0, 0.6][turn % 2]).unwrap();
-                let modified = limited(&in_bins(&window, asked, cap), gain, (0, levels.count() as u32 - 1));
-                expected.push(Curve::equalizing(&modified).blended(levels, &Line::IDENTITY, strength).codes().to_vec());
+                let range = if turn % 7 < 3 { (0, levels.count() as u32 - 1) } else { range(levels, &mut numbers) };
+                let line = if turn % 5 < 2 { Line::IDENTITY } else { line(levels, &mut numbers) };
+                let modified = limited(&in_bins(&window, asked, cap), gain, range);
+                expected.push(Curve::equalizing(&modified).blended(levels, &line, strength).codes().to_vec());
                 let bins = spec::bins(levels, asked);
                 let bins = if bins == levels.count() { 0 } else { bins };
                 let counts = window.counts().iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
                 questions.push(format!(
-                    "e {} {} {} {} {bins} {} {} {counts}",
+                    "e {} {} {} {} {bins} {} {} {} {} {} {counts}",
                     levels.lo(),
                     levels.hi(),
                     strength.of_256(),
                     levels.codes(),
                     gain.of_256().unwrap_or(0),
                     cap.unwrap_or(0),
+                    range.0,
+                    range.1 - range.0 + 1,
+                    text_of(&line),
                 ));
             }
         }
@@ -187,5 +224,64 @@ fn scaled_chroma_is_that_of_the_specification() {
     let Some(answers) = answers(&questions) else { return };
     for ((question, answer), expected) in questions.iter().zip(answers).zip(expected) {
         assert_eq!(answer, expected, "{question}");
+    }
+}
+
+#[test]
+fn gains_of_colour_and_balances_are_those_of_the_specification() {
+    let mut numbers = Numbers(5);
+    let (mut questions, mut expected) = (Vec::new(), Vec::new());
+    for round in 0..20_000 {
+        let depth = 8 + numbers.below(9) as u8;
+        let levels = if round % 2 == 0 { Levels::limited(depth) } else { Levels::full(depth) };
+        let weights = [Weights::BT601, Weights::BT709, Weights::BT2020][round % 3];
+        let colours = Colours::new(levels, weights);
+        let max = (1u32 << depth) - 1;
+        let mut code = || match numbers.below(4) {
+            0 => 0,
+            1 => max,
+            _ => numbers.below(max + 1),
+        } as u16;
+        let ([chroma, cb, cr], [from, to]) = ([code(), code(), code()], [code(), code()]);
+        let gain = [4096, 0, u32::MAX, numbers.below(40_000), numbers.below(4_000_000)][numbers.below(5) as usize];
+        let Colours { centre, reach, .. } = colours;
+        questions.push(format!("f {chroma} {gain} {centre} {reach}"));
+        expected.push(vec![i64::from(colours.followed(chroma, gain))]);
+        questions.push(format!("g {chroma} {from} {to} {gain} {max}"));
+        expected.push(vec![i64::from(moved_with_gain([chroma; 3], from, to, gain, max as u16)[0])]);
+
+        let mut offset = || numbers.below(64 * max) as i32 - 32 * max as i32;
+        let offsets = [offset(), offset(), offset()];
+        let balance = Balance { gains: std::array::from_fn(|_| numbers.below(50_000)), offsets };
+        let rgb = [chroma, cb, cr];
+        for (channel, becomes) in balance.rgb(rgb, max as u16).into_iter().enumerate() {
+            questions.push(format!("b {} {} {} {max}", rgb[channel], balance.gains[channel], offsets[channel]));
+            expected.push(vec![i64::from(becomes)]);
+        }
+        let sums = BalanceOfYuv::new(&balance, &colours, weights);
+        let before = [levels.level_of(from) as i32, i32::from(cb) - centre, i32::from(cr) - centre];
+        let factors: Vec<String> = sums.rows.iter().flatten().map(i64::to_string).collect();
+        questions.push(format!("y {} {} {} {}", factors.join(" "), before[0], before[1], before[2]));
+        expected.push((0..3).map(|row| i64::from(sums.sum(row, before))).collect());
+    }
+    for _ in 0..300 {
+        let size = (1 + numbers.below(3000) as usize, 1 + numbers.below(2000) as usize);
+        let mut of = || std::array::from_fn(|_| std::array::from_fn(|_| numbers.below(60_000)));
+        let veil = Veil { taken: of(), gains: of() };
+        let tiles = Veil::tiles(size);
+        let gains: Vec<String> = veil.regions().map(|(_, gain)| gain.to_string()).collect();
+        let places = (0..30).map(|_| (numbers.below(size.0 as u32) as usize, numbers.below(size.1 as u32) as usize));
+        let places: Vec<(usize, usize)> = places.collect();
+        let text: Vec<String> = places.iter().map(|(x, y)| format!("{x} {y}")).collect();
+        questions.push(format!("v {} {} {} 30 {}", tiles.width, tiles.height, gains.join(" "), text.join(" ")));
+        expected.push(places.iter().map(|&(x, y)| i64::from(veil.chroma_gain(&tiles, x, y))).collect());
+    }
+    let Some(answers) = answers(&questions) else { return };
+    for ((question, answer), expected) in questions.iter().zip(answers).zip(expected) {
+        // Negative numbers come in two's complement.
+        assert!(
+            answer.iter().copied().eq(expected.iter().map(|&number| number as u32)),
+            "{question}: {answer:?} {expected:?}"
+        );
     }
 }

@@ -20,6 +20,7 @@ mod formats;
 mod frame;
 mod fused_kernels;
 mod grid;
+mod guided;
 mod harm;
 mod host_program;
 mod images;

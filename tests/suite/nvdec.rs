@@ -9,11 +9,12 @@ use crate::program::Dir;
 use crate::reader::encoder_is_here;
 use crate::skip::skip;
 use histeq_video::equalize::cuda::Cuda;
+use histeq_video::equalize::measure;
 use histeq_video::ffmpeg::DecodeOn;
 use histeq_video::frame::Pool;
 use histeq_video::pipeline::{Cancel, Notices, Source};
 use histeq_video::source::{self, InputOptions};
-use histeq_video::spec::{Chroma, Settings, Smoothing};
+use histeq_video::spec::{Chroma, Rect, Settings, Smoothing};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -203,6 +204,14 @@ fn luma_on_the_gpu_is_downloaded_once_when_it_is_read() {
         for (number, (expected, found)) in expected.iter().zip(&held).enumerate() {
             let luma = found.planes()[0].memory();
             assert!(luma.on_device().is_some() && !luma.is_on_host(), "{file}: frame {number}");
+            // Scenes, levels and colour are decided from a few rows, of the whole picture and of a part of it.
+            let (width, height) = (found.width(), found.height());
+            let part = Rect { x: 1, y: height / 3, width: width - 2, height: height / 2 - 1 };
+            for counted in [found.whole(), part] {
+                let measures = [expected, found].map(|frame| measure(frame, counted).unwrap());
+                assert_eq!(measures[0], measures[1], "{file}: frame {number}, {counted:?}");
+            }
+            assert!(!luma.is_on_host(), "{file}: frame {number} came down to be measured");
             assert_eq!(difference(expected, found), None, "{file}: frame {number}");
             assert!(luma.is_on_host(), "{file}: frame {number}");
             let address = luma.bytes().as_ptr();

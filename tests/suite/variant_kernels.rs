@@ -4,7 +4,7 @@
 
 use crate::host_program::{Numbers, Program};
 use histeq_video::publications::Formula;
-use histeq_video::spec::{self, Curve, Levels, Strength};
+use histeq_video::spec::{self, Curve, Levels, Line, Strength};
 use std::sync::OnceLock;
 
 macro_rules! kernels {
@@ -328,7 +328,11 @@ fn our_scan_makes_the_curve_of_the_specification() {
                 counts[lo] += below;
                 counts[hi] += above;
                 let strength = Strength::from_share([1.0, 0.5, 0.0][asked.len() % 3]).unwrap();
-                let curve = Curve::equalizing(&spec::Histogram::from_codes(levels, &counts)).blended(levels, &spec::Line::IDENTITY, strength);
+                let curve = Curve::equalizing(&spec::Histogram::from_codes(levels, &counts)).blended(
+                    levels,
+                    &Line::IDENTITY,
+                    strength,
+                );
                 let mut expected: Vec<u32> = curve.codes().iter().copied().map(u32::from).collect();
                 expected.push(0);
                 let (codes, threads) = (levels.codes(), levels.codes().min(1024) / 4);

@@ -93,10 +93,10 @@ fn through(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame, depth: usize, memory: I
     let frames = count(setup, frame.width() * frame.height());
     let mut expected = Expected::of(frame, Settings::default());
     // The first round allocates.
-    send(&mut ring, &sources, task, 2 * depth)?;
+    send(&mut ring, &sources, &task, 2 * depth)?;
     let value = setup.repeats.of(|| {
         let begin = Instant::now();
-        let last = send(&mut ring, &sources, task, frames)?;
+        let last = send(&mut ring, &sources, &task, frames)?;
         let time = microseconds(begin);
         check("a frame from the ring", expected.after(1), &last)?;
         Ok::<f64, anyhow::Error>(time)
@@ -105,13 +105,13 @@ fn through(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame, depth: usize, memory: I
 }
 
 /// Sends `frames` frames through the ring, and returns the last one.
-fn send(ring: &mut Ring, sources: &[Frame], task: Task, frames: usize) -> Result<Frame> {
+fn send(ring: &mut Ring, sources: &[Frame], task: &Task, frames: usize) -> Result<Frame> {
     let mut last = None;
     for frame in sources.iter().cycle().take(frames) {
         if ring.in_flight() == ring.depth() {
             last = ring.collect()?;
         }
-        ring.submit(frame.clone(), task)?;
+        ring.submit(frame.clone(), task.clone())?;
     }
     while let Some(collected) = ring.collect()? {
         last = Some(collected);

@@ -1,8 +1,8 @@
-//! Launches `kernels/chroma.cu`: the scaling of chroma with luma, and of the saturation of RGB with luminance.
+//! Launches `kernels/chroma.cu`: the scaling of chroma with luma or by a gain, and of the saturation of RGB.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{NULL, RgbVariants, Widths, luma_vectors, module, plane_vectors};
-use crate::cuda::arguments::{ChromaPlaces, Colours, Samples, Weights};
+use crate::cuda::arguments::{ChromaPlaces, Colours, Gains, Samples, Weights};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
@@ -12,13 +12,18 @@ use std::sync::Arc;
 
 pub(in crate::cuda) struct ChromaLauncher {
     stored: Widths,
+    following: Widths,
     rgb: RgbVariants,
 }
 
 impl ChromaLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::CHROMA)?;
-        Ok(ChromaLauncher { stored: Widths::load(&module, "chroma", "")?, rgb: RgbVariants::load(&module, "chroma")? })
+        Ok(ChromaLauncher {
+            stored: Widths::load(&module, "chroma", "")?,
+            following: Widths::load(&module, "chroma_follow", "")?,
+            rgb: RgbVariants::load(&module, "chroma")?,
+        })
     }
 
     /// Enqueues the scaling of the chroma samples of `picture`, whose luma has been mapped; nothing if chroma was not
@@ -38,6 +43,27 @@ impl ChromaLauncher {
         Ok(())
     }
 
+    /// Enqueues the gains of the chroma samples of `picture`; nothing if it has none.
+    pub fn launch_following(
+        &self,
+        picture: &mut DevicePicture,
+        task: &Task,
+        gains: &Gains,
+        multiprocessors: u32,
+    ) -> Result<(), Error> {
+        let stream = picture.stream().clone();
+        let layout = picture.layout().clone();
+        let Some(places) = layout.chroma() else { return Ok(()) };
+        let (samples, colours) = (Samples::of(&layout), Colours::new(task));
+        let places = ChromaPlaces::new(places, layout.size());
+        let mut launch = self.following.of(&layout).on(&stream);
+        launch.arg(&picture.pixels).arg(&samples).arg(&places).arg(&colours).arg(gains);
+        // SAFETY: the arguments are those of the kernel. The places are those of this layout, whose planes `pixels`
+        // has, and which belongs to this stream.
+        unsafe { launch.launch(config(layout.chroma_pairs() as u32, multiprocessors)) }.doing("launching chroma")?;
+        Ok(())
+    }
+
     /// Enqueues the mapping of `picture`, which is RGB, with its saturation: through its curve, or with `locally` to
     /// its mapped luminance.
     ///
@@ -47,7 +73,7 @@ impl ChromaLauncher {
         &self,
         picture: &mut DevicePicture,
         task: &Task,
-        locally: bool,
+        (locally, gains): (bool, &Gains),
         multiprocessors: u32,
     ) -> Result<(), Error> {
         let stream = picture.stream().clone();
@@ -64,7 +90,7 @@ impl ChromaLauncher {
             Some(mapped) => launch.arg(mapped),
             None => launch.arg(&NULL),
         };
-        launch.arg(&samples).arg(&weights).arg(&picture.curve);
+        launch.arg(&samples).arg(&weights).arg(&picture.curve).arg(gains);
         // SAFETY: the arguments are those of the kernel. The planes have room for whole groups of vectors, the curve
         // has an entry for each code up to `samples.max`, and all buffers belong to this stream.
         unsafe { launch.launch(config(luma_vectors(layout), multiprocessors)) }.doing("launching chroma")?;
@@ -73,7 +99,7 @@ impl ChromaLauncher {
 }
 
 /// A launch over `items` items; a thread may process several.
-fn config(items: u32, multiprocessors: u32) -> LaunchConfig {
+pub(super) fn config(items: u32, multiprocessors: u32) -> LaunchConfig {
     let blocks = items.div_ceil(tuning::CHROMA_THREADS).min(multiprocessors * tuning::CHROMA_BLOCKS);
     LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (tuning::CHROMA_THREADS, 1, 1), shared_mem_bytes: 0 }
 }

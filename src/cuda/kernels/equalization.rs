@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{function, module};
-use crate::cuda::arguments::{Levels, Modifiers};
+use crate::cuda::arguments::{Levels, Line, Modifiers};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::History;
 use crate::cuda::launch::Kernel;
@@ -26,15 +26,16 @@ impl EqualizationLauncher {
     /// Enqueues the curve of `picture`. Clears its counts for the next frame and adds them to `history`.
     pub fn launch(&self, picture: &mut DevicePicture, history: &mut History, task: &Task) -> Result<(), Error> {
         let codes = picture.layout().codes();
-        history.prepare(picture.layout(), task)?;
+        let (turn, frames) = history.prepare(picture.layout(), task)?;
         let (blocks, threads) = tuning::equalization(codes);
         let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 };
-        let (codes, levels) = (codes as u32, Levels::new(task.levels, task.settings.strength));
-        let modifiers = Modifiers::new(task, history.next_number());
+        let tone = task.tone();
+        let (codes, levels) = (codes as u32, Levels::new(task.levels, tone.strength));
+        let (modifiers, line) = (Modifiers::new(task, frames), Line::new(&tone.line));
         let stream = picture.stream().clone();
         let mut launch = self.function.on(&stream);
-        launch.arg(&mut picture.counts).arg(&codes).arg(&levels).arg(&modifiers);
-        launch.arg(&mut history.slots).arg(&mut history.sums).arg(&mut history.scenes).arg(&mut history.marks);
+        launch.arg(&mut picture.counts).arg(&codes).arg(&levels).arg(&modifiers).arg(&turn).arg(&line);
+        launch.arg(&mut history.slots).arg(&mut history.sums);
         launch.arg(&mut history.bins).arg(&mut history.grid).arg(&mut picture.curve);
         // SAFETY: the arguments are those of the kernel. Counts and curve have an entry for each code, the buffers of
         // the history have the sizes that `prepare` gave them for these codes and this window, and all belong to this
@@ -44,7 +45,7 @@ impl EqualizationLauncher {
             if blocks == 1 { launch.launch(config) } else { launch.launch_together(config) }
         };
         launched.doing("launching equalization")?;
-        history.advance();
+        history.advance(&turn);
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{VECTOR, function, luma_vectors, module};
-use crate::cuda::arguments::{Levels, MOST_PLANES, Modifiers, Plane, Planes, Samples};
+use crate::cuda::arguments::{Levels, Line, MOST_PLANES, Modifiers, Plane, Planes, Samples};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::{History, Totals};
 use crate::cuda::launch::Kernel;
@@ -125,20 +125,23 @@ impl FusedLauncher {
         let (pixels, _order) = picture.pixels.device_ptr_mut(&stream);
         let plane = Plane { from: pixels, to: pixels, share, kept };
         let samples = Samples::of(&layout);
-        let levels = Levels::new(task.levels, task.settings.strength);
-        if !task.is_plain() {
-            history.prepare(&layout, task)?;
-        }
-        let modifiers = if task.is_plain() { None } else { Some(Modifiers::new(task, history.next_number())) };
+        let tone = task.tone();
+        let levels = Levels::new(task.levels, tone.strength);
+        let modified = if task.is_plain() {
+            None
+        } else {
+            let (turn, frames) = history.prepare(&layout, task)?;
+            Some((Modifiers::new(task, frames), turn, Line::new(&tone.line)))
+        };
         let (totals, emptied) = history.totals.next(&stream, codes)?;
         let mut launch = function.on(&stream);
         launch.arg(&plane).arg(&samples).arg(&levels);
-        if let Some(modifiers) = &modifiers {
-            launch.arg(modifiers);
+        if let Some((modifiers, turn, line)) = &modified {
+            launch.arg(modifiers).arg(turn).arg(line);
         }
         launch.arg(totals).arg(emptied);
-        if modifiers.is_some() {
-            launch.arg(&mut history.slots).arg(&mut history.sums).arg(&mut history.scenes).arg(&mut history.marks);
+        if modified.is_some() {
+            launch.arg(&mut history.slots).arg(&mut history.sums);
         }
         let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: bytes };
         // SAFETY: the arguments are those of the kernel. The shares cover the plane, which has room for whole vectors;
@@ -148,8 +151,8 @@ impl FusedLauncher {
         unsafe { launch.launch_together(config) }.doing("launching fused")?;
         // Only after the launch was enqueued: a refused launch has cleared nothing.
         history.totals.swap();
-        if modifiers.is_some() {
-            history.advance();
+        if let Some((_, turn, _)) = &modified {
+            history.advance(turn);
         }
         Ok(())
     }
@@ -184,7 +187,7 @@ impl FusedLauncher {
         let table = (layout.codes() as u32 * 4) << self.variants[0].row.log2_copies;
         let (kept, bytes) = self.rounds_kept(share, shape.threads, table, shape.blocks);
         let teams = shape.teams;
-        let (samples, levels) = (Samples::of(&layout), Levels::new(task.levels, task.settings.strength));
+        let (samples, levels) = (Samples::of(&layout), Levels::new(task.levels, task.tone().strength));
         let entries = teams as usize * 3 * Totals::entries(layout.codes());
         for pictures in pictures.chunks_mut(MOST_PLANES) {
             let mut planes = Planes { of: [0; MOST_PLANES] };

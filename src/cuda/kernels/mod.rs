@@ -1,11 +1,11 @@
 //! A launcher for each file in `kernels/`, with the same name. `kernels/README.md` states the preconditions of the
 //! kernels; the launchers meet them, so calling a launcher is safe.
 
+mod balance;
 mod chroma;
 mod equalization;
 mod fused;
 mod histogram;
-mod look_ahead;
 mod luminance;
 mod map;
 mod scan;
@@ -14,11 +14,11 @@ mod tile_curves;
 mod tile_histogram;
 mod tile_map;
 
+pub(super) use balance::BalanceLauncher;
 pub(super) use chroma::ChromaLauncher;
 pub(super) use equalization::EqualizationLauncher;
 pub(super) use fused::FusedLauncher;
 pub(super) use histogram::HistogramLauncher;
-pub(super) use look_ahead::LookAheadLauncher;
 pub(super) use luminance::LuminanceLauncher;
 pub(super) use map::MapLauncher;
 pub(super) use scan::ScanLauncher;
@@ -72,9 +72,9 @@ kernels! {
     scan: ScanLauncher,
     equalization: EqualizationLauncher,
     fused: FusedLauncher,
-    look_ahead: LookAheadLauncher,
     map: MapLauncher,
     chroma: ChromaLauncher,
+    balance: BalanceLauncher,
     tile_histogram: TileHistogramLauncher,
     tile_curves: TileCurvesLauncher,
     tile_map: TileMapLauncher,

@@ -1,10 +1,9 @@
 //! Launches `kernels/tile_histogram.cu`: the count of each bin of each tile.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{LumaVariants, NULL, module};
+use super::{LumaVariants, module};
 use crate::cuda::arguments::{Levels, Samples, Tiles};
 use crate::cuda::error::{Doing, Error};
-use crate::cuda::history::History;
 use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
@@ -21,15 +20,8 @@ impl TileHistogramLauncher {
         Ok(TileHistogramLauncher { variants: LumaVariants::load(&module, "tile_histogram")? })
     }
 
-    /// Enqueues the counting of the tiles of `picture`, whose counts are zero. With `totals`, also counts the codes of
-    /// the whole frame, into the totals of that history.
-    pub fn launch(
-        &self,
-        picture: &mut DevicePicture,
-        task: &Task,
-        totals: Option<&mut History>,
-        multiprocessors: u32,
-    ) -> Result<(), Error> {
+    /// Enqueues the counting of the tiles of `picture`, whose counts are zero.
+    pub fn launch(&self, picture: &mut DevicePicture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();
         let log2_copies = tuning::tile_histogram(layout.sample().depth).log2_copies;
@@ -50,14 +42,9 @@ impl TileHistogramLauncher {
         let tiles = Tiles::new(&local.tiles, local.bins, &layout);
         let mut launch = self.variants.of(&layout).on(&stream);
         launch.arg(plane).arg(&samples).arg(&levels).arg(&tiles).arg(&mut local.counts);
-        match totals {
-            Some(history) => launch.arg(history.totals.next(&stream, layout.codes())?.0),
-            None => launch.arg(&NULL),
-        };
         launch.arg(&log2_copies);
         // SAFETY: the arguments are those of the kernel. The grid is that of this picture, whose plane has room for
-        // whole vectors; there is a count for each bin of each tile, and a total for each code if they are counted;
-        // shared memory holds every copy of the counters, at most one for each code or bin; and all buffers belong to
+        // whole vectors; there is a count for each bin of each tile; shared memory holds every copy of the counters, at most one for each code or bin; and all buffers belong to
         // this stream.
         unsafe { launch.launch(config) }.doing("launching tile_histogram")?;
         Ok(())

@@ -6,7 +6,6 @@ use crate::cuda::arguments::{Inverse, Levels, Samples, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::layout::BufferLayout;
 use crate::cuda::picture::DevicePicture;
-use crate::cuda::task::Task;
 use crate::cuda::tuning;
 use crate::spec;
 use cudarc::driver::{CudaContext, LaunchConfig};
@@ -22,9 +21,14 @@ impl TileMapLauncher {
         Ok(TileMapLauncher { variants: LumaVariants::load(&module, "tile_map")? })
     }
 
-    /// Enqueues the mapping of the luminance of `picture`: stored luma in place, the luminance of RGB into its own
-    /// plane.
-    pub fn launch(&self, picture: &mut DevicePicture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
+    /// Enqueues the mapping of the luminance of `picture`, blended at this strength: stored luma in place, the luminance of
+    /// RGB into its own plane.
+    pub fn launch(
+        &self,
+        picture: &mut DevicePicture,
+        (levels, strength): (spec::Levels, spec::Strength),
+        multiprocessors: u32,
+    ) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();
         let local = picture.local.as_mut().expect("buffers for tiles");
@@ -44,7 +48,7 @@ impl TileMapLauncher {
         };
         let inverse = Inverse::of_blend(grid, layout.codes());
         let in_shared = u32::from(in_shared);
-        let levels = Levels::new(task.levels, task.settings.strength);
+        let levels = Levels::new(levels, strength);
         let tiles = Tiles::new(grid, local.bins, &layout);
         let mut launch = kernel.on(&stream);
         let samples = match (&picture.luma, &mut local.mapped) {

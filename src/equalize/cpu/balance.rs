@@ -2,8 +2,8 @@
 
 use super::engine::Engine;
 use crate::frame::{ChromaSamples, Component, Frame, Luminance, PlaneMut};
+use crate::spec::Curve;
 use crate::spec::tone::{Balance, BalanceOfYuv};
-use crate::spec::{Curve, Levels};
 
 impl Engine {
     /// `frame` with red, green and blue stretched each by itself.
@@ -11,7 +11,7 @@ impl Engine {
         let descriptor = frame.format().descriptor();
         let (sample, levels) = (descriptor.sample, frame.levels());
         match (descriptor.luminance, descriptor.chroma) {
-            (Luminance::Stored(_), None) => self.map(frame, &curve_of_gray(balance, levels), super::Colour::Keep),
+            (Luminance::Stored(_), None) => self.map(frame, &Curve::of_balanced_gray(balance, levels), super::Colour::Keep),
             (Luminance::FromRgb { r, g, b }, _) => self.rewrite_all(frame, |y, planes| {
                 for x in 0..frame.width() {
                     let places = [r, g, b].map(|of| (of.plane, of.offset + x * of.step));
@@ -47,13 +47,6 @@ impl Engine {
         let mut to = to.into_iter().map(PlaneMut::freeze);
         frame.with_planes(|plane| if rewritten.contains(&plane) { to.next() } else { None })
     }
-}
-
-/// The curve of gray: that of green.
-fn curve_of_gray(balance: &Balance, levels: Levels) -> Curve {
-    let gray = |code: u16| balance.rgb([levels.level_of(code) as u16; 3], (levels.count() - 1) as u16)[1];
-    let codes = (0..levels.codes()).map(|code| levels.lo() + gray(code as u16)).collect();
-    Curve::from_codes(levels, codes).unwrap_or_else(|| Curve::identity(levels))
 }
 
 /// A row of chroma and the rows of luma that it covers.

@@ -110,6 +110,13 @@ static void wait_at(unsigned threads) {
     wait_at(BARRIER, threads);
 }
 
+// In a loop that waits for other blocks: lets them go on.
+static unsigned spins;
+static inline void spin() {
+    if (++spins > 10'000'000) fail("blocks wait for each other for ever");
+    switch_to(me().place, scheduler);
+}
+
 static inline void __syncthreads() { wait_at(0, blockDim.x); }
 static inline void __threadfence() {}
 
@@ -215,7 +222,7 @@ static void run(unsigned grid, unsigned threads, size_t bytes, const std::functi
     gridDim = Dim{grid, 1, 1};
     blockDim = Dim{threads, 1, 1};
     body = &kernel;
-    done = 0;
+    done = spins = 0;
     landing = static_cast<Landing>(one_of(3));
     while (fibers.size() < size_t{grid} * threads) fibers.push_back(std::make_unique<Fiber>());
     fibers.resize(size_t{grid} * threads);

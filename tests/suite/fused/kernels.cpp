@@ -1,8 +1,9 @@
-// Runs kernels/{fused,histogram,tile_histogram}.cu in the emulator: one question a line on standard input, one line of numbers each on standard
+// Runs kernels/{fused,equalization,histogram,tile_histogram,tile_curves,chroma,balance}.cu in the emulator: one question a line on standard input, one line of numbers each on standard
 // output. The test writes the kernels beside this file, with shared memory spelt as the emulator has it.
 #include "emulator.hpp"
 
 #include "fused.cu"
+#include "equalization.cu"
 #include "tiles.cuh"
 #include "vectors.cuh"
 
@@ -12,6 +13,11 @@ namespace whole {
 namespace tiled {
 #include "tile_histogram.cu"
 }
+namespace curves {
+#include "tile_curves.cu"
+}
+#include "balance.cu"
+#include "chroma.cu"
 
 static unsigned number() {
     unsigned value = 0;
@@ -72,7 +78,7 @@ static void batch() {
 
 template <typename S>
 using Kernel = void (*)(Plane, Samples, Levels, unsigned*, unsigned*);
-using Modified = void (*)(Plane, Samples, Levels, Modifiers, unsigned*, unsigned*, unsigned*, Sum*, Scenes*, unsigned*);
+using Modified = void (*)(Plane, Samples, Levels, Modifiers, Turn, Line, unsigned*, unsigned*, unsigned*, Sum*);
 
 // ... KIND blocks threads share kept shift swapped lo hi strength pixels samples... : one plane; n as it is, l by the kernel
 // for large planes, m by the one for all modifiers, none of which is asked for.
@@ -98,8 +104,10 @@ static void plane(unsigned depth, unsigned log2_copies, Kernel<S> plain, Kernel<
         Modifiers none = {};
         none.frames = 1;
         none.samples = samples.pixels;
-        none.inverse = ~0ull / (range.hi - range.lo + 1u);
-        modified(plane, samples, range, none, totals.data(), emptied.data(), nullptr, nullptr, nullptr, nullptr);
+        none.width = range.hi - range.lo + 1u;
+        none.inverse = ~0ull / none.width;
+        Turn alone = {0u, 0u, 0u, 1u, 1u, 0u, {NOWHERE, NOWHERE}, {NOWHERE, NOWHERE}};
+        modified(plane, samples, range, none, alone, Line{}, totals.data(), emptied.data(), nullptr, nullptr);
     });
     for (unsigned code = 0; code < codes; ++code) {
         if (*total_of(emptied.data(), code) != 0) fail("totals that are not empty");
@@ -127,9 +135,9 @@ static void histogram(void (*kernel)(const uint4*, Samples, Levels, unsigned*, u
 }
 
 // t bytes threads log2_copies lo hi max columns rows width height picture_width picture_height bins samples... : the bins of
-// all tiles, then, unless a code has no counter of its own, the totals of all codes.
+// all tiles.
 template <typename S>
-static void tile_histogram(void (*kernel)(const uint4*, Samples, Levels, Tiles, unsigned*, unsigned*, unsigned)) {
+static void tile_histogram(void (*kernel)(const uint4*, Samples, Levels, Tiles, unsigned*, unsigned)) {
     unsigned threads = number(), log2_copies = number();
     Samples samples = {};
     Levels range = {number(), 0u, 256u};
@@ -142,15 +150,149 @@ static void tile_histogram(void (*kernel)(const uint4*, Samples, Levels, Tiles, 
     samples.pixels = tiles.picture_width * tiles.picture_height;
     Memory<S> memory(samples.pixels);
     unsigned codes = samples.max + 1u, count = tiles.columns * tiles.rows;
-    bool counts_codes = codes <= MOST_TILE_BINS;
-    std::vector<unsigned> counts(size_t{count} * tiles.bins), totals(entries(codes));
-    size_t counters = counts_codes ? codes : tiles.bins;
-    run(count, threads, ((counters << log2_copies) + 3) / 4 * 16, [&] {
-        kernel(memory.vectors.data(), samples, range, tiles, counts.data(), counts_codes ? totals.data() : nullptr,
-               log2_copies);
-    });
+    std::vector<unsigned> counts(size_t{count} * tiles.bins);
+    size_t counters = codes <= MOST_TILE_BINS ? codes : tiles.bins;
+    run(count, threads, ((counters << log2_copies) + 3) / 4 * 16,
+        [&] { kernel(memory.vectors.data(), samples, range, tiles, counts.data(), log2_copies); });
     for (unsigned held : counts) std::printf("%u ", held);
-    for (unsigned code = 0; counts_codes && code < codes; ++code) std::printf("%u ", *total_of(totals.data(), code));
+    std::printf("\n");
+}
+
+template <typename T>
+static T structure() {
+    unsigned words[sizeof(T) / 4];
+    for (unsigned& word : words) word = number();
+    T read;
+    std::memcpy(&read, words, sizeof(T));
+    return read;
+}
+
+// What a frame of a video comes with.
+struct Order {
+    Levels levels;
+    Modifiers modifiers;
+    Turn turn;
+    Line line;
+
+    Order() : levels(::levels()), modifiers(structure<Modifiers>()), turn(structure<Turn>()), line(structure<Line>()) {}
+};
+
+// The state of a video, whose buffers hold rubbish at first.
+struct Kept {
+    std::vector<unsigned> slots;
+    std::vector<Sum> sums, bins;
+
+    Kept(size_t rows, size_t entries) : slots(rows * entries, 0xdddddddd), sums(4 * entries, 0xdddddddddddddddd), bins(2 * entries) {}
+};
+
+// v depth blocks threads share kept rows frames pixels, then for each frame levels, modifiers, turn, line and samples: a
+// video through the fused kernel.
+template <typename S>
+static void video(unsigned depth, unsigned log2_copies, Modified modified) {
+    unsigned blocks = number(), threads = number(), share = number(), kept = number(), codes = 1u << depth;
+    unsigned rows = number(), frames = number();
+    Samples samples = {};
+    samples.pixels = number();
+    samples.max = codes - 1;
+    Kept state(rows, codes);
+    std::vector<unsigned> totals(entries(codes)), emptied(entries(codes), 7u);
+    for (unsigned frame = 0; frame < frames; ++frame) {
+        Order order;
+        Memory<S> memory(samples.pixels);
+        Plane plane = {memory.vectors.data(), memory.vectors.data(), share, kept};
+        run(blocks, threads, (size_t{codes} * 4 << log2_copies) + size_t{kept} * threads * 16, [&] {
+            modified(plane, samples, order.levels, order.modifiers, order.turn, order.line, totals.data(), emptied.data(),
+                     state.slots.data(), state.sums.data());
+        });
+        memory.print();
+        totals.swap(emptied);
+    }
+    std::printf("\n");
+}
+
+// e codes blocks threads rows frames, then for each frame levels, modifiers, turn, line and counts: their curves.
+static void curves_of_video() {
+    unsigned codes = number(), blocks = number(), threads = number(), rows = number(), frames = number();
+    Kept state(rows, codes);
+    Grid grid = {};
+    for (unsigned frame = 0; frame < frames; ++frame) {
+        Order order;
+        std::vector<unsigned> counts(codes);
+        for (unsigned& count : counts) count = number();
+        std::vector<ushort4> curve(codes / 4);
+        run(blocks, threads, 0, [&] {
+            equalization(counts.data(), codes, order.levels, order.modifiers, order.turn, order.line, state.slots.data(),
+                         state.sums.data(), state.bins.data(), &grid, curve.data());
+        });
+        for (unsigned count : counts) {
+            if (count != 0) fail("counts that are not empty");
+        }
+        for (ushort4 four : curve) std::printf("%u %u %u %u ", four.x, four.y, four.z, four.w);
+    }
+    std::printf("\n");
+}
+
+// l codes threads rows frames tiles width height bins, then for each frame levels, modifiers, turn, line and the counts of
+// all tiles: their curves.
+static void curves_of_tiles() {
+    unsigned codes = number(), threads = number(), rows = number(), frames = number(), count = number();
+    Tiles tiles = {};
+    tiles.width = number(), tiles.height = number(), tiles.bins = number();
+    Kept state(rows, size_t{count} * tiles.bins);
+    for (unsigned frame = 0; frame < frames; ++frame) {
+        Order order;
+        std::vector<unsigned> counts(size_t{count} * tiles.bins);
+        for (unsigned& count : counts) count = number();
+        std::vector<unsigned short> curves_of(size_t{count} * codes);
+        run(count, threads, 8 * tiles.bins, [&] {
+            curves::tile_curves(codes, order.levels, order.modifiers, order.turn, tiles, counts.data(), state.slots.data(),
+                                state.sums.data(), curves_of.data());
+        });
+        for (unsigned count : counts) {
+            if (count != 0) fail("counts that are not empty");
+        }
+        for (unsigned code : curves_of) std::printf("%u ", code);
+    }
+    std::printf("\n");
+}
+
+// k KIND components planar plane_vectors samples levels places colours gains weights balance balance_of_yuv has_gains, then bytes
+// of the picture, of its luma before and of its luma after, each with their number before them, and the planes, the first byte and the
+// number of bytes of each: the picture after a kernel of colour. Kinds: s scales chroma
+// with luma, f gives it gains, b balances all, r moves RGB with its saturation, or with gains.
+template <typename S>
+static void colour() {
+    char kind;
+    if (std::scanf(" %c", &kind) != 1) fail("a kind is missing");
+    unsigned components = number(), planar = number(), plane_vectors = number();
+    Samples samples = structure<Samples>();
+    Levels range = structure<Levels>();
+    ChromaPlaces places = structure<ChromaPlaces>();
+    Colours colours = structure<Colours>();
+    Gains gains = structure<Gains>();
+    Weights weights = structure<Weights>();
+    Balance balance = structure<Balance>();
+    BalanceOfYuv of_yuv = structure<BalanceOfYuv>();
+    if (number() == 0) gains.regions = 0;
+    Memory<unsigned char> picture(number()), before(number()), after(number());
+    uint4 *pixels = picture.vectors.data(), *luma = before.vectors.data(), *mapped = after.vectors.data();
+    S *stored = reinterpret_cast<S*>(pixels), *stored_luma = reinterpret_cast<S*>(luma);
+    run(2, 64, 0, [&] {
+        if (kind == 's') scale_pairs<S>(stored_luma, stored, samples, places, colours);
+        if (kind == 'f') follow_pairs<S>(stored, samples, places, colours, gains);
+        if (kind == 'b' && components == 0) balance_yuv<S>(stored, samples, range, places, colours, of_yuv);
+        if (kind == 'b' && planar) balance_rgb<S, 3, true>(pixels, plane_vectors, samples, weights, balance);
+        if (kind == 'b' && !planar && components == 3) balance_rgb<S, 3, false>(pixels, plane_vectors, samples, weights, balance);
+        if (kind == 'b' && components == 4) balance_rgb<S, 4, false>(pixels, plane_vectors, samples, weights, balance);
+        if (kind != 'r') return;
+        if (planar) rescale<S, 3, true>(pixels, plane_vectors, luma, mapped, samples, weights, nullptr, gains);
+        if (!planar && components == 3) rescale<S, 3, false>(pixels, plane_vectors, luma, mapped, samples, weights, nullptr, gains);
+        if (components == 4) rescale<S, 4, false>(pixels, plane_vectors, luma, mapped, samples, weights, nullptr, gains);
+    });
+    for (unsigned left = number(); left > 0; --left) {
+        unsigned start = number(), bytes = number();
+        for (unsigned i = start; i < start + bytes; ++i) std::printf("%u ", static_cast<unsigned>(picture.data()[i]));
+    }
     std::printf("\n");
 }
 
@@ -164,6 +306,19 @@ int main() {
         if (question == 't') {
             number() == 1 ? tile_histogram<unsigned char>(tiled::tile_histogram_u8)
                           : tile_histogram<unsigned short>(tiled::tile_histogram_u16);
+        }
+        if (question == 'e') curves_of_video();
+        if (question == 'l') curves_of_tiles();
+        if (question == 'k') number() == 1 ? colour<unsigned char>() : colour<unsigned short>();
+        if (question == 'v') {
+            unsigned depth = number();
+            if (depth <= 8) {
+                video<unsigned char>(depth, 5, fused_modified_u8);
+            } else if (depth <= 10) {
+                video<unsigned short>(depth, 3, fused_modified_u10);
+            } else {
+                video<unsigned short>(depth, 2, fused_modified_u12);
+            }
         }
         if (question != 'p') continue;
         unsigned depth = number();

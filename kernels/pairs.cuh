@@ -1,0 +1,59 @@
+// Luma and chroma sample by sample, where pairs of chroma samples cover luma.
+#pragma once
+
+#include "samples.cuh"
+
+// Sample `index` of a plane, as a code.
+template <typename S>
+__device__ __forceinline__ unsigned code_at(const S* plane, unsigned long long index, Samples samples) {
+    unsigned stored = plane[index];
+    if (sizeof(S) > 1) stored = in_order(stored, samples.swapped) & 0xffffu;
+    return decoded<S>(stored, samples);
+}
+
+template <typename S>
+__device__ __forceinline__ void set_code(S* plane, unsigned long long index, unsigned code, Samples samples) {
+    unsigned stored = encoded<S>(code, samples);
+    if (sizeof(S) > 1) stored = in_order(stored, samples.swapped) & 0xffffu;
+    plane[index] = (S)stored;
+}
+
+// The pixels that a pair covers, from the first on and before the end, and the place of the pair behind the first Cb and
+// the first Cr.
+struct PlacedPair {
+    unsigned x_begin, x_end, y_begin, y_end;
+    unsigned long long at;
+
+    __device__ __forceinline__ unsigned pixels() const { return (x_end - x_begin) * (y_end - y_begin); }
+
+    // Calls `use` with the place of each luma sample.
+    template <typename F>
+    __device__ __forceinline__ void each_luma(const ChromaPlaces& places, F use) const {
+        for (unsigned y = y_begin; y < y_end; ++y) {
+            for (unsigned x = x_begin; x < x_end; ++x) {
+                use((unsigned long long)y * places.luma_pitch + x * places.luma_step + places.luma);
+            }
+        }
+    }
+};
+
+// Calls `use` with each pair, one thread a pair. No thread accesses a luma sample or a pair of another one's.
+template <typename F>
+__device__ __forceinline__ void each_pair(const ChromaPlaces& places, F use) {
+    unsigned group_width = 1u << places.log2_width, group_height = 1u << places.log2_height;
+    unsigned columns = (places.width + group_width - 1u) / group_width;
+    unsigned rows = (places.height + group_height - 1u) / group_height;
+    unsigned pairs = columns * rows;
+    for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < pairs; index += gridDim.x * blockDim.x) {
+        unsigned row = index / columns, column = index - row * columns;
+        PlacedPair pair;
+        pair.x_begin = column << places.log2_width;
+        pair.y_begin = row << places.log2_height;
+        pair.x_end = pair.x_begin + group_width;
+        pair.y_end = pair.y_begin + group_height;
+        if (pair.x_end > places.width) pair.x_end = places.width;
+        if (pair.y_end > places.height) pair.y_end = places.height;
+        pair.at = (unsigned long long)row * places.pitch + column * places.step;
+        use(pair);
+    }
+}

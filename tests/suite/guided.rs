@@ -1,0 +1,239 @@
+//! Every backend gives the reference's bytes where scenes, levels and colour are decided before: stretched levels, dark
+//! footage, haze, casts and flicker, with cuts and flashes, with and without a look-ahead, in every format; and a backend goes
+//! on where another one was.
+
+use crate::backends::{Backend, available};
+use crate::grid::LAYOUTS;
+use crate::pictures::{Content, Picture, difference, placement_and_range};
+use histeq_video::equalize::reference::Reference;
+use histeq_video::equalize::{Equalized, Equalizer, Work, measure};
+use histeq_video::frame::{Matrix, PixelFormat};
+use histeq_video::spec::{
+    Change, Chroma, Gain, Guide, Guides, Method, Plateau, Region, Remembered, Settings, Smoothing, Strength, Stretch,
+};
+
+/// How each frame continues the one before it.
+const CHANGES: [Change; 16] = {
+    use Change::{AfterFlash, Cut, Flash, None};
+    [None, None, Flash, None, Cut, None, Flash, Flash, None, None, Cut, AfterFlash, None, None, Cut, None]
+};
+
+/// One for each thing that is decided before.
+fn treatments() -> Vec<Settings> {
+    let gain = |slope| Gain::from_slope(slope).unwrap();
+    let plain = Settings { chroma: Chroma::Follow, ..Settings::default() };
+    let unused = Settings { stretch: Stretch::Unused { most: gain(4.0), fades: true }, max_gain: gain(3.0), ..plain };
+    vec![
+        unused,
+        Settings { max_gain: Gain::OFF, ..unused },
+        Settings {
+            stretch: Stretch::Dark { most: gain(8.0) },
+            max_gain: gain(2.5),
+            plateau: Plateau::Millionths(20_000),
+            ..plain
+        },
+        Settings { strength: Strength::from_share(0.4).unwrap(), bins: Some(50), region: Region::Auto, ..unused },
+        Settings { chroma: Chroma::Scale, ..unused },
+        Settings { method: Method::Clahe { columns: 3, rows: 2 }, ..unused },
+        Settings { method: Method::Dehaze, ..plain },
+        Settings { method: Method::Dehaze, chroma: Chroma::Scale, ..plain },
+        Settings { method: Method::Dehaze, chroma: Chroma::Keep, ..plain },
+        Settings { method: Method::Balance, ..plain },
+        Settings { method: Method::Balance, chroma: Chroma::Keep, ..plain },
+        Settings { method: Method::Deflicker, ..plain },
+    ]
+}
+
+fn windows() -> [Smoothing; 3] {
+    [Smoothing::OFF, Smoothing::new(4, 2), Smoothing::new(6, 2).looking_ahead(3)]
+}
+
+/// A video with these settings, its guides made of its frames, whose changes are `changes`.
+fn video(format: PixelFormat, size: (usize, usize), settings: Settings, changes: &[Change]) -> Vec<Work> {
+    let frames = changes.iter().enumerate().map(|(index, _)| {
+        let (placement, range) = placement_and_range(index / 7);
+        let content = [Content::NearZero, Content::Ramp, Content::Noise][index % 3];
+        let seed = index as u64 + 1;
+        Picture { seed, content, placement, range, matrix: Matrix::Bt709, ..Picture::new(format, size) }.make()
+    });
+    let mut guides = Guides::default();
+    let (mut decided, frames): (Vec<Guide>, Vec<_>) = (Vec::new(), frames.collect());
+    for frame in &frames {
+        decided.extend(guides.push(measure(frame, frame.whole()).unwrap(), &settings));
+    }
+    decided.extend(guides.finish());
+    let changes = changes.iter().map(|&change| if settings.smoothing.frames() > 1 { change } else { Change::None });
+    let guided = frames.into_iter().zip(decided).zip(changes);
+    guided.map(|((frame, guide), change)| Work::new(frame, settings).guided(Guide { change, ..guide })).collect()
+}
+
+/// What comes out of a backend.
+fn results(backend: &mut dyn Equalizer, works: &[Work]) -> Vec<Equalized> {
+    let mut results = Vec::new();
+    for work in works {
+        while backend.in_flight() >= backend.capacity() {
+            results.extend(backend.collect().unwrap());
+        }
+        backend.submit(work.clone()).unwrap();
+    }
+    backend.finish().unwrap();
+    while let Some(result) = backend.collect().unwrap() {
+        results.push(result);
+    }
+    results
+}
+
+fn compare(what: &str, expected: &[Equalized], found: &[Equalized]) {
+    assert_eq!(expected.len(), found.len(), "{what}");
+    for (index, (expected, found)) in expected.iter().zip(found).enumerate() {
+        if let Some(difference) = difference(&expected.frame, &found.frame) {
+            panic!("{what}, frame {index}: {difference}");
+        }
+    }
+}
+
+#[test]
+fn every_treatment_gives_the_bytes_of_the_reference_in_every_layout() {
+    let backends = available();
+    for (index, settings) in treatments().into_iter().enumerate() {
+        for (turn, &format) in LAYOUTS.iter().enumerate() {
+            let smoothing = windows()[(index + turn) % 3];
+            let settings = Settings { smoothing, ..settings };
+            let size = [(61, 34), (96, 20), (33, 47)][turn % 3];
+            check(&backends, &video(format, size, settings, &CHANGES), &format!("{format} {size:?} {settings:?}"));
+        }
+    }
+}
+
+#[test]
+fn every_treatment_gives_the_bytes_of_the_reference_with_every_window() {
+    let backends = available();
+    for settings in treatments() {
+        for smoothing in windows() {
+            for (format, size) in
+                [(PixelFormat::Yuv420p, (64, 48)), (PixelFormat::Gray, (40, 30)), (PixelFormat::Rgb24, (35, 21))]
+            {
+                let settings = Settings { smoothing, ..settings };
+                check(&backends, &video(format, size, settings, &CHANGES), &format!("{format} {settings:?}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_format_has_its_levels_stretched_and_its_haze_and_casts_taken_off() {
+    let backends = available();
+    for (index, settings) in treatments().into_iter().enumerate() {
+        for (turn, &format) in PixelFormat::ALL.iter().enumerate().filter(|(turn, _)| turn % 4 == index % 4) {
+            let settings = Settings { smoothing: windows()[turn % 3], ..settings };
+            check(&backends, &video(format, (37, 22), settings, &CHANGES[..5]), &format!("{format} {settings:?}"));
+        }
+    }
+}
+
+#[test]
+fn large_pictures_are_treated_like_the_reference() {
+    let backends = available();
+    let formats =
+        [PixelFormat::Yuv420p, PixelFormat::P010le, PixelFormat::Bgra, PixelFormat::Gray, PixelFormat::Gray12le];
+    for (index, settings) in treatments().into_iter().enumerate() {
+        let settings = Settings { smoothing: windows()[index % 3], ..settings };
+        let format = formats[index % 5];
+        check(&backends, &video(format, (1283, 721), settings, &CHANGES[..6]), &format!("{format} {settings:?}"));
+    }
+}
+
+fn check(backends: &[Backend], works: &[Work], what: &str) {
+    let expected = results(&mut Reference::default(), works);
+    for backend in backends {
+        compare(&format!("{}, {what}", backend.name), &expected, &results(backend.open(2).as_mut(), works));
+    }
+}
+
+#[test]
+fn what_is_told_of_frames_is_what_the_reference_tells() {
+    for backend in available() {
+        for settings in treatments() {
+            for smoothing in windows() {
+                let works = video(PixelFormat::Yuv420p, (64, 48), Settings { smoothing, ..settings }, &CHANGES);
+                let works: Vec<Work> = works.into_iter().map(Work::reporting_everything).collect();
+                let expected = results(&mut Reference::default(), &works);
+                let found = results(backend.open(2).as_mut(), &works);
+                let what = format!("{}, {settings:?}, {smoothing:?}", backend.name);
+                compare(&what, &expected, &found);
+                for (index, (expected, found)) in expected.iter().zip(&found).enumerate() {
+                    let (expected, found) = (&expected.applied, &found.applied);
+                    assert_eq!(expected.counts, found.counts, "{what}, counts of frame {index}");
+                    assert_eq!(expected.scene, found.scene, "{what}, scene of frame {index}");
+                    assert_eq!(expected.curves, found.curves, "{what}, curves of frame {index}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_backend_goes_on_where_another_one_was() {
+    for backend in available() {
+        for settings in treatments() {
+            for smoothing in windows() {
+                let works = video(PixelFormat::Nv12, (50, 40), Settings { smoothing, ..settings }, &CHANGES);
+                let expected = results(&mut Reference::default(), &works);
+                for from in [1, 3, 7, 12] {
+                    let mut next = backend.open(2);
+                    for (work, before) in works[..from].iter().zip(&expected) {
+                        let (settings, guide) = (*work.settings(), work.guide().clone());
+                        let counts = before.applied.counts.clone().expect("the reference tells them");
+                        next.remember(&Remembered { counts, settings, guide, scene: before.applied.scene }).unwrap();
+                    }
+                    let found = results(next.as_mut(), &works[from..]);
+                    compare(
+                        &format!("{}, {settings:?}, {smoothing:?}, from {from}", backend.name),
+                        &expected[from..],
+                        &found,
+                    );
+                    let scenes = |all: &[Equalized]| all.iter().map(|one| one.applied.scene).collect::<Vec<_>>();
+                    assert_eq!(
+                        scenes(&expected[from..]),
+                        scenes(&found),
+                        "{}, {settings:?}, from {from}",
+                        backend.name
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn frames_that_only_warm_up_count_in_the_windows_of_those_that_follow() {
+    for backend in available() {
+        for settings in treatments() {
+            for smoothing in windows() {
+                let works = video(PixelFormat::Yuv444p, (41, 30), Settings { smoothing, ..settings }, &CHANGES);
+                let warmed: Vec<Work> = works[..6].iter().cloned().map(Work::warming_up).collect();
+                let all: Vec<Work> = warmed.into_iter().chain(works[6..].iter().cloned()).collect();
+                let expected = results(&mut Reference::default(), &all);
+                let what = format!("{}, {settings:?}, {smoothing:?}", backend.name);
+                compare(&what, &expected, &results(backend.open(2).as_mut(), &all));
+            }
+        }
+    }
+}
+
+#[test]
+fn treatments_that_change_between_frames_do_so_everywhere() {
+    let treatments = treatments();
+    let works: Vec<Work> = (0..24)
+        .flat_map(|index| {
+            let smoothing = windows()[(index / 2) % 3];
+            let settings = Settings { smoothing, ..treatments[index * 5 % treatments.len()] };
+            let format = [PixelFormat::Yuv420p, PixelFormat::Gray10le][index / 9 % 2];
+            video(format, [(40, 32), (33, 20)][index % 2], settings, &CHANGES[index % 3..][..4])
+        })
+        .collect();
+    let expected = results(&mut Reference::default(), &works);
+    for backend in available() {
+        compare(&backend.name, &expected, &results(backend.open(3).as_mut(), &works));
+    }
+}
