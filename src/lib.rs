@@ -80,6 +80,7 @@
 //! | [`curves`] | curves kept in files, and given to frames | pipeline, sink, equalize, frame, spec |
 //! | [`stats`] | what was done to each frame, measured and plotted | curves, pipeline, sink, equalize, frame, svg, spec |
 //! | [`comparison`] | two videos in one | pipeline, chart, equalize, ffmpeg, frame, spec |
+//! | [`sheet`] | small pictures in rows and columns, with labels | pipeline, chart, ffmpeg, frame |
 //! | [`window`] | the preview: picture, overlays, keys | pipeline, sink, chart, equalize, ffmpeg, frame, spec |
 //! | [`report`] | progress, notes, the line at the end | pipeline, io |
 //!
@@ -125,6 +126,8 @@ pub mod publications;
 pub mod rawvideo;
 #[cfg(feature = "program")]
 pub mod report;
+#[cfg(feature = "program")]
+pub mod sheet;
 #[cfg(feature = "program")]
 pub mod sink;
 #[cfg(feature = "program")]

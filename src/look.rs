@@ -15,17 +15,30 @@ const SECONDS: f64 = 2.0;
 /// When the input cannot be read.
 pub fn choose(
     equalize: &mut EqualizeOptions,
-    (mut source, input): (Box<dyn Source>, Input),
+    (source, input): (Box<dyn Source>, Input),
     notices: &Notices,
 ) -> Result<(Box<dyn Source>, Input)> {
     if !equalize.look_is_open() {
         return Ok((source, input));
     }
-    let (before, behind) = equalize.most_around(&input);
+    let (source, reason) = decide(equalize, source, &input)?;
+    notices.note(&reason);
+    Ok((Box::new(source), input))
+}
+
+/// Decides the look of `source`, whose frames are delivered afterwards, and says which look, and why.
+///
+/// # Errors
+/// When the input cannot be read.
+pub fn decide(
+    equalize: &mut EqualizeOptions,
+    mut source: Box<dyn Source>,
+    input: &Input,
+) -> Result<(PeekedSource, String)> {
+    let (before, behind) = equalize.most_around(input);
     source.look_around(before, behind);
     let frames = (SECONDS * input.rate().unwrap_or(25.0)).clamp(1.0, 120.0) as usize;
     let mut measures = Vec::new();
     let source = PeekedSource::new(source, frames, |frame| measures.push(measure(frame, frame.whole())))?;
-    notices.note(&equalize.choose_look(&measures.into_iter().collect::<Result<Vec<_>>>()?));
-    Ok((Box::new(source), input))
+    Ok((source, equalize.choose_look(&measures.into_iter().collect::<Result<Vec<_>>>()?)))
 }

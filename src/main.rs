@@ -6,6 +6,7 @@ mod compare;
 mod devices;
 mod live;
 mod look;
+mod preview;
 mod records;
 mod run;
 mod signals;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Job::File(job) => run(*job, &console),
         Job::Live(job) => live::run(&job, &console),
         Job::Compare(job) => compare::run(*job, &console),
+        Job::Preview(job) => preview::run(&job, &console),
         #[cfg(feature = "laboratory")]
         Job::Bench(job) => benchmark::run(&job, &console),
         Job::Devices => devices::run().map(complete),

@@ -12,6 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Printed at the first Ctrl-C while a file is written.
 pub const FINISHING: &str = "interrupted, finishing the file";
 
+/// The answer to the first signal where nothing is kept of a run that is interrupted.
+pub const GIVING_UP: &str = "interrupted";
+
 /// Whether a signal has arrived.
 static INTERRUPTION: AtomicBool = AtomicBool::new(false);
 

@@ -10,7 +10,7 @@ use clap::Args;
 #[derive(Args, Debug)]
 pub struct BackendArgs {
     /// Where to equalize
-    #[arg(long, value_enum, default_value_t = BackendArg::Auto)]
+    #[arg(long, value_enum, default_value_t = BackendArg::Auto, help_heading = "GPU", hide_short_help = true)]
     pub backend: BackendArg,
 
     /// GPU to use, counted from 0 in the list that `histeq-video devices` prints

@@ -5,6 +5,7 @@ use super::bench::{BenchArgs, BenchJob};
 use super::compare::{CompareArgs, CompareJob};
 use super::file::{FileArgs, FileJob};
 use super::live::{LiveArgs, LiveJob};
+use super::preview::{PreviewArgs, PreviewJob};
 use super::values::usage;
 use crate::report::Verbosity;
 use clap::error::ErrorKind;
@@ -43,6 +44,8 @@ pub enum Command {
     Live(Box<LiveArgs>),
     /// Show two videos or images in one, with histograms and the curve between them
     Compare(Box<CompareArgs>),
+    /// Show a few frames under every look on one sheet, to choose a look
+    Preview(Box<PreviewArgs>),
     /// Measure this machine: GPU kernels, memory transfers, CPU, whole files
     #[cfg(feature = "laboratory")]
     Bench(Box<BenchArgs>),
@@ -71,6 +74,8 @@ pub enum Job {
     Live(Box<LiveJob>),
     /// Show two videos in one.
     Compare(Box<CompareJob>),
+    /// Show a few frames under every look.
+    Preview(Box<PreviewJob>),
     /// Measure this machine.
     #[cfg(feature = "laboratory")]
     Bench(Box<BenchJob>),
@@ -99,6 +104,7 @@ impl Job {
             Job::File(job) => job.stderr.verbosity,
             Job::Live(job) => job.stderr.verbosity,
             Job::Compare(job) => job.stderr.verbosity,
+            Job::Preview(job) => job.stderr.verbosity,
             #[cfg(feature = "laboratory")]
             Job::Bench(job) => job.verbosity,
             Job::Devices | Job::Completions(_) | Job::ManPage(_) | Job::ManPages(_) => Verbosity::Normal,
@@ -114,6 +120,7 @@ impl Job {
             }
             Some(Command::Live(args)) => Job::Live(Box::new(LiveJob::from_args(*args)?)),
             Some(Command::Compare(args)) => Job::Compare(Box::new(CompareJob::from_args(*args)?)),
+            Some(Command::Preview(args)) => Job::Preview(Box::new(PreviewJob::from_args(*args)?)),
             #[cfg(feature = "laboratory")]
             Some(Command::Bench(args)) => Job::Bench(Box::new(BenchJob::from_args(*args)?)),
             Some(Command::Devices) => Job::Devices,

@@ -7,10 +7,12 @@ use crate::ffmpeg::parse_size;
 use crate::io::is_pipe;
 use crate::pipeline::{Input, InputKind, Notices};
 use crate::source::DenoiseKind;
-use crate::spec::{Chroma, Footage, Gain, Measure, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Stretch, Threshold};
+use crate::spec::{
+    Chroma, Footage, Gain, Measure, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Stretch, Threshold,
+};
 use anyhow::Result;
-use clap::error::ErrorKind;
 use clap::Args;
+use clap::error::ErrorKind;
 
 /// How to equalize, as typed.
 #[derive(Args, Debug)]
@@ -28,7 +30,7 @@ pub struct EqualizeArgs {
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub strength: Option<f64>,
 
-    /// What is done: a curve for the frame, a curve per tile, haze or a cast taken away [default: by look]
+    /// What is done [default: by look]
     #[arg(long, value_enum)]
     pub method: Option<MethodArg>,
 
@@ -220,6 +222,29 @@ impl EqualizeOptions {
         })
     }
 
+    /// The options of this look and no others, for a file.
+    pub fn of_look(look: LookArg) -> Self {
+        EqualizeOptions {
+            look,
+            smooth: None,
+            scene_threshold: None,
+            plateau: None,
+            max_gain: None,
+            strength: None,
+            levels: None,
+            method: None,
+            tiles: (8, 8),
+            bins: None,
+            chroma: None,
+            region: Region::default(),
+            look_ahead: None,
+            may_look_ahead: true,
+            gray: false,
+            save_curves: None,
+            load_curves: None,
+        }
+    }
+
     /// The same for a job that reads `input`, with this look-ahead in seconds, if given.
     ///
     /// # Errors
@@ -246,6 +271,11 @@ impl EqualizeOptions {
         self.look == LookArg::Exact && !self.is_clahe() && plain_window && plain_bins && unlimited
     }
 
+    /// The look.
+    pub fn look(&self) -> LookArg {
+        self.look
+    }
+
     /// Whether the look is still to be chosen, by the first frames of the input.
     pub fn look_is_open(&self) -> bool {
         self.look == LookArg::Auto
@@ -263,7 +293,8 @@ impl EqualizeOptions {
         // Night has the longest window. Its denoiser asks for some more.
         let smooth = self.smooth.unwrap_or_else(|| LookArg::Night.numbers(input.kind()).smooth);
         let smoothing = self.smoothing(smooth, input);
-        let settings = Settings { smoothing, region: self.region, scene_threshold: Threshold::ZERO, ..Settings::default() };
+        let settings =
+            Settings { smoothing, region: self.region, scene_threshold: Threshold::ZERO, ..Settings::default() };
         (settings.warm_up() + 16, settings.look_ahead() + 16)
     }
 

@@ -26,7 +26,7 @@ pub struct FilterArgs {
 }
 
 /// The checked options of the filters; the look decides on the denoiser.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct FilterOptions {
     denoise: Option<f64>,
     chain: Option<String>,

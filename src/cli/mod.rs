@@ -3,7 +3,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `command` | the commands, and the job that each stands for |
-//! | `file`, `live`, `compare`, `bench` | the options of each command |
+//! | `file`, `live`, `compare`, `preview`, `bench` | the options of each command |
 //! | `equalize`, `look`, `region` | options that choose how to equalize |
 //! | `filter` | options of the filters ahead of that |
 //! | `output` | options that choose how to write a file |
@@ -28,6 +28,7 @@ mod live;
 mod look;
 mod output;
 mod part;
+mod preview;
 mod region;
 mod shell;
 mod stderr;
@@ -41,9 +42,11 @@ pub use bench::{BenchArgs, BenchJob, CompareWith};
 pub use command::{Args, Command, Job};
 pub use compare::{CompareArgs, CompareJob};
 pub use equalize::EqualizeOptions;
-pub use filter::FilterOptions;
 pub use file::{FileArgs, FileJob};
+pub use filter::FilterOptions;
 pub use live::{LiveArgs, LiveJob};
+pub use look::LookArg;
 pub use output::OutputFile;
+pub use preview::{PreviewArgs, PreviewJob};
 pub use shell::{completions, man_page, man_pages};
 pub use stderr::StderrOptions;

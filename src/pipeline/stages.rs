@@ -1,7 +1,7 @@
 //! The interfaces of the engine: a [`Source`], a [`Sink`], and the [`Delivery`] that passes between stages. The stage between
 //! them is an [`EqualizeStage`](crate::equalize::EqualizeStage).
 
-use crate::ffmpeg::{Media, Packet, RawFormat, Stream};
+use crate::ffmpeg::{Media, Packet, Rational, RawFormat, Stream};
 use crate::frame::{Frame, Pool};
 use anyhow::Result;
 use std::sync::Arc;
@@ -116,6 +116,20 @@ pub struct Input {
 }
 
 impl Input {
+    /// That of a single picture which is drawn, of any format and size.
+    pub fn drawn(name: &str) -> Self {
+        Input {
+            name: name.to_owned(),
+            media: Media::of_raw_video("rawvideo", Rational::new(1, 1), None),
+            video: 0,
+            picture: None,
+            shift: 0,
+            length: None,
+            frames: Some(1),
+            duration: None,
+        }
+    }
+
     /// The stream that is equalized.
     pub fn video_stream(&self) -> &Stream {
         &self.media.streams[self.video]

@@ -145,6 +145,9 @@ impl Correction {
     /// The curve that applies it, and the gain of chroma that goes with it for a frame with these blocks, in 4096ths.
     pub fn curve(self, measure: &Measure) -> (Curve, u32) {
         let levels = measure.levels;
+        if self == Correction::default() {
+            return (Curve::identity(levels), UNIT_GAIN);
+        }
         let knots = Knots::of(self, levels);
         let level = |code: usize| knots.at(16 * levels.level_of(code as u16) as u64);
         let most = levels.count() as u64 - 1;
@@ -176,7 +179,7 @@ impl Knots {
         let mut from: Vec<u64> = (0..=Knots::PIECES).map(|piece| most * piece * piece / (Knots::PIECES * Knots::PIECES)).collect();
         from.dedup();
         let corrected = |&level: &u64| {
-            if level == 0 || dark == 0 && light == 0 {
+            if level == 0 {
                 return level;
             }
             let log = log2(level);

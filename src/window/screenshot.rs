@@ -1,6 +1,5 @@
 //! Writes a frame as a PNG of its full size, with the sink of images.
 
-use crate::ffmpeg::{Media, Rational};
 use crate::frame::Frame;
 use crate::pipeline::{Delivery, Input, Notices, Outcome};
 use crate::sink::{self, Files, OutputOptions, Overwrite, Target};
@@ -30,20 +29,10 @@ fn write(mut frame: Frame) -> Result<String> {
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let name = format!("histeq-video-{}.png", time.as_millis());
     frame.pts = Some(0);
-    let input = Input {
-        name: "screenshot".to_owned(),
-        media: Media::of_raw_video("rawvideo", Rational::new(1, 1), None),
-        video: 0,
-        picture: None,
-        shift: 0,
-        length: None,
-        frames: Some(1),
-        duration: None,
-    };
     // Without the note that PNG takes RGB.
     let silent = Notices::new(false, |_, _| {});
     let target = Target::new(&name, "", Files::One, Overwrite::No)?;
-    let mut sink = sink::open(input, target, OutputOptions::default(), &mut || false, silent)?;
+    let mut sink = sink::open(Input::drawn("screenshot"), target, OutputOptions::default(), &mut || false, silent)?;
     sink.write(Delivery { frame: Some(frame), ..Delivery::default() })?;
     sink.finish(Outcome::Complete)?;
     Ok(format!("screenshot -> {name}"))

@@ -18,14 +18,16 @@ fn the_definition_of_the_command_line_is_sound() {
 }
 
 /// The help of every command: file of its snapshot, command line.
-const HELP: [(&str, &str); 8] = [
+const HELP: [(&str, &str); 10] = [
     ("main", "--help"),
     ("live", "live --help"),
     ("compare", "compare --help"),
+    ("preview", "preview --help"),
     ("bench", "bench --help"),
     ("main-short", "-h"),
     ("live-short", "live -h"),
     ("compare-short", "compare -h"),
+    ("preview-short", "preview -h"),
     ("bench-short", "bench -h"),
 ];
 
@@ -52,7 +54,7 @@ fn help_is_what_it_was() {
 #[test]
 fn the_short_help_fits_on_a_screen_and_a_half_and_says_where_the_rest_is() {
     let dir = Dir::new();
-    for line in ["-h", "live -h", "compare -h", "bench -h"] {
+    for line in ["-h", "live -h", "compare -h", "preview -h", "bench -h"] {
         let help = help(&dir, line);
         let rows: Vec<&str> = help.lines().collect();
         assert!(rows.len() <= 36, "`{line}` takes {} rows", rows.len());
@@ -70,7 +72,7 @@ fn the_long_help_begins_with_the_options_of_the_short_one() {
         let names = rows.map(|row| row.trim().split("  ").next().unwrap_or_default().to_owned());
         names.filter(|name| !name.starts_with("- ")).collect()
     };
-    for command in ["", "live", "compare", "bench"] {
+    for command in ["", "live", "compare", "preview", "bench"] {
         let short = options(&help(&dir, &format!("{command} -h")));
         let long = options(&help(&dir, &format!("{command} --help")));
         assert!(short.len() > 5 && short.len() < long.len(), "{command}: {short:?}");

@@ -39,6 +39,7 @@ mod nvdec;
 mod pages;
 mod pictures;
 mod pipes;
+mod preview;
 mod program;
 mod reader;
 mod running;
