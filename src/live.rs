@@ -1,7 +1,7 @@
 //! `histeq-video live`: from a camera to a window, a recording and other outputs.
 
-use crate::records::RecordTargets;
 use crate::look;
+use crate::records::RecordTargets;
 use crate::run::Run;
 use crate::stage_builder::{StageBuilder, check_curves_differ};
 use crate::stdout;

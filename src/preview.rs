@@ -162,8 +162,7 @@ fn column(options: &InputOptions, room: (usize, usize), cancel: &Cancel) -> Resu
     for look in LOOKS {
         pictures.push(miniatures.of(&equalized(look, &frames, &input)?)?);
     }
-    let label =
-        if input.is_image() { String::new() } else { time_label(shown, &input, options.part.start) };
+    let label = if input.is_image() { String::new() } else { time_label(shown, &input, options.part.start) };
     Ok(Column { label, pictures })
 }
 

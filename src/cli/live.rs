@@ -8,7 +8,7 @@ use super::output::OutputArgs;
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{duration, output_name, plain_name, rate, size};
 use crate::sink::{EncoderChoice, Overwrite, PixelChoice, network_format};
-use crate::source::{CameraOptions};
+use crate::source::CameraOptions;
 use clap::Args;
 
 /// The options of `live`, as typed.

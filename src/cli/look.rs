@@ -95,18 +95,11 @@ const NATURAL: Look = Look {
     chroma: ChromaArg::Follow,
     ..EXACT
 };
-const NIGHT: Look = Look {
-    smooth: 3.0,
-    strength: 0.0,
-    levels: 12.0,
-    is_dark: true,
-    denoise: Some(DenoiseKind::Quick),
-    ..NATURAL
-};
+const NIGHT: Look =
+    Look { smooth: 3.0, strength: 0.0, levels: 12.0, is_dark: true, denoise: Some(DenoiseKind::Quick), ..NATURAL };
 const HAZE: Look = Look { method: MethodArg::Dehaze, ..NATURAL };
 const UNDERWATER: Look = Look { method: MethodArg::Balance, denoise: Some(DenoiseKind::Light), ..NATURAL };
-const THERMAL: Look =
-    Look { smooth: 2.0, scene_threshold: 0.25, plateau: Plateau::Millionths(1000), ..EXACT };
+const THERMAL: Look = Look { smooth: 2.0, scene_threshold: 0.25, plateau: Plateau::Millionths(1000), ..EXACT };
 
 impl LookArg {
     /// The numbers of this look for this kind of input.

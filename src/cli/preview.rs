@@ -1,7 +1,7 @@
 //! `histeq-video preview`: the options of showing every look on one sheet.
 
-use super::part::PartArgs;
 use super::output::OutputFile;
+use super::part::PartArgs;
 use super::stderr::StderrOptions;
 use super::values::{output_name, plain_name, rate, size, usage};
 use crate::io::number_pattern;

@@ -138,7 +138,9 @@ pub fn balanced(frame: &Frame, balance: &Balance, pool: &HostPool) -> Frame {
                 write(frame, &mut planes, luma, x, y, levels.lo() + sum.clamp(0, levels.count() as i32 - 1) as u16);
             }
             let (width, height) = (1 << log2_width, 1 << log2_height);
-            for (y, x) in (0..frame.height()).step_by(height).flat_map(|y| (0..frame.width()).step_by(width).map(move |x| (y, x))) {
+            for (y, x) in
+                (0..frame.height()).step_by(height).flat_map(|y| (0..frame.width()).step_by(width).map(move |x| (y, x)))
+            {
                 let (mut sum, mut count) = (0, 0);
                 for y in y..(y + height).min(frame.height()) {
                     for x in x..(x + width).min(frame.width()) {

@@ -176,7 +176,8 @@ impl Colours {
 /// `offset * gain`, to the nearest integer, halves away from zero, for gains without a bound.
 #[inline]
 pub fn scaled_far(offset: i32, gain: u32) -> i32 {
-    let magnitude = (u64::from(offset.unsigned_abs()) * u64::from(gain) + u64::from(UNIT_GAIN / 2)) / u64::from(UNIT_GAIN);
+    let magnitude =
+        (u64::from(offset.unsigned_abs()) * u64::from(gain) + u64::from(UNIT_GAIN / 2)) / u64::from(UNIT_GAIN);
     let magnitude = magnitude.min(1 << 24) as i32;
     if offset < 0 { -magnitude } else { magnitude }
 }

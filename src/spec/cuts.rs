@@ -69,7 +69,8 @@ impl Distance {
                 continue;
             }
             let apart = m_a.abs_diff(m_b);
-            let across = (i64::from(m_a) - i64::from(a.mean)) * spread_b - (i64::from(m_b) - i64::from(b.mean)) * spread_a;
+            let across =
+                (i64::from(m_a) - i64::from(a.mean)) * spread_b - (i64::from(m_b) - i64::from(b.mean)) * spread_a;
             let shape = (u128::from(across.unsigned_abs()) * 4096 / (spread_a * spread_b) as u128).min(u32::MAX.into());
             found[0][live] = apart;
             found[1][live] = (u64::from(apart) * 4096 / u64::from(larger)) as u32;
@@ -185,7 +186,11 @@ impl<'a> Neighbourhood<'a> {
         let around = t.saturating_sub(flash)..=(t + flash).min(last);
         let mut others = around.filter(|&index| index != t && !is_first(index));
         let mut alone = || others.all(|index| levels > 3 * self.step(index).levels);
-        if light_cuts && light > 2 * threshold && known_around && alone() && lasts(&|distance| distance.light, (2 * threshold).max(light / 2))
+        if light_cuts
+            && light > 2 * threshold
+            && known_around
+            && alone()
+            && lasts(&|distance| distance.light, (2 * threshold).max(light / 2))
         {
             return Change::Cut;
         }
@@ -203,9 +208,10 @@ impl<'a> Neighbourhood<'a> {
         let before: Vec<(usize, u32)> = (first..t).map(|a| (a, self.between(a, t).light)).collect();
         let after: Vec<(usize, u32)> = (t + 1..=end).map(|b| (b, self.between(t, b).light)).collect();
         let lies_between = before.iter().filter(|(_, d)| *d > unlike).any(|&(a, from)| {
-            after.iter().filter(|&&(b, to)| to > unlike && b - a <= flash + 1).any(|&(b, to)| {
-                2 * self.between(a, b).light < from.min(to)
-            })
+            after
+                .iter()
+                .filter(|&&(b, to)| to > unlike && b - a <= flash + 1)
+                .any(|&(b, to)| 2 * self.between(a, b).light < from.min(to))
         });
         let alike = before.iter().chain(&after).filter(|(_, d)| *d <= self.threshold).count();
         lies_between && 2 * alike < before.len() + after.len()

@@ -125,8 +125,10 @@ impl Correction {
         };
         let mut residuals = strays(lines);
         let middle = [0, 1].map(|end| median(residuals.iter().map(|residual| residual[end]).collect()));
-        let away: Vec<i64> =
-            residuals.iter().map(|residual| (residual[0] - middle[0]).abs().max((residual[1] - middle[1]).abs())).collect();
+        let away: Vec<i64> = residuals
+            .iter()
+            .map(|residual| (residual[0] - middle[0]).abs().max((residual[1] - middle[1]).abs()))
+            .collect();
         // 0.36 octaves always pass.
         let limit = (3 * median(away.clone())).max(23_638);
         let kept: Vec<usize> = (0..points.len()).filter(|&index| away[index] <= limit).collect();
@@ -137,7 +139,8 @@ impl Correction {
         // Twice the second difference of the light, against how far frames stray from the line.
         let steps: Vec<i64> = changes[1..].iter().map(|change| change.at(MIDDLE)).collect();
         let wavers: i64 = steps.windows(2).map(|pair| (pair[0] - pair[1]).abs()).sum();
-        let strays: i64 = kept.iter().map(|&index| (residuals[index][0] + residuals[index][1]).div_euclid(2).abs()).sum();
+        let strays: i64 =
+            kept.iter().map(|&index| (residuals[index][0] + residuals[index][1]).div_euclid(2).abs()).sum();
         let (share, whole) = (3 * wavers * kept.len() as i64, 2 * strays * (changes.len() as i64 - 2));
         Correction(lines.map(|line| if share >= whole { line.value } else { line.value * share / whole }))
     }
@@ -176,7 +179,8 @@ impl Knots {
     fn of(Correction([dark, light]): Correction, levels: Levels) -> Self {
         let most = 16 * (levels.count() as u64 - 1);
         let white = log2(most);
-        let mut from: Vec<u64> = (0..=Knots::PIECES).map(|piece| most * piece * piece / (Knots::PIECES * Knots::PIECES)).collect();
+        let mut from: Vec<u64> =
+            (0..=Knots::PIECES).map(|piece| most * piece * piece / (Knots::PIECES * Knots::PIECES)).collect();
         from.dedup();
         let corrected = |&level: &u64| {
             if level == 0 {

@@ -99,7 +99,8 @@ impl Guides {
         let change = if smoothing.frames() == 1 {
             Change::None
         } else {
-            let rule = if smoothing.ahead() > 0 { Rule::Ahead(smoothing.flash()) } else { Rule::Behind(smoothing.flash()) };
+            let rule =
+                if smoothing.ahead() > 0 { Rule::Ahead(smoothing.flash()) } else { Rule::Behind(smoothing.flash()) };
             // Those behind the ones that are looked at have no part in it.
             let end = (at + settings.guide_look_ahead() as usize + 1).min(self.frames.len());
             Neighbourhood::new(&self.frames, (at, end), (self.begins, ended), settings.scene_threshold)

@@ -101,7 +101,8 @@ impl Measure {
         let points = lattice.luma.len().max(1) as u64;
         let blocks = (0..BLOCKS).map(|block| {
             let cell = lattice.cell((block % BLOCK_COLUMNS, block / BLOCK_COLUMNS), (BLOCK_COLUMNS, BLOCK_ROWS));
-            let (sum, count) = cell.fold((0, 0), |(sum, count), point| (sum + u32::from(lattice.luma[point]), count + 1));
+            let (sum, count) =
+                cell.fold((0, 0), |(sum, count), point| (sum + u32::from(lattice.luma[point]), count + 1));
             (16 * u64::from(sum)).checked_div(count).map(|mean| mean as u32)
         });
         let blocks = blocks.collect();
@@ -122,7 +123,15 @@ impl Measure {
                 at_share(&mut scratch, 10_000)
             })
         });
-        Measure { levels, size, blocks, mean, spread, ends: Ends::of(lattice, darkest, (levels.count() - 1) as u16), veil }
+        Measure {
+            levels,
+            size,
+            blocks,
+            mean,
+            spread,
+            ends: Ends::of(lattice, darkest, (levels.count() - 1) as u16),
+            veil,
+        }
     }
 }
 

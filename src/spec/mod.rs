@@ -39,8 +39,8 @@ pub mod tone;
 mod window;
 
 pub use curve::Curve;
-pub use equalization::{CurveStep, Equalization, TileStep};
 pub use cuts::Change;
+pub use equalization::{CurveStep, Equalization, TileStep};
 pub use footage::Footage;
 pub use guide::{Guide, Guides};
 pub use histogram::Histogram;

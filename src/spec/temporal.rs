@@ -5,8 +5,8 @@
 //! Counts, Guide -> Equalization: Scenes -> WindowSums -> Curve -> LookAhead (waits for later frames) -> Decision
 //! ```
 
-use super::clahe::TileHistograms;
 use super::chroma::UNIT_GAIN;
+use super::clahe::TileHistograms;
 use super::tone::Balance;
 use super::{Equalization, Guide, Histogram, Levels, LookAhead, Mapping, Settings, WindowUpdate};
 use std::sync::Arc;
@@ -131,7 +131,10 @@ impl<F> Temporal<F> {
             Counts::Frame { size, histogram } => {
                 let step = self.equalization.next(histogram, *size, guide);
                 let chroma_gain = guide.tone.map_or(UNIT_GAIN, |tone| tone.chroma_gain);
-                Decision { scene: (&step.update).into(), mapping: Mapping::Curve { curve: step.curve.into(), chroma_gain } }
+                Decision {
+                    scene: (&step.update).into(),
+                    mapping: Mapping::Curve { curve: step.curve.into(), chroma_gain },
+                }
             }
             Counts::Tiles { tiles, .. } => {
                 let step = self.equalization.next_tiles(tiles, guide);

@@ -185,7 +185,8 @@ impl Span {
         }
         let lifted = |level: u32| {
             let (level, one) = (u64::from(level), 4096 * 4096);
-            let rise = u64::from(4096 + lift) * level * 4096 / (one + u64::from(lift) * level * 4096 / u64::from(white));
+            let rise =
+                u64::from(4096 + lift) * level * 4096 / (one + u64::from(lift) * level * 4096 / u64::from(white));
             rise.min(white.into()) as u32
         };
         let (used, new_used) = (high - low, new_high.saturating_sub(new_low));
@@ -194,7 +195,8 @@ impl Span {
             let part = |whole: u32| (u64::from(whole) * u64::from(sixteenths) / 16) as u32;
             (low + part(used), lifted(new_low + part(new_used)))
         };
-        let black = lifted(if matches!(stretch, Stretch::Dark { .. }) { new_low.saturating_sub(share(low, gain)) } else { 0 });
+        let black =
+            lifted(if matches!(stretch, Stretch::Dark { .. }) { new_low.saturating_sub(share(low, gain)) } else { 0 });
         let end = (high.max(white) + 1, white.max(lifted(new_high)));
         let line = if lift == 0 {
             Line::through(&[(0, black), at(0), at(16), end])
@@ -353,7 +355,8 @@ impl Balance {
             let gain = ratio(high - low, used).min(12 * 4096);
             let gain = 4096 - share(4096, there) + share(gain, there);
             balance.gains[channel] = gain;
-            balance.offsets[channel] = p as i32 - share(p, there) as i32 + share(low, there) as i32 - share(p, gain) as i32;
+            balance.offsets[channel] =
+                p as i32 - share(p, there) as i32 + share(low, there) as i32 - share(p, gain) as i32;
             *mean = (share(ends.mean[channel], gain) as i32 + balance.offsets[channel]).max(1) as u32;
         }
         let gray = means.iter().sum::<u32>() / 3;
@@ -389,11 +392,8 @@ impl BalanceOfYuv {
         // R, G and B as sums of luma, Cb and Cr; in 32768ths.
         let one = 1 << 15;
         let (red, blue) = (i64::from(colours.red), i64::from(colours.blue));
-        let rgb = [
-            [one, 0, red],
-            [one, -i64::from(colours.green_of_cb), -i64::from(colours.green_of_cr)],
-            [one, blue, 0],
-        ];
+        let rgb =
+            [[one, 0, red], [one, -i64::from(colours.green_of_cb), -i64::from(colours.green_of_cr)], [one, blue, 0]];
         // The same after the balance: 32768ths times 4096ths, and sixteenths.
         let balanced: [[i64; 4]; 3] = std::array::from_fn(|channel| {
             let [y, cb, cr] = rgb[channel].map(|factor| factor * i64::from(balance.gains[channel]));

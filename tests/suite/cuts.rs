@@ -126,7 +126,8 @@ fn what_crosses_the_picture_fades_or_pans_is_no_cut() {
         .collect();
     let fading: Vec<Picture> = (0..60)
         .map(|number: u16| {
-            let faded = picture.iter().zip(&next).map(|(a, b)| (a * (59 - number) + b * number) / 59).collect::<Vec<_>>();
+            let faded =
+                picture.iter().zip(&next).map(|(a, b)| (a * (59 - number) + b * number) / 59).collect::<Vec<_>>();
             noisy(&faded, &mut random)
         })
         .collect();
@@ -191,7 +192,9 @@ fn black_bars_do_not_hide_a_cut() {
         picture.iter().enumerate().map(|(point, &level)| if in_bars(point) { 0 } else { level }).collect()
     };
     let frames = [a, b].map(|picture| barred(&picture));
-    assert!(Distance::of(&measured(&frames[0], Levels::full(8)), &measured(&frames[1], Levels::full(8))).picture > 1024);
+    assert!(
+        Distance::of(&measured(&frames[0], Levels::full(8)), &measured(&frames[1], Levels::full(8))).picture > 1024
+    );
     let video: Vec<Picture> = (0..40).map(|number| frames[number / 20].clone()).collect();
     assert_eq!(at(&changes(&video, &settings(20), Levels::full(8)), Change::Cut), [20]);
 }

@@ -7,8 +7,8 @@ use crate::pictures::{Content, Picture, Random, seed};
 use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use histeq_video::spec::modifiers::{in_bins, limited, window_cap};
 use histeq_video::spec::{
-    Curve, Equalization, Gain, Histogram, Levels, Method, Plateau, Rect, Region, Settings, Smoothing, Strength,
-    Threshold, Guide,
+    Curve, Equalization, Gain, Guide, Histogram, Levels, Method, Plateau, Rect, Region, Settings, Smoothing, Strength,
+    Threshold,
 };
 
 fn gain(slope: f64) -> Gain {

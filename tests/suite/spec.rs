@@ -170,7 +170,10 @@ fn strength_blends_every_code_and_rounds_halves_up() {
             assert_eq!(u64::from(blended.apply(code as u16)), (exact + 256) / 512, "code {code}, strength {k}/256");
         }
     }
-    assert_eq!(full.clone().blended(Levels::limited(10), &Line::IDENTITY, Strength::from_share(0.0).unwrap()), Curve::identity(Levels::limited(10)));
+    assert_eq!(
+        full.clone().blended(Levels::limited(10), &Line::IDENTITY, Strength::from_share(0.0).unwrap()),
+        Curve::identity(Levels::limited(10))
+    );
     assert_eq!(Strength::from_share(0.004).unwrap().of_256(), 1);
     for share in [-0.1, 1.1, f64::NAN] {
         assert_eq!(Strength::from_share(share), None);

@@ -38,9 +38,11 @@ fn a_line_rises_goes_through_its_points_and_stays_in_range() {
         xs.dedup();
         ys.truncate(xs.len());
         ys.sort_unstable();
-        let points: Vec<(u32, u32)> = xs.iter().zip(&ys).map(|(x, y)| (16 * x, 16 * y)).chain([(16 * most + 16, 16 * most)]).collect();
+        let points: Vec<(u32, u32)> =
+            xs.iter().zip(&ys).map(|(x, y)| (16 * x, 16 * y)).chain([(16 * most + 16, 16 * most)]).collect();
         let line = Line::through(&points);
-        let values: Vec<u32> = (0..=most).step_by(1 + most as usize / 999).map(|level| line.level(level, most)).collect();
+        let values: Vec<u32> =
+            (0..=most).step_by(1 + most as usize / 999).map(|level| line.level(level, most)).collect();
         assert!(values.is_sorted() && values.iter().all(|&value| value <= most), "{points:?}");
         for (x, y) in xs.iter().zip(&ys) {
             assert!(line.level(*x, most).abs_diff(*y) <= 1, "{x} -> {y} in {points:?}, seed {}", seed());
@@ -58,7 +60,12 @@ fn the_identity_leaves_codes_alone_that_are_no_levels_too() {
 #[test]
 fn a_scene_that_uses_its_range_is_left_as_it_is() {
     for levels in LEVELS {
-        let tone = Tone::of([ends(levels, 4, 245)].iter(), levels, Stretch::Unused { most: gain(8.0), fades: true }, Strength::FULL);
+        let tone = Tone::of(
+            [ends(levels, 4, 245)].iter(),
+            levels,
+            Stretch::Unused { most: gain(8.0), fades: true },
+            Strength::FULL,
+        );
         assert!(tone.line.is_identity() && tone.strength.of_256() == 0 && tone.chroma_gain == UNIT_GAIN, "{tone:?}");
     }
 }
@@ -67,12 +74,22 @@ fn a_scene_that_uses_its_range_is_left_as_it_is() {
 fn a_flat_scene_is_stretched_to_black_and_white_with_its_colour() {
     for levels in LEVELS {
         let most = levels.count() as u32 - 1;
-        let tone = Tone::of([ends(levels, 90, 170)].iter(), levels, Stretch::Unused { most: gain(8.0), fades: true }, Strength::FULL);
+        let tone = Tone::of(
+            [ends(levels, 90, 170)].iter(),
+            levels,
+            Stretch::Unused { most: gain(8.0), fades: true },
+            Strength::FULL,
+        );
         let [black, white] = [90, 170].map(|of_255| tone.line.level(most * of_255 / 255, most) * 255 / most);
         assert!(black <= 1 && white >= 253, "{black} {white} {levels:?}");
         // 255 / 80 is 3.19.
         assert!(tone.chroma_gain.abs_diff(4096 * 255 / 80) < 60, "{}", tone.chroma_gain);
-        let held = Tone::of([ends(levels, 90, 170)].iter(), levels, Stretch::Unused { most: gain(2.0), fades: true }, Strength::FULL);
+        let held = Tone::of(
+            [ends(levels, 90, 170)].iter(),
+            levels,
+            Stretch::Unused { most: gain(2.0), fades: true },
+            Strength::FULL,
+        );
         assert!(held.chroma_gain <= 2 * 4096 && held.chroma_gain > 2 * 4096 - 16);
     }
 }
@@ -130,7 +147,8 @@ fn yuv_is_balanced_as_its_rgb_is() {
             };
             let after = rgb([0, 1, 2].map(|row| sums.sum(row, before)));
             for (channel, (before, after)) in rgb(before).into_iter().zip(after).enumerate() {
-                let expected = before * f64::from(balance.gains[channel]) / 4096.0 + f64::from(balance.offsets[channel]) / 16.0;
+                let expected =
+                    before * f64::from(balance.gains[channel]) / 4096.0 + f64::from(balance.offsets[channel]) / 16.0;
                 assert!((expected - after).abs() < 3.0, "{expected} {after}, seed {}", seed());
             }
         }

@@ -162,7 +162,13 @@ fn a_cut_is_answered_at_once_and_a_flash_is_forgotten() {
         for (number, frame) in frames.iter().enumerate() {
             let change = if in_flash(number) { Change::Flash } else { Change::None };
             let step = equalization.next(frame, SIZE, &guide(change));
-            let expected = if number < 6 { number } else if in_flash(number) { 5 } else { number - length };
+            let expected = if number < 6 {
+                number
+            } else if in_flash(number) {
+                5
+            } else {
+                number - length
+            };
             assert_eq!(step.curve, calm[expected], "frame {number} of a flash of {length}");
             assert!(step.update.scene == 0 && step.update.joins != in_flash(number));
         }

@@ -11,7 +11,9 @@ impl Engine {
         let descriptor = frame.format().descriptor();
         let (sample, levels) = (descriptor.sample, frame.levels());
         match (descriptor.luminance, descriptor.chroma) {
-            (Luminance::Stored(_), None) => self.map(frame, &Curve::of_balanced_gray(balance, levels), super::Colour::Keep),
+            (Luminance::Stored(_), None) => {
+                self.map(frame, &Curve::of_balanced_gray(balance, levels), super::Colour::Keep)
+            }
             (Luminance::FromRgb { r, g, b }, _) => self.rewrite_all(frame, |y, planes| {
                 for x in 0..frame.width() {
                     let places = [r, g, b].map(|of| (of.plane, of.offset + x * of.step));

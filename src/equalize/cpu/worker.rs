@@ -125,7 +125,8 @@ impl Worker {
                 let counts = Arc::new(self.engine.counts(&work));
                 let guide = work.guide().clone();
                 let waiting = (number, work, counts.clone());
-                let ready = self.in_order.pass(ticket, |temporal| temporal.next(&settings, &guide, &counts, waiting))?;
+                let ready =
+                    self.in_order.pass(ticket, |temporal| temporal.next(&settings, &guide, &counts, waiting))?;
                 Ok(ready.map(|(waiting, decision)| self.apply(waiting, decision)))
             }
         }

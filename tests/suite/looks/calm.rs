@@ -51,7 +51,9 @@ fn a_flat_clip_comes_out_as_it_went_in() {
     let dir = Dir::new();
     for code in [0, 16, 17, 100, 235, 255] {
         let video = frame(RAW, |_, _| code).repeat(12);
-        for options in ["", "--look night", "--look haze", "--look underwater", "--look thermal", "--exact", "--method deflicker"] {
+        for options in
+            ["", "--look night", "--look haze", "--look underwater", "--look thermal", "--exact", "--method deflicker"]
+        {
             assert!(through(&dir, RAW, options, &video) == video, "flat {code} changes with '{options}'");
         }
     }

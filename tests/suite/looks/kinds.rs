@@ -74,7 +74,8 @@ fn a_stream_through_a_pipe_is_the_video_that_it_is_in_a_file() {
         assert!(becomes(&dir, "in.mkv", options, "yuv420p") != file, "{options} should make a difference");
     }
     let exact = becomes(&dir, "in.mkv", "--exact", "yuv420p");
-    let by_hand = becomes(&dir, "in.mkv", "--smooth 0 --max-gain 0 --plateau 0 --strength 1 --levels 1 --chroma keep", "yuv420p");
+    let by_hand =
+        becomes(&dir, "in.mkv", "--smooth 0 --max-gain 0 --plateau 0 --strength 1 --levels 1 --chroma keep", "yuv420p");
     assert!(by_hand == exact, "--exact is what its parts are");
 }
 
