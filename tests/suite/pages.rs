@@ -61,7 +61,7 @@ fn every_command_line_in_the_pages_is_one_that_the_program_takes() {
 #[test]
 fn the_options_page_has_the_numbers_of_each_look() {
     let dir = Dir::new();
-    let filters = "format=yuv420p,lutyuv=y=40+val/4,noise=alls=8:allf=t";
+    let filters = "format=yuv420p,lutyuv=y=60+val/3:u=130+(val-128)/5:v=124+(val-128)/5,noise=alls=8:allf=t";
     dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48:rate=25 -vf {filters} -frames:v 20 -c:v ffv1 in.mkv"));
     let pixels = |options: &str| dir.succeeds(&format!("-q {options} --output-format rawvideo in.mkv -")).stdout;
     let page = read(OPTIONS);
