@@ -97,7 +97,8 @@ impl Layout {
     fn new(rows: &[Row], columns: &[Column]) -> Self {
         let pictures = || columns.iter().flat_map(|column| &column.pictures);
         let letter = FONT_10X20.character_size;
-        let room = |label: &str| label.lines().map(|line| line.chars().count()).max().unwrap_or(0) * letter.width as usize;
+        let room =
+            |label: &str| label.lines().map(|line| line.chars().count()).max().unwrap_or(0) * letter.width as usize;
         // Labels have room beside and above the pictures.
         let cell = (
             pictures().map(Frame::width).chain(columns.iter().map(|column| room(&column.label))).max().unwrap_or(0),
