@@ -15,24 +15,18 @@ use histeq_video::pipeline::{Cancel, Delivery, Input, Notices, Outcome, PartPosi
 use histeq_video::report::Console;
 use histeq_video::sheet::{self, Column, Miniatures, Row};
 use histeq_video::sink;
-use histeq_video::source::{self, InputOptions, Part};
+use histeq_video::source::{self, Filters, InputOptions, Part};
 use histeq_video::spec::{Settings, Smoothing};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The temporal window, in seconds.
-const WINDOW: f64 = 0.5;
-
 /// The temporal window of looks that remove noise, which takes long, in frames.
 const DENOISED: u32 = 5;
 
-/// The most frames on each side of the shown one that denoisers depend on.
-const REACH: usize = 4;
-
 /// Memory for the frames of a column, bytes.
-const MEMORY: usize = 256 << 20;
+const MEMORY: usize = 512 << 20;
 
 /// Frames a second of a video of unknown rate.
 const DEFAULT_RATE: f64 = 25.0;
@@ -152,15 +146,15 @@ fn starts(job: &PreviewJob, input: &Input, mut source: Box<dyn Source>) -> Resul
 /// The original and every look of the first frame of `options`.
 fn column(options: &InputOptions, room: (usize, usize), cancel: &Cancel) -> Result<Column> {
     let (mut source, input) = source::open(options, cancel, silent(), Arc::default())?;
-    let most = MEMORY / input.frame_bytes().unwrap_or(MEMORY).max(1);
-    let around = ((WINDOW * input.rate().unwrap_or(DEFAULT_RATE) / 2.0).ceil() as usize).min(most / 2).max(REACH);
-    let frames = Around::read(source.as_mut(), around)?;
+    let plans = LOOKS.map(|look| Plan::new(look, &input)).into_iter().collect::<Result<Vec<_>>>()?;
+    let most = |count: fn(&Plan) -> u32| plans.iter().map(count).max().unwrap_or(0);
+    let frames = Around::read(source.as_mut(), most(Plan::before), most(Plan::behind))?;
     let shown = frames.shown.as_ref().with_context(|| format!("{}: interrupted", input.name))?;
 
     let mut miniatures = Miniatures::new(&input, room);
     let mut pictures = vec![miniatures.of(shown)?];
-    for look in LOOKS {
-        pictures.push(miniatures.of(&equalized(look, &frames, &input)?)?);
+    for plan in &plans {
+        pictures.push(miniatures.of(&plan.equalized(&frames, &input)?)?);
     }
     let label = if input.is_image() { String::new() } else { time_label(shown, &input, options.part.start) };
     Ok(Column { label, pictures })
@@ -193,11 +187,11 @@ struct Around {
 }
 
 impl Around {
-    /// Reads the first frame of the part, and up to `count` frames on each side.
-    fn read(source: &mut dyn Source, count: usize) -> Result<Self> {
-        source.look_around(count as u32, count as u32);
+    /// Reads the first frame of the part, up to `before` frames before it, and up to `behind` frames behind it.
+    fn read(source: &mut dyn Source, before: u32, behind: u32) -> Result<Self> {
+        source.look_around(before, behind);
         let mut frames = Around::default();
-        while frames.behind.len() < count {
+        while frames.shown.is_none() || frames.behind.len() < behind as usize {
             let Some(delivery) = source.next()? else { break };
             let Some(frame) = delivery.frame else { continue };
             match delivery.position {
@@ -205,7 +199,7 @@ impl Around {
                 PartPosition::Within => frames.shown = Some(frame),
                 PartPosition::Behind => frames.behind.push(frame),
             }
-            if frames.before.len() > count {
+            if frames.before.len() > before as usize {
                 frames.before.pop_front();
             }
         }
@@ -213,7 +207,8 @@ impl Around {
     }
 
     /// A source of the shown frame and up to so many on each side.
-    fn source(&self, before: usize, behind: usize) -> Held {
+    fn source(&self, before: u32, behind: u32) -> Held {
+        let (before, behind) = (before as usize, behind as usize);
         let beside = Delivery::beside;
         let earlier = self.before.iter().skip(self.before.len().saturating_sub(before));
         let earlier = earlier.map(|frame| beside(PartPosition::Before, frame.clone()));
@@ -232,44 +227,63 @@ impl Source for Held {
     }
 }
 
-/// The shown frame, equalized with this look on the CPU, in a shorter temporal window.
-fn equalized(look: LookArg, frames: &Around, input: &Input) -> Result<Frame> {
-    let options = EqualizeOptions::of_look(look);
-    let filters = FilterOptions::default().of_look(options.denoiser());
-    let settings = shortened(options.resolve(input, &silent())?, input, filters.denoise.is_some());
-    let window = settings.smoothing;
-    let (before, behind) = (window.frames() - 1 - window.ahead(), settings.look_ahead());
-    let reach = filters.denoise.map_or(0, |denoise| denoise.reach());
-    let held = frames.source(before as usize, (behind + reach) as usize);
-    let (mut source, _) = source::filtered((Box::new(held), input.clone()), &filters, &silent())?;
-    source.look_around(before, behind);
-
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut stage = EqualizeStage::new(Box::new(Cpu::new(threads)), settings);
-    let mut wanted = 1 + behind;
-    while wanted > 0 {
-        let Some(delivery) = source.next()? else { break };
-        match (delivery.frame, delivery.position) {
-            (Some(frame), PartPosition::Before) => stage.warm_up(frame)?,
-            (Some(frame), PartPosition::Within | PartPosition::Behind) => {
-                stage.submit(frame)?;
-                wanted -= 1;
-            }
-            (None, _) => {}
-        }
-    }
-    stage.finish()?;
-    Ok(stage.collect()?.context("the CPU lost a frame")?.frame)
+/// How a look is shown.
+struct Plan {
+    filters: Filters,
+    settings: Settings,
 }
 
-/// The settings with a temporal window for which few frames have to be decoded and filtered.
-fn shortened(settings: Settings, input: &Input, is_denoised: bool) -> Settings {
-    let window = Smoothing::of_seconds(WINDOW, input.rate().unwrap_or(DEFAULT_RATE)).frames();
-    let frames = settings.smoothing.frames().min(if is_denoised { DENOISED } else { window });
-    // The frames behind the shown one would have to be denoised, too.
-    let ahead = if is_denoised { 0 } else { frames / 2 };
-    let smoothing = if frames == 1 { Smoothing::OFF } else { Smoothing::new(frames, 1).looking_ahead(ahead) };
-    Settings { smoothing, ..settings }
+impl Plan {
+    /// Those of `look` for `input`, with a shorter temporal window where it would take long, or much memory.
+    fn new(look: LookArg, input: &Input) -> Result<Self> {
+        let options = EqualizeOptions::of_look(look);
+        let filters = FilterOptions::default().of_look(options.denoiser());
+        let mut settings = options.resolve(input, &silent())?;
+        let held = (MEMORY / input.frame_bytes().unwrap_or(MEMORY).max(1)).max(1) as u32;
+        let window = settings.smoothing;
+        if filters.denoise.is_some() && window.frames() > DENOISED {
+            // The frames behind the shown one would have to be denoised, too.
+            settings.smoothing = Smoothing::new(DENOISED.min(held), 1);
+        } else if window.memory() + window.ahead() > held {
+            let frames = held.div_ceil(2);
+            settings.smoothing = Smoothing::new(frames, frames / 4).looking_ahead(frames / 2);
+        }
+        Ok(Plan { filters, settings })
+    }
+
+    /// The number of frames before the shown one: a whole window, which is all there is at the end of a video.
+    fn before(&self) -> u32 {
+        self.settings.smoothing.frames() - 1
+    }
+
+    /// The number of frames behind the shown one, those for the denoiser included.
+    fn behind(&self) -> u32 {
+        self.settings.look_ahead() + self.filters.denoise.map_or(0, |denoise| denoise.reach())
+    }
+
+    /// The shown frame, equalized on the CPU.
+    fn equalized(&self, frames: &Around, input: &Input) -> Result<Frame> {
+        let held = Box::new(frames.source(self.before(), self.behind()));
+        let (mut source, _) = source::filtered((held, input.clone()), &self.filters, &silent())?;
+        source.look_around(self.before(), self.settings.look_ahead());
+
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut stage = EqualizeStage::new(Box::new(Cpu::new(threads)), self.settings);
+        let mut wanted = 1 + self.settings.look_ahead();
+        while wanted > 0 {
+            let Some(delivery) = source.next()? else { break };
+            match (delivery.frame, delivery.position) {
+                (Some(frame), PartPosition::Before) => stage.warm_up(frame)?,
+                (Some(frame), PartPosition::Within | PartPosition::Behind) => {
+                    stage.submit(frame)?;
+                    wanted -= 1;
+                }
+                (None, _) => {}
+            }
+        }
+        stage.finish()?;
+        Ok(stage.collect()?.context("the CPU lost a frame")?.frame)
+    }
 }
 
 /// Says nothing: what there is to say of the input was said when it was first opened.

@@ -17,8 +17,7 @@ use std::path::Path;
 #[command(after_help = "histeq-video preview --help shows all other options.")]
 #[command(after_long_help = "\
 The rows are the original and each look with its denoiser; the one that --look auto takes is marked. The sheet is an \
-approximation: its temporal window is half a second, or five frames where the look removes noise, instead of two or three \
-seconds.
+approximation: looks that remove noise have a temporal window of five frames, and those of large pictures are shorter, too.
 
 Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5.
 

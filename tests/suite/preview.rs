@@ -190,7 +190,9 @@ fn what_cannot_be_read_several_times_is_refused() {
     clip(&dir, "in.mkv");
     refused(&dir, dir.fed("preview -", &dir.read("in.mkv")), &["stdin: ", "save it to a file first"]);
     Run::of(&mut dir.other_command("mkfifo", "fifo"), "fifo").exits_with(0);
-    refused(&dir, dir.run("preview fifo"), &["fifo: ", "save it to a file first"]);
+    let run = dir.run("preview fifo");
+    std::fs::remove_file(dir.path("fifo")).expect("it was there");
+    refused(&dir, run, &["fifo: ", "save it to a file first"]);
     refused(&dir, dir.run("preview -f lavfi testsrc2"), &["testsrc2: ", "record some of it first"]);
 }
 
