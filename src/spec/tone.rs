@@ -263,7 +263,8 @@ fn dark(ends: &Ends, levels: Levels, most: Gain) -> Span {
     let p = ends.dark[1] / 2;
     let q = ends.bright[2].min(ends.bright[0] * 5 / 2).max(p);
     let used = q - p;
-    let there = presence(used, levels, [1, 4]);
+    // One level is a level wide.
+    let there = presence(q.saturating_sub(ends.dark[1] + 16), levels, [1, 4]);
     let between = |from: u32, to: u32| from - share(from, there) + share(to, there);
     let (new_low, new_high) = (between(p, of_255(levels, 5)), between(q, of_255(levels, 250)));
     let new_high = new_high.min(new_low.saturating_add(most_gain(most, used, there)));
