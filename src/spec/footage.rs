@@ -68,7 +68,7 @@ impl Footage {
         let black = smoothed(&black);
         let clearest = of_255(black.iter().flatten().copied().min().unwrap_or(0));
         let densest = of_255(black.iter().flatten().copied().max().unwrap_or(0));
-        if clearest >= 22 && densest >= clearest + 32 && brightest >= 190 {
+        if clearest >= 28 && densest >= clearest + 40 && brightest >= 190 {
             return Footage::Hazy { clearest, densest };
         }
         Footage::Other { darkest, brightest }
