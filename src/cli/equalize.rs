@@ -258,6 +258,7 @@ impl EqualizeOptions {
     }
 
     /// Whether each tile gets a curve.
+    #[cfg(feature = "laboratory")]
     pub(super) fn is_clahe(&self) -> bool {
         self.method == Some(MethodArg::Clahe)
     }
