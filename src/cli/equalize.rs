@@ -362,7 +362,8 @@ impl EqualizeOptions {
             Some(seconds) => (seconds * rate).round().min(f64::from(Smoothing::MOST)) as u32,
             None if self.may_look_ahead => {
                 let frames = LOOK_AHEAD_MEMORY / input.frame_bytes().unwrap_or(LOOK_AHEAD_MEMORY).max(1);
-                (smoothing.frames() / 2).min(frames as u32)
+                // As many as the longest flash has wait for their scene to be known.
+                (smoothing.frames() / 2).min((frames as u32).saturating_sub(smoothing.flash()))
             }
             None => 0,
         })
