@@ -7,7 +7,7 @@ use crate::program::Dir;
 /// Films three frames as they come, in this format.
 fn film(dir: &Dir, camera: &Vivid, format: &str) -> Film {
     let run = dir.succeeds(&format!(
-        "live {SMALL} --strength 0 --pixel-format {format} --frames 3 --record {format}.mkv {}",
+        "live {SMALL} --levels 1 --strength 0 --pixel-format {format} --frames 3 --record {format}.mkv {}",
         camera.0
     ));
     let run = run.says(&[&format!("320x180, {format}")]);

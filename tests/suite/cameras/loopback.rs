@@ -76,7 +76,7 @@ fn pictures_of_an_odd_size_reach_readers_of_a_virtual_camera_unsheared() {
     let dir = Dir::new();
     // Its columns are of one colour each, so that a sheared picture is not.
     let bars = "color=gray:s=67x33:r=10,geq=lum='if(lt(X\\,33)\\,60\\,200)':cb=128:cr=128,realtime";
-    let options = "--backend cpu --no-preview --strength 0";
+    let options = "--backend cpu --no-preview --levels 1 --strength 0";
     let mut live = Live::start(&dir, &format!("{options} --loopback {device} -f lavfi {bars}"));
     live.wait_for_frames(1);
     let read = format!("-f v4l2 -fpsprobesize 0 -i {device} -frames:v 2 -pix_fmt gray -f rawvideo seen.raw");
@@ -102,7 +102,7 @@ fn a_camera_of_four_buffers_and_an_odd_size_may_come_back_with_another_size() {
     let mut feeder = feed(&dir, &device, "322x178");
     // It takes frames from the start on, and is a camera from its first one on.
     feeder.wait_until_it_listens();
-    let options = "--backend cpu --no-preview --strength 0 --encoder ffv1";
+    let options = "--backend cpu --no-preview --levels 1 --strength 0 --encoder ffv1";
     let mut live = Live::start(&dir, &format!("{options} --record out.mkv {device}"));
     live.wait_for_frames(20);
     feeder.signal(Signal::KILL);

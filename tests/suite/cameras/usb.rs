@@ -38,7 +38,7 @@ fn a_webcam_may_be_plugged_in_late_and_pulled_out_and_goes_on_in_the_same_file()
     let jpeg = jpeg(&dir);
     let node = node_of(UsbWebcam::plug(0, &jpeg));
     for (format, file) in [("yuyv422", "raw.mkv"), ("mjpeg", "jpeg.mkv")] {
-        let options = "--backend cpu --no-preview --encoder ffv1 --strength 0";
+        let options = "--backend cpu --no-preview --encoder ffv1 --levels 1 --strength 0";
         let mut live = Live::start(&dir, &format!("{options} --wait --pixel-format {format} --record {file} {node}"));
         live.wait_for("waiting for it");
         let webcam = UsbWebcam::plug(0, &jpeg);

@@ -48,7 +48,7 @@ fn full_range_becomes_limited_with_a_warning_where_the_container_cannot_tell() {
             if !encoder_is_here("full range", encoder) {
                 continue;
             }
-            let line = format!("--backend cpu --strength 0 --encoder {encoder} -y in.mkv {output}");
+            let line = format!("--backend cpu --levels 1 --strength 0 --encoder {encoder} -y in.mkv {output}");
             let run = dir.succeeds(&line);
             let warned = run.stderr.contains("cannot signal full range");
             // Red, green and blue become limited YUV as a matter of course, and have no range to tell.
@@ -83,7 +83,7 @@ fn gray_of_limited_range_is_as_dark_and_as_light_as_the_video() {
                 if !encoder_is_here("gray", encoder) {
                     continue;
                 }
-                dir.succeeds(&format!("--backend cpu --strength 0 --gray --encoder {encoder} -y in.mkv {output}"));
+                dir.succeeds(&format!("--backend cpu --levels 1 --strength 0 --gray --encoder {encoder} -y in.mkv {output}"));
                 assert_ramp(&dir, &output.replace("%d", "1"), &format!("{format}, tagged {tagged}, by {encoder}"));
             }
         }
@@ -105,7 +105,7 @@ fn a_range_that_changes_midway_becomes_that_of_the_beginning() {
         }
         dir.write("both.ts", &[dir.read("a.ts"), dir.read("b.ts")].concat());
         for (option, format) in [("", format), ("--gray", gray)] {
-            let line = format!("--backend cpu --strength 0 {option} --output-format rawvideo both.ts -");
+            let line = format!("--backend cpu --levels 1 --strength 0 {option} --output-format rawvideo both.ts -");
             let raw = dir.succeeds(&line).stdout;
             let deep = format.ends_with("10le");
             let frame_bytes = 64 * 64 * if option.is_empty() { 3 } else { 2 } / if deep { 1 } else { 2 };

@@ -26,7 +26,7 @@ fn pictures_are_turned_where_the_output_cannot_say_so() {
             };
             for output in ["out.avi", "out.y4m", "out.nut"] {
                 let encoder = if output == "out.y4m" { "" } else { "--encoder ffv1" };
-                dir.succeeds(&format!("--backend cpu --strict --strength 0 {encoder} -y in.mp4 {output}"));
+                dir.succeeds(&format!("--backend cpu --strict --levels 1 --strength 0 {encoder} -y in.mp4 {output}"));
                 assert!(dir.raw(output, format) == expected, "{format} turned by {angle} in {output}");
                 let stream = &dir.streams(output)[0];
                 let found = (&stream["width"], &stream["height"], &stream["sample_aspect_ratio"]);
@@ -87,9 +87,9 @@ fn every_photo_of_a_sequence_lies_as_it_was_taken() {
     let dir = Dir::new();
     for (number, orientation) in [(1, 6), (2, 8), (3, 5)] {
         photo(&dir, &format!("in{number}.jpg"), orientation);
-        dir.succeeds(&format!("--backend cpu --strength 0 in{number}.jpg alone{number}.png"));
+        dir.succeeds(&format!("--backend cpu --levels 1 --strength 0 in{number}.jpg alone{number}.png"));
     }
-    dir.succeeds("--backend cpu --strength 0 in%d.jpg out%d.png");
+    dir.succeeds("--backend cpu --levels 1 --strength 0 in%d.jpg out%d.png");
     for number in 1..=3 {
         let (found, expected) = (format!("out{number}.png"), format!("alone{number}.png"));
         assert!(dir.raw(&found, "rgb24") == dir.raw(&expected, "rgb24"), "photo {number}");
@@ -118,7 +118,7 @@ fn photos_lie_as_their_camera_was_held() {
                 continue;
             }
             let options = if output == "out.png" { "" } else { "--encoder libx264 --crf 0" };
-            dir.succeeds(&format!("--backend cpu --strength 0 {options} -y in.jpg {output}"));
+            dir.succeeds(&format!("--backend cpu --levels 1 --strength 0 {options} -y in.jpg {output}"));
             let (found, expected) = (dir.raw(output, "rgb24"), dir.read("expected.rgb"));
             assert_eq!(found.len(), expected.len(), "{output} of orientation {orientation}");
             let far = found.iter().zip(&expected).filter(|(a, b)| a.abs_diff(**b) > 24).count();

@@ -161,6 +161,6 @@ fn a_screenshot_is_the_equalized_picture() {
     let said = ends_well(live);
     assert!(said.contains(&format!("screenshot -> {name}")), "{said}");
     // The same picture as it was recorded, made a PNG in the same way.
-    dir.succeeds("--strength 0 --frames 1 out.mkv recorded.png");
+    dir.succeeds("--levels 1 --strength 0 --frames 1 out.mkv recorded.png");
     assert!(dir.raw(&name, "rgb24") == dir.raw("recorded.png", "rgb24"), "another picture than was recorded");
 }
