@@ -13,7 +13,8 @@ const GENERATED: &str =
 /// The README and the pages beside it.
 fn pages() -> Vec<PathBuf> {
     let folder = std::fs::read_dir("docs").expect("docs");
-    let mut pages: Vec<PathBuf> = folder.map(|entry| entry.expect("a page").path()).collect();
+    let files = folder.map(|entry| entry.expect("a page").path());
+    let mut pages: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|suffix| suffix == "md")).collect();
     pages.push(PathBuf::from("README.md"));
     pages
 }
