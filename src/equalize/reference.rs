@@ -122,7 +122,7 @@ pub fn balanced(frame: &Frame, balance: &Balance, pool: &HostPool) -> Frame {
         (Luminance::Stored(luma), None) => {
             for (y, x) in (0..frame.height()).flat_map(|y| (0..frame.width()).map(move |x| (y, x))) {
                 let level = levels.level_of(read(frame, luma, x, y)) as u16;
-                let [_, gray, _] = balance.rgb([level; 3], levels.count() as u16 - 1);
+                let [_, gray, _] = balance.rgb([level; 3], (levels.count() - 1) as u16);
                 write(frame, &mut planes, luma, x, y, levels.lo() + gray);
             }
         }
