@@ -67,7 +67,9 @@ fn full_range_stays_full_range() {
     let dir = Dir::new();
     film(&dir, "in.mov", "-c:v mjpeg -pix_fmt yuvj422p");
     for chain in ["hqdn3d", "scale=48:32", "negate"] {
-        dir.succeeds(&format!("--backend cpu -y --levels 1 --strength 0 --encoder ffv1 --filter {chain} in.mov out.mkv"));
+        dir.succeeds(&format!(
+            "--backend cpu -y --levels 1 --strength 0 --encoder ffv1 --filter {chain} in.mov out.mkv"
+        ));
         let expected = dir.ffmpeg(&format!("-i in.mov -vf {chain} -f rawvideo -pix_fmt yuvj422p -")).stdout;
         assert!(dir.raw("out.mkv", "yuvj422p") == expected, "{chain}");
         assert_eq!(dir.frames("out.mkv")[0]["color_range"], "pc", "{chain}");
@@ -138,7 +140,9 @@ fn denoisers_are_filters_of_ffmpeg_that_follow_the_strength() {
         assert_same_films(&dir, ["found.mkv", "expected.mkv"], &format!("--denoise {strength} {input}"));
     }
     let change = |strength: &str| -> u64 {
-        dir.succeeds(&format!("--backend cpu -y --levels 1 --strength 0 --encoder ffv1 --denoise {strength} in.mkv out.mkv"));
+        dir.succeeds(&format!(
+            "--backend cpu -y --levels 1 --strength 0 --encoder ffv1 --denoise {strength} in.mkv out.mkv"
+        ));
         let (before, after) = (dir.raw("in.mkv", "yuv420p"), dir.raw("out.mkv", "yuv420p"));
         before.iter().zip(&after).map(|(&before, &after)| u64::from(before.abs_diff(after))).sum()
     };

@@ -83,7 +83,9 @@ fn gray_of_limited_range_is_as_dark_and_as_light_as_the_video() {
                 if !encoder_is_here("gray", encoder) {
                     continue;
                 }
-                dir.succeeds(&format!("--backend cpu --levels 1 --strength 0 --gray --encoder {encoder} -y in.mkv {output}"));
+                dir.succeeds(&format!(
+                    "--backend cpu --levels 1 --strength 0 --gray --encoder {encoder} -y in.mkv {output}"
+                ));
                 assert_ramp(&dir, &output.replace("%d", "1"), &format!("{format}, tagged {tagged}, by {encoder}"));
             }
         }
