@@ -1,11 +1,14 @@
 //! Scenes that are found from the samples of a lattice: cuts, flashes, crossings, light, fades.
 
-use crate::pictures::{Random, seed};
+use crate::pictures::Random;
 use histeq_video::spec::cuts::Distance;
 use histeq_video::spec::{Change, Guides, Lattice, Levels, Measure, Settings, Smoothing, Threshold};
 
 const SIZE: (usize, usize) = (640, 360);
 const FLASH: u32 = 6;
+
+/// Pictures at random can be alike: these are not.
+const SEED: u64 = 1;
 
 /// A picture in levels of 8 bits.
 type Picture = Vec<u16>;
@@ -58,7 +61,7 @@ fn at(found: &[Change], change: Change) -> Vec<usize> {
 
 #[test]
 fn every_cut_is_found_on_its_frame_whatever_the_depth() {
-    let mut random = Random::new(seed());
+    let mut random = Random::new(SEED);
     let lengths = [12, 30, 9, 41, 8, 15];
     let video: Vec<Picture> = lengths
         .into_iter()
@@ -79,14 +82,14 @@ fn every_cut_is_found_on_its_frame_whatever_the_depth() {
         for levels in [Levels::full(8), Levels::limited(10), Levels::full(16)] {
             let found = changes(&video, &settings(ahead), levels);
             assert_eq!(found.len(), video.len());
-            assert_eq!(at(&found, Change::Cut), expected, "{ahead} ahead, {levels:?}, seed {}", seed());
+            assert_eq!(at(&found, Change::Cut), expected, "{ahead} ahead, {levels:?}, seed {SEED}");
         }
     }
 }
 
 #[test]
 fn a_known_flash_is_in_no_window_and_one_that_was_taken_for_a_scene_gives_the_old_one_back() {
-    let mut random = Random::new(seed());
+    let mut random = Random::new(SEED);
     let picture = shot(&mut random);
     for length in 1..=4 {
         let mut video: Vec<Picture> = (0..40).map(|_| noisy(&picture, &mut random)).collect();
@@ -108,7 +111,7 @@ fn a_known_flash_is_in_no_window_and_one_that_was_taken_for_a_scene_gives_the_ol
 
 #[test]
 fn what_crosses_the_picture_fades_or_pans_is_no_cut() {
-    let mut random = Random::new(seed());
+    let mut random = Random::new(SEED);
     let (columns, rows) = points();
     let (picture, next) = (shot(&mut random), shot(&mut random));
     let crossing: Vec<Picture> = (0..60)
@@ -143,14 +146,14 @@ fn what_crosses_the_picture_fades_or_pans_is_no_cut() {
     for (name, video) in [("crossing", crossing), ("fading", fading), ("panning", panning)] {
         for ahead in [0, 25] {
             let found = changes(&video, &settings(ahead), Levels::full(8));
-            assert_eq!(at(&found, Change::None).len(), 60, "{name}, {ahead} ahead: {found:?}, seed {}", seed());
+            assert_eq!(at(&found, Change::None).len(), 60, "{name}, {ahead} ahead: {found:?}, seed {SEED}");
         }
     }
 }
 
 #[test]
 fn light_that_comes_on_and_stays_begins_a_scene_with_a_look_ahead() {
-    let mut random = Random::new(seed());
+    let mut random = Random::new(SEED);
     let picture = shot(&mut random);
     let video: Vec<Picture> = (0..60)
         .map(|number| {
@@ -164,7 +167,7 @@ fn light_that_comes_on_and_stays_begins_a_scene_with_a_look_ahead() {
 
 #[test]
 fn a_run_that_starts_early_enough_finds_the_scenes_of_the_whole() {
-    let mut random = Random::new(seed());
+    let mut random = Random::new(SEED);
     let video: Vec<Picture> = (0..12)
         .flat_map(|_| {
             let picture = shot(&mut random);
@@ -177,14 +180,14 @@ fn a_run_that_starts_early_enough_finds_the_scenes_of_the_whole() {
         for begin in (1..video.len()).step_by(7) {
             let early = begin.saturating_sub(settings.warm_up() as usize);
             let part = changes(&video[early..], &settings, Levels::full(8));
-            assert_eq!(part[begin - early..], whole[begin..], "from {begin}, {ahead} ahead, seed {}", seed());
+            assert_eq!(part[begin - early..], whole[begin..], "from {begin}, {ahead} ahead, seed {SEED}");
         }
     }
 }
 
 #[test]
 fn black_bars_do_not_hide_a_cut() {
-    let mut random = Random::new(seed());
+    let mut random = Random::new(SEED);
     let (columns, rows) = points();
     let (a, b) = (shot(&mut random), shot(&mut random));
     let barred = |picture: &[u16]| -> Picture {
