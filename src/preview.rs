@@ -108,7 +108,7 @@ fn rows(auto: LookArg) -> Vec<Row> {
     std::iter::once(original).chain(LOOKS.map(of_look)).collect()
 }
 
-/// The columns and rows of pixels of a cell, at most, on a sheet of so many columns.
+/// The largest size of a cell in pixels (width, height) on a sheet with this number of columns.
 fn room(columns: usize) -> (usize, usize) {
     match columns {
         1 => (480, 360),
@@ -206,7 +206,7 @@ impl Around {
         Ok(frames)
     }
 
-    /// A source of the shown frame and up to so many on each side.
+    /// A source of the shown frame, with up to `before` frames before it and `behind` frames behind it.
     fn source(&self, before: u32, behind: u32) -> Held {
         let (before, behind) = (before as usize, behind as usize);
         let beside = Delivery::beside;

@@ -4,12 +4,13 @@ use super::backend::BackendChoice;
 use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
 use super::filter::{FilterArgs, FilterOptions};
+use super::input::InputArgs;
 use super::output::{OutputArgs, OutputFile};
 use super::part::PartArgs;
 use super::stderr::{StderrArgs, StderrOptions};
-use super::values::{output_name, plain_name, rate, size, usage};
+use super::values::{output_name, plain_name, usage};
 use crate::ffmpeg::DecodeOn;
-use crate::source::{InputOptions, RawOptions};
+use crate::source::InputOptions;
 use crate::stats::StatsFormat;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
@@ -46,21 +47,9 @@ pub struct FileArgs {
     #[command(flatten)]
     pub part: PartArgs,
 
-    /// Input format, by FFmpeg's name [default: detected]
-    #[arg(short = 'f', long, value_name = "F", help_heading = "Input", hide_short_help = true)]
-    pub format: Option<String>,
-
-    /// Size of raw frames, like 1920x1080
-    #[arg(short = 's', long, value_name = "WxH", help_heading = "Input", hide_short_help = true)]
-    pub size: Option<String>,
-
-    /// Pixel format of raw frames, by FFmpeg's name, like nv12
-    #[arg(long, value_name = "P", help_heading = "Input", hide_short_help = true)]
-    pub pixel_format: Option<String>,
-
-    /// Frames per second of raw frames or numbered images, like 30 or 30000/1001 [default: 25]
-    #[arg(short = 'r', long, value_name = "R", help_heading = "Input", hide_short_help = true)]
-    pub rate: Option<String>,
+    /// What the input is.
+    #[command(flatten)]
+    pub input_kind: InputArgs,
 
     /// Video stream to equalize, counted from 0 among the video streams; the others are copied [default: the main one]
     #[arg(long, value_name = "N", help_heading = "Input", hide_short_help = true)]
@@ -151,11 +140,12 @@ impl FileJob {
             let message = "--save-curves, --stats and the output are files of their own, with names of their own";
             return Err(usage(ErrorKind::ArgumentConflict, message));
         }
+        let (format, raw) = args.input_kind.check()?;
         Ok(FileJob {
             input: InputOptions {
                 url: input,
-                format: args.format,
-                raw: RawOptions { size: size(args.size)?, rate: rate(args.rate)?, pixel_format: args.pixel_format },
+                format,
+                raw,
                 video_stream: args.video_stream,
                 part: args.part.part()?,
                 // NVDEC conceals damage without a report: only on request.

@@ -6,6 +6,7 @@
 //! | `file`, `live`, `compare`, `preview`, `bench` | the options of each command |
 //! | `equalize`, `look`, `region` | options that choose how to equalize |
 //! | `filter` | options of the filters ahead of that |
+//! | `input` | options that describe the input |
 //! | `output` | options that choose how to write a file |
 //! | `part` | options that choose a part of the input |
 //! | `stderr` | options that choose what is printed on stderr |
@@ -24,6 +25,7 @@ mod equalize;
 mod file;
 mod filter;
 mod gpu_thread;
+mod input;
 mod live;
 mod look;
 mod output;

@@ -1,13 +1,14 @@
 //! `histeq-video preview`: the options of showing every look on one sheet.
 
+use super::input::InputArgs;
 use super::output::OutputFile;
 use super::part::PartArgs;
 use super::stderr::StderrOptions;
-use super::values::{output_name, plain_name, rate, size, usage};
+use super::values::{output_name, plain_name, usage};
 use crate::io::number_pattern;
 use crate::report::{MeterStyle, Verbosity};
 use crate::sink::{EncoderChoice, OutputOptions, Overwrite, makes_images};
-use crate::source::{InputOptions, RawOptions};
+use crate::source::InputOptions;
 use clap::Args;
 use clap::error::ErrorKind;
 use std::path::Path;
@@ -46,21 +47,9 @@ pub struct PreviewArgs {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=8))]
     pub frames: u64,
 
-    /// Input format, by FFmpeg's name [default: detected]
-    #[arg(short = 'f', long, value_name = "F", help_heading = "Input", hide_short_help = true)]
-    pub format: Option<String>,
-
-    /// Size of raw frames, like 1920x1080
-    #[arg(short = 's', long, value_name = "WxH", help_heading = "Input", hide_short_help = true)]
-    pub size: Option<String>,
-
-    /// Pixel format of raw frames, by FFmpeg's name, like nv12
-    #[arg(long, value_name = "P", help_heading = "Input", hide_short_help = true)]
-    pub pixel_format: Option<String>,
-
-    /// Frames per second of raw frames or numbered images, like 30 or 30000/1001 [default: 25]
-    #[arg(short = 'r', long, value_name = "R", help_heading = "Input", hide_short_help = true)]
-    pub rate: Option<String>,
+    /// What the input is.
+    #[command(flatten)]
+    pub input_kind: InputArgs,
 
     /// Overwrite an existing output [default: ask on a terminal, else refuse]
     #[arg(short = 'y', conflicts_with = "no_overwrite")]
@@ -109,11 +98,12 @@ impl PreviewJob {
         }
         let to_stdout = |name: &str| (output == "-").then(|| name.to_owned());
         let encoder = EncoderChoice { encoder: to_stdout("png"), ..EncoderChoice::default() };
+        let (format, raw) = args.input_kind.check()?;
         Ok(PreviewJob {
             input: InputOptions {
                 url: input,
-                format: args.format,
-                raw: RawOptions { size: size(args.size)?, rate: rate(args.rate)?, pixel_format: args.pixel_format },
+                format,
+                raw,
                 part: PartArgs { start: args.start, duration: args.duration, frames: None }.part()?,
                 ..InputOptions::default()
             },

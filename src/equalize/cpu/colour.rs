@@ -38,14 +38,13 @@ impl Colour<'_> {
         matches!(self, Colour::Scale)
     }
 
-    /// The gains in row `y` at every `step`-th pixel from the first on; false where there are none.
-    pub fn gains(self, y: usize, step: usize, gains: &mut [u32]) -> bool {
+    /// The gains in row `y` at every `step`-th pixel from the first on; 1 where colour has none of its own.
+    pub fn gains(self, y: usize, step: usize, gains: &mut [u32]) {
         match self {
-            Colour::Keep | Colour::Scale => return false,
+            Colour::Keep | Colour::Scale => gains.fill(UNIT_GAIN),
             Colour::Gain(gain) => gains.fill(gain),
             Colour::Veil(veil, tiles) => veil.row_of_gains(&tiles, y, step, gains),
         }
-        true
     }
 }
 

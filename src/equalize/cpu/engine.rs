@@ -205,8 +205,9 @@ impl Engine {
         {
             let mut gains = vec![0; frame.width()];
             colour.gains(y, 1, &mut gains);
-            for plane in [r, g, b].map(|component| component.plane) {
-                planes[plane].row_mut(y).copy_from_slice(frame.planes()[plane].row(y));
+            // Alpha stays.
+            for (plane, to) in planes.iter_mut().enumerate() {
+                to.row_mut(y).copy_from_slice(frame.planes()[plane].row(y));
             }
             for (x, &gain) in gains.iter().enumerate() {
                 let (before, after) = if sample.bytes == 1 {
