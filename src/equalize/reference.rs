@@ -44,11 +44,22 @@ impl Reference {
                 self.done.push_back(Equalized { frame: work.into_frame(), applied });
             }
             Role::Equalize => {
+                // With a shorter look-ahead than before, frames wait no longer.
+                self.finish_until(settings.backend_look_ahead() as usize);
                 let counts = Arc::new(counts(&work));
                 let guide = work.guide().clone();
                 let ready = self.temporal.next(&settings, &guide, &counts.clone(), (work, counts));
                 self.done.extend(ready.map(|((work, counts), decision)| apply(&work, counts, decision, &self.pool)));
             }
+        }
+    }
+
+    /// Equalizes the frames that wait, until no more than `most` are left.
+    fn finish_until(&mut self, most: usize) {
+        while self.temporal.waiting() > most
+            && let Some(((work, counts), decision)) = self.temporal.pop_waiting()
+        {
+            self.done.push_back(apply(&work, counts, decision, &self.pool));
         }
     }
 }
@@ -197,9 +208,7 @@ impl Equalizer for Reference {
     }
 
     fn finish(&mut self) -> Result<()> {
-        while let Some(((work, counts), decision)) = self.temporal.pop_waiting() {
-            self.done.push_back(apply(&work, counts, decision, &self.pool));
-        }
+        self.finish_until(0);
         Ok(())
     }
 

@@ -31,6 +31,16 @@ impl<F, C: Clone> LookAhead<F, C> {
         if self.waiting.len() > ahead as usize { self.pop() } else { None }
     }
 
+    /// How many frames wait.
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Whether no frame waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     /// Removes the oldest frame: for the end of the video, when no frame follows.
     pub fn pop(&mut self) -> Option<(F, C)> {
         let WaitingFrame { scene, frame, curve } = self.waiting.pop_front()?;

@@ -112,11 +112,16 @@ impl<F> Default for Temporal<F> {
 
 impl<F> Temporal<F> {
     /// Adds the next frame of the video. Returns the frame that has no more frames to wait for: without a look-ahead, this
-    /// one.
+    /// one. No more frames may [wait](Temporal::waiting) than the look-ahead of `settings` has.
     pub fn next(&mut self, settings: &Settings, guide: &Guide, counts: &Counts, frame: F) -> Option<(F, Decision)> {
         let Decision { scene, mapping } = self.decide(settings, guide, counts);
         let ready = self.look_ahead.push(settings.backend_look_ahead(), scene.number, (frame, scene), mapping);
         ready.map(Decision::of_ready)
+    }
+
+    /// How many frames wait for later ones.
+    pub fn waiting(&self) -> usize {
+        self.look_ahead.len()
     }
 
     /// The oldest frame that waits: for the end of the video, when no frame follows.

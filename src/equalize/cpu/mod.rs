@@ -148,6 +148,11 @@ impl Equalizer for Cpu {
         self.check()?;
         let most_waiting =
             if let Role::Equalize = work.role() { work.settings().backend_look_ahead() as usize } else { 0 };
+        // With a shorter look-ahead than before, frames wait no longer.
+        while self.waiting > most_waiting {
+            self.send(Task::Rest)?;
+            self.waiting -= 1;
+        }
         self.send(Task::Next(self.frames, Box::new(work)))?;
         self.frames += 1;
         self.under_way.push_back(None);
