@@ -63,19 +63,23 @@ struct Turn {
     unsigned fresh;               // 1 if the window begins with it
     unsigned row;                 // of the histograms, that takes this frame's
     unsigned evicted_rows[2];     // those that are subtracted first, or NOWHERE,
-    unsigned evicted_windows[2];  // and from the sum of which window, or NOWHERE
+    unsigned evicted_windows[2];  // and from the sum of which window, or NOWHERE,
+    unsigned evicted_caps[2];     // and what their levels had kept, as `Modifiers::cap`
 };
 
 // The settings that turn the histograms of a window into a curve: plateau, bins, contrast limit.
+constexpr unsigned UNCAPPED = ~0u;
 struct Modifiers {
     unsigned frames;   // in the window
     unsigned samples;  // counted in this frame
     unsigned varies;   // 1 if other frames may have counted more or fewer
-    unsigned cap;      // what a bin keeps of each frame; 0 for all
+    unsigned cap;      // what a level keeps of this frame, at most; UNCAPPED for all
     unsigned bins;     // of the histogram; 0 is one a level
     unsigned gain;     // contrast limit in 256ths; 0 is none
-    unsigned first;    // of the levels over which is spread what the limit cuts off
+    unsigned first;    // of the levels (of a tile: the bins) over which is spread what the limit cuts off
     unsigned width;    // how many those are
+    unsigned ceiling;      // the level above which levels stay as they are, and no other becomes brighter
+    unsigned keeps_black;  // of tiles: 1 if black stays black
     unsigned long long inverse;  // of `width`, as a `Divisor` has it
 };
 
@@ -161,8 +165,8 @@ static_assert(sizeof(Levels) == 12, "Levels is not as in src/cuda/arguments.rs")
 static_assert(sizeof(Region) == 20, "Region is not as in src/cuda/arguments.rs");
 static_assert(sizeof(Tiles) == 32, "Tiles is not as in src/cuda/arguments.rs");
 static_assert(sizeof(Inverse) == 8, "Inverse is not as in src/cuda/arguments.rs");
-static_assert(sizeof(Turn) == 40, "Turn is not as in src/cuda/arguments.rs");
-static_assert(sizeof(Modifiers) == 40, "Modifiers is not as in src/cuda/arguments.rs");
+static_assert(sizeof(Turn) == 48, "Turn is not as in src/cuda/arguments.rs");
+static_assert(sizeof(Modifiers) == 48, "Modifiers is not as in src/cuda/arguments.rs");
 static_assert(sizeof(Line) == 100, "Line is not as in src/cuda/arguments.rs");
 static_assert(sizeof(ChromaPlaces) == 56, "ChromaPlaces is not as in src/cuda/arguments.rs");
 static_assert(sizeof(Colours) == 32, "Colours is not as in src/cuda/arguments.rs");

@@ -32,13 +32,12 @@ struct Grid {
     unsigned arrived;            // at barriers, ever
     unsigned flat[MOST_BLOCKS];  // 1 where one level holds all samples
     Sum totals[MOST_BLOCKS];     // of the window
-    Sum left[MOST_BLOCKS];       // samples that the plateau leaves
     Sum sums[MOST_BLOCKS];       // as in `Tidings`
     Sum firsts[MOST_BLOCKS];     // the lowest steps
     Sum black;                   // what black holds
     unsigned cuts[MOST_BLOCKS];  // as in `Tidings`
 };
-static_assert(sizeof(Grid) == 2576, "Grid is not as large as src/cuda/history.rs allocates");
+static_assert(sizeof(Grid) == 2064, "Grid is not as large as src/cuda/history.rs allocates");
 
 // The sums of the warps' levels under the contrast limit.
 template <typename Count>
@@ -53,7 +52,6 @@ struct Room {
     unsigned flat;  // zero when a frame comes
     Sum black;      // what black holds
     Sum totals[LANES];
-    Sum left[LANES];
     Sum firsts[LANES];
     Tidings<unsigned> narrow;
     Tidings<Sum> wide;
@@ -72,7 +70,7 @@ struct History {
 // The part of the history for the codes of a thread.
 template <unsigned PER>
 struct Past {
-    unsigned evicted[2][PER];  // the histograms that leave a window
+    unsigned evicted[2][PER];  // of the histograms that leave a window, what the plateau has left
     Sum windows[2][PER];
 };
 
@@ -119,6 +117,13 @@ __device__ __forceinline__ void store(const Sum (&from)[PER], Sum* to) {
     for (unsigned i = 0u; i < PER; ++i) to[i] = from[i];
 }
 
+// What a plateau leaves of these counts.
+template <unsigned PER>
+__device__ __forceinline__ void capped(unsigned (&count)[PER], unsigned cap) {
+#pragma unroll
+    for (unsigned i = 0u; i < PER; ++i) count[i] = count[i] < cap ? count[i] : cap;
+}
+
 template <unsigned PER>
 __device__ __forceinline__ Past<PER> past_of(unsigned code, unsigned codes, const Turn& turn, const History& history) {
     Past<PER> past = {};
@@ -126,6 +131,7 @@ __device__ __forceinline__ Past<PER> past_of(unsigned code, unsigned codes, cons
     for (unsigned i = 0u; i < 2u; ++i) {
         if (turn.evicted_rows[i] == NOWHERE) continue;
         load<PER>(history.slots + (size_t)turn.evicted_rows[i] * codes + code, past.evicted[i]);
+        capped<PER>(past.evicted[i], turn.evicted_caps[i]);
     }
     const Sum* sums = history.sums + 2u * codes * turn.half;
     load<PER>(sums + code, past.windows[0]);
@@ -267,26 +273,28 @@ __device__ __forceinline__ Sum others_in(const Turn& turn, unsigned window, cons
     return sum;
 }
 
-// Writes the sums of both windows and the frame's own counts for the next frame.
+// Writes the sums of both windows, of which the frame has a part in one that the plateau leaves, and the frame's own counts
+// for the next frame.
 template <unsigned PER>
 __device__ __forceinline__ void write_windows(const Turn& turn, const Past<PER>& past, const unsigned (&count)[PER],
-                                              unsigned code, unsigned codes, const History& history) {
+                                              unsigned cap, unsigned code, unsigned codes, const History& history) {
     Sum* sums = history.sums + 2u * codes * (1u - turn.half) + code;
 #pragma unroll
     for (unsigned window = 0u; window < 2u; ++window) {
         bool takes = turn.joins && turn.window == window;
 #pragma unroll
         for (unsigned i = 0u; i < PER; ++i) {
-            sums[window * codes + i] = others_in<PER>(turn, window, past, i) + (takes ? count[i] : 0u);
+            unsigned kept = count[i] < cap ? count[i] : cap;
+            sums[window * codes + i] = others_in<PER>(turn, window, past, i) + (takes ? kept : 0u);
         }
     }
     store<PER>(count, history.slots + (size_t)turn.row * codes + code);
 }
 
-// Sums the levels into bins, caps the bins, and distributes them over the levels again.
+// Sums the levels into bins, and distributes them over the levels again.
 template <unsigned PER, bool MANY, typename Crew, typename Count>
-__device__ __forceinline__ void in_bins(Count (&held)[PER], unsigned code, Levels levels, unsigned asked, Sum cap,
-                                        Sum* bins, Grid* grid) {
+__device__ __forceinline__ void in_bins(Count (&held)[PER], unsigned code, Levels levels, unsigned asked, Sum* bins,
+                                        Grid* grid) {
     unsigned count = levels.hi - levels.lo + 1u;
 #pragma unroll
     for (unsigned i = 0u; i < PER; ++i) {
@@ -305,7 +313,6 @@ __device__ __forceinline__ void in_bins(Count (&held)[PER], unsigned code, Level
         unsigned bin = bin_of(level, asked, count);
         unsigned first = first_of_bin(bin, asked, count);
         Sum whole = ((volatile Sum*)bins)[bin];
-        if (cap != 0u && whole > cap) whole = cap;
         held[i] = (Count)part_of_bin(whole, level - first, first_of_bin(bin + 1u, asked, count) - first);
     }
 }
@@ -360,21 +367,23 @@ __device__ __forceinline__ Ladder<Count, PER> ladder_of(const Count (&held)[PER]
     return ladder;
 }
 
-// The samples of a window after the plateau, if known already.
+// The samples of a window that the plateau leaves, if known already.
 struct Left {
     bool is_known;
     Sum samples;
 };
 
-// Computes the curve at the thread's codes from the histogram of the window: bins, plateau, contrast limit, prefix sum.
-// `bins` has zeroed entries for the sums in bins; null without bins. The samples of a window fit a Count.
+// Computes the curve at the thread's codes from the histogram of the window: bins, contrast limit, prefix sum. `bins` has
+// zeroed entries for the sums in bins; null without bins. The samples of a window fit a Count.
 template <typename Count, unsigned PER, bool MANY, typename Crew>
 __device__ __forceinline__ void equalize(Count (&held)[PER], Left left, unsigned code, Levels levels,
                                          const Modifiers& m, const Line& line, Sum* bins, Room& room, Grid* grid,
                                          unsigned (&mapped)[PER]) {
     Divisor divisor = divisor_with(m.width, m.inverse);
     Sum total = (Sum)m.frames * m.samples;
-    if (m.varies) {
+    if (left.is_known) {
+        total = left.samples;
+    } else if (m.varies || m.cap != UNCAPPED) {
         Sum sum = 0u;
 #pragma unroll
         for (unsigned i = 0u; i < PER; ++i) sum += held[i];
@@ -386,26 +395,10 @@ __device__ __forceinline__ void equalize(Count (&held)[PER], Left left, unsigned
         if (held[i] == total) room.flat = 1u;
     }
 
-    Sum cap = (Sum)m.frames * m.cap;
-    if (bins != nullptr) {
-        in_bins<PER, MANY, Crew>(held, code, levels, m.bins, cap, bins, grid);
-    } else if (cap != 0u) {
-#pragma unroll
-        for (unsigned i = 0u; i < PER; ++i) held[i] = held[i] < cap ? held[i] : (Count)cap;
-    }
+    if (bins != nullptr) in_bins<PER, MANY, Crew>(held, code, levels, m.bins, bins, grid);
     bool is_limited = m.gain != 0u;
     Limit limit = {~0ull, 0u};
-    if (is_limited) {
-        if (cap != 0u && left.is_known) {
-            total = left.samples;
-        } else if (cap != 0u) {
-            Sum sum = 0u;
-#pragma unroll
-            for (unsigned i = 0u; i < PER; ++i) sum += held[i];
-            total = sum_of_all<MANY, Crew>(sum, room.left, MANY ? grid->left : nullptr, grid);
-        }
-        limit = limit_of(m.gain, total, divisor);
-    }
+    if (is_limited) limit = limit_of(m.gain, total, divisor);
 
     Ladder<Count, PER> ladder = ladder_of<Count, PER, MANY, Crew>(held, code, levels, limit, room, grid);
     Sum all = ladder.all;
@@ -441,6 +434,6 @@ __device__ __forceinline__ void equalize(Count (&held)[PER], Left left, unsigned
     Spread<Sum> spread = spread_of(first, ladder.flat ? first : all);
 #pragma unroll
     for (unsigned i = 0u; i < PER; ++i) {
-        mapped[i] = curve_at(code + i, line_code(code + i, levels, line), step[i], spread, levels);
+        mapped[i] = curve_at(code + i, line_code(code + i, levels, line), step[i], spread, levels, m.ceiling);
     }
 }

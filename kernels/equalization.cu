@@ -18,7 +18,9 @@ __device__ __forceinline__ void equalization(unsigned* counts, unsigned codes, L
     load<PER_THREAD>(counts + code, count);
     const unsigned zero[PER_THREAD] = {};
     store<PER_THREAD>(zero, counts + code);
-    Sum held[PER_THREAD] = {count[0], count[1], count[2], count[3]};
+    Sum held[PER_THREAD];
+#pragma unroll
+    for (unsigned i = 0u; i < PER_THREAD; ++i) held[i] = count[i] < m.cap ? count[i] : m.cap;
     if (threadIdx.x == 0u) room.flat = 0u;
 
     __syncthreads();
@@ -26,9 +28,9 @@ __device__ __forceinline__ void equalization(unsigned* counts, unsigned codes, L
         Past<PER_THREAD> past = past_of<PER_THREAD>(code, codes, turn, history);
 #pragma unroll
         for (unsigned i = 0u; i < PER_THREAD; ++i) {
-            held[i] = others_in<PER_THREAD>(turn, turn.window, past, i) + (turn.joins ? count[i] : 0u);
+            held[i] = others_in<PER_THREAD>(turn, turn.window, past, i) + (turn.joins ? held[i] : 0u);
         }
-        write_windows<PER_THREAD>(turn, past, count, code, codes, history);
+        write_windows<PER_THREAD>(turn, past, count, m.cap, code, codes, history);
     }
     if (m.bins != 0u) {
         // One half is for this frame, the other one is cleared for the next.

@@ -167,7 +167,7 @@ __device__ __forceinline__ void read_whole(unsigned* totals, unsigned codes, uns
 // The sums of totals that the warps of a crew exchange, in two alternating sets.
 struct Tally {
     unsigned sums[2][LANES];
-    unsigned others[2][LANES];  // for the textbook the first count that is not zero, else what the plateau leaves
+    unsigned others[2][LANES];  // for the textbook the first count that is not zero, else what the window holds
 };
 
 // The plain curve, once the totals are complete.
@@ -328,8 +328,6 @@ __device__ __forceinline__ void modified_curve(unsigned* totals, unsigned codes,
 #pragma unroll
         for (unsigned i = 0u; i < PER; ++i) others[i] = (Count)others_in<PER>(turn, turn.window, past, i);
     }
-    Sum most = (Sum)m.frames * m.cap;
-    Count cap = most == 0u || most > (Count)~(Count)0 ? ~(Count)0 : (Count)most;
 
     unsigned count[PER];
     Count held[PER];
@@ -337,18 +335,19 @@ __device__ __forceinline__ void modified_curve(unsigned* totals, unsigned codes,
     read_whole<PER, Crew>(
         totals, codes, m.samples, count,
         [&](unsigned set) {
-            unsigned sum = 0u, kept = 0u;
+            unsigned sum = 0u, left_by = 0u;
 #pragma unroll
             for (unsigned i = 0u; i < PER; ++i) {
                 sum += count[i];
-                held[i] = others[i] + (turn.joins ? count[i] : 0u);
-                kept += (unsigned)(held[i] < cap ? held[i] : cap);
+                unsigned kept = count[i] < m.cap ? count[i] : m.cap;
+                held[i] = others[i] + (turn.joins ? kept : 0u);
+                left_by += (unsigned)held[i];
             }
             sum = sum_of_warp(sum);
-            if (IS_NARROW) kept = sum_of_warp(kept);
+            if (IS_NARROW) left_by = sum_of_warp(left_by);
             if (lane == 0u) {
                 tally.sums[set][warp] = sum;
-                tally.others[set][warp] = kept;
+                tally.others[set][warp] = left_by;
             }
         },
         [&](unsigned set) {
@@ -356,7 +355,7 @@ __device__ __forceinline__ void modified_curve(unsigned* totals, unsigned codes,
             return sum_over_crew<Crew>(tally.sums[set]);
         });
     equalize<Count, PER, false, Crew>(held, left, code, levels, m, line, nullptr, room, nullptr, mapped);
-    if (writes && remembers) write_windows<PER>(turn, past, count, code, codes, history);
+    if (writes && remembers) write_windows<PER>(turn, past, count, m.cap, code, codes, history);
 }
 
 template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew>

@@ -228,7 +228,10 @@ SPEC unsigned line_code(unsigned code, Levels levels, const Line& line) {
 
 // The curve at `code`, blended with `straight`; `cumulative` is the number of samples of that code and those below.
 template <typename Count>
-SPEC unsigned curve_at(unsigned code, unsigned straight, Count cumulative, Spread<Count> spread, Levels levels) {
+SPEC unsigned curve_at(unsigned code, unsigned straight, Count cumulative, Spread<Count> spread, Levels levels,
+                       unsigned ceiling) {
+    unsigned clamped = level_code(code, levels), highest = levels.lo + ceiling;
+    if (clamped > highest) return clamped;
     unsigned equalized;
     if (spread.rest == 0u) {
         equalized = code;
@@ -238,16 +241,17 @@ SPEC unsigned curve_at(unsigned code, unsigned straight, Count cumulative, Sprea
         equalized = levels.hi;
     } else {
         Count above = cumulative > spread.first ? cumulative - spread.first : 0u;
-        unsigned long long numerator = (unsigned long long)above * (levels.hi - levels.lo) + spread.rest / 2u;
+        unsigned long long numerator = (unsigned long long)above * ceiling + spread.rest / 2u;
         equalized = levels.lo + quotient(numerator, spread.rest, spread.reciprocal);
     }
-    return blended(straight, equalized, levels.strength);
+    unsigned mixed = blended(straight, equalized, levels.strength);
+    return highest < levels.hi && mixed > highest ? highest : mixed;
 }
 
-// The same, blended with the code itself.
+// The same without a ceiling, blended with the code itself.
 template <typename Count>
 SPEC unsigned curve_at(unsigned code, Count cumulative, Spread<Count> spread, Levels levels) {
-    return curve_at(code, code, cumulative, spread, levels);
+    return curve_at(code, code, cumulative, spread, levels, levels.hi - levels.lo);
 }
 
 // The bin, of `bins`, of a level of `count`; both are at most 2^16.

@@ -70,10 +70,10 @@ __device__ __forceinline__ Told<T> told_by_all(T value, T* room) {
     return told;
 }
 
-// Limits each bin to the contrast limit, and distributes the excess over all bins.
+// Limits each bin to the contrast limit, and distributes the excess over the bins of the range.
 template <typename T, unsigned PER>
-__device__ __forceinline__ void clip(T (&held)[PER], unsigned first, T total, Modifiers m, unsigned bins,
-                                     Divisor divisor, Room& room) {
+__device__ __forceinline__ void clip(T (&held)[PER], unsigned first, T total, const Modifiers& m, Room& room) {
+    Divisor divisor = divisor_with(m.width, m.inverse);
     T most = (T)(divided((Sum)m.gain * total, divisor).quotient / 256u);
     if (most == 0u) most = 1u;
     T excess = 0u;
@@ -84,29 +84,28 @@ __device__ __forceinline__ void clip(T (&held)[PER], unsigned first, T total, Mo
     excess = told_by_all(sum_of_warp(excess), reinterpret_cast<T*>(room.excess)).all;
     Divided spread = divided(excess, divisor);
     unsigned rest = spread.rest;
-    unsigned step = rest == 0u ? 1u : small_quotient(bins, rest, reciprocal_of((float)rest));
+    unsigned step = rest == 0u ? 1u : small_quotient(m.width, rest, reciprocal_of((float)rest));
     float reciprocal = reciprocal_of((float)step);
 #pragma unroll
     for (unsigned i = 0u; i < PER; ++i) {
-        unsigned bin = first + i;
-        if (bin >= bins) continue;
+        held[i] = held[i] < most ? held[i] : most;
+        unsigned bin = first + i - m.first;
+        if (first + i < m.first || bin >= m.width) continue;
         unsigned steps = small_quotient(bin, step, reciprocal);
         bool one_more = steps * step == bin && steps < rest;
-        held[i] = (held[i] < most ? held[i] : most) + (T)spread.quotient + one_more;
+        held[i] += (T)spread.quotient + one_more;
     }
 }
 
 // From the bins of a tile, PER neighbouring ones per thread, to its curve. T is wide enough for `total`.
 template <typename T, unsigned PER>
-__device__ __forceinline__ void make_curve(const Sum (&sums)[PER], T total, Levels levels, Modifiers m, unsigned bins,
+__device__ __forceinline__ void make_curve(const Sum (&sums)[PER], T total, Levels levels, const Modifiers& m, unsigned bins,
                                            unsigned codes, Room& room, T* through_bins, unsigned short* curve) {
     unsigned first = threadIdx.x * PER, count = levels.hi - levels.lo + 1u;
     T held[PER];
 #pragma unroll
     for (unsigned i = 0u; i < PER; ++i) held[i] = (T)sums[i];
-    if (m.gain != 0u) {
-        clip<T, PER>(held, first, total, m, bins, bins == count ? divisor_with(bins, m.inverse) : divisor_of(bins), room);
-    }
+    if (m.gain != 0u) clip<T, PER>(held, first, total, m, room);
 
     T sum = 0u;
 #pragma unroll
@@ -121,9 +120,13 @@ __device__ __forceinline__ void make_curve(const Sum (&sums)[PER], T total, Leve
     __syncthreads();
 
     float reciprocal = reciprocal_of((float)total);
-    bool small = ((Sum)total * (count - 1u)) >> 31 == 0u;
+    bool small = ((Sum)total * m.ceiling) >> 31 == 0u;
     for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) {
         unsigned level = level_code(code, levels) - levels.lo;
+        if (level > m.ceiling || (level == 0u && m.keeps_black)) {
+            curve[code] = levels.lo + level;
+            continue;
+        }
         Sum cumulative;
         if (bins == count) {
             cumulative = through_bins[level];
@@ -134,8 +137,8 @@ __device__ __forceinline__ void make_curve(const Sum (&sums)[PER], T total, Leve
             unsigned width = first_of_bin(bin + 1u, bins, count) - first_level;
             cumulative = below + (through_bins[bin] - below) * (level - first_level + 1u) / width;
         }
-        unsigned equalized = small ? half_even_small((unsigned)cumulative * (count - 1u), (unsigned)total, reciprocal)
-                                   : half_even(cumulative * (count - 1u), total, reciprocal);
+        unsigned equalized = small ? half_even_small((unsigned)cumulative * m.ceiling, (unsigned)total, reciprocal)
+                                   : half_even(cumulative * m.ceiling, total, reciprocal);
         curve[code] = levels.lo + equalized;
     }
 }

@@ -6,7 +6,7 @@
 use crate::equalize::reference::{histogram, map, tile_histograms};
 use crate::frame::{Frame, HostPool};
 use crate::spec::clahe::{TileBins, TileCurves, TileHistograms};
-use crate::spec::{Curve, Equalization, Gain, Guide, Histogram, Method, Plateau, Settings, Smoothing, Threshold};
+use crate::spec::{Curve, Equalization, Gain, Guide, Histogram, Method, Plateau, Settings, Smoothing, Threshold, Tone};
 use anyhow::{Result, bail};
 
 /// The expected frames of a still picture.
@@ -77,7 +77,8 @@ impl<'a> Expected<'a> {
             }
             Some(tiles) => {
                 let step = self.equalization.next_tiles(tiles, &Guide::default());
-                ExpectedMapping::Tiles(TileCurves::equalizing(&step.window, &self.settings))
+                let tone = Tone::plain(tiles.bins().levels(), self.settings.strength);
+                ExpectedMapping::Tiles(TileCurves::equalizing(&step.window, &self.settings, &tone))
             }
         }
     }

@@ -107,7 +107,8 @@ pub struct EqualizeArgs {
     /// Count the histogram in this rectangle only, in pixels of the decoded picture, or auto: all but black bars
     /// [default: whole frame]
     ///
-    /// X,Y is the upper left corner, counted from 0,0. The curve applies to the whole picture. Not with --method clahe.
+    /// X,Y is the upper left corner, counted from 0,0. The curve applies to the whole picture. With --method clahe, which
+    /// counts each tile, the levels that are stretched are those of the rectangle.
     #[arg(long, value_name = "X,Y,W,H", help_heading = "Equalization", hide_short_help = true)]
     pub roi: Option<String>,
 
@@ -174,10 +175,8 @@ impl EqualizeOptions {
             return Err(invalid("--smooth is a number of seconds from 0 to 3600"));
         }
         let clahe = args.method == Some(MethodArg::Clahe);
-        for (given, option) in [(args.plateau.is_some(), "--plateau"), (args.roi.is_some(), "--roi")] {
-            if clahe && given {
-                return Err(usage(ErrorKind::ArgumentConflict, &format!("{option} does not go with --method clahe")));
-            }
+        if clahe && args.plateau.is_some() {
+            return Err(usage(ErrorKind::ArgumentConflict, "--plateau does not go with --method clahe"));
         }
         if save_curves.is_some() && clahe {
             let message = "--save-curves does not go with --method clahe, which has a curve for each tile";
@@ -320,7 +319,8 @@ impl EqualizeOptions {
         let smooth = if method == MethodArg::Deflicker { DEFLICKER_SECONDS } else { look.smooth };
         // The numbers of the looks are in range.
         let gain = |slope| Gain::from_slope(slope).unwrap_or_default();
-        let levels = self.levels.unwrap_or(gain(look.levels));
+        let is_clahe = method == MethodArg::Clahe;
+        let levels = self.levels.unwrap_or(gain(if is_clahe { look.levels_of_tiles } else { look.levels }));
         let settings = Settings {
             method: match method {
                 MethodArg::Global => Method::Global,
@@ -340,7 +340,8 @@ impl EqualizeOptions {
             stretch: match (method, levels == gain(1.0), look.is_dark) {
                 // What is asked for is done, needed or not.
                 (MethodArg::Global, false, false) => Stretch::Unused { most: levels, fades: self.strength.is_none() },
-                (MethodArg::Global, false, true) => Stretch::Dark { most: levels },
+                (MethodArg::Clahe, false, false) => Stretch::Unused { most: levels, fades: false },
+                (MethodArg::Global | MethodArg::Clahe, false, true) => Stretch::Dark { most: levels },
                 _ => Stretch::Off,
             },
             region: self.region,
@@ -349,6 +350,7 @@ impl EqualizeOptions {
                 ChromaArg::Follow => Chroma::Follow,
                 ChromaArg::Scale => Chroma::Scale,
             },
+            keeps_peak: self.look != LookArg::Exact,
         };
         check_region(&settings, input, notices)?;
         Ok(settings)

@@ -64,6 +64,8 @@ pub struct Look {
     pub strength: f64,
     /// The most that the levels in use are stretched, 1 or more.
     pub levels: f64,
+    /// The same where each tile has a curve.
+    pub levels_of_tiles: f64,
     /// They are stretched fully and lifted, as dark footage needs.
     pub is_dark: bool,
     /// What is done.
@@ -81,6 +83,7 @@ const EXACT: Look = Look {
     plateau: Plateau::Off,
     strength: 1.0,
     levels: 1.0,
+    levels_of_tiles: 1.0,
     is_dark: false,
     method: MethodArg::Global,
     chroma: ChromaArg::Keep,
@@ -92,14 +95,23 @@ const NATURAL: Look = Look {
     max_gain: 1.5,
     strength: 0.25,
     levels: 8.0,
+    levels_of_tiles: 8.0,
     chroma: ChromaArg::Follow,
     ..EXACT
 };
-const NIGHT: Look =
-    Look { smooth: 3.0, strength: 0.0, levels: 12.0, is_dark: true, denoise: Some(DenoiseKind::Quick), ..NATURAL };
+const NIGHT: Look = Look {
+    smooth: 3.0,
+    strength: 0.0,
+    levels: 12.0,
+    levels_of_tiles: 12.0,
+    is_dark: true,
+    denoise: Some(DenoiseKind::Quick),
+    ..NATURAL
+};
 const HAZE: Look = Look { method: MethodArg::Dehaze, ..NATURAL };
 const UNDERWATER: Look = Look { method: MethodArg::Balance, denoise: Some(DenoiseKind::Light), ..NATURAL };
-const THERMAL: Look = Look { smooth: 2.0, scene_threshold: 0.25, plateau: Plateau::Millionths(1000), ..EXACT };
+const THERMAL: Look =
+    Look { smooth: 2.0, scene_threshold: 0.25, plateau: Plateau::Millionths(1000), levels_of_tiles: 4096.0, ..EXACT };
 
 impl LookArg {
     /// The numbers of this look for this kind of input.

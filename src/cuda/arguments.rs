@@ -5,6 +5,8 @@ use super::launch::KernelValue;
 use super::layout::{Arrangement, BufferLayout, ChromaLayout};
 use super::task::Task;
 use crate::spec;
+use crate::spec::Method;
+use crate::spec::clahe::TileBins;
 use crate::spec::measure::REGIONS;
 use crate::spec::tone::{self, KNOTS, Knot, Veil};
 use bytemuck::{Pod, Zeroable};
@@ -229,6 +231,7 @@ by_value! {
         pub row: u32,
         evicted_rows: [u32; 2],
         evicted_windows: [u32; 2],
+        evicted_caps: [u32; 2],
     }
 }
 
@@ -239,24 +242,29 @@ impl Turn {
     pub fn alone(number: u64) -> Self {
         let half = (number % 2) as u32;
         let (evicted_rows, evicted_windows) = ([Turn::NOWHERE; 2], [Turn::NOWHERE; 2]);
-        Turn { remembers: 0, half, window: 0, joins: 1, fresh: 1, row: 0, evicted_rows, evicted_windows }
+        let evicted_caps = [Modifiers::UNCAPPED; 2];
+        Turn { remembers: 0, half, window: 0, joins: 1, fresh: 1, row: 0, evicted_rows, evicted_windows, evicted_caps }
     }
 
-    /// The turn of frame `number` of a history with this many rows, of which frames take one after the other.
-    pub fn new(update: &spec::WindowUpdate, number: u64, (slots, rows): (usize, usize)) -> Self {
+    /// The turn of frame `number` of a history with this many rows, of which frames take one after the other. `caps` has
+    /// what a level had kept of the frame in each row.
+    pub fn new(update: &spec::WindowUpdate, number: u64, slots: usize, caps: &[u32]) -> Self {
+        let rows = caps.len();
         let row = (number % rows as u64) as usize;
         // The frame in slot `update.slot` came as many frames ago as there are slots, that in the slot before it one ago.
         let row_of = |slot: usize| {
             let ago = if slot < update.slot { update.slot - slot } else { update.slot + slots - slot };
             ((row + rows - ago) % rows) as u32
         };
+        let evicted_rows = update.evicted.map(|evicted| evicted.map(|evicted| row_of(evicted.slot)));
         Turn {
             remembers: 1,
             window: update.window as u32,
             joins: update.joins.into(),
             fresh: update.starts_window.into(),
             row: row as u32,
-            evicted_rows: update.evicted.map(|evicted| evicted.map_or(Turn::NOWHERE, |evicted| row_of(evicted.slot))),
+            evicted_rows: evicted_rows.map(|row| row.unwrap_or(Turn::NOWHERE)),
+            evicted_caps: evicted_rows.map(|row| row.map_or(Modifiers::UNCAPPED, |row| caps[row as usize])),
             evicted_windows: update
                 .evicted
                 .map(|evicted| evicted.map_or(Turn::NOWHERE, |evicted| evicted.window as u32)),
@@ -276,27 +284,47 @@ by_value! {
         gain: u32,
         first: u32,
         width: u32,
+        ceiling: u32,
+        keeps_black: u32,
         inverse: u64,
     }
 }
 
 impl Modifiers {
+    /// The cap of all samples.
+    const UNCAPPED: u32 = u32::MAX;
+
+    /// What a level keeps of the frame, at most.
+    pub fn cap(task: &Task) -> u32 {
+        // A larger cap has no effect: a frame has fewer samples.
+        let cap = task.settings.plateau.cap(task.samples).unwrap_or(u64::MAX);
+        cap.min(Modifiers::UNCAPPED.into()) as u32
+    }
+
     /// The modifiers of a window of `frames` frames.
     pub fn new(task: &Task, frames: u32) -> Self {
         let settings = &task.settings;
         let bins = spec::bins(task.levels, settings.bins);
-        let (first, last) = task.tone().range;
+        let tone = task.tone();
+        let (first, last) = match settings.method {
+            Method::Clahe { .. } => {
+                let (first, last) = TileBins::new(task.levels, settings.bins).of_range(tone.range);
+                (first as u32, last as u32)
+            }
+            _ => tone.range,
+        };
         let width = last - first + 1;
         Modifiers {
             frames,
             samples: task.samples as u32,
             varies: (settings.region == spec::Region::Auto).into(),
-            // A cap above `u32::MAX` has no effect: a frame has fewer samples.
-            cap: settings.plateau.cap(task.samples).map_or(0, |cap| cap.min(u32::MAX.into()) as u32),
+            cap: Modifiers::cap(task),
             bins: if bins == task.levels.count() { 0 } else { bins as u32 },
             gain: settings.max_gain.of_256().unwrap_or(0),
             first,
             width,
+            ceiling: tone.ceiling,
+            keeps_black: tone.keeps_black.into(),
             inverse: u64::MAX / u64::from(width),
         }
     }
@@ -508,7 +536,7 @@ impl ColourArguments {
             spec::Mapping::Curve { chroma_gain, .. } => (Gains::one(*chroma_gain), tone::Balance::IDENTITY),
             spec::Mapping::Veil(veil) => (Gains::of_veil(veil, &layout), tone::Balance::IDENTITY),
             spec::Mapping::Balance(balance) => (Gains::OF_LUMA, *balance),
-            spec::Mapping::Tiles(_) => (Gains::OF_LUMA, tone::Balance::IDENTITY),
+            spec::Mapping::Tiles { .. } => (Gains::OF_LUMA, tone::Balance::IDENTITY),
         };
         let places = layout.chroma().map_or(ChromaPlaces::zeroed(), |places| ChromaPlaces::new(places, layout.size()));
         let mut words: Vec<u32> = bytemuck::cast_slice(&[Samples::of(&layout)]).to_vec();

@@ -11,7 +11,7 @@ use cudarc::driver::{CudaSlice, CudaStream};
 use std::sync::Arc;
 
 /// Bytes of `Grid` in kernels/curve.cuh.
-const GRID_BYTES: usize = (1 + MOST_BLOCKS + 1) * 4 + (4 * MOST_BLOCKS + 1) * 8 + MOST_BLOCKS * 4;
+const GRID_BYTES: usize = (1 + MOST_BLOCKS + 1) * 4 + (3 * MOST_BLOCKS + 1) * 8 + MOST_BLOCKS * 4;
 
 /// The most blocks of `kernels/equalization.cu`.
 const MOST_BLOCKS: usize = 64;
@@ -30,6 +30,8 @@ pub struct History {
     number: u64,
     /// The row of the histogram of the last frame that was enqueued.
     latest_row: usize,
+    /// What the plateau has left of a level of the histogram in each row.
+    caps: Vec<u32>,
     /// A histogram for each frame of the window and of the flash; with one curve per frame one more, so that the current
     /// frame does not overwrite any of them.
     pub(super) slots: CudaSlice<u32>,
@@ -122,6 +124,7 @@ impl History {
             asked_bins: None,
             number: 0,
             latest_row: 0,
+            caps: Vec::new(),
             slots: stream.alloc_zeros(1).doing(ALLOCATING)?,
             sums: stream.alloc_zeros(1).doing(ALLOCATING)?,
             bins: stream.alloc_zeros(1).doing(ALLOCATING)?,
@@ -192,7 +195,12 @@ impl History {
             self.asked_bins = bins;
         }
         Ok(match &self.update {
-            Some(update) if slots > 0 => (Turn::new(update, self.number, (slots, rows)), update.frames),
+            Some(update) if slots > 0 => {
+                self.caps.resize(rows, 0);
+                let turn = Turn::new(update, self.number, slots, &self.caps);
+                self.caps[turn.row as usize] = Modifiers::cap(task);
+                (turn, update.frames)
+            }
             _ => (Turn::alone(self.number), 1),
         })
     }
@@ -246,11 +254,15 @@ fn resize<T: cudarc::driver::DeviceRepr + cudarc::driver::ValidAsZeroBits>(
 }
 
 /// The words of the three structures that kernels take for frame `number` of a history: for tests that run kernels on the CPU.
+/// `caps` is kept from frame to frame, and empty before the first.
 #[doc(hidden)]
-pub fn words_of_modified(task: &Task, update: &WindowUpdate, number: u64) -> Vec<u32> {
+pub fn words_of_modified(task: &Task, update: &WindowUpdate, number: u64, caps: &mut Vec<u32>) -> Vec<u32> {
     let slots = History::slots_for(&task.settings) as usize;
     let (turn, frames) = if slots > 0 {
-        (Turn::new(update, number, (slots, History::rows_for(&task.settings))), update.frames)
+        caps.resize(History::rows_for(&task.settings), 0);
+        let turn = Turn::new(update, number, slots, caps);
+        caps[turn.row as usize] = Modifiers::cap(task);
+        (turn, update.frames)
     } else {
         (Turn::alone(number), 1)
     };

@@ -228,7 +228,10 @@ impl DevicePicture {
             Applied::Curves { chroma_gain, .. } if self.is_mapped || self.local.is_none() => {
                 self.apply_curve(task, *chroma_gain)
             }
-            Applied::Curves { .. } => self.apply_locally(task, task.settings.strength, None),
+            Applied::Curves { chroma_gain, .. } => {
+                let gains = (*chroma_gain != UNIT_GAIN).then(|| Gains::one(*chroma_gain));
+                self.apply_locally(task, task.settings.strength, gains.as_ref())
+            }
             Applied::Given(Mapping::Curve { curve, chroma_gain }) => {
                 self.supply_curve(curve, task)?;
                 self.apply_curve(task, *chroma_gain)
@@ -252,7 +255,7 @@ impl DevicePicture {
                 self.supply_curve(&Arc::new(Curve::of_balanced_gray(balance, task.levels)), task)?;
                 self.map(task)
             }
-            Applied::Given(Mapping::Tiles(_)) => unreachable!("tiles are counted here"),
+            Applied::Given(Mapping::Tiles { .. }) => unreachable!("tiles are counted here"),
         }
     }
 

@@ -92,10 +92,10 @@ impl Task {
         self.size
     }
 
-    /// What is done to the levels of a frame with one curve.
+    /// What is done to the levels of a frame that is counted.
     pub(super) fn tone(&self) -> Tone {
         let plain = Tone::plain(self.levels, self.settings.strength);
-        if self.settings.method == Method::Global { self.guide.tone.unwrap_or(plain) } else { plain }
+        if self.settings.method.counts() { self.guide.tone.unwrap_or(plain) } else { plain }
     }
 
     /// Whether chroma samples may change.
@@ -129,9 +129,11 @@ impl Task {
             region: _,
             chroma: _,
             stretch: _,
+            keeps_peak: _,
         } = self.settings;
         let is_textbook = smoothing.frames() == 1 && plateau == Plateau::Off && bins.is_none() && max_gain == Gain::OFF;
-        is_textbook && self.tone().line.is_identity()
+        let tone = self.tone();
+        is_textbook && tone.line.is_identity() && tone.ceiling as usize == self.levels.count() - 1
     }
 
     /// Whether the fused kernel can do this task: one curve, from the whole of a plane of luma alone, without look-ahead.

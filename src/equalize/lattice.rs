@@ -10,7 +10,8 @@ use anyhow::Result;
 /// When the GPU that the frame is on fails.
 pub fn measure(frame: &Frame, counted: Rect) -> Result<Measure> {
     let lattice = lattice(frame, counted)?;
-    Ok(Measure::of(&lattice, frame.levels(), (frame.width(), frame.height())))
+    let measure = Measure::of(&lattice, frame.levels(), (frame.width(), frame.height()));
+    Ok(Measure { is_hdr: frame.is_hdr, ..measure })
 }
 
 /// The samples at the points of the lattice over the part `counted` of a frame.

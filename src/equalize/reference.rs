@@ -87,9 +87,9 @@ fn apply(work: &Work, counts: Arc<Counts>, decision: Decision, pool: &HostPool) 
             let colour = Colour::of(chroma, chroma_gain);
             (map(frame, colour, pool, |_, _, code| curve.apply(code)), Some(curve.codes().into()))
         }
-        Mapping::Tiles(window) => {
-            let curves = TileCurves::equalizing(&window, work.settings());
-            let mapped = map(frame, chroma, pool, |x, y, code| curves.value(x, y, code));
+        Mapping::Tiles { window, tone } => {
+            let curves = TileCurves::equalizing(&window, work.settings(), &tone);
+            let mapped = map(frame, Colour::of(chroma, tone.chroma_gain), pool, |x, y, code| curves.value(x, y, code));
             (mapped, Some(curves.luts().into()))
         }
         Mapping::Veil(veil) => (without_veil(frame, &veil, chroma, pool), None),

@@ -305,6 +305,14 @@ impl Picture {
         check(unsafe { ffi::av_frame_copy_props(self.ptr, other.ptr) })?;
         Ok(())
     }
+
+    /// Drops MaxCLL and MaxFALL, which no longer hold for a picture that is equalized.
+    pub(super) fn forget_light_levels(&mut self) {
+        // SAFETY: the frame is valid; without such side data nothing happens.
+        unsafe {
+            ffi::av_frame_remove_side_data(self.ptr, ffi::AVFrameSideDataType::AV_FRAME_DATA_CONTENT_LIGHT_LEVEL);
+        }
+    }
 }
 
 impl Drop for Picture {

@@ -26,8 +26,10 @@ impl Picture {
         let colour = self.colour();
         let range = colour.range_of(self.format());
         let mut frame = Frame::new(format, (width, height), range, colour.matrix(), planes)?;
+        frame.is_hdr = colour.is_hdr();
         let mut properties = Picture::new();
         properties.copy_properties(self)?;
+        properties.forget_light_levels();
         // `opaque` marks pinned buffers, which the properties do not have.
         properties.get_mut().opaque = std::ptr::null_mut();
         // A `yuvj` format may be the only sign of full range.

@@ -1,4 +1,4 @@
-//! Side data of streams: rotation, mastering display, content light level. FFmpeg 6.1 moved it from the stream to the codec
+//! Side data of streams: rotation, mastering display. FFmpeg 6.1 moved it from the stream to the codec
 //! parameters; the build selects one of the two.
 #![allow(unsafe_code, reason = "FFI")]
 
@@ -15,13 +15,6 @@ struct MasteringDisplay {
     max_luminance: ffi::AVRational,
     has_primaries: i32,
     has_luminance: i32,
-}
-
-/// FFmpeg's AVContentLightMetadata, which the bindings lack.
-#[repr(C)]
-struct ContentLight {
-    max_cll: u32,
-    max_fall: u32,
 }
 
 /// The side data of a stream: entries of FFmpeg's type and its bytes.
@@ -57,27 +50,25 @@ impl StreamSideData {
         StreamSideData { entries }
     }
 
-    /// Adds mastering display and light level of the first picture, if the container has none. HEVC streams often have them
-    /// only in the bitstream, but players read them from the container.
+    /// Adds the mastering display of the first picture, if the container has none. HEVC streams often have it only in the
+    /// bitstream, but players read it from the container.
     pub fn add_from(&mut self, picture: &Picture) {
-        use ffi::{AVFrameSideDataType as InFrame, AVPacketSideDataType as InStream};
-        for (from, to) in [
-            (InFrame::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, InStream::AV_PKT_DATA_MASTERING_DISPLAY_METADATA),
-            (InFrame::AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, InStream::AV_PKT_DATA_CONTENT_LIGHT_LEVEL),
-        ] {
-            // SAFETY: the picture is valid, and the bytes are copied before it changes.
-            let bytes = unsafe {
-                ffi::av_frame_get_side_data(picture.as_ptr(), from)
-                    .as_ref()
-                    .map(|side| std::slice::from_raw_parts(side.data, side.size).to_vec())
-            };
-            if let Some(bytes) = bytes.filter(|_| self.find(to).is_none()) {
-                self.entries.push((to, bytes));
-            }
+        let of_frame = ffi::AVFrameSideDataType::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA;
+        let of_stream = ffi::AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA;
+        // SAFETY: the picture is valid, and the bytes are copied before it changes.
+        let bytes = unsafe {
+            ffi::av_frame_get_side_data(picture.as_ptr(), of_frame)
+                .as_ref()
+                .map(|side| std::slice::from_raw_parts(side.data, side.size).to_vec())
+        };
+        if let Some(bytes) = bytes.filter(|_| self.find(of_stream).is_none()) {
+            self.entries.push((of_stream, bytes));
         }
     }
 
-    /// The entries that stay valid for re-encoded pictures: those about display, not those about coding.
+    /// The entries that stay valid for pictures that are equalized and encoded: those about display, not those about coding.
+    /// MaxCLL and MaxFALL say how bright the brightest pixel and the brightest frame are. Both change, and are known only when
+    /// the last frame is, so they are left out: players then go by the mastering display.
     #[must_use]
     pub fn for_reencoding(&self) -> Self {
         use ffi::AVPacketSideDataType::*;
@@ -86,7 +77,6 @@ impl StreamSideData {
             AV_PKT_DATA_STEREO3D,
             AV_PKT_DATA_SPHERICAL,
             AV_PKT_DATA_MASTERING_DISPLAY_METADATA,
-            AV_PKT_DATA_CONTENT_LIGHT_LEVEL,
             AV_PKT_DATA_ICC_PROFILE,
         ];
         let entries = self.entries.iter().filter(|(kind, _)| about_display.contains(kind)).cloned().collect();
@@ -150,29 +140,18 @@ impl StreamSideData {
         }
     }
 
-    /// HDR10 side data as parameters of x265 (`master-display=...:max-cll=...`); FFmpeg 5 does not pass it on.
+    /// The mastering display as a parameter of x265 (`master-display=...`); FFmpeg 5 does not pass it on.
     pub(super) fn x265_parameters(&self) -> Option<String> {
-        use ffi::AVPacketSideDataType as Type;
-        let mut parameters = Vec::new();
-        let mastering = self.find(Type::AV_PKT_DATA_MASTERING_DISPLAY_METADATA);
-        if let Some(bytes) = mastering.filter(|bytes| bytes.len() >= size_of::<MasteringDisplay>()) {
-            // SAFETY: FFmpeg stores this structure under this type, and the length has been checked.
-            let m: MasteringDisplay = unsafe { std::ptr::read_unaligned(bytes.as_ptr().cast()) };
-            let scaled = |q: ffi::AVRational, scale: f64| (f64::from(q.num) / f64::from(q.den) * scale).round() as i64;
-            let point = |p: [ffi::AVRational; 2]| format!("({},{})", scaled(p[0], 50000.0), scaled(p[1], 50000.0));
-            if m.has_primaries != 0 && m.has_luminance != 0 {
-                let [r, g, b] = m.display_primaries;
-                let light = format!("({},{})", scaled(m.max_luminance, 10000.0), scaled(m.min_luminance, 10000.0));
-                let white = point(m.white_point);
-                parameters.push(format!("master-display=G{}B{}R{}WP{white}L{light}", point(g), point(b), point(r)));
-            }
-        }
-        let light = self.find(Type::AV_PKT_DATA_CONTENT_LIGHT_LEVEL);
-        if let Some(bytes) = light.filter(|bytes| bytes.len() >= size_of::<ContentLight>()) {
-            // SAFETY: as above.
-            let l: ContentLight = unsafe { std::ptr::read_unaligned(bytes.as_ptr().cast()) };
-            parameters.push(format!("max-cll={},{}", l.max_cll, l.max_fall));
-        }
-        (!parameters.is_empty()).then(|| parameters.join(":"))
+        let mastering = self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA);
+        let bytes = mastering.filter(|bytes| bytes.len() >= size_of::<MasteringDisplay>())?;
+        // SAFETY: FFmpeg stores this structure under this type, and the length has been checked.
+        let m: MasteringDisplay = unsafe { std::ptr::read_unaligned(bytes.as_ptr().cast()) };
+        let scaled = |q: ffi::AVRational, scale: f64| (f64::from(q.num) / f64::from(q.den) * scale).round() as i64;
+        let point = |p: [ffi::AVRational; 2]| format!("({},{})", scaled(p[0], 50000.0), scaled(p[1], 50000.0));
+        let [r, g, b] = m.display_primaries;
+        let light = format!("({},{})", scaled(m.max_luminance, 10000.0), scaled(m.min_luminance, 10000.0));
+        let white = point(m.white_point);
+        (m.has_primaries != 0 && m.has_luminance != 0)
+            .then(|| format!("master-display=G{}B{}R{}WP{white}L{light}", point(g), point(b), point(r)))
     }
 }

@@ -52,6 +52,8 @@ pub struct Frame {
     range: Range,
     matrix: Matrix,
     planes: Vec<Plane>,
+    /// Its codes mean absolute brightness, as those of HDR do (PQ and HLG).
+    pub is_hdr: bool,
     /// Presentation time in the units of the stream that the frame comes from.
     pub pts: Option<i64>,
     /// Data of its source for its sink.
@@ -122,7 +124,7 @@ impl Frame {
             }
         }
         let range = if format.descriptor().model == Model::Rgb { Range::Full } else { range };
-        Ok(Frame { format, width, height, range, matrix, planes, pts: None, attachment: None })
+        Ok(Frame { format, width, height, range, matrix, planes, is_hdr: false, pts: None, attachment: None })
     }
 
     /// The same frame, with each plane replaced by the result of `replace`; `None` keeps a plane.

@@ -31,6 +31,11 @@ impl Curve {
     /// become `lo`, and so do codes below `lo`; codes above `hi` become `hi`. A histogram with fewer than two occupied
     /// levels gives the identity.
     pub fn equalizing(histogram: &Histogram) -> Self {
+        Curve::equalizing_up_to(histogram, histogram.levels().count() as u32 - 1)
+    }
+
+    /// The same, with `ceiling`, the level that the brightest level becomes, in place of `L - 1`.
+    pub fn equalizing_up_to(histogram: &Histogram, ceiling: u32) -> Self {
         let levels = histogram.levels();
         let total = histogram.total();
         let first = histogram.counts().iter().copied().find(|&count| count > 0).unwrap_or(0);
@@ -38,7 +43,6 @@ impl Curve {
         if spread == 0 {
             return Curve::identity(levels);
         }
-        let steps = levels.count() as u64 - 1;
         let mut cumulative = 0u64;
         let by_level: Vec<u16> = histogram
             .counts()
@@ -47,7 +51,7 @@ impl Curve {
                 cumulative += count;
                 // Below the first occupied level the sum is 0, and the level becomes black.
                 let above_first = cumulative.saturating_sub(first);
-                levels.lo() + rounded_share(above_first, steps, spread) as u16
+                levels.lo() + rounded_share(above_first, ceiling.into(), spread) as u16
             })
             .collect();
         Curve { lut: (0..levels.codes()).map(|code| by_level[levels.level_of(code as u16)]).collect() }
@@ -66,6 +70,18 @@ impl Curve {
         for (code, out) in self.lut.iter_mut().enumerate() {
             let straight = u32::from(line.code(code as u16, levels));
             *out = ((straight * (256 - k) + u32::from(*out) * k + 128) >> 8) as u16;
+        }
+        self
+    }
+
+    /// The same, such that levels above `ceiling` stay as they are, and no level below becomes brighter than it. With white as
+    /// the ceiling, nothing changes.
+    #[must_use]
+    pub fn kept_under(mut self, levels: Levels, ceiling: u32) -> Self {
+        if (ceiling as usize) < levels.count() - 1 {
+            for (code, out) in self.lut.iter_mut().enumerate() {
+                *out = levels.under_ceiling(code as u16, *out, ceiling);
+            }
         }
         self
     }

@@ -1,7 +1,7 @@
 //! From the histogram of a frame to its curve: scene, window, modifiers, curve.
 
 use super::clahe::{TileHistograms, Tiles};
-use super::modifiers::{in_bins, limited, window_cap};
+use super::modifiers::{capped, in_bins, limited};
 use super::{Curve, Guide, Histogram, Levels, Method, Scenes, Settings, Tone, WindowSums, WindowUpdate};
 
 /// Computes the curve of each frame of a video from their histograms, which come in the order of the frames.
@@ -45,16 +45,16 @@ impl Equalization {
     }
 
     /// Changes the settings, from the next frame on. Frames before stay in the window, unless the method, the length of the
-    /// window or the region changes, or with tiles the number of bins: these reset the window.
+    /// window, the region or the plateau changes, or with tiles the number of bins: these reset the window.
     pub fn set(&mut self, settings: Settings) {
         if settings == self.settings {
             return;
         }
         let window_of = |settings: &Settings| {
-            let Settings { method, smoothing, region, .. } = *settings;
+            let Settings { method, smoothing, region, plateau, .. } = *settings;
             // A window of frames has a count for each level, a window of tiles has one for each bin.
             let bins = if method == Method::Global { None } else { settings.bins };
-            (method, smoothing, region, bins)
+            (method, smoothing, region, plateau, bins)
         };
         if window_of(&settings) == window_of(&self.settings) {
             self.settings = settings;
@@ -73,10 +73,11 @@ impl Equalization {
     pub fn next(&mut self, histogram: &Histogram, size: (usize, usize), guide: &Guide) -> CurveStep {
         let levels = histogram.levels();
         let update = self.scenes.next(guide.change, levels, size);
-        let sum = self.window.next(&update, histogram.counts());
+        let counts = capped(histogram.counts(), self.settings.plateau.cap(histogram.total()));
+        let sum = self.window.next(&update, &counts);
         let window = Histogram::from_counts(levels, sum.to_vec());
         let tone = guide.tone.unwrap_or(Tone::plain(levels, self.settings.strength));
-        CurveStep { curve: curve(&self.settings, &tone, &window, (histogram.total(), update.frames)), update }
+        CurveStep { curve: curve(&self.settings, &tone, &window), update }
     }
 
     /// The window of the next frame, whose samples are not counted.
@@ -103,14 +104,14 @@ impl Equalization {
     }
 }
 
-/// The curve of a window of `frames` frames of `samples` samples each.
-fn curve(settings: &Settings, tone: &Tone, window: &Histogram, (samples, frames): (u64, u32)) -> Curve {
+/// The curve of a window with this histogram.
+fn curve(settings: &Settings, tone: &Tone, window: &Histogram) -> Curve {
     let levels = window.levels();
     let curve = if window.is_flat() {
         Curve::identity(levels)
     } else {
-        let binned = in_bins(window, settings.bins, window_cap(settings.plateau, samples, frames));
-        Curve::equalizing(&limited(&binned, settings.max_gain, tone.range))
+        let binned = in_bins(window, settings.bins);
+        Curve::equalizing_up_to(&limited(&binned, settings.max_gain, tone.range), tone.ceiling)
     };
-    curve.blended(levels, &tone.line, tone.strength)
+    curve.blended(levels, &tone.line, tone.strength).kept_under(levels, tone.ceiling)
 }

@@ -148,7 +148,8 @@ impl Guides {
                 place.scene == self.scene && (place.counts || index == at)
             })
         };
-        let levels = self.frames[at].measure.levels;
+        let Measure { levels, is_hdr, .. } = self.frames[at].measure;
+        let settings = &Settings { keeps_peak: settings.keeps_peak && is_hdr, ..*settings };
         let ends = || Ends::mean_of(members().map(|index| &self.frames[index].measure.ends));
         match settings.method {
             Method::Dehaze => {
@@ -159,12 +160,12 @@ impl Guides {
                         (sum / count) as u32
                     })
                 });
-                match Veil::of(&black, &ends(), levels) {
+                match Veil::of(&black, &ends(), levels, settings) {
                     clear if clear.is_clear() => Guide::unchanged(levels),
                     veil => Guide::of(Mapping::Veil(veil.into())),
                 }
             }
-            Method::Balance => match Balance::of(&ends(), levels) {
+            Method::Balance => match Balance::of(&ends(), levels, settings) {
                 Balance::IDENTITY => Guide::unchanged(levels),
                 balance => Guide::of(Mapping::Balance(balance)),
             },
@@ -172,10 +173,10 @@ impl Guides {
                 let (curve, chroma_gain) = self.correction(at, settings).curve(&self.frames[at].measure);
                 Guide::of(Mapping::Curve { curve: curve.into(), chroma_gain })
             }
-            _ if settings.stretch.is_off() => Guide::default(),
+            _ if settings.stretch.is_off() && !settings.keeps_peak => Guide::default(),
             _ => {
                 let ends = members().map(|index| &self.frames[index].measure.ends);
-                let tone = Tone::of(ends, levels, settings.stretch, settings.strength);
+                let tone = Tone::of(ends, levels, settings);
                 Guide { tone: Some(tone), ..Guide::default() }
             }
         }

@@ -2,7 +2,7 @@
 
 use super::Curve;
 use super::clahe::TileHistograms;
-use super::tone::{Balance, Veil};
+use super::tone::{Balance, Tone, Veil};
 use std::sync::Arc;
 
 /// What is applied to a frame. Frames of a scene can share it.
@@ -15,9 +15,14 @@ pub enum Mapping {
         /// The gain of chroma where it follows ([`Chroma::Follow`](super::Chroma::Follow)), in 4096ths.
         chroma_gain: u32,
     },
-    /// The counts of the tiles over the window. [`TileCurves`](super::clahe::TileCurves) are made from them, which takes most
-    /// of the time and needs no other frame.
-    Tiles(Arc<TileHistograms>),
+    /// A curve for each tile. [`TileCurves`](super::clahe::TileCurves) are made of this, which takes most of the time and needs
+    /// no other frame.
+    Tiles {
+        /// The counts of the tiles over the window.
+        window: Arc<TileHistograms>,
+        /// What is done to the levels beside.
+        tone: Tone,
+    },
     /// A veil is taken off.
     Veil(Arc<Veil>),
     /// Red, green and blue are stretched.

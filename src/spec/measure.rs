@@ -67,6 +67,8 @@ pub struct Measure {
     pub levels: Levels,
     /// Columns and rows of the frame.
     pub size: (usize, usize),
+    /// Its codes mean absolute brightness, as those of HDR do.
+    pub is_hdr: bool,
     /// The mean luminance of each block, in sixteenths of a level; `None` of a block without points.
     pub blocks: Box<[Option<u32>]>,
     /// The mean luminance, in sixteenths of a level.
@@ -93,6 +95,8 @@ pub struct Ends {
     pub corners: [[u32; 3]; 2],
     /// The mean colour.
     pub mean: [u32; 3],
+    /// The luminance at 99.8 %.
+    pub peak: u32,
 }
 
 impl Measure {
@@ -126,6 +130,7 @@ impl Measure {
         Measure {
             levels,
             size,
+            is_hdr: false,
             blocks,
             mean,
             spread,
@@ -172,14 +177,17 @@ impl Ends {
         let bright = [100_000, 2000, 1000, 500].map(|share| from_top(&mut brightest, share, white));
         if lattice.rgb.is_empty() {
             let mean = mean_of(lattice, 0..lattice.luma.len());
-            let (low, high) = (dark[0], bright[3]);
-            return Ends { dark, bright, channels: [[low, high]; 3], corners: [[low; 3], [high; 3]], mean };
+            let (low, peak, high) = (dark[0], bright[1], bright[3]);
+            return Ends { dark, bright, channels: [[low, high]; 3], corners: [[low; 3], [high; 3]], mean, peak };
         }
         let channels = std::array::from_fn(|channel| {
             brightest.clear();
             brightest.extend(lattice.rgb.iter().map(|rgb| rgb[channel]));
             [at_share(&mut brightest, 500), from_top(&mut brightest, 500, white)]
         });
+        brightest.clear();
+        brightest.extend(&lattice.luma);
+        let peak = from_top(&mut brightest, 2000, white);
         // In the order of luminance, and of the points where that is the same.
         let count = (lattice.luma.len() * 3000 / ALL).max(1);
         let mut order: Vec<u32> = (0..lattice.luma.len() as u32).collect();
@@ -189,7 +197,8 @@ impl Ends {
         let darkest = mean_of(lattice, order[..count].iter().map(|&point| point as usize));
         order.select_nth_unstable_by_key((last + 1).saturating_sub(count), key);
         let brightest = mean_of(lattice, order[order.len() - count..].iter().map(|&point| point as usize));
-        Ends { dark, bright, channels, corners: [darkest, brightest], mean: mean_of(lattice, 0..lattice.luma.len()) }
+        let mean = mean_of(lattice, 0..lattice.luma.len());
+        Ends { dark, bright, channels, corners: [darkest, brightest], mean, peak }
     }
 
     /// The mean of several, each number by itself; zeros of none.
@@ -206,6 +215,7 @@ impl Ends {
             }),
             corners: std::array::from_fn(|end| std::array::from_fn(|channel| mean(&|ends| ends.corners[end][channel]))),
             mean: std::array::from_fn(|channel| mean(&|ends| ends.mean[channel])),
+            peak: mean(&|ends| ends.peak),
         }
     }
 }

@@ -1,36 +1,40 @@
-//! The changes to a histogram before its cumulative sum becomes a curve: bins, plateau, contrast limit.
+//! The changes to a histogram before its cumulative sum becomes a curve: plateau, bins, contrast limit.
 //!
 //! The plateau is that of infrared imaging (V. E. Vickers, Plateau equalization algorithm for real-time display of
 //! high-quality infrared imagery, Optical Engineering 35(7), 1996). The contrast limit is the clip of CLAHE (K. Zuiderveld,
 //! Contrast limited adaptive histogram equalization, Graphics Gems IV, 1994), with the excess spread over all levels.
 
-use super::{Gain, Histogram, Plateau, bins};
+use super::{Gain, Histogram, bins};
+use std::borrow::Cow;
 
-/// The histogram with its counts summed up in fewer bins, capped, and spread evenly over the levels again.
+/// What the plateau leaves of the counts of a frame: each level keeps at most `cap` samples, and the excess is dropped. `None`
+/// is no cap.
 ///
-/// Level `l` of `L` falls into bin `l * B / L`. Each bin is capped at `cap`, and the excess is dropped. Then level `j` of
-/// the `w` levels of a bin that holds `h` gets `h*(j+1)/w - h*j/w`, in integer division. With one bin for each level, only
-/// the cap has an effect. `requested` is the number of bins; `None` is one for each level.
+/// A frame is capped before it enters the window. If the sum over the window were capped, a flat wall that comes and goes would
+/// move the curve by all of its samples.
+pub fn capped(counts: &[u64], cap: Option<u64>) -> Cow<'_, [u64]> {
+    cap.map_or(counts.into(), |cap| counts.iter().map(|&count| count.min(cap)).collect())
+}
+
+/// The histogram with its counts summed up in fewer bins, and spread evenly over the levels again.
+///
+/// Level `l` of `L` falls into bin `l * B / L`. Level `j` of the `w` levels of a bin that holds `h` gets
+/// `h*(j+1)/w - h*j/w`, in integer division. `requested` is the number of bins; `None` is one for each level, which changes
+/// nothing.
 #[must_use]
-pub fn in_bins(histogram: &Histogram, requested: Option<u32>, cap: Option<u64>) -> Histogram {
+pub fn in_bins(histogram: &Histogram, requested: Option<u32>) -> Histogram {
     let levels = histogram.levels();
     let count = levels.count();
     let bins = bins(levels, requested);
-    let capped = |count: u64| cap.map_or(count, |cap| count.min(cap));
     let mut counts = Vec::with_capacity(count);
     for bin in 0..bins {
         let first = (bin * count).div_ceil(bins);
         let last = ((bin + 1) * count).div_ceil(bins);
-        let in_bin = capped(histogram.counts()[first..last].iter().sum());
+        let in_bin: u64 = histogram.counts()[first..last].iter().sum();
         let width = (last - first) as u64;
         counts.extend((0..width).map(|level| in_bin * (level + 1) / width - in_bin * level / width));
     }
     Histogram::from_counts(levels, counts)
-}
-
-/// The cap that a plateau puts on each bin of a window of `frames` frames of `samples` samples each.
-pub fn window_cap(plateau: Plateau, samples: u64, frames: u32) -> Option<u64> {
-    plateau.cap(samples).map(|cap| cap * u64::from(frames))
 }
 
 /// The histogram changed such that its curve has no slope above the limit, over the levels `range` (first and last).

@@ -25,6 +25,8 @@ pub struct Settings {
     pub region: Region,
     /// The treatment of chroma.
     pub chroma: Chroma,
+    /// Of HDR (PQ and HLG), the peak of a scene is not made brighter. See [`tone`](super::tone).
+    pub keeps_peak: bool,
 }
 
 impl Settings {
@@ -49,7 +51,7 @@ impl Settings {
     /// [`Measure`](super::Measure) of it.
     pub fn needs_measures(&self) -> bool {
         let scenes = self.smoothing.frames() > 1 && self.scene_threshold != Threshold::NEVER;
-        scenes || !self.stretch.is_off() || !self.method.counts()
+        scenes || !self.stretch.is_off() || !self.method.counts() || self.keeps_peak
     }
 
     /// The largest number of frames behind a frame that a backend waits for before it equalizes the frame.

@@ -7,7 +7,7 @@
 
 use super::chroma::UNIT_GAIN;
 use super::clahe::TileHistograms;
-use super::tone::Balance;
+use super::tone::{Balance, Tone};
 use super::{Equalization, Guide, Histogram, Levels, LookAhead, Mapping, Settings, WindowUpdate};
 use std::sync::Arc;
 
@@ -143,7 +143,8 @@ impl<F> Temporal<F> {
             }
             Counts::Tiles { tiles, .. } => {
                 let step = self.equalization.next_tiles(tiles, guide);
-                Decision { scene: (&step.update).into(), mapping: Mapping::Tiles(step.window.into()) }
+                let tone = guide.tone.unwrap_or(Tone::plain(tiles.bins().levels(), settings.strength));
+                Decision { scene: (&step.update).into(), mapping: Mapping::Tiles { window: step.window.into(), tone } }
             }
             Counts::Nothing { size, levels } => {
                 let update = self.equalization.next_uncounted(*levels, *size, guide);

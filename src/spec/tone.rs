@@ -19,13 +19,15 @@
 //!   `A = 0.94 q`, `B = min(0.9 b, 0.65 A)` is taken off and the rest has the gain `A / (A - B)` (the model of J. Tarel and
 //!   N. Hautière, Fast visibility restoration from a single color or gray level image, ICCV 2009, by region). If white comes
 //!   out below 210 in the clearest region, all gains grow by up to 1.5. Regions are blended as tiles are.
+//! * The *peak* of a scene, the luminance at 99.8 %, can be kept ([`Settings::keeps_peak`]), as HDR asks for, whose codes are
+//!   absolute brightness: q then stays where it is, no level up to the peak becomes brighter than it, and levels above it stay as they are.
 //! * [`Balance`]: water takes red first. Each of R, G and B has its own ends, half way to the mean colours of the darkest and
 //!   of the brightest 0.3 %, which become 6 and 249; then each is multiplied by the 0.15th power of the ratio of the means.
 
 use super::chroma::{Colours, UNIT_GAIN};
 use super::clahe::{TileCurves, Tiles};
 use super::measure::{Ends, REGIONS};
-use super::{Gain, Levels, Strength, Stretch, Weights};
+use super::{Gain, Levels, Method, Settings, Strength, Stretch, Weights};
 
 /// Most knots of a line.
 pub const KNOTS: usize = 8;
@@ -115,33 +117,42 @@ pub struct Tone {
     pub strength: Strength,
     /// The gain of chroma where it follows, in 4096ths.
     pub chroma_gain: u32,
+    /// The level above which levels stay as they are, and which none below it exceeds: white, unless the peak of the scene
+    /// is kept.
+    pub ceiling: u32,
+    /// In tiles, black stays black.
+    pub keeps_black: bool,
 }
 
 impl Tone {
     /// Equalization alone, of this strength.
     pub fn plain(levels: Levels, strength: Strength) -> Self {
-        let range = (0, levels.count() as u32 - 1);
-        Tone { line: Line::IDENTITY, range, strength, chroma_gain: UNIT_GAIN }
+        let white = levels.count() as u32 - 1;
+        let (line, chroma_gain) = (Line::IDENTITY, UNIT_GAIN);
+        Tone { line, range: (0, white), strength, chroma_gain, ceiling: white, keeps_black: false }
     }
 
-    /// The levels of a scene whose frames have these ends: the mean of what `stretch` says for each, with up to `strength` of
-    /// equalization.
-    pub fn of<'a>(
-        frames: impl Iterator<Item = &'a Ends>,
-        levels: Levels,
-        stretch: Stretch,
-        strength: Strength,
-    ) -> Self {
-        let spans = match stretch {
-            Stretch::Off => return Tone::plain(levels, strength),
-            Stretch::Unused { most, .. } => Span::mean(frames.map(|ends| unused(ends, levels, most))),
-            Stretch::Dark { most } => Span::mean(frames.map(|ends| dark(ends, levels, most))),
+    /// The levels of a scene whose frames have these ends: the mean of what `settings` say for each, with up to their strength
+    /// of equalization.
+    pub fn of<'a>(frames: impl Iterator<Item = &'a Ends> + Clone, levels: Levels, settings: &Settings) -> Self {
+        let strength = settings.strength;
+        let spans = match settings.stretch {
+            Stretch::Off => None,
+            Stretch::Unused { most, .. } => Span::mean(frames.clone().map(|ends| unused(ends, levels, most))),
+            Stretch::Dark { most } => Span::mean(frames.clone().map(|ends| dark(ends, levels, most))),
         };
-        match spans {
-            Some(span) => span.tone(levels, stretch, strength),
+        let ceiling = ceiling(&Ends::mean_of(frames), levels, settings);
+        let tone = match spans {
+            Some(span) => span.kept_under(ceiling, levels).tone(levels, settings),
             None => Tone::plain(levels, strength),
-        }
+        };
+        Tone { ceiling, keeps_black: matches!(settings.method, Method::Clahe { .. }), ..tone }
     }
+}
+
+/// The level that the peak of a scene with these ends has, where it is kept; else white.
+fn ceiling(ends: &Ends, levels: Levels, settings: &Settings) -> u32 {
+    if settings.keeps_peak { ends.peak / 16 } else { levels.count() as u32 - 1 }
 }
 
 /// What becomes of the range of levels in use; in sixteenths of a level. Its mean over frames is the mean of the lines, so
@@ -175,7 +186,16 @@ impl Span {
         (count > 0).then_some(Span { low, high, new_low, new_high, need, lift, mean })
     }
 
-    fn tone(self, levels: Levels, stretch: Stretch, strength: Strength) -> Tone {
+    /// The same, where no level becomes brighter than the upper end: with a ceiling below white.
+    fn kept_under(self, ceiling: u32, levels: Levels) -> Self {
+        if 16 * ceiling == white_of(levels) {
+            return self;
+        }
+        Span { new_high: self.new_high.min(self.high), new_low: self.new_low.min(self.low), lift: 0, ..self }
+    }
+
+    fn tone(self, levels: Levels, settings: &Settings) -> Tone {
+        let Settings { stretch, strength, method, .. } = *settings;
         let white = white_of(levels);
         let Span { low, high, new_low, new_high, need, lift, mean } = self;
         let fades = matches!(stretch, Stretch::Unused { fades: true, .. });
@@ -204,11 +224,19 @@ impl Span {
             Line::through(&[(0, black), at(0), at(1), at(3), at(6), at(10), at(16), end])
         };
         let middle = (new_low + share(mean.saturating_sub(low), gain)).clamp(1, white);
+        // The curves of tiles are blended with no line: equalization spreads what it cuts off over all that the line brings
+        // between black and white.
+        let (first, last) = if let Method::Clahe { .. } = method {
+            (low.saturating_sub(ratio(new_low, gain)), high.saturating_add(ratio(white.saturating_sub(new_high), gain)))
+        } else {
+            (low, high)
+        };
         Tone {
             line,
-            range: (low / 16, high.div_ceil(16).min(levels.count() as u32 - 1)),
+            range: (first / 16, last.div_ceil(16).min(levels.count() as u32 - 1)),
             strength,
             chroma_gain: share(gain, ratio(lifted(middle), middle)),
+            ..Tone::plain(levels, strength)
         }
     }
 }
@@ -290,6 +318,8 @@ pub struct Veil {
     pub taken: [[u32; REGIONS]; REGIONS],
     /// The gain of the rest, in 4096ths.
     pub gains: [[u32; REGIONS]; REGIONS],
+    /// As that of a [`Tone`].
+    pub ceiling: u32,
 }
 
 impl Veil {
@@ -300,7 +330,7 @@ impl Veil {
 
     /// The veil of a scene whose regions have these black points, in sixteenths of a level, and of whose points these are
     /// the ends.
-    pub fn of(black: &[[u32; REGIONS]; REGIONS], ends: &Ends, levels: Levels) -> Self {
+    pub fn of(black: &[[u32; REGIONS]; REGIONS], ends: &Ends, levels: Levels, settings: &Settings) -> Self {
         let q = ends.bright[1].max(16);
         let airlight = share(q, 3850);
         let black = smoothed(black);
@@ -310,8 +340,10 @@ impl Veil {
         let gain = |taken: u32| ratio(airlight, airlight - taken);
         let clearest = taken.iter().flatten().copied().min().unwrap_or(0);
         let white = share(q.saturating_sub(clearest), gain(clearest));
-        let brighter = 4096 + share(ratio(of_255(levels, 210), white).clamp(4096, 6144) - 4096, there);
-        Veil { taken, gains: taken.map(|row| row.map(|taken| share(gain(taken), brighter))) }
+        let most = if settings.keeps_peak { 4096 } else { 6144 };
+        let brighter = 4096 + share(ratio(of_255(levels, 210), white).clamp(4096, most) - 4096, there);
+        let gains = taken.map(|row| row.map(|taken| share(gain(taken), brighter)));
+        Veil { taken, gains, ceiling: ceiling(ends, levels, settings) }
     }
 }
 
@@ -341,8 +373,10 @@ impl Balance {
     pub const IDENTITY: Balance = Balance { gains: [UNIT_GAIN; 3], offsets: [0; 3] };
 
     /// The balance of a scene with these ends.
-    pub fn of(ends: &Ends, levels: Levels) -> Self {
-        let (low, high) = (of_255(levels, 6), of_255(levels, 249));
+    pub fn of(ends: &Ends, levels: Levels, settings: &Settings) -> Self {
+        let brightest = ends.channels.iter().map(|[_, q]| *q).max().unwrap_or(0);
+        let high = if settings.keeps_peak { brightest } else { of_255(levels, 249) };
+        let low = of_255(levels, 6).min(high);
         let widest = ends.channels.iter().map(|[p, q]| q.saturating_sub(*p)).max().unwrap_or(0);
         let there = presence(widest, levels, PRESENT);
         let mut means = [0u32; 3];
@@ -362,7 +396,8 @@ impl Balance {
         }
         let gray = means.iter().sum::<u32>() / 3;
         for (channel, mean) in means.into_iter().enumerate() {
-            let factor = 4096 - share(4096, there) + share(root_of_ratio(gray, mean), there);
+            let most = if settings.keeps_peak { 4096 } else { u32::MAX };
+            let factor = 4096 - share(4096, there) + share(root_of_ratio(gray, mean).min(most), there);
             balance.gains[channel] = share(balance.gains[channel], factor);
             let offset = i64::from(balance.offsets[channel]) * i64::from(factor) / 4096;
             balance.offsets[channel] = offset as i32;
@@ -446,7 +481,9 @@ impl Veil {
                 let level = 16 * levels.level_of(code as u16) as u64;
                 (level.saturating_sub(taken.into()) * u64::from(gain) + (1 << 15)) >> 16
             };
-            luts.extend((0..levels.codes()).map(|code| levels.lo() + level(code).min(most) as u16));
+            luts.extend((0..levels.codes()).map(|code| {
+                levels.under_ceiling(code as u16, levels.lo() + level(code).min(most) as u16, self.ceiling)
+            }));
         }
         TileCurves::given(tiles, levels, luts)
     }

@@ -313,8 +313,13 @@ fn guide_of(levels: Levels, settings: &Settings, numbers: &mut Numbers) -> Guide
     };
     let change = if settings.smoothing.frames() == 1 { Change::None } else { change };
     let strength = Strength::from_share([1.0, 0.4, 0.0][numbers.below(3) as usize]).unwrap();
-    let mut tone =
-        || Tone { line: line(levels, numbers), range: some_levels(levels, numbers), strength, chroma_gain: UNIT_GAIN };
+    let mut tone = || Tone {
+        line: line(levels, numbers),
+        range: some_levels(levels, numbers),
+        ceiling: [some_levels(levels, numbers).1, levels.count() as u32 - 1][numbers.below(2) as usize],
+        keeps_black: numbers.below(2) == 0,
+        ..Tone::plain(levels, strength)
+    };
     let tone = Some(tone()).filter(|_| numbers.below(4) != 0);
     Guide { change, tone, ..Guide::default() }
 }
@@ -327,7 +332,7 @@ fn order(task: &Task, levels: Levels, guide: &Guide, windows: &mut Windows) -> S
         _ => settings.strength,
     };
     let update = windows.equalization.next_uncounted(levels, windows.size, guide);
-    let words = words_of_modified(task, &update, windows.number);
+    let words = words_of_modified(task, &update, windows.number, &mut windows.caps);
     windows.number += 1;
     format!("{} {} {} {}", levels.lo(), levels.hi(), strength.of_256(), text(&words))
 }
@@ -337,11 +342,12 @@ struct Windows {
     equalization: Equalization,
     size: (usize, usize),
     number: u64,
+    caps: Vec<u32>,
 }
 
 impl Windows {
     fn new(settings: Settings, size: (usize, usize)) -> Self {
-        Windows { equalization: Equalization::new(settings), size, number: 0 }
+        Windows { equalization: Equalization::new(settings), size, number: 0, caps: Vec::new() }
     }
 
     /// Histograms that the kernels keep.
@@ -471,7 +477,8 @@ fn counts_of_tiles_of_videos_become_their_curves() {
                 question += &format!(" {} {}", order(&task, levels, &guide, &mut windows), text(&counts));
                 let counts = counts.into_iter().map(u64::from).collect();
                 let step = equalization.next_tiles(&TileHistograms::from_counts(tiles, bins, counts), &guide);
-                let curves = TileCurves::equalizing(&step.window, &settings);
+                let tone = guide.tone.unwrap_or(Tone::plain(levels, settings.strength));
+                let curves = TileCurves::equalizing(&step.window, &settings, &tone);
                 expected.extend(curves.luts().iter().copied().map(u32::from));
             }
             asked.push((question, expected));
@@ -501,7 +508,7 @@ fn mapped(frame: &Frame, chroma: Chroma, mapping: &Mapping) -> Frame {
     let method = match mapping {
         Mapping::Veil(_) => Method::Dehaze,
         Mapping::Balance(_) => Method::Balance,
-        Mapping::Curve { .. } | Mapping::Tiles(_) => Method::Deflicker,
+        Mapping::Curve { .. } | Mapping::Tiles { .. } => Method::Deflicker,
     };
     let guide = Guide { mapping: Some(mapping.clone()), ..Guide::default() };
     let mut reference = Reference::default();
@@ -522,7 +529,7 @@ fn mapping_of(levels: Levels, kind: usize, numbers: &mut Numbers) -> Mapping {
         1 => {
             let white = 16 * levels.count() as u32;
             let mut of = |most: u32| std::array::from_fn(|_| std::array::from_fn(|_| numbers.below(most)));
-            Mapping::Veil(Veil { taken: of(white / 2), gains: of(5 * UNIT_GAIN) }.into())
+            Mapping::Veil(Veil { taken: of(white / 2), gains: of(5 * UNIT_GAIN), ceiling: white }.into())
         }
         _ => {
             let mut offset = || numbers.below(8 * levels.count() as u32) as i32 - 4 * levels.count() as i32;

@@ -35,6 +35,9 @@ fn treatments() -> Vec<Settings> {
         Settings { strength: Strength::from_share(0.4).unwrap(), bins: Some(50), region: Region::Auto, ..unused },
         Settings { chroma: Chroma::Scale, ..unused },
         Settings { method: Method::Clahe { columns: 3, rows: 2 }, ..unused },
+        Settings { method: Method::Clahe { columns: 2, rows: 3 }, keeps_peak: true, bins: Some(40), ..unused },
+        Settings { keeps_peak: true, plateau: Plateau::Count(9), ..unused },
+        Settings { method: Method::Dehaze, keeps_peak: true, ..plain },
         Settings { method: Method::Dehaze, ..plain },
         Settings { method: Method::Dehaze, chroma: Chroma::Scale, ..plain },
         Settings { method: Method::Dehaze, chroma: Chroma::Keep, ..plain },
@@ -54,7 +57,10 @@ fn video(format: PixelFormat, size: (usize, usize), settings: Settings, changes:
         let (placement, range) = placement_and_range(index / 7);
         let content = [Content::NearZero, Content::Ramp, Content::Noise][index % 3];
         let seed = index as u64 + 1;
-        Picture { seed, content, placement, range, matrix: Matrix::Bt709, ..Picture::new(format, size) }.make()
+        let mut frame =
+            Picture { seed, content, placement, range, matrix: Matrix::Bt709, ..Picture::new(format, size) }.make();
+        frame.is_hdr = settings.keeps_peak;
+        frame
     });
     let mut guides = Guides::default();
     let (mut decided, frames): (Vec<Guide>, Vec<_>) = (Vec::new(), frames.collect());

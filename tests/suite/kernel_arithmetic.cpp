@@ -39,8 +39,8 @@ static void curve() {
 static void modified() {
     unsigned lo = number(), hi = number(), strength = number(), codes = number();
     unsigned asked = number(), gain = number();
-    unsigned long long cap = wide_number(), total = 0;
-    unsigned range_first = number(), width = number();
+    unsigned long long total = 0;
+    unsigned ceiling = number(), range_first = number(), width = number();
     Line line = {};
     line.used = number();
     for (unsigned i = 0; i < KNOTS; ++i) line.from[i] = number(), line.to[i] = number(), line.slope[i] = number();
@@ -52,11 +52,8 @@ static void modified() {
         for (unsigned level = 0; level < count; ++level) bins[bin_of(level, asked, count)] += held[level];
         for (unsigned level = 0; level < count; ++level) {
             unsigned bin = bin_of(level, asked, count), first = first_of_bin(bin, asked, count);
-            unsigned long long whole = cap != 0 && bins[bin] > cap ? cap : bins[bin];
-            held[level] = part_of_bin(whole, level - first, first_of_bin(bin + 1, asked, count) - first);
+            held[level] = part_of_bin(bins[bin], level - first, first_of_bin(bin + 1, asked, count) - first);
         }
-    } else if (cap != 0) {
-        for (auto& one : held) one = one < cap ? one : cap;
     }
     for (auto one : held) total += one;
     Divisor divisor = divisor_of(width);
@@ -85,7 +82,7 @@ static void modified() {
     Spread<unsigned long long> spread = spread_of(first, all);
     for (unsigned code = 0; code < codes; ++code) {
         unsigned long long through = code < lo ? 0 : steps[code < hi ? code - lo : count - 1];
-        std::printf("%u ", curve_at(code, line_code(code, levels, line), through, spread, levels));
+        std::printf("%u ", curve_at(code, line_code(code, levels, line), through, spread, levels, ceiling));
     }
 }
 

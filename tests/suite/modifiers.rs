@@ -5,7 +5,7 @@ use crate::backends::{available, by_reference};
 use crate::grid::{LAYOUTS, check};
 use crate::pictures::{Content, Picture, Random, seed};
 use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
-use histeq_video::spec::modifiers::{in_bins, limited, window_cap};
+use histeq_video::spec::modifiers::{capped, in_bins, limited};
 use histeq_video::spec::{
     Curve, Equalization, Gain, Guide, Histogram, Levels, Method, Plateau, Rect, Region, Settings, Smoothing, Strength,
     Threshold,
@@ -43,27 +43,50 @@ fn bins_and_plateau_are_what_the_rule_says() {
     for levels in [Levels::limited(8), Levels::full(8), Levels::limited(10)] {
         for histogram in histograms(levels, &mut random) {
             for asked in [None, Some(2), Some(3), Some(64), Some(100), Some(219), Some(100_000)] {
-                for most in [None, Some(1), Some(700)] {
-                    let count = levels.count();
-                    let bins = asked.map_or(count, |bins: u32| count.min(bins as usize));
-                    let bin = |level: usize| level * bins / count;
-                    let level_of = |level: usize| {
-                        let of_bin: Vec<usize> = (0..count).filter(|&other| bin(other) == bin(level)).collect();
-                        let held: u64 = of_bin.iter().map(|&other| histogram.counts()[other]).sum();
-                        let held = most.map_or(held, |most| held.min(most));
-                        let (j, w) = ((level - of_bin[0]) as u64, of_bin.len() as u64);
-                        held * (j + 1) / w - held * j / w
-                    };
-                    let expected: Vec<u64> = (0..count).map(level_of).collect();
-                    assert_eq!(in_bins(&histogram, asked, most).counts(), expected, "{asked:?} {most:?}, seed {seed}");
-                }
+                let count = levels.count();
+                let bins = asked.map_or(count, |bins: u32| count.min(bins as usize));
+                let bin = |level: usize| level * bins / count;
+                let level_of = |level: usize| {
+                    let of_bin: Vec<usize> = (0..count).filter(|&other| bin(other) == bin(level)).collect();
+                    let held: u64 = of_bin.iter().map(|&other| histogram.counts()[other]).sum();
+                    let (j, w) = ((level - of_bin[0]) as u64, of_bin.len() as u64);
+                    held * (j + 1) / w - held * j / w
+                };
+                let expected: Vec<u64> = (0..count).map(level_of).collect();
+                assert_eq!(in_bins(&histogram, asked).counts(), expected, "{asked:?}, seed {seed}");
             }
         }
     }
-    assert_eq!(window_cap(Plateau::Millionths(5000), 2000, 3), Some(30));
-    assert_eq!(window_cap(Plateau::Millionths(1), 2000, 3), Some(3), "one sample at least");
-    assert_eq!(window_cap(Plateau::Count(7), 2000, 3), Some(21));
-    assert_eq!(window_cap(Plateau::Off, 2000, 3), None);
+    assert_eq!(*capped(&[0, 3, 9, 10, 11], Some(9)), [0, 3, 9, 9, 9]);
+    assert_eq!(*capped(&[0, 3, 9], None), [0, 3, 9]);
+    assert_eq!(Plateau::Millionths(5000).cap(2000), Some(10));
+    assert_eq!(Plateau::Millionths(1).cap(2000), Some(1), "one sample at least");
+    assert_eq!(Plateau::Off.cap(2000), None);
+}
+
+#[test]
+fn a_flat_wall_that_comes_and_goes_moves_the_curve_by_no_more_than_its_plateau() {
+    let levels = Levels::full(8);
+    // Samples of every level, and now and then a wall of one level.
+    let curves = |plateau| {
+        let settings = Settings { smoothing: Smoothing::new(25, 0), plateau, ..Settings::default() };
+        let mut equalization = Equalization::new(settings);
+        (0..60).map(move |frame| {
+            let mut counts = vec![10; levels.count()];
+            counts[77] += if frame % 20 < 5 { 2000 } else { 0 };
+            equalization.next(&Histogram::from_counts(levels, counts), (100, 50), &Guide::default()).curve
+        })
+    };
+    let largest_step = |plateau| {
+        let curves: Vec<Curve> = curves(plateau).skip(26).collect();
+        let step = |pair: &[Curve]| {
+            pair[0].codes().iter().zip(pair[1].codes()).map(|(a, b)| a.abs_diff(*b)).max().unwrap_or(0)
+        };
+        curves.windows(2).map(step).max().unwrap()
+    };
+    assert!(largest_step(Plateau::Off) >= 4, "the test has no wall");
+    // One frame more with 15 samples more, of 25 * 2560.
+    assert!(largest_step(Plateau::Count(25)) <= 1);
 }
 
 /// Whether `lut[b] - lut[a] <= G*(b-a)*(L-1)/(L-G) + 1` for all a < b of a window of `samples`, but for what one unit of

@@ -4,7 +4,7 @@ use crate::pictures::Random;
 use histeq_video::spec::chroma::{Colours, UNIT_GAIN};
 use histeq_video::spec::measure::{Ends, REGIONS};
 use histeq_video::spec::tone::{Balance, BalanceOfYuv, Veil};
-use histeq_video::spec::{Gain, Levels, Line, Strength, Stretch, Tone, Weights};
+use histeq_video::spec::{Gain, Levels, Line, Settings, Stretch, Tone, Weights};
 
 const SEED: u64 = 1;
 
@@ -21,11 +21,20 @@ fn ends(levels: Levels, low: u32, high: u32) -> Ends {
         channels: [[low, high]; 3],
         corners: [[low; 3], [high; 3]],
         mean: [(low + high) / 2; 3],
+        peak: high,
     }
 }
 
 fn gain(slope: f64) -> Gain {
     Gain::from_slope(slope).unwrap()
+}
+
+fn unused(most: f64) -> Settings {
+    Settings { stretch: Stretch::Unused { most: gain(most), fades: true }, ..Settings::default() }
+}
+
+fn dark_settings() -> Settings {
+    Settings { stretch: Stretch::Dark { most: gain(12.0) }, ..Settings::default() }
 }
 
 #[test]
@@ -62,12 +71,7 @@ fn the_identity_leaves_codes_alone_that_are_no_levels_too() {
 #[test]
 fn a_scene_that_uses_its_range_is_left_as_it_is() {
     for levels in LEVELS {
-        let tone = Tone::of(
-            [ends(levels, 4, 245)].iter(),
-            levels,
-            Stretch::Unused { most: gain(8.0), fades: true },
-            Strength::FULL,
-        );
+        let tone = Tone::of([ends(levels, 4, 245)].iter(), levels, &unused(8.0));
         assert!(tone.line.is_identity() && tone.strength.of_256() == 0 && tone.chroma_gain == UNIT_GAIN, "{tone:?}");
     }
 }
@@ -76,22 +80,12 @@ fn a_scene_that_uses_its_range_is_left_as_it_is() {
 fn a_flat_scene_is_stretched_to_black_and_white_with_its_colour() {
     for levels in LEVELS {
         let most = levels.count() as u32 - 1;
-        let tone = Tone::of(
-            [ends(levels, 90, 170)].iter(),
-            levels,
-            Stretch::Unused { most: gain(8.0), fades: true },
-            Strength::FULL,
-        );
+        let tone = Tone::of([ends(levels, 90, 170)].iter(), levels, &unused(8.0));
         let [black, white] = [90, 170].map(|of_255| tone.line.level(most * of_255 / 255, most) * 255 / most);
         assert!(black <= 1 && white >= 253, "{black} {white} {levels:?}");
         // 255 / 80 is 3.19.
         assert!(tone.chroma_gain.abs_diff(4096 * 255 / 80) < 60, "{}", tone.chroma_gain);
-        let held = Tone::of(
-            [ends(levels, 90, 170)].iter(),
-            levels,
-            Stretch::Unused { most: gain(2.0), fades: true },
-            Strength::FULL,
-        );
+        let held = Tone::of([ends(levels, 90, 170)].iter(), levels, &unused(2.0));
         assert!(held.chroma_gain <= 2 * 4096 && held.chroma_gain > 2 * 4096 - 16);
     }
 }
@@ -101,11 +95,11 @@ fn dark_footage_becomes_as_bright_as_it_can_and_lamps_do_not_hold_it_down() {
     for levels in LEVELS {
         let most = levels.count() as u32 - 1;
         let dark = ends(levels, 0, 25);
-        let tone = Tone::of([dark].iter(), levels, Stretch::Dark { most: gain(12.0) }, Strength::FULL);
+        let tone = Tone::of([dark].iter(), levels, &dark_settings());
         let white = tone.line.level(most * 25 / 255, most) * 255 / most;
         assert!((240..=252).contains(&white), "{white} {levels:?}");
         let lamps = Ends { bright: [dark.bright[0], 16 * most, 16 * most, 16 * most], ..dark };
-        let tone = Tone::of([lamps].iter(), levels, Stretch::Dark { most: gain(12.0) }, Strength::FULL);
+        let tone = Tone::of([lamps].iter(), levels, &dark_settings());
         let found = tone.line.level(most * 25 / 255, most) * 255 / most;
         assert!(found > 90, "{found} {levels:?}");
     }
@@ -114,12 +108,12 @@ fn dark_footage_becomes_as_bright_as_it_can_and_lamps_do_not_hold_it_down() {
 #[test]
 fn a_veil_that_is_even_comes_off_and_clear_pictures_have_none() {
     let levels = Levels::full(8);
-    let veil = Veil::of(&[[16 * 100; REGIONS]; REGIONS], &ends(levels, 100, 220), levels);
+    let veil = Veil::of(&[[16 * 100; REGIONS]; REGIONS], &ends(levels, 100, 220), levels, &Settings::default());
     let tiles = Veil::tiles((640, 360));
     let curves = veil.curves(levels, tiles);
     assert!(curves.value(320, 180, 100) < 24 && curves.value(320, 180, 220) >= 220);
     assert!(veil.chroma_gain(&tiles, 320, 180) > 4096 * 3 / 2);
-    let clear = Veil::of(&[[0; REGIONS]; REGIONS], &ends(levels, 0, 240), levels);
+    let clear = Veil::of(&[[0; REGIONS]; REGIONS], &ends(levels, 0, 240), levels, &Settings::default());
     let curves = clear.curves(levels, tiles);
     assert!(clear.is_clear() && (0..=255).all(|code| curves.value(10, 10, code) == code));
     assert_eq!(clear.chroma_gain(&tiles, 10, 10), UNIT_GAIN);
@@ -137,7 +131,7 @@ fn yuv_is_balanced_as_its_rgb_is() {
                 *channel = [16 * random.below(60) as u32, 16 * (120 + random.below(130) as u32)];
             }
             ends.corners = [ends.channels.map(|[low, _]| low), ends.channels.map(|[_, high]| high)];
-            let balance = Balance::of(&ends, levels);
+            let balance = Balance::of(&ends, levels, &Settings::default());
             let sums = BalanceOfYuv::new(&balance, &colours, weights);
             // A colour well inside, so that nothing is clamped.
             let before = [100 + random.below(40) as i32, random.below(21) as i32 - 10, random.below(21) as i32 - 10];

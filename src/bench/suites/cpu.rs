@@ -12,7 +12,7 @@ use crate::equalize::reference::{histogram, map, tile_histograms};
 use crate::equalize::{Equalizer, Work};
 use crate::frame::{Frame, HostPool, PixelFormat};
 use crate::spec::clahe::{TileBins, TileCurves, Tiles};
-use crate::spec::{Chroma, Curve, Settings};
+use crate::spec::{Chroma, Curve, Settings, Tone};
 use anyhow::{Result, ensure};
 use std::time::Instant;
 
@@ -179,8 +179,9 @@ fn pass_by_pass(setup: &Setup, frame: &Frame, isa: Isa, mut row: Row) -> Result<
     let mut found = None;
     row.set("tile histograms", repeats.time(|| found = Some(engine.tile_histograms(frame, tiles, settings.bins))));
     ensure!(found.as_ref() == Some(&expected), "{isa}: the tiles' histograms are not what the reference says");
-    let mut curves = TileCurves::equalizing(&expected, &settings);
-    row.set("tile curves", repeats.time(|| curves = TileCurves::equalizing(&expected, &settings)));
+    let tone = Tone::plain(frame.levels(), settings.strength);
+    let mut curves = TileCurves::equalizing(&expected, &settings, &tone);
+    row.set("tile curves", repeats.time(|| curves = TileCurves::equalizing(&expected, &settings, &tone)));
     let mut mapped = None;
     row.set("tile map", repeats.time(|| mapped = Some(engine.map_tiles(frame, &curves, Chroma::Keep))));
     let expected = map(frame, Chroma::Keep, &pool, |x, y, code| curves.value(x, y, code));

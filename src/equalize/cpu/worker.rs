@@ -141,9 +141,10 @@ impl Worker {
                 let colour = Colour::of(chroma, chroma_gain);
                 (self.engine.map(frame, &curve, colour), told(&work, curve.codes()))
             }
-            Mapping::Tiles(window) => {
-                let curves = TileCurves::equalizing(&window, settings);
-                (self.engine.map_tiles(frame, &curves, chroma), told(&work, curves.luts()))
+            Mapping::Tiles { window, tone } => {
+                let curves = TileCurves::equalizing(&window, settings, &tone);
+                let colour = Colour::of(chroma, tone.chroma_gain);
+                (self.engine.map_tiles(frame, &curves, colour), told(&work, curves.luts()))
             }
             Mapping::Veil(veil) => {
                 let tiles = Veil::tiles((frame.width(), frame.height()));

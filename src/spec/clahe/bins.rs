@@ -34,6 +34,12 @@ impl TileBins {
         self.levels.level_of(code) * self.count / self.levels.count()
     }
 
+    /// The first and the last bin of a range of levels (first and last), counted from lo.
+    pub fn of_range(&self, (first, last): (u32, u32)) -> (usize, usize) {
+        let bin = |level: u32| level as usize * self.count / self.levels.count();
+        (bin(first), bin(last))
+    }
+
     /// The levels, counted from lo, that fall into `bin`; at least one.
     pub fn levels_of(&self, bin: usize) -> Range<usize> {
         let first = |bin: usize| (bin * self.levels.count()).div_ceil(self.count);

@@ -2,20 +2,21 @@
 
 use crate::spec::Gain;
 
-/// Caps the counts at `max(1, g*N / (256*B))` and spreads the excess over all bins: each gets `excess / B`, and every
-/// `max(B / R, 1)`-th bin gets one more until the remainder `R` is used up. The sum `N` of the counts does not change.
-pub fn clip(counts: &mut [u64], max_gain: Gain) {
+/// Caps the counts at `max(1, g*N / (256*n))` and spreads the excess over the `n` bins of `range` (first and last): each gets
+/// `excess / n`, and from the first on every `max(n / R, 1)`-th bin gets one more until the remainder `R` is used up. The sum
+/// `N` of the counts does not change.
+pub fn clip(counts: &mut [u64], max_gain: Gain, (first, last): (usize, usize)) {
     let Some(g) = max_gain.of_256() else { return };
-    let bins = counts.len() as u64;
+    let bins = (last - first + 1) as u64;
     let total: u64 = counts.iter().sum();
     let cap = (u64::from(g) * total / (256 * bins)).max(1);
     let excess: u64 = counts.iter().map(|count| count.saturating_sub(cap)).sum();
     let (each, remainder) = (excess / bins, excess % bins);
-    for count in counts.iter_mut() {
-        *count = (*count).min(cap) + each;
-    }
+    counts.iter_mut().for_each(|count| *count = (*count).min(cap));
+    let range = &mut counts[first..=last];
+    range.iter_mut().for_each(|count| *count += each);
     let step = bins.checked_div(remainder).unwrap_or(1);
-    for count in counts.iter_mut().step_by(step as usize).take(remainder as usize) {
+    for count in range.iter_mut().step_by(step as usize).take(remainder as usize) {
         *count += 1;
     }
 }

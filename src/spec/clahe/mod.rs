@@ -18,15 +18,20 @@
 //! scenes are detected by the histogram of the visible samples, each counted once. `N` is the sum of the counts of a tile in
 //! the window. A frame of another size resets the window, since its tiles differ, even if it has as many samples.
 //!
-//! **Clip** ([`clip`]). With the contrast limit `g` in 256ths, each bin is capped at `max(1, g*N / (256*B))`; without a limit
-//! there is no cap. Of the excess each bin gets `excess / B`. The remainder `R` is spread by ones over every
-//! `step = max(B / R, 1)`-th bin, from bin 0 on, over `R` bins at most: bin `b` gets one more if `b % step == 0` and
-//! `b / step < R`. Since `step * (R - 1) < B`, all of it is used up.
+//! **Clip** ([`clip`]). With the contrast limit `g` in 256ths, each bin is capped at `max(1, g*N / (256*n))`; without a limit
+//! there is no cap. `n` is the number of bins of the tone's range: of all bins, or where levels are stretched, of those that the
+//! stretch brings between black and white. So what is clipped becomes the straight line of the stretch, and footage of 16
+//! bits that uses a small part of them has its contrast limited against that part. Of the excess each of the `n` bins gets
+//! `excess / n`. The remainder `R` is spread by ones over every `step = max(n / R, 1)`-th of them, from the first on, over `R`
+//! bins at most: bin number `b` gets one more if `b % step == 0` and `b / step < R`. Since `step * (R - 1) < n`, all of it is
+//! used up.
 //!
 //! **Curve of a tile** ([`TileCurves`]). Let `h` be the count of a bin after the clip, and `below` the sum of the bins before
 //! it. Level `j` of the `w` levels of the bin has the cumulative sum `c = below + h*(j+1)/w` and becomes `lo + c*(L-1)/N`,
 //! rounded half to even. So the levels of a bin stay distinct. There is no `cmin`: as in OpenCV, the darkest level does not
-//! become black, and a flat picture changes. Codes outside of [lo, hi] become the same as lo or hi.
+//! become black, and a flat picture changes. Codes outside of [lo, hi] become the same as lo or hi. Where levels are stretched,
+//! black stays black, and so do black bars. Where the peak of the scene is kept, the ceiling of the tone is in place of
+//! `L-1`, and levels above it stay as they are.
 //!
 //! **Blend** ([`Neighbours`]). With the tile width `tw`, pixel column `x` has `a = 2x - tw`. It lies right of the centre of
 //! tile `floor(a / 2tw)`, and the weight of the next tile is `(a mod 2tw) / 2tw` (floor and mod towards minus infinity). A
@@ -37,7 +42,8 @@
 //! **Strength**. As for a single curve, but applied to the blended value `b` of each pixel: `(v*(256-k) + b*k + 128) >> 8`
 //! for code `v`, codes outside of [lo, hi] too. A strength of 0 is the identity.
 //!
-//! Plateau and region have no effect: the clip replaces the plateau, and each tile counts its own part of the picture.
+//! The plateau has no effect, because the clip replaces it. Each tile counts its own part of the picture, whatever the counted
+//! region is; the levels of the scene are measured in the region.
 
 mod bins;
 mod clip;

@@ -102,11 +102,13 @@ static void plane(unsigned depth, unsigned log2_copies, Kernel<S> plain, Kernel<
         if (kind == 'l') large(plane, samples, range, totals.data(), emptied.data());
         if (kind != 'm') return;
         Modifiers none = {};
+        none.cap = UNCAPPED;
         none.frames = 1;
         none.samples = samples.pixels;
         none.width = range.hi - range.lo + 1u;
+        none.ceiling = range.hi - range.lo;
         none.inverse = ~0ull / none.width;
-        Turn alone = {0u, 0u, 0u, 1u, 1u, 0u, {NOWHERE, NOWHERE}, {NOWHERE, NOWHERE}};
+        Turn alone = {0u, 0u, 0u, 1u, 1u, 0u, {NOWHERE, NOWHERE}, {NOWHERE, NOWHERE}, {UNCAPPED, UNCAPPED}};
         modified(plane, samples, range, none, alone, Line{}, totals.data(), emptied.data(), nullptr, nullptr);
     });
     for (unsigned code = 0; code < codes; ++code) {
