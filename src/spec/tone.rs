@@ -374,8 +374,8 @@ impl Balance {
 
     /// The balance of a scene with these ends.
     pub fn of(ends: &Ends, levels: Levels, settings: &Settings) -> Self {
-        let brightest = ends.channels.iter().map(|[_, q]| *q).max().unwrap_or(0);
-        let high = if settings.keeps_peak { brightest } else { of_255(levels, 249) };
+        // No channel becomes brighter than luminance was.
+        let high = if settings.keeps_peak { ends.peak } else { of_255(levels, 249) };
         let low = of_255(levels, 6).min(high);
         let widest = ends.channels.iter().map(|[p, q]| q.saturating_sub(*p)).max().unwrap_or(0);
         let there = presence(widest, levels, PRESENT);
@@ -384,7 +384,9 @@ impl Balance {
         for (channel, mean) in means.iter_mut().enumerate() {
             let [mut p, mut q] = ends.channels[channel];
             p += ends.corners[0][channel].saturating_sub(p) / 2;
-            q -= q.saturating_sub(ends.corners[1][channel]) / 2;
+            if !settings.keeps_peak {
+                q -= q.saturating_sub(ends.corners[1][channel]) / 2;
+            }
             let used = q.saturating_sub(p).max(of_255(levels, 8).max(1));
             // As much as there is of a picture in any channel.
             let gain = ratio(high - low, used).min(12 * 4096);
