@@ -75,7 +75,7 @@ pub struct EqualizeArgs {
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     pub scene_threshold: Option<f64>,
 
-    /// Maximum count of one histogram bin, in samples (500) or in percent of the frame (0.5%); 0 is no cap
+    /// Maximum count of one level of a frame, in samples (500) or in percent of the frame (0.5%); 0 is no cap
     /// [default: by look]
     ///
     /// A cap keeps large flat areas from taking contrast away from small details; the lower it is, the more range small
@@ -159,9 +159,6 @@ const LOOK_AHEAD_MEMORY: usize = 256 << 20;
 
 /// The temporal window of --method deflicker: a longer one takes slow changes for flicker.
 const DEFLICKER_SECONDS: f64 = 1.0;
-
-/// The contrast limit of CLAHE in all looks: theirs are for a single curve.
-const CLAHE_GAIN: f64 = 3.0;
 
 impl EqualizeOptions {
     /// Checks and converts `args`.
@@ -310,17 +307,28 @@ impl EqualizeOptions {
     pub fn resolve(&self, input: &Input, notices: &Notices) -> Result<Settings> {
         let look = self.look.numbers(input.kind());
         let method = self.method.unwrap_or(look.method);
-        // The contrast limits of the looks are for a single curve, and so is their strength.
+        // The plateaus of the looks are for a single curve, and so is their strength.
         let (max_gain, plateau, strength) = if method == MethodArg::Clahe {
-            (CLAHE_GAIN, Plateau::Off, 1.0)
+            (look.max_gain_of_tiles, Plateau::Off, 1.0)
         } else {
             (look.max_gain, look.plateau, look.strength)
         };
+        if method == MethodArg::Clahe && self.look != LookArg::Exact {
+            let given =
+                [("--max-gain", max_gain, self.max_gain.is_some()), ("--strength", strength, self.strength.is_some())];
+            let own: Vec<String> = given
+                .iter()
+                .filter(|(.., given)| !given)
+                .map(|(option, value, _)| format!("{option} {value}"))
+                .collect();
+            if !own.is_empty() {
+                notices.note(&format!("--method clahe has its own {}, not those of the look", own.join(" and ")));
+            }
+        }
         let smooth = if method == MethodArg::Deflicker { DEFLICKER_SECONDS } else { look.smooth };
         // The numbers of the looks are in range.
         let gain = |slope| Gain::from_slope(slope).unwrap_or_default();
-        let is_clahe = method == MethodArg::Clahe;
-        let levels = self.levels.unwrap_or(gain(if is_clahe { look.levels_of_tiles } else { look.levels }));
+        let levels = self.levels.unwrap_or(gain(look.levels));
         let settings = Settings {
             method: match method {
                 MethodArg::Global => Method::Global,
@@ -340,6 +348,7 @@ impl EqualizeOptions {
             stretch: match (method, levels == gain(1.0), look.is_dark) {
                 // What is asked for is done, needed or not.
                 (MethodArg::Global, false, false) => Stretch::Unused { most: levels, fades: self.strength.is_none() },
+                (MethodArg::Clahe, true, false) if look.fills_range && self.levels.is_none() => Stretch::Full,
                 (MethodArg::Clahe, false, false) => Stretch::Unused { most: levels, fades: false },
                 (MethodArg::Global | MethodArg::Clahe, false, true) => Stretch::Dark { most: levels },
                 _ => Stretch::Off,

@@ -64,8 +64,10 @@ pub struct Look {
     pub strength: f64,
     /// The most that the levels in use are stretched, 1 or more.
     pub levels: f64,
-    /// The same where each tile has a curve.
-    pub levels_of_tiles: f64,
+    /// Where each tile has a curve, the levels in use are stretched to the whole range, however few they are.
+    pub fills_range: bool,
+    /// Largest slope of the curve of a tile, in multiples of that of the stretched levels; 0 is no limit.
+    pub max_gain_of_tiles: f64,
     /// They are stretched fully and lifted, as dark footage needs.
     pub is_dark: bool,
     /// What is done.
@@ -83,7 +85,8 @@ const EXACT: Look = Look {
     plateau: Plateau::Off,
     strength: 1.0,
     levels: 1.0,
-    levels_of_tiles: 1.0,
+    fills_range: false,
+    max_gain_of_tiles: 3.0,
     is_dark: false,
     method: MethodArg::Global,
     chroma: ChromaArg::Keep,
@@ -95,23 +98,22 @@ const NATURAL: Look = Look {
     max_gain: 1.5,
     strength: 0.25,
     levels: 8.0,
-    levels_of_tiles: 8.0,
+    max_gain_of_tiles: 2.0,
     chroma: ChromaArg::Follow,
     ..EXACT
 };
-const NIGHT: Look = Look {
-    smooth: 3.0,
-    strength: 0.0,
-    levels: 12.0,
-    levels_of_tiles: 12.0,
-    is_dark: true,
-    denoise: Some(DenoiseKind::Quick),
-    ..NATURAL
-};
+const NIGHT: Look =
+    Look { smooth: 3.0, strength: 0.0, levels: 12.0, is_dark: true, denoise: Some(DenoiseKind::Quick), ..NATURAL };
 const HAZE: Look = Look { method: MethodArg::Dehaze, ..NATURAL };
 const UNDERWATER: Look = Look { method: MethodArg::Balance, denoise: Some(DenoiseKind::Light), ..NATURAL };
-const THERMAL: Look =
-    Look { smooth: 2.0, scene_threshold: 0.25, plateau: Plateau::Millionths(1000), levels_of_tiles: 4096.0, ..EXACT };
+const THERMAL: Look = Look {
+    smooth: 2.0,
+    scene_threshold: 0.25,
+    plateau: Plateau::Millionths(1000),
+    fills_range: true,
+    max_gain_of_tiles: 32.0,
+    ..EXACT
+};
 
 impl LookArg {
     /// The numbers of this look for this kind of input.

@@ -111,6 +111,8 @@ pub enum Stretch {
         /// Equalization has no more of its strength than the stretch of its own.
         fades: bool,
     },
+    /// Fully, however little of the range is in use: for thermal footage in tiles.
+    Full,
     /// Fully, for dark footage, which is also lifted.
     Dark {
         /// The most by which they are stretched.

@@ -14,6 +14,8 @@
 //! * [`Stretch::Dark`]: p is half of the level at 0.1 %, because darkness adds no veil; q is the level at 99.9 %, but at most
 //!   2.5 times that at 90 %, so that lamps do not hold the picture down. They become 5 and 250 of 255. What is still dark then
 //!   is lifted: `r = (1 + a) / (1 + a * y)`, where a brings the mean to 56 of 255.
+//! * [`Stretch::Full`]: p becomes black and q white, however little of the range they are apart. The stretch sets in where they
+//!   are 4 levels apart and is full at 40.
 //! * [`Method::Dehaze`](super::Method::Dehaze): haze adds a veil that grows with depth. Each of 8x8 regions has a black point
 //!   `b`, a hundredth of its darkest components; the least of 3x3 regions, then the mean of 3x3. With the airlight
 //!   `A = 0.94 q`, `B = min(0.9 b, 0.65 A)` is taken off and the rest has the gain `A / (A - B)` (the model of J. Tarel and
@@ -138,6 +140,7 @@ impl Tone {
         let strength = settings.strength;
         let spans = match settings.stretch {
             Stretch::Off => None,
+            Stretch::Full => Span::mean(frames.clone().map(|ends| full(ends, levels))),
             Stretch::Unused { most, .. } => Span::mean(frames.clone().map(|ends| unused(ends, levels, most))),
             Stretch::Dark { most } => Span::mean(frames.clone().map(|ends| dark(ends, levels, most))),
         };
@@ -284,6 +287,16 @@ fn unused(ends: &Ends, levels: Levels, most: Gain) -> Span {
     let new_high = q + share(white.saturating_sub(q), share(k, lifted_black));
     let new_high = new_high.min(new_low.saturating_add(most_gain(most, used, there)));
     Span { low: p, high: q, new_low, new_high, need: k, lift: 0, mean: 0 }
+}
+
+fn full(ends: &Ends, levels: Levels) -> Span {
+    let white = white_of(levels);
+    let (p, q) = (ends.dark[0], ends.bright[3].max(ends.dark[0]));
+    // Thermal cameras count finely: a few levels are a picture, whatever share of the range they are.
+    let [none, all] = PRESENT.map(|levels| 16 * levels);
+    let there = ratio((q - p).saturating_sub(none), all - none).min(4096);
+    let (new_low, new_high) = (p - share(p, there), q + share(white.saturating_sub(q), there));
+    Span { low: p, high: q, new_low, new_high, need: 4096, lift: 0, mean: 0 }
 }
 
 fn dark(ends: &Ends, levels: Levels, most: Gain) -> Span {

@@ -85,7 +85,9 @@ fn the_options_page_has_the_numbers_of_each_look() {
     }
     assert_eq!(seen.len(), 6);
     let clahe = pixels("--method clahe");
-    assert!(clahe == pixels("--method clahe --max-gain 3 --strength 1") && clahe != pixels(""), "the numbers of clahe");
+    assert!(clahe == pixels("--method clahe --max-gain 2 --strength 1") && clahe != pixels(""), "the numbers of clahe");
+    let exact = "--look exact --method clahe";
+    assert!(pixels(exact) == pixels(&format!("{exact} --max-gain 3 --strength 1")), "the numbers of clahe, exact");
     assert!(pixels("--method deflicker") == pixels("--method deflicker --smooth 1"), "the window of deflicker");
 }
 
