@@ -4,11 +4,11 @@ use anyhow::{Context, Result};
 use histeq_video::cli::EqualizeOptions;
 use histeq_video::curves::{CurveFile, LoadedCurves};
 use histeq_video::equalize::cpu::Cpu;
-use histeq_video::equalize::{CurveSource, EqualizeStage, Equalizer};
+use histeq_video::equalize::{EqualizeStage, Equalizer, MappingSource};
 use histeq_video::frame::Frame;
 use histeq_video::pipeline::live::Shown;
 use histeq_video::sink::Target;
-use histeq_video::spec::{Settings, Smoothing};
+use histeq_video::spec::{Chroma, Settings, Smoothing};
 use std::sync::Arc;
 
 /// Checks that the file of `--load-curves` is none of the files to be `written`.
@@ -32,9 +32,13 @@ impl StageBuilder {
     }
 
     /// A stage on `backend`.
-    pub fn stage(&self, backend: Box<dyn Equalizer>, settings: Settings) -> EqualizeStage {
-        let curves = self.kept.clone().map(|file| Box::new(LoadedCurves::new(file)) as Box<dyn CurveSource>);
-        EqualizeStage::new(backend, settings).gray(self.gray).with_curves(curves)
+    pub fn stage(&self, backend: Box<dyn Equalizer>, mut settings: Settings) -> EqualizeStage {
+        // Chroma that stays need not go through a GPU.
+        if settings.chroma == Chroma::Follow && self.kept.as_ref().is_some_and(|file| !file.changes_chroma()) {
+            settings.chroma = Chroma::Keep;
+        }
+        let curves = self.kept.clone().map(|file| Box::new(LoadedCurves::new(file)) as Box<dyn MappingSource>);
+        EqualizeStage::new(backend, settings).gray(self.gray).with_mappings(curves)
     }
 
     /// Equalizes a paused frame with other settings. Without the temporal window, which would need the frames before it.

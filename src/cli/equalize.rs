@@ -344,7 +344,12 @@ impl EqualizeOptions {
                 _ => Stretch::Off,
             },
             region: self.region,
-            chroma: match self.chroma.unwrap_or(look.chroma) {
+            // What was kept of colour is the gain that it follows.
+            chroma: match self.chroma.unwrap_or(if self.load_curves.is_some() {
+                ChromaArg::Follow
+            } else {
+                look.chroma
+            }) {
                 ChromaArg::Keep => Chroma::Keep,
                 ChromaArg::Follow => Chroma::Follow,
                 ChromaArg::Scale => Chroma::Scale,

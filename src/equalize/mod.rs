@@ -26,7 +26,7 @@ pub use gray::Gray;
 pub use lattice::measure;
 pub use luminance::luminance_row;
 pub use relation::relation;
-pub use stage::{CurveSource, EqualizeStage, Observation, Observer};
+pub use stage::{EqualizeStage, MappingSource, Observation, Observer};
 pub use verify::{Verifier, first_difference};
 pub use work::{Applied, Equalized, Report, Role, Work};
 

@@ -2,26 +2,26 @@
 //! observers.
 //!
 //! ```text
-//! frame -> Gray (--gray) -> CountedRegion (--roi auto) -> Guides or CurveSource (--load-curves) -> Work -> Equalizer -> observers
+//! frame -> Gray (--gray) -> CountedRegion (--roi auto) -> Guides or MappingSource (--load-curves) -> Work -> Equalizer -> observers
 //! ```
 //!
 //! With a look-ahead, a frame waits here until the frames behind it are measured that its scene depends on.
 
 use super::{CountedRegion, Equalized, Equalizer, Gray, Role, Work, measure};
 use crate::frame::{Frame, Pool};
-use crate::spec::{Curve, Guides, Settings};
+use crate::spec::{Guides, Mapping, Settings};
 use anyhow::{Context, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Gives frames curves in place of their own.
-pub trait CurveSource: Send {
-    /// The curve of frame `number`, counted from 0.
+/// Gives frames mappings in place of their own.
+pub trait MappingSource: Send {
+    /// What is applied to frame `number`, counted from 0; [`Work::applying`] has to take it.
     ///
     /// # Errors
-    /// When there is none for such a frame.
-    fn curve(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Arc<Curve>>;
+    /// When there is nothing for such a frame.
+    fn mapping(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Mapping>;
 }
 
 /// A frame that has come out of a backend.
@@ -79,7 +79,7 @@ pub struct EqualizeStage {
     settings: Settings,
     gray: Option<Gray>,
     region: CountedRegion,
-    curves: Option<Box<dyn CurveSource>>,
+    given: Option<Box<dyn MappingSource>>,
     guides: Guides,
     /// Works that wait for their guides, oldest first.
     undecided: VecDeque<Work>,
@@ -104,7 +104,7 @@ impl EqualizeStage {
             settings,
             gray: None,
             region: CountedRegion::default(),
-            curves: None,
+            given: None,
             guides: Guides::default(),
             undecided: VecDeque::new(),
             ready: VecDeque::new(),
@@ -123,10 +123,10 @@ impl EqualizeStage {
         EqualizeStage { gray: gray.then(Gray::default), ..self }
     }
 
-    /// The same, with frames sent through the curves of this source, if there is one.
+    /// The same, with the mappings of this source applied to frames, if there is one.
     #[must_use]
-    pub fn with_curves(self, curves: Option<Box<dyn CurveSource>>) -> Self {
-        EqualizeStage { curves, ..self }
+    pub fn with_mappings(self, given: Option<Box<dyn MappingSource>>) -> Self {
+        EqualizeStage { given, ..self }
     }
 
     /// The same, with one observer more.
@@ -153,8 +153,8 @@ impl EqualizeStage {
     /// # Errors
     /// When the backend or an observer fails.
     pub fn warm_up(&mut self, frame: Frame) -> Result<()> {
-        // Nothing is remembered of frames that are sent through given curves.
-        if self.curves.is_some() {
+        // Nothing is remembered of frames with given mappings.
+        if self.given.is_some() {
             return Ok(());
         }
         let work = self.work(frame)?.warming_up();
@@ -165,18 +165,17 @@ impl EqualizeStage {
     /// Takes in a frame. Call [`collect`](Self::collect) first when [`has_room`](Self::has_room) says no.
     ///
     /// # Errors
-    /// When the backend or an observer fails, or there is no curve for such a frame.
+    /// When the backend or an observer fails, or there is no mapping for such a frame.
     pub fn submit(&mut self, frame: Frame) -> Result<()> {
         let work = self.work(frame)?;
-        let through = match &mut self.curves {
-            Some(curves) => Some(curves.curve(self.submitted, work.frame(), &self.settings)?),
-            None => None,
-        };
-        self.submitted += 1;
-        match through {
-            Some(curve) => self.ready.push_back(work.through(curve)),
+        match &mut self.given {
+            Some(given) => {
+                let mapping = given.mapping(self.submitted, work.frame(), &self.settings)?;
+                self.ready.push_back(work.applying(mapping));
+            }
             None => self.decide(work)?,
         }
+        self.submitted += 1;
         self.pass_to_backend()
     }
 

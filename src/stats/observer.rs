@@ -7,7 +7,8 @@ use crate::equalize::cpu::{Engine, Isa};
 use crate::equalize::{Observation, Observer, Role, Work};
 use crate::frame::HostPool;
 use crate::pipeline::{Input, Progress, Stage};
-use crate::spec::{Change, Curve, Histogram, Levels, Scene, Scenes, Settings};
+use crate::spec::chroma::UNIT_GAIN;
+use crate::spec::{Change, Chroma, Curve, Histogram, Levels, Scene, Scenes, Settings};
 use anyhow::{Context, Result};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +23,9 @@ impl Observer for CurveSaver {
         match codes.filter(|_| !matches!(seen.before.role(), Role::WarmUp)) {
             Some(codes) => {
                 let curve = Curve::from_codes(format.levels(), codes.to_vec()).context("a curve of these levels")?;
-                self.0.write(seen.number, format, &curve)
+                let follows = seen.before.settings().chroma == Chroma::Follow;
+                let chroma_gain = seen.after.applied.chroma_gain.filter(|_| follows).unwrap_or(UNIT_GAIN);
+                self.0.write(seen.number, format, &curve, chroma_gain)
             }
             // A frame of the warm-up, or one with a curve for each tile.
             None => Ok(()),
