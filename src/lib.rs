@@ -6,7 +6,7 @@
 //!
 //! thread "source"    Source::next               Demuxer -> Decoder -> Frame (planes, shared by reference)
 //!                                               with filters: Frame -> FilterGraph -> Frame
-//! thread "equalize"  EqualizeStage::submit      Gray, CountedRegion, MappingSource: Frame -> Work
+//! thread "equalize"  EqualizeStage::submit      Gray, CountedRegion, Mask, MappingSource: Frame -> Work
 //!                    Equalizer::submit          Failover -> Cuda: Ring -> Slot -> DevicePicture -> kernels
 //!                                               Failover -> Cpu: worker -> Engine::counts -> Temporal -> Engine::map
 //!                    Equalizer::collect         Work -> Equalized (frame, and what was applied to it)

@@ -6,6 +6,7 @@ mod compare;
 mod devices;
 mod live;
 mod look;
+mod mask;
 mod preview;
 mod records;
 mod run;
@@ -24,7 +25,7 @@ use histeq_video::sink;
 use histeq_video::source;
 use records::RecordTargets;
 use run::Run;
-use stage_builder::{StageBuilder, check_curves_differ};
+use stage_builder::{StageBuilder, check_files_differ};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -80,7 +81,7 @@ fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     let run = Run::new(job.stderr, console);
     let Run { cancel, notices, progress, .. } = &run;
 
-    check_curves_differ(&job.equalize, job.written_files())?;
+    check_files_differ(&job.equalize, job.written_files())?;
     let target = run.target(&job.output, &job.input.url)?;
     let records = RecordTargets::of_file(&job)?;
     let builder = StageBuilder::new(&job.equalize)?;
@@ -88,8 +89,9 @@ fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
 
     let mut backend = BackendStartup::begin(job.backend);
     let opened = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
-    let opened = look::choose(&mut job.equalize, opened, notices)?;
+    let opened = look::choose(&mut job.equalize, opened, builder.mask.as_ref(), notices)?;
     let (mut source, input) = source::filtered(opened, &job.filters.of_look(job.equalize.denoiser()), notices)?;
+    builder.mask.as_ref().map_or(Ok(()), |mask| mask.check(&input))?;
     let settings = job.equalize.resolve(&input, notices)?;
     source.look_around(settings.warm_up(), settings.look_ahead());
     backend.check()?;

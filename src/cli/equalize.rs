@@ -111,6 +111,15 @@ pub struct EqualizeArgs {
     #[arg(long, value_name = "X,Y,W,H", help_heading = "Equalization", hide_short_help = true)]
     pub roi: Option<String>,
 
+    /// Count each pixel by the brightness of this picture: black does not count, white counts fully
+    ///
+    /// For the rim of a fisheye lens, an endoscope's surroundings, a clock that is burnt in. The picture has the size of the
+    /// video; the curve applies to all of it. For scenes, levels and haze, a pixel counts unless it is black. Within --roi, if
+    /// both are given. Not with --method clahe.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(help_heading = "Equalization", hide_short_help = true)]
+    pub mask: Option<String>,
+
     /// Write the curves of all frames to this file, as lines of JSON that can be edited; not with --method clahe
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
@@ -122,7 +131,7 @@ pub struct EqualizeArgs {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     #[arg(conflicts_with_all = ["look", "exact", "smooth", "scene_threshold", "max_gain", "plateau", "levels"])]
-    #[arg(conflicts_with_all = ["method", "tiles", "bins", "roi"])]
+    #[arg(conflicts_with_all = ["method", "tiles", "bins", "roi", "mask"])]
     pub load_curves: Option<String>,
 }
 
@@ -145,6 +154,8 @@ pub struct EqualizeOptions {
     look_ahead: Option<f64>,
     /// Whether a look-ahead is the default: for files, not for live input.
     may_look_ahead: bool,
+    /// File of the picture by which pixels count.
+    pub mask: Option<String>,
     /// Whether only luma is written.
     pub gray: bool,
     /// File to write the curves to.
@@ -174,7 +185,12 @@ impl EqualizeOptions {
             return Err(invalid("--smooth is a number of seconds from 0 to 3600"));
         }
         let clahe = args.method == Some(MethodArg::Clahe);
-        for (given, option) in [(args.plateau.is_some(), "--plateau"), (args.roi.is_some(), "--roi")] {
+        if args.mask.as_deref().is_some_and(|name| name.is_empty() || is_pipe(name)) {
+            return Err(invalid("--mask takes a file's name"));
+        }
+        for (given, option) in
+            [(args.plateau.is_some(), "--plateau"), (args.roi.is_some(), "--roi"), (args.mask.is_some(), "--mask")]
+        {
             if clahe && given {
                 return Err(usage(ErrorKind::ArgumentConflict, &format!("{option} does not go with --method clahe")));
             }
@@ -216,6 +232,7 @@ impl EqualizeOptions {
             region: value("--roi", "X,Y,W,H in pixels, or auto", args.roi, parse_region)?.unwrap_or_default(),
             look_ahead: None,
             may_look_ahead: false,
+            mask: args.mask,
             gray: args.gray,
             save_curves,
             load_curves: args.load_curves,
@@ -239,6 +256,7 @@ impl EqualizeOptions {
             region: Region::default(),
             look_ahead: None,
             may_look_ahead: true,
+            mask: None,
             gray: false,
             save_curves: None,
             load_curves: None,
@@ -269,7 +287,12 @@ impl EqualizeOptions {
         let plain_window = self.smooth.is_none_or(|seconds| seconds == 0.0);
         let plain_bins = self.bins.is_none() && self.plateau.is_none_or(|plateau| plateau == Plateau::Off);
         let unlimited = self.max_gain.is_none_or(|gain| gain == Gain::OFF);
-        self.look == LookArg::Exact && !self.is_clahe() && plain_window && plain_bins && unlimited
+        self.look == LookArg::Exact
+            && !self.is_clahe()
+            && self.mask.is_none()
+            && plain_window
+            && plain_bins
+            && unlimited
     }
 
     /// The look.

@@ -130,7 +130,9 @@ impl Work {
 
     /// Whether the histogram that is counted is that of all samples of the frame.
     pub fn counts_frame(&self) -> bool {
-        self.settings.method != Method::Global || self.counted == self.frame.whole()
+        // What is given with a mapping may have been counted with a mask.
+        let is_given = matches!(self.role, Role::Apply(_));
+        !is_given && (self.settings.method != Method::Global || self.counted == self.frame.whole())
     }
 
     /// Whether the histogram of the frame is needed beside those of its tiles.

@@ -61,7 +61,7 @@ fn video(format: PixelFormat, size: (usize, usize), settings: Settings, changes:
     let mut guides = Guides::default();
     let (mut decided, frames): (Vec<Guide>, Vec<_>) = (Vec::new(), frames.collect());
     for frame in &frames {
-        decided.extend(guides.push(measure(frame, frame.whole()).unwrap(), &settings));
+        decided.extend(guides.push(measure(frame, frame.whole(), None).unwrap(), &settings));
     }
     decided.extend(guides.finish());
     let changes = changes.iter().map(|&change| if settings.smoothing.frames() > 1 { change } else { Change::None });

@@ -34,6 +34,7 @@ mod layering;
 mod layout;
 mod live;
 mod looks;
+mod masks;
 mod modifiers;
 mod nvdec;
 mod pages;
