@@ -224,7 +224,7 @@ fn every_backend_gives_the_same_bytes_with_a_mask() {
         ] {
             let mask = Arc::new(any_mask((45, 22), &mut random));
             let stage = |backend| EqualizeStage::new(backend, settings).with_mask(Some(mask.clone()));
-            let expected = masked(stage(Box::new(Reference::default())), &frames);
+            let expected = masked(stage(Box::<Reference>::default()), &frames);
             assert_eq!(expected.len(), frames.len());
             for backend in &backends {
                 let found = masked(stage(backend.open(2)), &frames);
