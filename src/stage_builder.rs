@@ -5,8 +5,9 @@ use anyhow::{Context, Result};
 use histeq_video::cli::EqualizeOptions;
 use histeq_video::curves::{CurveFile, LoadedCurves};
 use histeq_video::equalize::cpu::Cpu;
-use histeq_video::equalize::{EqualizeStage, Equalizer, MappingSource};
+use histeq_video::equalize::{EqualizeStage, Equalizer, MappingSource, Survey};
 use histeq_video::frame::Frame;
+use histeq_video::pipeline::Input;
 use histeq_video::pipeline::live::Shown;
 use histeq_video::sink::Target;
 use histeq_video::spec::{Chroma, Settings, Smoothing};
@@ -44,6 +45,16 @@ impl StageBuilder {
         let curves = self.kept.clone().map(|file| Box::new(LoadedCurves::new(file)) as Box<dyn MappingSource>);
         let mask = self.mask.as_ref().map(|named| named.mask.clone());
         EqualizeStage::new(backend, settings).gray(self.gray).with_mask(mask).with_mappings(curves)
+    }
+
+    /// Checks that the mask has the size of the pictures of `input`.
+    pub fn check(&self, input: &Input) -> Result<()> {
+        self.mask.as_ref().map_or(Ok(()), |mask| mask.check(input))
+    }
+
+    /// The first of two passes.
+    pub fn survey(&self, settings: Settings) -> Survey {
+        Survey::new(settings, self.gray, self.mask.as_ref().map(|named| named.mask.clone()))
     }
 
     /// Equalizes a paused frame with other settings. Without the temporal window, which would need the frames before it.

@@ -2,7 +2,7 @@
 //! of chroma `g` becomes `(4096 * (256 - k) + g * k + 128) >> 8`, with the strength `k` in 256ths.
 
 use super::{CurveFile, CurveFormat};
-use crate::equalize::MappingSource;
+use crate::equalize::{Given, MappingSource};
 use crate::frame::Frame;
 use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::{Line, Mapping, Settings, Strength};
@@ -24,7 +24,7 @@ impl LoadedCurves {
 }
 
 impl MappingSource for LoadedCurves {
-    fn mapping(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Mapping> {
+    fn mapping(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Given> {
         let (name, expected, format) = (self.file.name(), self.file.format(), CurveFormat::of(frame));
         ensure!(
             format == expected,
@@ -32,7 +32,7 @@ impl MappingSource for LoadedCurves {
         );
         let (index, strength) = (self.file.index_at(number), settings.strength);
         if let Some((_, _, mapping)) = self.last.as_ref().filter(|(at, with, _)| (*at, *with) == (index, strength)) {
-            return Ok(mapping.clone());
+            return Ok(Given { mapping: mapping.clone(), scene: None });
         }
         let (curve, chroma_gain) = self.file.curve(index);
         let curve = curve.clone().blended(frame.levels(), &Line::IDENTITY, strength);
@@ -40,6 +40,6 @@ impl MappingSource for LoadedCurves {
         let chroma_gain = ((unit * (256 - k) + u64::from(chroma_gain) * k + 128) >> 8) as u32;
         let mapping = Mapping::Curve { curve: curve.into(), chroma_gain };
         self.last = Some((index, strength, mapping.clone()));
-        Ok(mapping)
+        Ok(Given { mapping, scene: None })
     }
 }

@@ -11,6 +11,7 @@
 use super::luminance::Rows;
 use crate::frame::{Component, Frame, Luminance};
 use crate::spec::{Histogram, Plateau, Rect, Settings};
+use anyhow::{Result, ensure};
 
 /// The weights of the pixels of frames of one size.
 #[derive(Clone, Debug)]
@@ -52,6 +53,20 @@ impl Mask {
     /// Columns and rows of the frames that it is for.
     pub fn size(&self) -> (usize, usize) {
         self.size
+    }
+
+    /// Checks that it is for `frame`, which is this number.
+    ///
+    /// # Errors
+    /// When the frame has another size.
+    pub fn check(&self, number: u64, frame: &Frame) -> Result<()> {
+        let ((width, height), (columns, rows)) = ((frame.width(), frame.height()), self.size);
+        ensure!(
+            (width, height) == (columns, rows),
+            "frame {number} has {width}x{height} pixels, the mask {columns}x{rows} (with --filter scale={columns}:{rows}, all \
+             frames have its size)"
+        );
+        Ok(())
     }
 
     /// Whether a pixel counts.

@@ -18,6 +18,7 @@ mod mask;
 pub mod reference;
 mod relation;
 mod stage;
+mod survey;
 mod verify;
 mod work;
 
@@ -28,7 +29,8 @@ pub use lattice::measure;
 pub use luminance::luminance_row;
 pub use mask::Mask;
 pub use relation::relation;
-pub use stage::{EqualizeStage, MappingSource, Observation, Observer};
+pub use stage::{EqualizeStage, Given, MappingSource, Observation, Observer};
+pub use survey::{SceneMappings, Survey};
 pub use verify::{Verifier, first_difference};
 pub use work::{Applied, Equalized, Report, Role, Work};
 

@@ -11,7 +11,7 @@
 
 use super::{Applied, CountedRegion, Equalized, Equalizer, Gray, Mask, Role, Work, measure};
 use crate::frame::{Frame, Pool};
-use crate::spec::{Counts, Decision, Guide, Guides, Mapping, Method, Settings, Temporal};
+use crate::spec::{Counts, Decision, Guide, Guides, Mapping, Method, Scene, Settings, Temporal};
 use anyhow::{Context, Result, ensure};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,7 +23,16 @@ pub trait MappingSource: Send {
     ///
     /// # Errors
     /// When there is nothing for such a frame.
-    fn mapping(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Mapping>;
+    fn mapping(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Given>;
+}
+
+/// What a frame is given.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// What is applied to it.
+    pub mapping: Mapping,
+    /// Where it belongs, if that is known.
+    pub scene: Option<Scene>,
 }
 
 /// A frame that has come out of a backend.
@@ -184,8 +193,8 @@ impl EqualizeStage {
         let work = self.work(frame)?;
         match &mut self.given {
             Some(given) => {
-                let mapping = given.mapping(self.submitted, work.frame(), &self.settings)?;
-                self.ready.push_back((work.applying(mapping), Applied::default()));
+                let Given { mapping, scene } = given.mapping(self.submitted, work.frame(), &self.settings)?;
+                self.ready.push_back((work.applying(mapping), Applied { scene, ..Applied::default() }));
             }
             None => self.decide(work)?,
         }
@@ -259,15 +268,7 @@ impl EqualizeStage {
         };
         let mut counted = self.region.next(&frame, &self.settings);
         if let Some(mask) = &self.mask {
-            let (size, (width, height)) = ((frame.width(), frame.height()), mask.size());
-            ensure!(
-                size == (width, height),
-                "frame {} has {}x{} pixels, the mask {width}x{height} (with --filter scale={width}:{height}, all frames have \
-                 its size)",
-                self.submitted,
-                size.0,
-                size.1
-            );
+            mask.check(self.submitted, &frame)?;
             let is_tiled = matches!(self.settings.method, Method::Clahe { .. });
             ensure!(!is_tiled, "tiles are not counted with a mask");
             counted = mask.around(counted);

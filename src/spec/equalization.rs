@@ -104,7 +104,7 @@ impl Equalization {
 }
 
 /// The curve of a window of `frames` frames of `samples` samples each.
-fn curve(settings: &Settings, tone: &Tone, window: &Histogram, (samples, frames): (u64, u32)) -> Curve {
+pub(super) fn curve(settings: &Settings, tone: &Tone, window: &Histogram, (samples, frames): (u64, u32)) -> Curve {
     let levels = window.levels();
     let curve = if window.is_flat() {
         Curve::identity(levels)

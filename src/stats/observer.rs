@@ -100,7 +100,10 @@ impl Recorder {
         let all = self.histogram_before(seen);
         let equalized = self.engine.histogram(after, after.whole());
         let levels = all.levels();
-        let last = self.last.take().filter(|(of, last)| *of == levels && last.len() == curves.len());
+        // Without curves, nothing of them is known to have changed.
+        let comparable =
+            |(of, last): &(Levels, Arc<[u16]>)| *of == levels && last.len() == curves.len() && !last.is_empty();
+        let last = self.last.take().filter(comparable);
         let change = last.map_or(0.0, |(_, last)| curve_change(&last, &curves, levels));
         let slope = largest_slope(&curves, levels);
         self.last = Some((levels, curves));
@@ -129,6 +132,11 @@ impl Recorder {
         }
     }
 
+    fn write(&mut self, seen: &Observation<'_>, curves: Arc<[u16]>) -> Result<()> {
+        let record = self.record(seen, curves);
+        self.recording.write(&record)
+    }
+
     /// The times of decoding, equalizing and encoding since the last record, in milliseconds.
     fn times(&mut self, equalizing: Duration) -> [f64; 3] {
         let now = [self.progress.busy(Stage::Source), equalizing, self.progress.busy(Stage::Sink)];
@@ -142,10 +150,8 @@ impl Observer for Recorder {
     fn equalized(&mut self, seen: Observation<'_>) -> Result<()> {
         match (seen.before.role(), &seen.after.applied.curves) {
             (Role::WarmUp, _) => Ok(()),
-            (_, Some(curves)) => {
-                let record = self.record(&seen, curves.clone());
-                self.recording.write(&record)
-            }
+            (_, Some(curves)) => self.write(&seen, curves.clone()),
+            (_, None) if !seen.before.settings().method.counts() => self.write(&seen, Arc::default()),
             (_, None) => anyhow::bail!("{} does not report its curves (a bug: please report it)", seen.backend.name()),
         }
     }

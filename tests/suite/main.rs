@@ -45,6 +45,7 @@ mod program;
 mod reader;
 mod running;
 mod safe_outputs;
+mod scene_lock;
 mod skip;
 mod slow_driver;
 mod spec;
