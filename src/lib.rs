@@ -6,7 +6,7 @@
 //!
 //! thread "source"    Source::next               Demuxer -> Decoder -> Frame (planes, shared by reference)
 //!                                               with filters: Frame -> FilterGraph -> Frame
-//! thread "equalize"  EqualizeStage::submit      Gray, CountedRegion, CurveSource: Frame -> Work
+//! thread "equalize"  EqualizeStage::submit      Gray, CountedRegion, Mask, MappingSource: Frame -> Work
 //!                    Equalizer::submit          Failover -> Cuda: Ring -> Slot -> DevicePicture -> kernels
 //!                                               Failover -> Cpu: worker -> Engine::counts -> Temporal -> Engine::map
 //!                    Equalizer::collect         Work -> Equalized (frame, and what was applied to it)
@@ -17,7 +17,8 @@
 //! Bounded channels join the three threads ([`pipeline`]). [`spec::Temporal`] says, for every backend, which frames make
 //! the curve of a frame. [`equalize::Failover`] begins on the CPU while a GPU opens, and goes back there if the GPU fails:
 //! it keeps what was counted of the frames of the temporal window, so that the bytes stay the same. `live` runs the same
-//! stage between a camera and its outputs, and drops frames where it would fall behind ([`pipeline::live`]).
+//! stage between a camera and its outputs, and drops frames where it would fall behind ([`pipeline::live`]). With
+//! `--smooth scene` a pass comes first that only measures and counts ([`equalize::Survey`]).
 //!
 //! # In other programs
 //! The core takes arrays and gives arrays, on the CPU or on an NVIDIA GPU, with the same bytes. It needs neither FFmpeg nor

@@ -3,7 +3,7 @@
 use crate::look;
 use crate::records::RecordTargets;
 use crate::run::Run;
-use crate::stage_builder::{StageBuilder, check_curves_differ};
+use crate::stage_builder::{StageBuilder, check_files_differ};
 use crate::stdout;
 use anyhow::{Result, bail};
 use histeq_video::camera::Microphone;
@@ -37,9 +37,10 @@ pub fn run(job: &LiveJob, console: &Console) -> Result<Outcome> {
     let mut microphone = microphone.transpose()?;
     let (source, input) = LiveSource::open(job.camera.clone(), begin, cancel, notices.clone(), progress.clone())?;
     let mut equalize = job.equalize.clone();
-    let opened = look::choose(&mut equalize, (Box::new(source), input), notices)?;
+    let opened = look::choose(&mut equalize, (Box::new(source), input), builder.mask.as_ref(), notices)?;
     let (mut source, mut input) = filtered(opened, &job.filters.of_look(equalize.denoiser()), notices)?;
     microphone.iter_mut().for_each(|microphone| microphone.join(&mut input.media.streams));
+    builder.check(&input)?;
     let settings = equalize.resolve(&input, notices)?;
     shared_settings.set(settings);
     let on_gpu = backend.has_gpu();
@@ -107,7 +108,7 @@ fn plan_outputs(job: &LiveJob, cancel: &Cancel) -> Result<Vec<PlannedOutput>> {
     let encoder = job.encoder.clone();
     let output = job.output.as_ref().map(|(url, _)| url);
     job.encoded_files().try_for_each(|name| stdout::check(name))?;
-    check_curves_differ(&job.equalize, job.written_files())?;
+    check_files_differ(&job.equalize, job.written_files())?;
     // The input may itself be a file.
     if let Some(camera) = &job.camera.camera {
         job.written_files().try_for_each(|name| Target::differs(name, camera))?;

@@ -6,9 +6,11 @@ mod compare;
 mod devices;
 mod live;
 mod look;
+mod mask;
 mod preview;
 mod records;
 mod run;
+mod scenes;
 mod signals;
 mod stage_builder;
 mod stdout;
@@ -16,15 +18,15 @@ mod stdout;
 use anyhow::{Context, Result};
 use clap::Parser;
 use histeq_video::cli::{Args, BackendStartup, FileJob, Job, completions, man_page, man_pages};
-use histeq_video::equalize::Verifier;
+use histeq_video::equalize::{SceneMappings, Verifier};
 use histeq_video::io::{print_text, printable};
-use histeq_video::pipeline::{self, Outcome};
+use histeq_video::pipeline::{self, Notices, Outcome};
 use histeq_video::report::{Console, summary};
 use histeq_video::sink;
 use histeq_video::source;
 use records::RecordTargets;
 use run::Run;
-use stage_builder::{StageBuilder, check_curves_differ};
+use stage_builder::{StageBuilder, check_files_differ};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -77,25 +79,43 @@ fn refuse(error: &clap::Error) -> ! {
 
 /// Equalizes a file.
 fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
-    let run = Run::new(job.stderr, console);
-    let Run { cancel, notices, progress, .. } = &run;
+    let mut run = Run::new(job.stderr, console);
 
-    check_curves_differ(&job.equalize, job.written_files())?;
+    check_files_differ(&job.equalize, job.written_files())?;
     let target = run.target(&job.output, &job.input.url)?;
     let records = RecordTargets::of_file(&job)?;
     let builder = StageBuilder::new(&job.equalize)?;
     run.listen_for_signals(target.leftover().into_iter().chain(records.leftovers()).collect(), signals::FINISHING)?;
 
-    let mut backend = BackendStartup::begin(job.backend);
-    let opened = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
-    let opened = look::choose(&mut job.equalize, opened, notices)?;
-    let (mut source, input) = source::filtered(opened, &job.filters.of_look(job.equalize.denoiser()), notices)?;
-    let settings = job.equalize.resolve(&input, notices)?;
-    source.look_around(settings.warm_up(), settings.look_ahead());
+    let mut backend = BackendStartup::begin(job.backend.clone());
+    let mut scenes = None;
+    if job.equalize.has_whole_scenes() {
+        backend.check()?;
+        scenes = scenes::first_pass(&run.split(), &mut job, &builder)?;
+        if scenes.is_none() {
+            console.info("interrupted in the first pass: nothing was written");
+            return Ok(Outcome::Interrupted);
+        }
+    }
+    let Run { cancel, notices, progress, .. } = &run;
+    // The first pass has said what there is to say of the input.
+    let of_input = if scenes.is_some() { Notices::new(false, |_, _| {}) } else { notices.clone() };
+    let opened = source::open(&job.input, cancel, of_input.clone(), progress.clone())?;
+    let opened = look::choose(&mut job.equalize, opened, builder.mask.as_ref(), &of_input)?;
+    let (mut source, input) = source::filtered(opened, &job.filters.of_look(job.equalize.denoiser()), &of_input)?;
+    builder.check(&input)?;
+    let settings = job.equalize.resolve(&input, &of_input)?;
+    match scenes {
+        Some(_) => source.look_around(0, 0),
+        None => source.look_around(settings.warm_up(), settings.look_ahead()),
+    }
     backend.check()?;
     let records = records.open(&input.name)?;
     let sink = sink::open(input.clone(), target, job.output.options, &mut || backend.has_gpu(), notices.clone())?;
-    let stage = builder.stage(backend.finish(notices)?, settings);
+    let mut stage = builder.stage(backend.finish(notices)?, settings);
+    if let Some(scenes) = scenes {
+        stage = stage.with_mappings(Some(Box::new(SceneMappings(scenes))));
+    }
     let mut stage = records.observe(stage, &input, progress);
     if job.verify {
         stage = stage.observed_by(Box::new(Verifier::default()));

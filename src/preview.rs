@@ -53,7 +53,7 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
          histeq-video --duration 10 {name} part.mkv)"
     );
     let mut auto = EqualizeOptions::of_look(LookArg::Auto);
-    let (source, reason) = look::decide(&mut auto, source, &input)?;
+    let (source, reason) = look::decide(&mut auto, source, &input, None)?;
     let starts = if is_image { vec![job.input.part.start] } else { starts(job, &input, Box::new(source))? };
 
     let mut columns = Vec::new();

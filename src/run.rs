@@ -19,6 +19,8 @@ pub struct Run<'a> {
     pub notices: Notices,
     /// Frames read, equalized and written.
     pub progress: Arc<Progress>,
+    /// Which of two passes over the input this is, if there are two.
+    pass: Option<u32>,
 }
 
 impl<'a> Run<'a> {
@@ -27,7 +29,20 @@ impl<'a> Run<'a> {
         ffmpeg::silence_encoders();
         ffmpeg::set_verbose(stderr.is_verbose());
         let notices = console.notices(stderr.strict);
-        Run { console, stderr, cancel: Cancel::default(), notices, progress: Arc::default() }
+        Run { console, stderr, cancel: Cancel::default(), notices, progress: Arc::default(), pass: None }
+    }
+
+    /// The first pass of this run, which is the second one from now on. What the first one has said of the input is not said
+    /// again.
+    pub fn split(&mut self) -> Run<'a> {
+        let first = Run {
+            pass: Some(1),
+            cancel: self.cancel.clone(),
+            notices: self.notices.clone(),
+            ..Run::new(self.stderr, self.console)
+        };
+        self.pass = Some(2);
+        first
     }
 
     /// Where `output` is written; not to the file `input`.
@@ -49,7 +64,7 @@ impl<'a> Run<'a> {
         run: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<T>,
         is_complete: impl FnOnce(&T) -> bool,
     ) -> Result<T> {
-        let mut meter = Meter::start(self.stderr.meter, input);
+        let mut meter = Meter::start(self.stderr.meter, input, self.pass);
         self.console.set_bar(meter.bar());
         let result = run(&mut |progress| meter.update(progress));
         meter.finish(&self.progress, result.as_ref().is_ok_and(is_complete));

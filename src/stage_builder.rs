@@ -1,40 +1,60 @@
-//! Builds the stage of equalization: the backend, with kept curves (`--load-curves`) and luma only (`--gray`).
+//! Builds the stage of equalization: the backend, with kept curves (`--load-curves`), a mask (`--mask`) and luma only (`--gray`).
 
+use crate::mask::NamedMask;
 use anyhow::{Context, Result};
 use histeq_video::cli::EqualizeOptions;
 use histeq_video::curves::{CurveFile, LoadedCurves};
 use histeq_video::equalize::cpu::Cpu;
-use histeq_video::equalize::{CurveSource, EqualizeStage, Equalizer};
+use histeq_video::equalize::{EqualizeStage, Equalizer, MappingSource, Survey};
 use histeq_video::frame::Frame;
+use histeq_video::pipeline::Input;
 use histeq_video::pipeline::live::Shown;
 use histeq_video::sink::Target;
-use histeq_video::spec::{Settings, Smoothing};
+use histeq_video::spec::{Chroma, Settings, Smoothing};
 use std::sync::Arc;
 
-/// Checks that the file of `--load-curves` is none of the files to be `written`.
-pub fn check_curves_differ<'a>(options: &EqualizeOptions, mut written: impl Iterator<Item = &'a String>) -> Result<()> {
-    let Some(curves) = &options.load_curves else { return Ok(()) };
-    Ok(written.try_for_each(|name| Target::differs(name, curves))?)
+/// Checks that the files of `--load-curves` and `--mask` are none of the files to be `written`.
+pub fn check_files_differ<'a>(options: &EqualizeOptions, mut written: impl Iterator<Item = &'a String>) -> Result<()> {
+    let read = options.load_curves.iter().chain(&options.mask);
+    Ok(written.try_for_each(|name| read.clone().try_for_each(|read| Target::differs(name, read)))?)
 }
 
 /// The options that apply ahead of the backend, with the curves read.
 #[derive(Clone)]
 pub struct StageBuilder {
     kept: Option<Arc<CurveFile>>,
+    /// The mask.
+    pub mask: Option<NamedMask>,
     gray: bool,
 }
 
 impl StageBuilder {
-    /// Reads the curves of `--load-curves`.
+    /// Reads the curves of `--load-curves`, and the picture of `--mask`.
     pub fn new(options: &EqualizeOptions) -> Result<Self> {
         let kept = options.load_curves.as_deref().map(CurveFile::read).transpose()?;
-        Ok(StageBuilder { kept: kept.map(Arc::new), gray: options.gray })
+        let mask = options.mask.as_deref().map(NamedMask::read).transpose()?;
+        Ok(StageBuilder { kept: kept.map(Arc::new), mask, gray: options.gray })
     }
 
     /// A stage on `backend`.
-    pub fn stage(&self, backend: Box<dyn Equalizer>, settings: Settings) -> EqualizeStage {
-        let curves = self.kept.clone().map(|file| Box::new(LoadedCurves::new(file)) as Box<dyn CurveSource>);
-        EqualizeStage::new(backend, settings).gray(self.gray).with_curves(curves)
+    pub fn stage(&self, backend: Box<dyn Equalizer>, mut settings: Settings) -> EqualizeStage {
+        // Chroma that stays need not go through a GPU.
+        if settings.chroma == Chroma::Follow && self.kept.as_ref().is_some_and(|file| !file.changes_chroma()) {
+            settings.chroma = Chroma::Keep;
+        }
+        let curves = self.kept.clone().map(|file| Box::new(LoadedCurves::new(file)) as Box<dyn MappingSource>);
+        let mask = self.mask.as_ref().map(|named| named.mask.clone());
+        EqualizeStage::new(backend, settings).gray(self.gray).with_mask(mask).with_mappings(curves)
+    }
+
+    /// Checks that the mask has the size of the pictures of `input`.
+    pub fn check(&self, input: &Input) -> Result<()> {
+        self.mask.as_ref().map_or(Ok(()), |mask| mask.check(input))
+    }
+
+    /// The first of two passes.
+    pub fn survey(&self, settings: Settings) -> Survey {
+        Survey::new(settings, self.gray, self.mask.as_ref().map(|named| named.mask.clone()))
     }
 
     /// Equalizes a paused frame with other settings. Without the temporal window, which would need the frames before it.

@@ -59,13 +59,14 @@ pub struct EqualizeArgs {
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     pub max_gain: Option<f64>,
 
-    /// Length of the temporal window in seconds, 0 to 3600, at most 512 frames [default: by look]
+    /// Length of the temporal window in seconds, 0 to 3600, at most 512 frames; or scene [default: by look]
     ///
     /// The frames of a scene within the window share one histogram, which prevents flicker. A longer window is steadier and
-    /// follows changes of light more slowly; 0 equalizes each frame by itself.
+    /// follows changes of light more slowly; 0 equalizes each frame by itself. scene gives all frames of a scene the same curve:
+    /// a file is then read twice. Not with --look-ahead, --method clahe or --method deflicker, pipes, network streams and live.
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
-    pub smooth: Option<f64>,
+    pub smooth: Option<String>,
 
     /// Difference between two frames, 0 to 1, above which they are a scene cut [default: by look]
     ///
@@ -112,6 +113,15 @@ pub struct EqualizeArgs {
     #[arg(long, value_name = "X,Y,W,H", help_heading = "Equalization", hide_short_help = true)]
     pub roi: Option<String>,
 
+    /// Count each pixel by the brightness of this picture: black does not count, white counts fully
+    ///
+    /// For the rim of a fisheye lens, an endoscope's surroundings, a clock that is burnt in. The picture has the size of the
+    /// video; the curve applies to all of it. For scenes, levels and haze, a pixel counts unless it is black. Within --roi, if
+    /// both are given. Not with --method clahe.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(help_heading = "Equalization", hide_short_help = true)]
+    pub mask: Option<String>,
+
     /// Write the curves of all frames to this file, as lines of JSON that can be edited; not with --method clahe
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
@@ -123,7 +133,7 @@ pub struct EqualizeArgs {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     #[arg(conflicts_with_all = ["look", "exact", "smooth", "scene_threshold", "max_gain", "plateau", "levels"])]
-    #[arg(conflicts_with_all = ["method", "tiles", "bins", "roi"])]
+    #[arg(conflicts_with_all = ["method", "tiles", "bins", "roi", "mask"])]
     pub load_curves: Option<String>,
 }
 
@@ -131,7 +141,9 @@ pub struct EqualizeArgs {
 #[derive(Clone, Debug)]
 pub struct EqualizeOptions {
     look: LookArg,
+    /// Seconds.
     smooth: Option<f64>,
+    whole_scenes: bool,
     scene_threshold: Option<Threshold>,
     plateau: Option<Plateau>,
     max_gain: Option<Gain>,
@@ -146,6 +158,8 @@ pub struct EqualizeOptions {
     look_ahead: Option<f64>,
     /// Whether a look-ahead is the default: for files, not for live input.
     may_look_ahead: bool,
+    /// File of the picture by which pixels count.
+    pub mask: Option<String>,
     /// Whether only luma is written.
     pub gray: bool,
     /// File to write the curves to.
@@ -168,12 +182,21 @@ impl EqualizeOptions {
     pub(super) fn from_args(args: EqualizeArgs) -> Result<Self, clap::Error> {
         let save_curves = curves_name(args.save_curves)?;
         let invalid = |message: &str| usage(ErrorKind::ValueValidation, message);
-        if args.smooth.is_some_and(|seconds| !(0.0..=3600.0).contains(&seconds)) {
-            return Err(invalid("--smooth is a number of seconds from 0 to 3600"));
-        }
+        let whole_scenes = args.smooth.as_deref() == Some("scene");
+        let smooth = args.smooth.filter(|_| !whole_scenes);
+        let smooth = value("--smooth", "a number of seconds from 0 to 3600, or scene", smooth, parse_seconds)?;
         let clahe = args.method == Some(MethodArg::Clahe);
-        if clahe && args.plateau.is_some() {
-            return Err(usage(ErrorKind::ArgumentConflict, "--plateau does not go with --method clahe"));
+        if whole_scenes && (clahe || args.method == Some(MethodArg::Deflicker)) {
+            let message = "--smooth scene does not go with --method clahe or --method deflicker";
+            return Err(usage(ErrorKind::ArgumentConflict, message));
+        }
+        if args.mask.as_deref().is_some_and(|name| name.is_empty() || is_pipe(name)) {
+            return Err(invalid("--mask takes a file's name"));
+        }
+        for (given, option) in [(args.plateau.is_some(), "--plateau"), (args.mask.is_some(), "--mask")] {
+            if clahe && given {
+                return Err(usage(ErrorKind::ArgumentConflict, &format!("{option} does not go with --method clahe")));
+            }
         }
         if save_curves.is_some() && clahe {
             let message = "--save-curves does not go with --method clahe, which has a curve for each tile";
@@ -199,7 +222,8 @@ impl EqualizeOptions {
         Ok(EqualizeOptions {
             // Loaded curves already include the look.
             look: if args.exact || args.load_curves.is_some() { LookArg::Exact } else { args.look },
-            smooth: args.smooth,
+            smooth,
+            whole_scenes,
             scene_threshold: threshold.transpose()?,
             plateau: value("--plateau", "a count like 500 or a percentage like 0.5%", args.plateau, parse_plateau)?,
             max_gain: max_gain.transpose()?,
@@ -212,6 +236,7 @@ impl EqualizeOptions {
             region: value("--roi", "X,Y,W,H in pixels, or auto", args.roi, parse_region)?.unwrap_or_default(),
             look_ahead: None,
             may_look_ahead: false,
+            mask: args.mask,
             gray: args.gray,
             save_curves,
             load_curves: args.load_curves,
@@ -223,6 +248,7 @@ impl EqualizeOptions {
         EqualizeOptions {
             look,
             smooth: None,
+            whole_scenes: false,
             scene_threshold: None,
             plateau: None,
             max_gain: None,
@@ -235,6 +261,7 @@ impl EqualizeOptions {
             region: Region::default(),
             look_ahead: None,
             may_look_ahead: true,
+            mask: None,
             gray: false,
             save_curves: None,
             load_curves: None,
@@ -250,7 +277,27 @@ impl EqualizeOptions {
             return Err(usage(ErrorKind::ValueValidation, "--look-ahead is a number of seconds from 0 to 3600"));
         }
         let may_look_ahead = !is_pipe(input) && !input.contains("://");
+        if self.whole_scenes && !may_look_ahead {
+            return Err(live_is_read_once());
+        }
+        if self.whole_scenes && seconds.is_some() {
+            let message = "--look-ahead does not go with --smooth scene, which looks at all of a scene";
+            return Err(usage(ErrorKind::ArgumentConflict, message));
+        }
         Ok(EqualizeOptions { look_ahead: seconds, may_look_ahead, ..self })
+    }
+
+    /// The same for live input.
+    ///
+    /// # Errors
+    /// When it has to be read twice: a usage error.
+    pub(super) fn for_live(self) -> Result<Self, clap::Error> {
+        if self.whole_scenes { Err(live_is_read_once()) } else { Ok(self) }
+    }
+
+    /// Whether the window of a frame is its whole scene, which is found in a pass of its own.
+    pub fn has_whole_scenes(&self) -> bool {
+        self.whole_scenes
     }
 
     /// Whether each tile gets a curve.
@@ -262,10 +309,15 @@ impl EqualizeOptions {
     /// Whether the curve is that of the plain histogram of each frame, for any input.
     #[cfg(feature = "laboratory")]
     pub(super) fn is_textbook(&self) -> bool {
-        let plain_window = self.smooth.is_none_or(|seconds| seconds == 0.0);
+        let plain_window = !self.whole_scenes && self.smooth.is_none_or(|seconds| seconds == 0.0);
         let plain_bins = self.bins.is_none() && self.plateau.is_none_or(|plateau| plateau == Plateau::Off);
         let unlimited = self.max_gain.is_none_or(|gain| gain == Gain::OFF);
-        self.look == LookArg::Exact && !self.is_clahe() && plain_window && plain_bins && unlimited
+        self.look == LookArg::Exact
+            && !self.is_clahe()
+            && self.mask.is_none()
+            && plain_window
+            && plain_bins
+            && unlimited
     }
 
     /// The look.
@@ -354,7 +406,12 @@ impl EqualizeOptions {
                 _ => Stretch::Off,
             },
             region: self.region,
-            chroma: match self.chroma.unwrap_or(look.chroma) {
+            // What was kept of colour is the gain that it follows.
+            chroma: match self.chroma.unwrap_or(if self.load_curves.is_some() {
+                ChromaArg::Follow
+            } else {
+                look.chroma
+            }) {
                 ChromaArg::Keep => Chroma::Keep,
                 ChromaArg::Follow => Chroma::Follow,
                 ChromaArg::Scale => Chroma::Scale,
@@ -368,6 +425,10 @@ impl EqualizeOptions {
     /// A temporal window of `seconds` seconds, with its look-ahead.
     fn smoothing(&self, seconds: f64, input: &Input) -> Smoothing {
         let rate = input.rate().unwrap_or(25.0);
+        if self.whole_scenes {
+            // The window is found in the first pass. How long a flash may be depends on the rate alone.
+            return Smoothing::of_seconds(1.0, rate);
+        }
         let smoothing = Smoothing::of_seconds(seconds, rate);
         smoothing.looking_ahead(match self.look_ahead {
             Some(seconds) => (seconds * rate).round().min(f64::from(Smoothing::MOST)) as u32,
@@ -379,6 +440,17 @@ impl EqualizeOptions {
             None => 0,
         })
     }
+}
+
+fn live_is_read_once() -> clap::Error {
+    usage(
+        ErrorKind::ArgumentConflict,
+        "--smooth scene reads the input twice: it goes with files, not with pipes, network streams and live",
+    )
+}
+
+fn parse_seconds(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|seconds| (0.0..=3600.0).contains(seconds))
 }
 
 fn parse_tiles(text: &str) -> Option<(u32, u32)> {

@@ -135,7 +135,7 @@ impl LiveJob {
             let format = args.output_options.output_format.clone().or_else(|| network_format(&url).map(str::to_owned));
             (url, format)
         });
-        let equalize = EqualizeOptions::from_args(args.equalize)?;
+        let equalize = EqualizeOptions::from_args(args.equalize)?.for_live()?;
         let backend = args.device.choice(&equalize, false)?;
         let keeps_sound = args.record.is_some() || output.as_ref().is_some_and(|(url, _)| url != "-");
         let microphone = args.audio.clone().filter(|name| name != "none" && keeps_sound);

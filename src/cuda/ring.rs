@@ -13,7 +13,7 @@ use super::surface::InputPool;
 use super::task::Task;
 use super::timeline::{self, Timeline};
 use crate::frame::Frame;
-use crate::spec::{Counts, Curve, LookAhead, Remembered, Scene};
+use crate::spec::{Counts, LookAhead, Remembered, Scene};
 use cudarc::driver::CudaEvent;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -87,15 +87,16 @@ impl Ring {
         self.start(frame, task, Operation::Equalize)
     }
 
-    /// As [`submit`](Ring::submit), but maps the frame through `curve` and leaves the history as it is.
+    /// As [`submit`](Ring::submit), but applies what [`Task::giving`] has given, and leaves the history as it is. Not while
+    /// frames wait for later ones.
     ///
     /// # Errors
     /// As for [`submit`](Ring::submit).
     ///
     /// # Panics
-    /// When the ring is full, or the curve is for samples of another depth.
-    pub fn submit_through(&mut self, curve: &Arc<Curve>, frame: Frame, task: Task) -> Result<(), Error> {
-        self.start(frame, task, Operation::ApplyCurve(curve))
+    /// When the ring is full, or a curve is for samples of another depth.
+    pub fn submit_given(&mut self, frame: Frame, task: Task) -> Result<(), Error> {
+        self.start(frame, task, Operation::Apply)
     }
 
     /// As [`submit`](Ring::submit), but uploads the samples that a used slot's pinned memory still holds: for
@@ -158,7 +159,7 @@ impl Ring {
         }
     }
 
-    fn start(&mut self, frame: Frame, task: Task, operation: Operation<'_>) -> Result<(), Error> {
+    fn start(&mut self, frame: Frame, task: Task, operation: Operation) -> Result<(), Error> {
         assert!(self.under_way.len() < self.depth, "the ring is full");
         let layout = BufferLayout::of(&frame, task.rewrites_chroma())?;
         task.assert_suits(&layout);
@@ -166,7 +167,7 @@ impl Ring {
         let (mut slot, used) = self.slot(&layout, buffer_bytes)?;
         let operation =
             if let (Operation::EqualizeStaged, false) = (operation, used) { Operation::Equalize } else { operation };
-        let update = if let Operation::ApplyCurve(_) = operation { None } else { Some(self.history.next(&task)) };
+        let update = if let Operation::Apply = operation { None } else { Some(self.history.next(&task)) };
         // The frames of the look-ahead do not depend on a frame that starts another history.
         if update.as_ref().is_some_and(|update| update.reset) {
             self.finish().inspect_err(|_| self.history.reset())?;

@@ -48,13 +48,13 @@ impl Streams {
 
 /// The operation on a frame.
 #[derive(Clone, Copy)]
-pub(super) enum Operation<'a> {
+pub(super) enum Operation {
     /// Equalizes it.
     Equalize,
     /// Equalizes the samples that the slot's pinned memory still holds, in place of the frame's.
     EqualizeStaged,
-    /// Maps it through this curve, and leaves the history as it is.
-    ApplyCurve(&'a Arc<Curve>),
+    /// Applies what the task gives, and leaves the history as it is.
+    Apply,
     /// Adds it to the history, and returns it unchanged.
     WarmUp,
 }
@@ -64,8 +64,10 @@ struct UnderWay {
     frame: Frame,
     task: Task,
     readback: ReadbackLayout,
-    /// The curve that the caller supplied, or that was decided before and is to be told.
+    /// The curve that was decided before and is to be told.
     told_curve: Option<Arc<Curve>>,
+    /// With one curve, the gain of chroma where it follows, in 4096ths.
+    chroma_gain: Option<u32>,
     /// Whether it is only added to the history.
     warms_up: bool,
     /// The scene that it belongs to, if it is added to the history.
@@ -81,10 +83,12 @@ pub struct Collected {
     pub frame: Frame,
     /// Its counts, if they are read back.
     pub counts: Option<Arc<Counts>>,
-    /// The scene that it belongs to; `None` of a frame that was sent through a given curve.
+    /// The scene that it belongs to; `None` of a frame with a given mapping.
     pub scene: Option<Scene>,
     /// Its curve, or those of its tiles one after the other: an entry for each code. `None` unless it is read back.
     pub curves: Option<Arc<[u16]>>,
+    /// With one curve, the gain of chroma where it follows, in 4096ths.
+    pub chroma_gain: Option<u32>,
 }
 
 pub(super) struct Slot {
@@ -148,7 +152,7 @@ impl Slot {
         frame: Frame,
         history: &mut History,
         (task, scene): (Task, Option<Scene>),
-        operation: Operation<'_>,
+        operation: Operation,
         refused: bool,
     ) -> Result<Applied, Error> {
         assert!(self.under_way.is_none());
@@ -157,8 +161,6 @@ impl Slot {
         let streams = self.streams.clone();
         let Streams { upload, compute, .. } = &*streams;
         let bytes = self.picture.layout().bytes();
-        let supplied_curve = if let Operation::ApplyCurve(curve) = operation { Some(curve.clone()) } else { None };
-        let task = if supplied_curve.is_some() { task.reading_back(Readback::Nothing) } else { task };
         let readback = ReadbackLayout::of(self.picture.layout(), &task);
         let warms_up = matches!(operation, Operation::WarmUp);
         // From here on the device may access the buffers, also after an error: `drop` waits.
@@ -166,7 +168,8 @@ impl Slot {
             frame,
             task: task.clone(),
             readback,
-            told_curve: supplied_curve.clone(),
+            told_curve: None,
+            chroma_gain: None,
             warms_up,
             scene,
             applied: Applied::OWN_CURVE,
@@ -183,10 +186,7 @@ impl Slot {
         if refused {
             self.picture.fail(&task)?;
         }
-        let applied = match &supplied_curve {
-            Some(curve) => self.picture.supply_curve(curve, &task).map(|()| Applied::OWN_CURVE)?,
-            None => self.picture.analyze(history, &task)?,
-        };
+        let applied = self.picture.analyze(history, &task)?;
         if let Some(under_way) = &mut self.under_way {
             under_way.applied = applied.clone();
         }
@@ -206,6 +206,13 @@ impl Slot {
         if let (Applied::Given(Mapping::Curve { curve, .. }), Readback::Everything) = (applied, task.readback) {
             under_way.told_curve = Some(curve.clone());
         }
+        under_way.chroma_gain = match applied {
+            _ if under_way.warms_up || task.tiles(self.picture.layout()).is_some() => None,
+            Applied::Curves { chroma_gain, .. } | Applied::Given(Mapping::Curve { chroma_gain, .. }) => {
+                Some(*chroma_gain)
+            }
+            Applied::Given(_) => None,
+        };
         let bytes = if under_way.warms_up {
             readback.range()
         } else {
@@ -370,7 +377,7 @@ impl Slot {
     pub fn finish(&mut self) -> Result<(Collected, Option<Timeline>), Error> {
         self.wait()?;
         let timeline = self.marks.as_ref().map(Marks::timeline).transpose()?;
-        let UnderWay { frame, target, readback, told_curve, warms_up, scene, .. } =
+        let UnderWay { frame, target, readback, told_curve, chroma_gain, warms_up, scene, .. } =
             self.under_way.take().expect("a frame under way");
         let target = target.expect("a frame on its way down");
         let counts = readback.read_counts(&target);
@@ -379,7 +386,7 @@ impl Slot {
             None => readback.read_curves(&target),
         };
         if warms_up {
-            return Ok((Collected { frame, counts, scene, curves: None }, timeline));
+            return Ok((Collected { frame, counts, scene, curves: None, chroma_gain }, timeline));
         }
         let memory: Arc<dyn Memory> = Arc::new(target);
         let layout = self.picture.layout();
@@ -391,7 +398,7 @@ impl Slot {
                     .expect("the buffer holds the layout"),
             )
         });
-        Ok((Collected { frame, counts, scene, curves }, timeline))
+        Ok((Collected { frame, counts, scene, curves, chroma_gain }, timeline))
     }
 }
 

@@ -5,7 +5,7 @@ use super::layout::{Arrangement, BufferLayout};
 use super::tuning;
 use crate::frame::Frame;
 use crate::spec::clahe::{TileBins, Tiles};
-use crate::spec::{self, Gain, Guide, Levels, Method, Plateau, Rect, Settings, Tone, Weights};
+use crate::spec::{self, Gain, Guide, Levels, Mapping, Method, Plateau, Rect, Settings, Smoothing, Tone, Weights};
 
 /// The data that is downloaded with a frame's samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,6 +68,23 @@ impl Task {
     #[must_use]
     pub fn guided(self, guide: Guide) -> Self {
         Task { guide, ..self }
+    }
+
+    /// The same, with `mapping` applied and nothing counted: the method becomes one whose mapping is decided before. For
+    /// [`Ring::submit_given`](super::Ring::submit_given).
+    ///
+    /// # Panics
+    /// When the mapping is that of tiles, whose curves are made here.
+    #[must_use]
+    pub fn giving(self, mapping: Mapping) -> Self {
+        let method = match &mapping {
+            Mapping::Curve { .. } => Method::Deflicker,
+            Mapping::Veil(_) => Method::Dehaze,
+            Mapping::Balance(_) => Method::Balance,
+            Mapping::Tiles { .. } => panic!("tiles are counted here"),
+        };
+        let settings = Settings { method, smoothing: Smoothing::OFF, ..self.settings };
+        Task { settings, guide: Guide { mapping: Some(mapping), ..Guide::default() }, ..self }
     }
 
     /// The same, with other settings.

@@ -1,9 +1,11 @@
-//! Applies the curves of a file instead of computed ones (`--load-curves`). Strength is blended in as for any curve.
+//! Applies the curves of a file instead of computed ones (`--load-curves`). Strength is blended in as for any curve: a gain
+//! of chroma `g` becomes `(4096 * (256 - k) + g * k + 128) >> 8`, with the strength `k` in 256ths.
 
 use super::{CurveFile, CurveFormat};
-use crate::equalize::CurveSource;
+use crate::equalize::{Given, MappingSource};
 use crate::frame::Frame;
-use crate::spec::{Curve, Line, Settings, Strength};
+use crate::spec::chroma::UNIT_GAIN;
+use crate::spec::{Line, Mapping, Settings, Strength};
 use anyhow::{Result, ensure};
 use std::sync::Arc;
 
@@ -11,7 +13,7 @@ use std::sync::Arc;
 pub struct LoadedCurves {
     file: Arc<CurveFile>,
     /// The last curve, with its index in the file and its strength.
-    last: Option<(usize, Strength, Arc<Curve>)>,
+    last: Option<(usize, Strength, Mapping)>,
 }
 
 impl LoadedCurves {
@@ -21,19 +23,23 @@ impl LoadedCurves {
     }
 }
 
-impl CurveSource for LoadedCurves {
-    fn curve(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Arc<Curve>> {
+impl MappingSource for LoadedCurves {
+    fn mapping(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Given> {
         let (name, expected, format) = (self.file.name(), self.file.format(), CurveFormat::of(frame));
         ensure!(
             format == expected,
             "{name}: curves for {expected}, but frame {number} of the video has {format} (save curves of such a video)"
         );
         let (index, strength) = (self.file.index_at(number), settings.strength);
-        if let Some((_, _, curve)) = self.last.as_ref().filter(|(at, with, _)| (*at, *with) == (index, strength)) {
-            return Ok(curve.clone());
+        if let Some((_, _, mapping)) = self.last.as_ref().filter(|(at, with, _)| (*at, *with) == (index, strength)) {
+            return Ok(Given { mapping: mapping.clone(), scene: None });
         }
-        let curve = Arc::new(self.file.curve(index).clone().blended(frame.levels(), &Line::IDENTITY, strength));
-        self.last = Some((index, strength, curve.clone()));
-        Ok(curve)
+        let (curve, chroma_gain) = self.file.curve(index);
+        let curve = curve.clone().blended(frame.levels(), &Line::IDENTITY, strength);
+        let (k, unit) = (u64::from(strength.of_256()), u64::from(UNIT_GAIN));
+        let chroma_gain = ((unit * (256 - k) + u64::from(chroma_gain) * k + 128) >> 8) as u32;
+        let mapping = Mapping::Curve { curve: curve.into(), chroma_gain };
+        self.last = Some((index, strength, mapping.clone()));
+        Ok(Given { mapping, scene: None })
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::frame::{Frame, Range};
 use crate::spec::Levels;
+use crate::spec::chroma::UNIT_GAIN;
 use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
 
@@ -34,13 +35,24 @@ enum RangeName {
 }
 
 /// Every other line: a curve.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct CurveLine<L> {
     /// Number of the first frame with this curve.
     pub frame: u64,
     /// The output code for each input code.
     pub lut: L,
+    /// The gain of chroma where it follows, in 4096ths; left out where that is 1.
+    #[serde(default = "unit_gain", skip_serializing_if = "is_unit_gain")]
+    pub chroma_gain: u32,
+}
+
+fn unit_gain() -> u32 {
+    UNIT_GAIN
+}
+
+fn is_unit_gain(gain: &u32) -> bool {
+    *gain == UNIT_GAIN
 }
 
 impl CurveFormat {

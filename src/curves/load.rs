@@ -2,6 +2,7 @@
 
 use super::lines::{CurveFormat, CurveLine, Header, VERSION};
 use crate::spec::Curve;
+use crate::spec::chroma::UNIT_GAIN;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
 /// An example of the first line, for messages.
@@ -12,8 +13,8 @@ const EXAMPLE: &str = r#"{"histeq_curves":1,"depth":8,"range":"limited"}"#;
 pub struct CurveFile {
     name: String,
     format: CurveFormat,
-    /// Each curve with the number of its first frame, in order.
-    curves: Vec<(u64, Curve)>,
+    /// The curves, in the order of their frames.
+    curves: Vec<CurveLine<Curve>>,
 }
 
 impl CurveFile {
@@ -40,13 +41,13 @@ impl CurveFile {
         let (version, format) = (header.histeq_curves, header.format);
         ensure!(version == VERSION, "{place}: unsupported format version {version} (supported: {VERSION})");
         ensure!((8..=16).contains(&format.depth), "{place}: a depth of {} bits, not 8 to 16", format.depth);
-        let mut curves: Vec<(u64, Curve)> = Vec::new();
+        let mut curves: Vec<CurveLine<Curve>> = Vec::new();
         for (place, line) in lines {
-            let CurveLine { frame, lut } = parse_line(line, format).with_context(|| place.clone())?;
-            if let Some((before, _)) = curves.last().filter(|(before, _)| *before >= frame) {
-                bail!("{place}: frame {frame} after frame {before} (frame numbers must increase)");
+            let line = parse_line(line, format).with_context(|| place.clone())?;
+            if let Some(before) = curves.last().filter(|before| before.frame >= line.frame) {
+                bail!("{place}: frame {} after frame {} (frame numbers must increase)", line.frame, before.frame);
             }
-            curves.push((frame, lut));
+            curves.push(line);
         }
         ensure!(!curves.is_empty(), "{name}: no curve in it");
         Ok(CurveFile { name: name.to_owned(), format, curves })
@@ -64,17 +65,23 @@ impl CurveFile {
 
     /// Index of the curve of frame `frame`.
     pub fn index_at(&self, frame: u64) -> usize {
-        self.curves.partition_point(|(first, _)| *first <= frame).saturating_sub(1)
+        self.curves.partition_point(|line| line.frame <= frame).saturating_sub(1)
     }
 
-    /// The curve with this index.
-    pub fn curve(&self, index: usize) -> &Curve {
-        &self.curves[index].1
+    /// The curve with this index, and the gain of chroma where it follows, in 4096ths.
+    pub fn curve(&self, index: usize) -> (&Curve, u32) {
+        let line = &self.curves[index];
+        (&line.lut, line.chroma_gain)
+    }
+
+    /// Whether colour changes with a curve, where it follows.
+    pub fn changes_chroma(&self) -> bool {
+        self.curves.iter().any(|line| line.chroma_gain != UNIT_GAIN)
     }
 }
 
 fn parse_line(line: &str, format: CurveFormat) -> Result<CurveLine<Curve>> {
-    let CurveLine { frame, lut }: CurveLine<Vec<u64>> =
+    let CurveLine { frame, lut, chroma_gain }: CurveLine<Vec<u64>> =
         serde_json::from_str(line).map_err(|error| anyhow!("{}", reason(&error)))?;
     let codes = format.levels().codes();
     ensure!(lut.len() == codes, "{} codes, not the {codes} of {} bits", lut.len(), format.depth);
@@ -83,7 +90,7 @@ fn parse_line(line: &str, format: CurveFormat) -> Result<CurveLine<Curve>> {
     }
     let lut = lut.into_iter().map(|to| to as u16).collect();
     let lut = Curve::from_codes(format.levels(), lut).context("a curve of another depth")?;
-    Ok(CurveLine { frame, lut })
+    Ok(CurveLine { frame, lut, chroma_gain })
 }
 
 /// The message of the parser, without its position, which counts lines from the parsed one.
@@ -111,7 +118,7 @@ mod tests {
     fn a_frame_has_the_last_curve_that_begins_at_or_before_it() {
         let text = format!("{HEADER}\n\n{}\r\n  {}\n{}\n", line(3, 1), line(7, 2), line(8, 3));
         let curves = CurveFile::parse("c", &text).expect("curves");
-        let codes = [0, 2, 3, 6, 7, 8, 1000].map(|frame| curves.curve(curves.index_at(frame)).apply(9));
+        let codes = [0, 2, 3, 6, 7, 8, 1000].map(|frame| curves.curve(curves.index_at(frame)).0.apply(9));
         assert_eq!(codes, [1, 1, 1, 1, 2, 3, 3]);
         assert_eq!(curves.format().levels(), Levels::limited(8));
     }
@@ -132,6 +139,8 @@ mod tests {
         assert_eq!(after(&line(0, 256)), "c: line 3: code 0 becomes 256, which is above 255");
         let negative = line(0, 7).replacen('7', "-7", 1);
         assert!(after(&negative).starts_with("c: line 3: invalid value: integer `-7`"), "{}", after(&negative));
+        let less = line(0, 7).replacen('}', ",\"chroma_gain\":-1}", 1);
+        assert!(after(&less).starts_with("c: line 3: invalid value: integer `-1`"), "{}", after(&less));
         let twice = format!("{}\n{}", line(5, 1), line(5, 2));
         assert!(after(&twice).starts_with("c: line 4: frame 5 after frame 5 ("), "{}", after(&twice));
     }

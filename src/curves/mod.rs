@@ -2,7 +2,7 @@
 //! look can be kept, edited, or applied to another camera of the same scene.
 //!
 //! ```text
-//! stats::CurveSaver (an Observer) -> CurveWriter -> file -> CurveFile -> LoadedCurves (a CurveSource)
+//! stats::CurveSaver (an Observer) -> CurveWriter -> file -> CurveFile -> LoadedCurves (a MappingSource)
 //! ```
 //!
 //! A file has one JSON object on each line. The first line has the format: version, depth and range. Each of the others has
@@ -16,7 +16,8 @@
 //! ```
 //!
 //! (with 256 codes each at 8 bits). The first curve is also used for frames before its number, so a file with a single
-//! curve applies to all frames.
+//! curve applies to all frames. Where colour follows (`--chroma follow`), a line also has the gain of chroma, in 4096ths
+//! (`"chroma_gain":5120`); without, the gain is 4096, which leaves colour as it is.
 
 mod apply;
 mod lines;

@@ -18,7 +18,7 @@ struct UnfinishedFile {
     target: Target,
     /// Open from the first curve on.
     file: Option<BufWriter<File>>,
-    last: Option<(CurveFormat, Curve)>,
+    last: Option<(CurveFormat, Curve, u32)>,
 }
 
 impl CurveWriter {
@@ -27,18 +27,18 @@ impl CurveWriter {
         CurveWriter(Arc::new(Mutex::new(Some(UnfinishedFile { target, file: None, last: None }))))
     }
 
-    /// Writes the curve of the next frame.
+    /// Writes the curve of the next frame, with the gain of its chroma, in 4096ths.
     ///
     /// # Errors
     /// When it cannot be written, or its format differs from that of the curves before.
-    pub fn write(&self, frame: u64, format: CurveFormat, curve: &Curve) -> Result<()> {
+    pub fn write(&self, frame: u64, format: CurveFormat, curve: &Curve, chroma_gain: u32) -> Result<()> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(open) = open.as_mut() else { return Ok(()) };
         let name = open.target.name().to_owned();
-        if let Some((before, _)) = open.last.as_ref().filter(|(before, _)| *before != format) {
+        if let Some((before, ..)) = open.last.as_ref().filter(|(before, ..)| *before != format) {
             bail!("{name}: frame {frame} has {format}, the ones before {before}; a file has curves of one kind only");
         }
-        open.write(frame, format, curve).with_context(|| format!("{name}: cannot be written"))
+        open.write(frame, format, curve, chroma_gain).with_context(|| format!("{name}: cannot be written"))
     }
 
     /// Flushes the file and renames it to its final name ([`Target::end`]).
@@ -55,14 +55,14 @@ impl CurveWriter {
 }
 
 impl UnfinishedFile {
-    fn write(&mut self, frame: u64, format: CurveFormat, curve: &Curve) -> Result<()> {
+    fn write(&mut self, frame: u64, format: CurveFormat, curve: &Curve, chroma_gain: u32) -> Result<()> {
         if self.file.is_none() {
             self.file = Some(BufWriter::new(self.target.writer()?));
             self.line(&Header { histeq_curves: VERSION, format })?;
         }
-        if self.last.as_ref().is_none_or(|(_, last)| last != curve) {
-            self.line(&CurveLine { frame, lut: curve.codes() })?;
-            self.last = Some((format, curve.clone()));
+        if self.last.as_ref().is_none_or(|(_, last, gain)| (last, *gain) != (curve, chroma_gain)) {
+            self.line(&CurveLine { frame, lut: curve.codes(), chroma_gain })?;
+            self.last = Some((format, curve.clone(), chroma_gain));
         }
         Ok(())
     }

@@ -60,7 +60,7 @@ impl Equalizer for Cuda {
         let frame = work.frame().clone();
         match work.role() {
             Role::Equalize => self.ring.submit(frame, task)?,
-            Role::SendThrough(curve) => self.ring.submit_through(curve, frame, task)?,
+            Role::Apply(mapping) => self.ring.submit_given(frame, task.giving(mapping.clone()))?,
             Role::WarmUp => self.ring.warm_up(frame, task)?,
         }
         self.under_way.push_back(work);
@@ -72,11 +72,13 @@ impl Equalizer for Cuda {
     }
 
     fn collect(&mut self) -> Result<Option<Equalized>> {
-        let Some(Collected { frame, counts, scene, curves }) = self.ring.collect()? else { return Ok(None) };
+        let Some(Collected { frame, counts, scene, curves, chroma_gain }) = self.ring.collect()? else {
+            return Ok(None);
+        };
         let work = self.under_way.pop_front();
         let uncounted = work.filter(|work| scene.is_some() && !work.settings().method.counts());
         let counts = counts.or_else(|| uncounted.map(|work| Arc::new(work.uncounted())));
-        Ok(Some(Equalized { frame, applied: Applied { counts, scene, curves } }))
+        Ok(Some(Equalized { frame, applied: Applied { counts, scene, curves, chroma_gain } }))
     }
 
     fn finish(&mut self) -> Result<()> {

@@ -1,21 +1,23 @@
 //! The samples of a frame from which scenes, levels and colour are decided: at the points of a [`Lattice`].
 
+use super::Mask;
 use crate::frame::{ChromaSamples, Component, Frame, Luminance};
 use crate::spec::{Lattice, Measure, Rect};
 use anyhow::Result;
 
-/// Measures the part `counted` of a frame, which lies in it. Of a frame on a GPU, only the rows with points come down.
+/// Measures the part `counted` of a frame, which lies in it, without what a mask of its size leaves out. Of a frame on a GPU,
+/// only the rows with points come down.
 ///
 /// # Errors
 /// When the GPU that the frame is on fails.
-pub fn measure(frame: &Frame, counted: Rect) -> Result<Measure> {
-    let lattice = lattice(frame, counted)?;
+pub fn measure(frame: &Frame, counted: Rect, mask: Option<&Mask>) -> Result<Measure> {
+    let lattice = lattice(frame, counted, mask)?;
     let measure = Measure::of(&lattice, frame.levels(), (frame.width(), frame.height()));
     Ok(Measure { is_hdr: frame.is_hdr, ..measure })
 }
 
 /// The samples at the points of the lattice over the part `counted` of a frame.
-fn lattice(frame: &Frame, counted: Rect) -> Result<Lattice> {
+fn lattice(frame: &Frame, counted: Rect, mask: Option<&Mask>) -> Result<Lattice> {
     let size @ (columns, rows) = Lattice::size_for((counted.width, counted.height));
     let descriptor = frame.format().descriptor();
     let (levels, sample) = (frame.levels(), descriptor.sample);
@@ -60,5 +62,10 @@ fn lattice(frame: &Frame, counted: Rect) -> Result<Lattice> {
             }
         }
     }
-    Ok(Lattice { size, luma, rgb })
+    let is_left_out = |mask: &Mask| ys.iter().flat_map(|&y| xs.iter().map(move |&x| !mask.counts(x, y))).collect();
+    let mut left_out: Vec<bool> = mask.map(is_left_out).unwrap_or_default();
+    if !left_out.contains(&false) {
+        left_out.clear();
+    }
+    Ok(Lattice { size, luma, rgb, left_out })
 }

@@ -14,9 +14,11 @@ mod failover;
 mod gray;
 mod lattice;
 mod luminance;
+mod mask;
 pub mod reference;
 mod relation;
 mod stage;
+mod survey;
 mod verify;
 mod work;
 
@@ -25,8 +27,10 @@ pub use failover::{Failover, OnUnavailable, OpeningBackend};
 pub use gray::Gray;
 pub use lattice::measure;
 pub use luminance::luminance_row;
+pub use mask::Mask;
 pub use relation::relation;
-pub use stage::{CurveSource, EqualizeStage, Observation, Observer};
+pub use stage::{EqualizeStage, Given, MappingSource, Observation, Observer};
+pub use survey::{SceneMappings, Survey};
 pub use verify::{Verifier, first_difference};
 pub use work::{Applied, Equalized, Report, Role, Work};
 

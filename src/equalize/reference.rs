@@ -30,17 +30,13 @@ impl Reference {
     }
 
     fn take(&mut self, work: Work) {
-        let (settings, frame) = (*work.settings(), work.frame());
+        let settings = *work.settings();
         match work.role().clone() {
-            Role::SendThrough(curve) => {
-                let frame = map(frame, settings.chroma, &self.pool, |_, _, code| curve.apply(code));
-                let applied = Applied { curves: Some(curve.codes().into()), ..Applied::default() };
-                self.done.push_back(Equalized { frame, applied });
-            }
+            Role::Apply(mapping) => self.done.push_back(apply(&work, &mapping, &self.pool)),
             Role::WarmUp => {
                 let counts = counts(&work);
                 let scene = self.temporal.decide(&settings, work.guide(), &counts).scene;
-                let applied = Applied { counts: Some(counts.into()), scene: Some(scene), curves: None };
+                let applied = Applied { counts: Some(counts.into()), scene: Some(scene), ..Applied::default() };
                 self.done.push_back(Equalized { frame: work.into_frame(), applied });
             }
             Role::Equalize => {
@@ -49,7 +45,7 @@ impl Reference {
                 let counts = Arc::new(counts(&work));
                 let guide = work.guide().clone();
                 let ready = self.temporal.next(&settings, &guide, &counts.clone(), (work, counts));
-                self.done.extend(ready.map(|((work, counts), decision)| apply(&work, counts, decision, &self.pool)));
+                self.done.extend(ready.map(|(waiting, decision)| equalize(waiting, decision, &self.pool)));
             }
         }
     }
@@ -57,9 +53,9 @@ impl Reference {
     /// Equalizes the frames that wait, until no more than `most` are left.
     fn finish_until(&mut self, most: usize) {
         while self.temporal.waiting() > most
-            && let Some(((work, counts), decision)) = self.temporal.pop_waiting()
+            && let Some((waiting, decision)) = self.temporal.pop_waiting()
         {
-            self.done.push_back(apply(&work, counts, decision, &self.pool));
+            self.done.push_back(equalize(waiting, decision, &self.pool));
         }
     }
 }
@@ -79,23 +75,30 @@ fn counts(work: &Work) -> Counts {
     }
 }
 
-/// The frame of `work`, sent through what was decided.
-fn apply(work: &Work, counts: Arc<Counts>, decision: Decision, pool: &HostPool) -> Equalized {
+/// The frame of `work`, with what was decided applied to it.
+fn equalize((work, counts): (Work, Arc<Counts>), decision: Decision, pool: &HostPool) -> Equalized {
+    let Equalized { frame, applied } = apply(&work, &decision.mapping, pool);
+    Equalized { frame, applied: Applied { counts: Some(counts), scene: Some(decision.scene), ..applied } }
+}
+
+/// The frame of `work` with this mapping.
+fn apply(work: &Work, mapping: &Mapping, pool: &HostPool) -> Equalized {
     let (frame, chroma) = (work.frame(), work.settings().chroma);
-    let (frame, curves) = match decision.mapping {
+    let mut applied = Applied::default();
+    let frame = match mapping {
         Mapping::Curve { curve, chroma_gain } => {
-            let colour = Colour::of(chroma, chroma_gain);
-            (map(frame, colour, pool, |_, _, code| curve.apply(code)), Some(curve.codes().into()))
+            applied.curves = Some(curve.codes().into());
+            applied.chroma_gain = Some(*chroma_gain);
+            map(frame, Colour::of(chroma, *chroma_gain), pool, |_, _, code| curve.apply(code))
         }
         Mapping::Tiles { window, tone } => {
-            let curves = TileCurves::equalizing(&window, work.settings(), &tone);
-            let mapped = map(frame, Colour::of(chroma, tone.chroma_gain), pool, |x, y, code| curves.value(x, y, code));
-            (mapped, Some(curves.luts().into()))
+            let curves = TileCurves::equalizing(window, work.settings(), tone);
+            applied.curves = Some(curves.luts().into());
+            map(frame, Colour::of(chroma, tone.chroma_gain), pool, |x, y, code| curves.value(x, y, code))
         }
-        Mapping::Veil(veil) => (without_veil(frame, &veil, chroma, pool), None),
-        Mapping::Balance(balance) => (balanced(frame, &balance, pool), None),
+        Mapping::Veil(veil) => without_veil(frame, veil, chroma, pool),
+        Mapping::Balance(balance) => balanced(frame, balance, pool),
     };
-    let applied = Applied { counts: Some(counts), scene: Some(decision.scene), curves };
     Equalized { frame, applied }
 }
 

@@ -2,26 +2,37 @@
 //! observers.
 //!
 //! ```text
-//! frame -> Gray (--gray) -> CountedRegion (--roi auto) -> Guides or CurveSource (--load-curves) -> Work -> Equalizer -> observers
+//! frame -> Gray (--gray) -> CountedRegion (--roi auto) -> Guides or MappingSource (--load-curves) -> Work -> Equalizer -> observers
 //! ```
 //!
 //! With a look-ahead, a frame waits here until the frames behind it are measured that its scene depends on.
+//!
+//! With a [`Mask`], frames are counted here, and the curves of their windows are made here: the backend only applies them.
 
-use super::{CountedRegion, Equalized, Equalizer, Gray, Role, Work, measure};
+use super::{Applied, CountedRegion, Equalized, Equalizer, Gray, Mask, Role, Work, measure};
 use crate::frame::{Frame, Pool};
-use crate::spec::{Curve, Guides, Settings};
-use anyhow::{Context, Result};
+use crate::spec::{Counts, Decision, Guide, Guides, Mapping, Method, Scene, Settings, Temporal};
+use anyhow::{Context, Result, ensure};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Gives frames curves in place of their own.
-pub trait CurveSource: Send {
-    /// The curve of frame `number`, counted from 0.
+/// Gives frames mappings in place of their own.
+pub trait MappingSource: Send {
+    /// What is applied to frame `number`, counted from 0; [`Work::applying`] has to take it.
     ///
     /// # Errors
-    /// When there is none for such a frame.
-    fn curve(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Arc<Curve>>;
+    /// When there is nothing for such a frame.
+    fn mapping(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Given>;
+}
+
+/// What a frame is given.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// What is applied to it.
+    pub mapping: Mapping,
+    /// Where it belongs, if that is known.
+    pub scene: Option<Scene>,
 }
 
 /// A frame that has come out of a backend.
@@ -79,17 +90,20 @@ pub struct EqualizeStage {
     settings: Settings,
     gray: Option<Gray>,
     region: CountedRegion,
-    curves: Option<Box<dyn CurveSource>>,
+    given: Option<Box<dyn MappingSource>>,
+    mask: Option<Arc<Mask>>,
+    /// The windows of frames that are counted with the mask.
+    masked: Temporal<(Work, Arc<Counts>)>,
     guides: Guides,
     /// Works that wait for their guides, oldest first.
     undecided: VecDeque<Work>,
-    /// Works that wait for room in the backend, oldest first.
-    ready: VecDeque<Work>,
+    /// Works that wait for room in the backend, oldest first, with what is known of them that the backend does not tell.
+    ready: VecDeque<(Work, Applied)>,
     /// No more frames will come, and the backend has not been told.
     ending: bool,
     observers: Vec<Box<dyn Observer>>,
     /// What is under way or waits for later frames, oldest first. Those that warm up come before all others.
-    under_way: VecDeque<Work>,
+    under_way: VecDeque<(Work, Applied)>,
     /// How many frames have gone in and come out, without those that warm up.
     submitted: u64,
     collected: u64,
@@ -104,7 +118,9 @@ impl EqualizeStage {
             settings,
             gray: None,
             region: CountedRegion::default(),
-            curves: None,
+            given: None,
+            mask: None,
+            masked: Temporal::default(),
             guides: Guides::default(),
             undecided: VecDeque::new(),
             ready: VecDeque::new(),
@@ -123,10 +139,17 @@ impl EqualizeStage {
         EqualizeStage { gray: gray.then(Gray::default), ..self }
     }
 
-    /// The same, with frames sent through the curves of this source, if there is one.
+    /// The same, with the mappings of this source applied to frames, if there is one.
     #[must_use]
-    pub fn with_curves(self, curves: Option<Box<dyn CurveSource>>) -> Self {
-        EqualizeStage { curves, ..self }
+    pub fn with_mappings(self, given: Option<Box<dyn MappingSource>>) -> Self {
+        EqualizeStage { given, ..self }
+    }
+
+    /// The same, with each sample of frames counted by its weight in this mask, if there is one. It goes with all methods but
+    /// [`Method::Clahe`].
+    #[must_use]
+    pub fn with_mask(self, mask: Option<Arc<Mask>>) -> Self {
+        EqualizeStage { mask, ..self }
     }
 
     /// The same, with one observer more.
@@ -151,10 +174,10 @@ impl EqualizeStage {
     /// Takes in a frame from before those that are wanted. To be called before the first [`submit`](Self::submit).
     ///
     /// # Errors
-    /// When the backend or an observer fails.
+    /// When the backend or an observer fails, or the mask has another size.
     pub fn warm_up(&mut self, frame: Frame) -> Result<()> {
-        // Nothing is remembered of frames that are sent through given curves.
-        if self.curves.is_some() {
+        // Nothing is remembered of frames with given mappings.
+        if self.given.is_some() {
             return Ok(());
         }
         let work = self.work(frame)?.warming_up();
@@ -165,39 +188,75 @@ impl EqualizeStage {
     /// Takes in a frame. Call [`collect`](Self::collect) first when [`has_room`](Self::has_room) says no.
     ///
     /// # Errors
-    /// When the backend or an observer fails, or there is no curve for such a frame.
+    /// When the backend or an observer fails, there is no mapping for such a frame, or the mask has another size.
     pub fn submit(&mut self, frame: Frame) -> Result<()> {
         let work = self.work(frame)?;
-        let through = match &mut self.curves {
-            Some(curves) => Some(curves.curve(self.submitted, work.frame(), &self.settings)?),
-            None => None,
-        };
-        self.submitted += 1;
-        match through {
-            Some(curve) => self.ready.push_back(work.through(curve)),
+        match &mut self.given {
+            Some(given) => {
+                let Given { mapping, scene } = given.mapping(self.submitted, work.frame(), &self.settings)?;
+                self.ready.push_back((work.applying(mapping), Applied { scene, ..Applied::default() }));
+            }
             None => self.decide(work)?,
         }
+        self.submitted += 1;
         self.pass_to_backend()
     }
 
     /// Makes ready what is decided once this work has come.
     fn decide(&mut self, work: Work) -> Result<()> {
         if !work.settings().needs_measures() {
-            self.end_guides();
-            self.ready.push_back(work);
-            return Ok(());
+            self.end_guides()?;
+            return self.count(work);
         }
-        let guides = self.guides.push(measure(work.frame(), work.counted())?, work.settings());
+        let measure = measure(work.frame(), work.counted(), self.mask.as_deref())?;
+        let guides = self.guides.push(measure, work.settings());
         self.undecided.push_back(work);
-        self.ready.extend(guides.into_iter().map_while(|guide| Some(self.undecided.pop_front()?.guided(guide))));
+        self.guided(guides)
+    }
+
+    /// Passes on the oldest works that wait for their guides, which are these.
+    fn guided(&mut self, guides: Vec<Guide>) -> Result<()> {
+        for guide in guides {
+            let Some(work) = self.undecided.pop_front() else { break };
+            self.count(work.guided(guide))?;
+        }
         Ok(())
     }
 
-    /// Makes ready what waits for its guide.
-    fn end_guides(&mut self) {
-        if !self.undecided.is_empty() {
-            let guides = self.guides.finish();
-            self.ready.extend(guides.into_iter().map_while(|guide| Some(self.undecided.pop_front()?.guided(guide))));
+    /// Passes on what waits for its guide.
+    fn end_guides(&mut self) -> Result<()> {
+        if self.undecided.is_empty() {
+            return Ok(());
+        }
+        let guides = self.guides.finish();
+        self.guided(guides)
+    }
+
+    /// With a mask, counts the frame of `work` and makes ready what has no more frames to wait for then; else it is ready.
+    fn count(&mut self, work: Work) -> Result<()> {
+        let Some(mask) = self.mask.clone().filter(|_| work.settings().method.counts()) else {
+            self.finish_masked(0);
+            self.ready.push_back((work, Applied::default()));
+            return Ok(());
+        };
+        work.frame().bring_down()?;
+        let (settings, guide, size) = (mask.settings(work.settings()), work.guide().clone(), mask.size());
+        let counts = Arc::new(Counts::Frame { size, histogram: mask.histogram(work.frame(), work.counted()) });
+        if let Role::WarmUp = work.role() {
+            self.masked.decide(&settings, &guide, &counts);
+            return Ok(());
+        }
+        // With a shorter look-ahead than before, frames wait no longer.
+        self.finish_masked(settings.backend_look_ahead() as usize);
+        let ready = self.masked.next(&settings, &guide, &counts.clone(), (work, counts));
+        self.ready.extend(ready.map(counted));
+        Ok(())
+    }
+
+    /// Makes ready the frames that were counted with the mask, until no more than `most` wait for later ones.
+    fn finish_masked(&mut self, most: usize) {
+        while self.masked.waiting() > most {
+            self.ready.extend(self.masked.pop_waiting().map(counted));
         }
     }
 
@@ -207,7 +266,13 @@ impl EqualizeStage {
             Some(gray) => gray.without_colour(&frame)?,
             None => frame,
         };
-        let counted = self.region.next(&frame, &self.settings);
+        let mut counted = self.region.next(&frame, &self.settings);
+        if let Some(mask) = &self.mask {
+            mask.check(self.submitted, &frame)?;
+            let is_tiled = matches!(self.settings.method, Method::Clahe { .. });
+            ensure!(!is_tiled, "tiles are not counted with a mask");
+            counted = mask.around(counted);
+        }
         let work = Work::new(frame, self.settings).counting(counted);
         let everything = self.observers.iter().any(|observer| observer.asks_for_everything());
         Ok(if everything { work.reporting_everything() } else { work })
@@ -217,16 +282,16 @@ impl EqualizeStage {
     fn pass_to_backend(&mut self) -> Result<()> {
         while !self.ready.is_empty() {
             if self.backend.in_flight() >= self.backend.capacity() {
-                let warming_up = |work: &Work| matches!(work.role(), Role::WarmUp);
+                let warming_up = |(work, _): &(Work, Applied)| matches!(work.role(), Role::WarmUp);
                 if !self.under_way.front().is_some_and(warming_up) {
                     return Ok(());
                 }
                 self.collect_next()?;
                 continue;
             }
-            let Some(work) = self.ready.pop_front() else { break };
+            let Some((work, known)) = self.ready.pop_front() else { break };
             self.observers.iter_mut().try_for_each(|observer| observer.submitted(&work))?;
-            self.under_way.push_back(work.clone());
+            self.under_way.push_back((work.clone(), known));
             let begin = Instant::now();
             let submitted = self.backend.submit(work);
             self.equalizing += begin.elapsed();
@@ -259,8 +324,10 @@ impl EqualizeStage {
         let begin = Instant::now();
         let collected = self.backend.collect();
         self.equalizing += begin.elapsed();
-        let Some(equalized) = collected? else { return Ok(None) };
-        let before = self.under_way.pop_front().context("the backend gave a frame too many")?;
+        let Some(mut equalized) = collected? else { return Ok(None) };
+        let (before, known) = self.under_way.pop_front().context("the backend gave a frame too many")?;
+        equalized.applied.counts = equalized.applied.counts.or(known.counts);
+        equalized.applied.scene = equalized.applied.scene.or(known.scene);
         for observer in &mut self.observers {
             observer.equalized(Observation {
                 number: self.collected,
@@ -279,7 +346,8 @@ impl EqualizeStage {
     /// # Errors
     /// When the backend or an observer fails.
     pub fn finish(&mut self) -> Result<()> {
-        self.end_guides();
+        self.end_guides()?;
+        self.finish_masked(0);
         self.ending = true;
         self.pass_to_backend()
     }
@@ -303,4 +371,10 @@ impl EqualizeStage {
     pub fn name(&self) -> String {
         self.observers.iter().fold(self.backend.name(), |name, observer| name + observer.suffix())
     }
+}
+
+/// A frame that was counted here, as the backend gets it.
+fn counted(((work, counts), decision): ((Work, Arc<Counts>), Decision)) -> (Work, Applied) {
+    let known = Applied { counts: Some(counts), scene: Some(decision.scene), ..Applied::default() };
+    (work.applying(decision.mapping), known)
 }

@@ -1,7 +1,7 @@
 //! What goes into a backend and what comes out of it: one [`Work`] a frame, one [`Equalized`] a work.
 
 use crate::frame::Frame;
-use crate::spec::{Counts, Curve, Guide, Method, Rect, Region, Scene, Settings};
+use crate::spec::{Counts, Guide, Mapping, Method, Rect, Region, Scene, Settings};
 use std::sync::Arc;
 
 /// One frame on its way through a backend, and what is to be done with it.
@@ -20,8 +20,8 @@ pub struct Work {
 pub enum Role {
     /// It is equalized, and remembered for the sake of later frames.
     Equalize,
-    /// It is sent through this curve, and nothing of it is remembered: of the settings only `chroma` has a part in it.
-    SendThrough(Arc<Curve>),
+    /// This is applied to it, and nothing of it is counted or remembered: of the settings only `chroma` has a part in it.
+    Apply(Mapping),
     /// It lies before the frames that are wanted: it is remembered, and comes out as it went in.
     WarmUp,
 }
@@ -64,14 +64,21 @@ impl Work {
         Work { guide, ..self }
     }
 
-    /// The same frame, to be sent through `curve`. With a look-ahead, no frame may be.
+    /// The same frame, with `mapping` applied to it. Not to be submitted while frames wait for later ones.
     ///
     /// # Panics
-    /// When the curve does not have a code for each of the frame's.
+    /// When the mapping is a curve that does not have a code for each of the frame's, or the counts of tiles, of which curves
+    /// would have to be made.
     #[must_use]
-    pub fn through(self, curve: Arc<Curve>) -> Self {
-        assert_eq!(curve.codes().len(), self.frame.levels().codes(), "a curve of another depth");
-        Work { role: Role::SendThrough(curve), ..self }
+    pub fn applying(self, mapping: Mapping) -> Self {
+        match &mapping {
+            Mapping::Curve { curve, .. } => {
+                assert_eq!(curve.codes().len(), self.frame.levels().codes(), "a curve of another depth");
+            }
+            Mapping::Tiles { .. } => panic!("tiles are not applied"),
+            Mapping::Veil(_) | Mapping::Balance(_) => {}
+        }
+        Work { role: Role::Apply(mapping), ..self }
     }
 
     /// The same frame, to be remembered only. To be submitted before any frame that is to be equalized.
@@ -123,7 +130,9 @@ impl Work {
 
     /// Whether the histogram that is counted is that of all samples of the frame.
     pub fn counts_frame(&self) -> bool {
-        self.settings.method != Method::Global || self.counted == self.frame.whole()
+        // What is given with a mapping may have been counted with a mask.
+        let is_given = matches!(self.role, Role::Apply(_));
+        !is_given && (self.settings.method != Method::Global || self.counted == self.frame.whole())
     }
 
     /// Whether the histogram of the frame is needed beside those of its tiles.
@@ -146,7 +155,7 @@ pub struct Equalized {
     pub applied: Applied,
 }
 
-/// What was applied to a frame. A frame that was sent through a given curve has neither counts nor a scene.
+/// What was applied to a frame. A frame with a given mapping has neither counts nor a scene.
 #[derive(Clone, Debug, Default)]
 pub struct Applied {
     /// What was counted of it.
@@ -155,4 +164,6 @@ pub struct Applied {
     pub scene: Option<Scene>,
     /// Its curve, or those of its tiles one after the other, row by row: an entry for each code.
     pub curves: Option<Arc<[u16]>>,
+    /// With one curve, the gain that chroma has where it follows, in 4096ths.
+    pub chroma_gain: Option<u32>,
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A cancellation flag, shared by its clones. It cannot be reset.
+/// A cancellation flag, shared by its clones. A request to cancel cannot be taken back.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel {
     cancelled: Arc<AtomicBool>,
@@ -14,13 +14,21 @@ pub struct Cancel {
 impl Cancel {
     /// Requests a clean end: all frames that have been read are finished, and no more are read.
     pub fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Relaxed);
+        self.cancelled.store(true, Ordering::SeqCst);
         self.abandon();
     }
 
     /// Ends all waiting for input without a request to cancel: for a run that is over, or has failed.
     pub fn abandon(&self) {
-        self.abandoned.store(true, Ordering::Relaxed);
+        self.abandoned.store(true, Ordering::SeqCst);
+    }
+
+    /// Lets another run wait for input again after one that is over, unless a clean end was requested.
+    pub fn begin_again(&self) {
+        self.abandoned.store(false, Ordering::SeqCst);
+        if self.cancelled.load(Ordering::SeqCst) {
+            self.abandon();
+        }
     }
 
     /// Whether a clean end was requested.

@@ -3,7 +3,7 @@
 use crate::io::print_line;
 use crate::pipeline::{Level, Notices};
 use indicatif::ProgressBar;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How much is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,28 +20,24 @@ pub enum Verbosity {
 #[derive(Clone)]
 pub struct Console {
     verbosity: Verbosity,
-    bar: Arc<std::sync::OnceLock<ProgressBar>>,
+    bar: Arc<Mutex<ProgressBar>>,
 }
 
 impl Console {
     /// Prints as much as `verbosity` allows.
     pub fn new(verbosity: Verbosity) -> Self {
-        Console { verbosity, bar: Arc::default() }
+        Console { verbosity, bar: Arc::new(Mutex::new(ProgressBar::hidden())) }
     }
 
     /// Hides this bar while a line is printed.
     pub fn set_bar(&self, bar: ProgressBar) {
-        // Only the first bar of a run is ever shown.
-        let _ = self.bar.set(bar);
+        *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = bar;
     }
 
     /// Prints a line.
     fn line(&self, text: &str) {
-        let print = || print_line(text);
-        match self.bar.get() {
-            Some(bar) => bar.suspend(print),
-            None => print(),
-        }
+        let bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        bar.suspend(|| print_line(text));
     }
 
     /// Prints a line unless only errors are to be printed.

@@ -25,6 +25,9 @@ pub enum MeterStyle {
 /// One state of a run, as `--progress json` prints it.
 #[derive(Serialize)]
 struct ProgressRecord {
+    /// Which of two passes runs, 1 or 2, if there are two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pass: Option<u32>,
     /// Frames written.
     frame: u64,
     /// Frames in all, if known.
@@ -46,6 +49,7 @@ struct ProgressRecord {
 /// Shows the progress of one run.
 pub struct Meter {
     style: MeterStyle,
+    pass: Option<u32>,
     frames: Option<u64>,
     begin: Instant,
     printed: Instant,
@@ -53,20 +57,21 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Starts a meter for `input`.
-    pub fn start(style: MeterStyle, input: &Input) -> Self {
+    /// Starts a meter for `input`, for this one of two passes, if there are two.
+    pub fn start(style: MeterStyle, input: &Input, pass: Option<u32>) -> Self {
         let bar = match style {
             MeterStyle::Bar => ProgressBar::with_draw_target(input.frames, ProgressDrawTarget::stderr_with_hz(10)),
             _ => ProgressBar::hidden(),
         };
         let template = match input.frames {
-            Some(_) => "{percent:>3}% {wide_bar} {pos}/{len} frames {msg} ETA {eta}",
-            None => "{spinner} {pos} frames {msg} {elapsed}",
+            Some(_) => "{prefix}{percent:>3}% {wide_bar} {pos}/{len} frames {msg} ETA {eta}",
+            None => "{prefix}{spinner} {pos} frames {msg} {elapsed}",
         };
         // The templates are constants, and valid.
         bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_prefix(prefix(pass));
         let now = Instant::now();
-        Meter { style, frames: input.frames, begin: now, printed: now, bar }
+        Meter { style, pass, frames: input.frames, begin: now, printed: now, bar }
     }
 
     /// The bar; hidden in other styles.
@@ -111,6 +116,7 @@ impl Meter {
         let share = self.frames.filter(|&frames| frames > 0).map(|frames| (frame as f64 / frames as f64).min(1.0));
         let rest = self.frames.filter(|_| fps > 0.0).map(|frames| frames.saturating_sub(frame) as f64 / fps);
         ProgressRecord {
+            pass: self.pass,
             frame,
             frames: self.frames,
             percent: if done { Some(100.0) } else { share.map(|share| rounded(share * 100.0, 10.0)) },
@@ -128,12 +134,17 @@ impl Meter {
             _ => {
                 let percent = record.percent.map(|percent| format!("{percent:5.1}%  ")).unwrap_or_default();
                 let eta = record.eta.map(|eta| format!("  eta {eta:.0} s")).unwrap_or_default();
-                let ProgressRecord { frame, fps, speed, .. } = record;
-                format!("{percent}frame {frame}  {fps:.1} fps  {speed:.2}x{eta}")
+                let ProgressRecord { pass, frame, fps, speed, .. } = record;
+                format!("{}{percent}frame {frame}  {fps:.1} fps  {speed:.2}x{eta}", prefix(*pass))
             }
         };
         print_line(&line);
     }
+}
+
+/// What stands in front of the progress of one of two passes.
+fn prefix(pass: Option<u32>) -> String {
+    pass.map(|pass| format!("pass {pass} of 2  ")).unwrap_or_default()
 }
 
 /// Rounds to multiples of 1/`parts`, to limit the digits in JSON.

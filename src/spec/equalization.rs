@@ -105,7 +105,7 @@ impl Equalization {
 }
 
 /// The curve of a window with this histogram.
-fn curve(settings: &Settings, tone: &Tone, window: &Histogram) -> Curve {
+pub(super) fn curve(settings: &Settings, tone: &Tone, window: &Histogram) -> Curve {
     let levels = window.levels();
     let curve = if window.is_flat() {
         Curve::identity(levels)

@@ -148,38 +148,19 @@ impl Guides {
                 place.scene == self.scene && (place.counts || index == at)
             })
         };
-        let Measure { levels, is_hdr, .. } = self.frames[at].measure;
-        let settings = &Settings { keeps_peak: settings.keeps_peak && is_hdr, ..*settings };
-        let ends = || Ends::mean_of(members().map(|index| &self.frames[index].measure.ends));
-        match settings.method {
-            Method::Dehaze => {
-                let count = members().count().max(1) as u64;
-                let black: [[u32; REGIONS]; REGIONS] = std::array::from_fn(|y| {
-                    std::array::from_fn(|x| {
-                        let sum = members().map(|index| u64::from(self.frames[index].measure.veil[y][x])).sum::<u64>();
-                        (sum / count) as u32
-                    })
-                });
-                match Veil::of(&black, &ends(), levels, settings) {
-                    clear if clear.is_clear() => Guide::unchanged(levels),
-                    veil => Guide::of(Mapping::Veil(veil.into())),
-                }
-            }
-            Method::Balance => match Balance::of(&ends(), levels, settings) {
-                Balance::IDENTITY => Guide::unchanged(levels),
-                balance => Guide::of(Mapping::Balance(balance)),
-            },
-            Method::Deflicker => {
-                let (curve, chroma_gain) = self.correction(at, settings).curve(&self.frames[at].measure);
-                Guide::of(Mapping::Curve { curve: curve.into(), chroma_gain })
-            }
-            _ if settings.stretch.is_off() && !settings.keeps_peak => Guide::default(),
-            _ => {
-                let ends = members().map(|index| &self.frames[index].measure.ends);
-                let tone = Tone::of(ends, levels, settings);
-                Guide { tone: Some(tone), ..Guide::default() }
-            }
+        if settings.method == Method::Deflicker {
+            let (curve, chroma_gain) = self.correction(at, settings).curve(&self.frames[at].measure);
+            return Guide::of(Mapping::Curve { curve: curve.into(), chroma_gain });
         }
+        let measures = || members().map(|index| &self.frames[index].measure);
+        let black = || {
+            let count = measures().count().max(1) as u64;
+            let mean =
+                |y: usize, x: usize| measures().map(|measure| u64::from(measure.veil[y][x])).sum::<u64>() / count;
+            std::array::from_fn(|y| std::array::from_fn(|x| mean(y, x) as u32))
+        };
+        let Measure { levels, is_hdr, .. } = self.frames[at].measure;
+        Members { ends: measures().map(|measure| &measure.ends), black, levels, is_hdr }.guide(settings)
     }
 
     /// The correction of the light of frame `at`, from the frames of its scene in its window.
@@ -205,6 +186,45 @@ impl Guides {
             self.places.pop_front();
             self.decided -= 1;
             self.begins = false;
+        }
+    }
+}
+
+/// The frames of a window, of which levels and colour are decided.
+pub(super) struct Members<E, B> {
+    /// The ends of their levels.
+    pub ends: E,
+    /// The mean of their veils, by region.
+    pub black: B,
+    /// Their levels.
+    pub levels: Levels,
+    /// They are HDR.
+    pub is_hdr: bool,
+}
+
+impl<'a, E, B> Members<E, B>
+where
+    E: Iterator<Item = &'a Ends> + Clone,
+    B: FnOnce() -> [[u32; REGIONS]; REGIONS],
+{
+    /// What is decided of them, with any method but [`Method::Deflicker`].
+    pub fn guide(self, settings: &Settings) -> Guide {
+        let Members { ends, black, levels, is_hdr } = self;
+        let settings = &Settings { keeps_peak: settings.keeps_peak && is_hdr, ..*settings };
+        match settings.method {
+            Method::Dehaze => match Veil::of(&black(), &Ends::mean_of(ends), levels, settings) {
+                clear if clear.is_clear() => Guide::unchanged(levels),
+                veil => Guide::of(Mapping::Veil(veil.into())),
+            },
+            Method::Balance => match Balance::of(&Ends::mean_of(ends), levels, settings) {
+                Balance::IDENTITY => Guide::unchanged(levels),
+                balance => Guide::of(Mapping::Balance(balance)),
+            },
+            _ if settings.stretch.is_off() && !settings.keeps_peak => Guide::default(),
+            _ => {
+                let tone = Tone::of(ends, levels, settings);
+                Guide { tone: Some(tone), ..Guide::default() }
+            }
         }
     }
 }

@@ -2,9 +2,12 @@
 //! are decided.
 //!
 //! A frame is looked at in at most [`COLUMNS`] x [`ROWS`] points, so a frame costs the same whatever its size. Levels are
-//! counted from black; means are in sixteenths of a level. R, G and B are in levels too.
+//! counted from black; means are in sixteenths of a level. R, G and B are in levels too. Points that a mask leaves out have no
+//! part in any number. A block of such points alone has no mean, and a region of such points has the largest veil of the
+//! others, since the least of neighbouring regions is taken.
 
 use super::Levels;
+use std::borrow::Cow;
 
 /// Points of the lattice in a row.
 pub const COLUMNS: usize = 128;
@@ -33,6 +36,8 @@ pub struct Lattice {
     pub luma: Vec<u16>,
     /// Red, green and blue of each point, in levels from black, clamped to black and white. Empty for gray.
     pub rgb: Vec<[u16; 3]>,
+    /// Whether each point is left out of what is measured; empty where all count. Not all are left out.
+    pub left_out: Vec<bool>,
 }
 
 impl Lattice {
@@ -52,7 +57,32 @@ impl Lattice {
         let span = |index: usize, cells: usize, points: usize| {
             (index * points).div_ceil(cells)..((index + 1) * points).div_ceil(cells)
         };
-        span(y, rows, height).flat_map(move |row| span(x, columns, width).map(move |column| row * width + column))
+        let points =
+            span(y, rows, height).flat_map(move |row| span(x, columns, width).map(move |column| row * width + column));
+        points.filter(|&point| self.counts(point))
+    }
+
+    fn counts(&self, point: usize) -> bool {
+        !self.left_out.get(point).is_some_and(|left_out| *left_out)
+    }
+
+    /// The points that count, in the same order, without a place in the frame.
+    fn counted(&self) -> Cow<'_, Lattice> {
+        if self.left_out.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let points = || (0..self.luma.len()).filter(|&point| self.counts(point));
+        let luma = points().map(|point| self.luma[point]).collect();
+        let rgb = if self.rgb.is_empty() { Vec::new() } else { points().map(|point| self.rgb[point]).collect() };
+        Cow::Owned(Lattice { luma, rgb, ..Lattice::default() })
+    }
+
+    /// The least component of each point.
+    fn darkest(&self) -> Vec<u16> {
+        if self.rgb.is_empty() {
+            return self.luma.clone();
+        }
+        self.rgb.iter().map(|&[r, g, b]| r.min(g).min(b)).collect()
     }
 
     fn rgb(&self, point: usize) -> [u16; 3] {
@@ -102,7 +132,6 @@ pub struct Ends {
 impl Measure {
     /// Measures the points of a frame with these levels and this size (columns, rows).
     pub fn of(lattice: &Lattice, levels: Levels, size: (usize, usize)) -> Self {
-        let points = lattice.luma.len().max(1) as u64;
         let blocks = (0..BLOCKS).map(|block| {
             let cell = lattice.cell((block % BLOCK_COLUMNS, block / BLOCK_COLUMNS), (BLOCK_COLUMNS, BLOCK_ROWS));
             let (sum, count) =
@@ -110,23 +139,24 @@ impl Measure {
             (16 * u64::from(sum)).checked_div(count).map(|mean| mean as u32)
         });
         let blocks = blocks.collect();
-        let sum: u64 = lattice.luma.iter().map(|&level| u64::from(level)).sum();
-        let mean = (16 * sum / points) as u32;
-        let strays: u64 = lattice.luma.iter().map(|&level| u64::from((16 * u32::from(level)).abs_diff(mean))).sum();
-        let spread = ((strays / points) as u32).max(16);
-        let darkest: Vec<u16> = if lattice.rgb.is_empty() {
-            lattice.luma.clone()
-        } else {
-            lattice.rgb.iter().map(|&[r, g, b]| r.min(g).min(b)).collect()
-        };
+        let darkest = lattice.darkest();
         let mut scratch = Vec::new();
-        let veil = std::array::from_fn(|y| {
-            std::array::from_fn(|x| {
-                scratch.clear();
-                scratch.extend(lattice.cell((x, y), (REGIONS, REGIONS)).map(|point| darkest[point]));
-                at_share(&mut scratch, 10_000)
-            })
-        });
+        let mut veil_of = |x, y| {
+            scratch.clear();
+            scratch.extend(lattice.cell((x, y), (REGIONS, REGIONS)).map(|point| darkest[point]));
+            (lattice.left_out.is_empty() || !scratch.is_empty()).then(|| at_share(&mut scratch, 10_000))
+        };
+        let veil: [[Option<u32>; REGIONS]; REGIONS] = std::array::from_fn(|y| std::array::from_fn(|x| veil_of(x, y)));
+        let densest = veil.iter().flatten().flatten().max().copied().unwrap_or(0);
+        let veil = veil.map(|row| row.map(|black| black.unwrap_or(densest)));
+
+        let counted = lattice.counted();
+        let darkest = if let Cow::Owned(counted) = &counted { counted.darkest() } else { darkest };
+        let points = counted.luma.len().max(1) as u64;
+        let sum: u64 = counted.luma.iter().map(|&level| u64::from(level)).sum();
+        let mean = (16 * sum / points) as u32;
+        let strays: u64 = counted.luma.iter().map(|&level| u64::from((16 * u32::from(level)).abs_diff(mean))).sum();
+        let spread = ((strays / points) as u32).max(16);
         Measure {
             levels,
             size,
@@ -134,7 +164,7 @@ impl Measure {
             blocks,
             mean,
             spread,
-            ends: Ends::of(lattice, darkest, (levels.count() - 1) as u16),
+            ends: Ends::of(&counted, darkest, (levels.count() - 1) as u16),
             veil,
         }
     }

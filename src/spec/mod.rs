@@ -3,6 +3,7 @@
 //! ```text
 //! Lattice -> Measure -> Guides: cuts, tone -> Guide
 //! Counts, Guide -> Temporal: Scenes -> WindowSums -> modifiers -> Curve (cumulative sum, tone) -> LookAhead -> Decision
+//! Counts, Measure of all frames -> WholeScenes -> one Mapping a scene
 //! ```
 //!
 //! The input is counts (a histogram of luminance), the output is a [`Curve`]. This module uses counts and codes, not frames.
@@ -36,6 +37,7 @@ mod settings;
 mod strength;
 mod temporal;
 pub mod tone;
+mod whole_scenes;
 mod window;
 
 pub use curve::Curve;
@@ -54,4 +56,5 @@ pub use settings::{Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smooth
 pub use strength::Strength;
 pub use temporal::{Counts, Decision, Remembered, Scene, Temporal};
 pub use tone::{Line, Tone};
+pub use whole_scenes::{MappedScene, MappedScenes, WholeScenes};
 pub use window::WindowSums;

@@ -7,7 +7,8 @@ use crate::equalize::cpu::{Engine, Isa};
 use crate::equalize::{Observation, Observer, Role, Work};
 use crate::frame::HostPool;
 use crate::pipeline::{Input, Progress, Stage};
-use crate::spec::{Change, Curve, Histogram, Levels, Scene, Scenes, Settings};
+use crate::spec::chroma::UNIT_GAIN;
+use crate::spec::{Change, Chroma, Curve, Histogram, Levels, Scene, Scenes, Settings};
 use anyhow::{Context, Result};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +23,9 @@ impl Observer for CurveSaver {
         match codes.filter(|_| !matches!(seen.before.role(), Role::WarmUp)) {
             Some(codes) => {
                 let curve = Curve::from_codes(format.levels(), codes.to_vec()).context("a curve of these levels")?;
-                self.0.write(seen.number, format, &curve)
+                let follows = seen.before.settings().chroma == Chroma::Follow;
+                let chroma_gain = seen.after.applied.chroma_gain.filter(|_| follows).unwrap_or(UNIT_GAIN);
+                self.0.write(seen.number, format, &curve, chroma_gain)
             }
             // A frame of the warm-up, or one with a curve for each tile.
             None => Ok(()),
@@ -97,7 +100,10 @@ impl Recorder {
         let all = self.histogram_before(seen);
         let equalized = self.engine.histogram(after, after.whole());
         let levels = all.levels();
-        let last = self.last.take().filter(|(of, last)| *of == levels && last.len() == curves.len());
+        // Without curves, nothing of them is known to have changed.
+        let comparable =
+            |(of, last): &(Levels, Arc<[u16]>)| *of == levels && last.len() == curves.len() && !last.is_empty();
+        let last = self.last.take().filter(comparable);
         let change = last.map_or(0.0, |(_, last)| curve_change(&last, &curves, levels));
         let slope = largest_slope(&curves, levels);
         self.last = Some((levels, curves));
@@ -126,6 +132,11 @@ impl Recorder {
         }
     }
 
+    fn write(&mut self, seen: &Observation<'_>, curves: Arc<[u16]>) -> Result<()> {
+        let record = self.record(seen, curves);
+        self.recording.write(&record)
+    }
+
     /// The times of decoding, equalizing and encoding since the last record, in milliseconds.
     fn times(&mut self, equalizing: Duration) -> [f64; 3] {
         let now = [self.progress.busy(Stage::Source), equalizing, self.progress.busy(Stage::Sink)];
@@ -139,10 +150,8 @@ impl Observer for Recorder {
     fn equalized(&mut self, seen: Observation<'_>) -> Result<()> {
         match (seen.before.role(), &seen.after.applied.curves) {
             (Role::WarmUp, _) => Ok(()),
-            (_, Some(curves)) => {
-                let record = self.record(&seen, curves.clone());
-                self.recording.write(&record)
-            }
+            (_, Some(curves)) => self.write(&seen, curves.clone()),
+            (_, None) if !seen.before.settings().method.counts() => self.write(&seen, Arc::default()),
             (_, None) => anyhow::bail!("{} does not report its curves (a bug: please report it)", seen.backend.name()),
         }
     }

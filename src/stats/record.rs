@@ -34,7 +34,8 @@ pub struct FrameRecord {
     pub eme_after: f64,
     /// Absolute difference of the means (absolute mean brightness error), in levels.
     pub ambe: f64,
-    /// Largest slope of the curve, in output levels an input level; with CLAHE, of the curves of all tiles.
+    /// Largest slope of the curve, in output levels an input level; with CLAHE, of the curves of all tiles. 0
+    /// where no curve is applied, as to haze.
     pub slope: u16,
     /// Mean absolute difference from the curve of the frame before, in levels; 0 for the first frame. With CLAHE, the mean
     /// over the curves of all tiles.

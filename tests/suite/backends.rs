@@ -11,7 +11,8 @@ use histeq_video::equalize::{
     Applied, CountedRegion, Equalized, Equalizer, Observation, Observer, Role, Verifier, Work,
 };
 use histeq_video::frame::{Frame, Pool};
-use histeq_video::spec::{Curve, Settings};
+use histeq_video::spec::chroma::UNIT_GAIN;
+use histeq_video::spec::{Curve, Mapping, Settings};
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -136,7 +137,7 @@ impl Sequence {
     pub fn submit(&mut self, frame: Frame) -> Result<()> {
         let work = self.work(frame);
         self.pass_on(match self.curve.clone() {
-            Some(curve) => work.through(curve),
+            Some(curve) => work.applying(Mapping::Curve { curve, chroma_gain: UNIT_GAIN }),
             None => work,
         })
     }

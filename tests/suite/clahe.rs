@@ -392,7 +392,7 @@ fn thermal_footage_in_a_small_part_of_its_range_has_more_contrast_in_tiles_than_
     let contrast = |settings: Settings| {
         let guide = {
             let mut guides = Guides::default();
-            let mut decided = guides.push(measure(&frame, frame.whole()).unwrap(), &settings);
+            let mut decided = guides.push(measure(&frame, frame.whole(), None).unwrap(), &settings);
             decided.extend(guides.finish());
             decided.remove(0)
         };

@@ -116,6 +116,56 @@ fn kept_curves_give_the_same_frames_again() {
     }
 }
 
+/// Two scenes in weak colours, of which the second one uses all levels.
+fn colours(dir: &Dir, format: &str) {
+    let weak = "lutyuv=y='60+val/4':u='128+(val-128)/2':v='128+(val-128)/2'";
+    dir.ffmpeg(&format!(
+        "-f lavfi -i testsrc2=size=64x48:rate=25 -filter_complex \
+         [0]trim=end=1,{weak}[a];[0]trim=start=1:end=2,setpts=PTS-STARTPTS,hflip[b];[a][b]concat,format={format} \
+         -c:v ffv1 colours.mkv"
+    ));
+}
+
+#[test]
+fn kept_curves_give_the_same_colours_again() {
+    let dir = Dir::new();
+    for (format, options) in [("yuv420p", ""), ("yuv444p10le", "--look night --denoise 0"), ("bgr0", "--strength 1")] {
+        colours(&dir, format);
+        dir.succeeds(&format!("{options} --save-curves c.jsonl --encoder ffv1 -y colours.mkv plain.mkv"));
+        dir.succeeds("--load-curves c.jsonl --save-curves d.jsonl --verify --encoder ffv1 -y colours.mkv again.mkv");
+        let plain = dir.raw("plain.mkv", format);
+        assert!(plain == dir.raw("again.mkv", format), "{format} {options}");
+        assert!(dir.read("c.jsonl") == dir.read("d.jsonl"));
+        dir.succeeds("--load-curves c.jsonl --chroma keep --encoder ffv1 -y colours.mkv pale.mkv");
+        let gains: Vec<u64> =
+            lines(&dir, "c.jsonl")[1..].iter().filter_map(|line| line["chroma_gain"].as_u64()).collect();
+        assert!(gains.iter().any(|gain| *gain != 4096), "{format} {options}");
+        assert!(plain != dir.raw("pale.mkv", format), "{format} {options}");
+    }
+}
+
+#[test]
+fn strength_works_on_the_kept_gain_of_colour() {
+    let dir = Dir::new();
+    colours(&dir, "yuv444p");
+    let kept = one_curve(0, "limited", |code| code).replace("}\n{\"frame\":0", "}\n{\"chroma_gain\":8192,\"frame\":0");
+    dir.write("c.jsonl", kept.as_bytes());
+    let before = dir.raw("colours.mkv", "yuv444p");
+    for (options, gain) in [("", 8192), ("--strength 0.5", 6144), ("--strength 0", 4096), ("--chroma keep", 4096)] {
+        dir.succeeds(&format!("--load-curves c.jsonl {options} --encoder ffv1 -y colours.mkv out.mkv"));
+        let plane = 64 * 48;
+        let followed = |code: u8| {
+            let offset = i32::from(code) - 128;
+            let scaled = (offset.abs() * gain + 2048) / 4096;
+            // No sample moves out of the legal range, or further out.
+            (128 + scaled.min(offset.abs().max(112)) * offset.signum()) as u8
+        };
+        let sample = |(index, code): (usize, &u8)| if index / plane % 3 == 0 { *code } else { followed(*code) };
+        let expected: Vec<u8> = before.iter().enumerate().map(sample).collect();
+        assert!(dir.raw("out.mkv", "yuv444p") == expected, "{options}");
+    }
+}
+
 #[test]
 fn a_curve_is_written_whenever_it_changes() {
     let dir = Dir::new();

@@ -32,7 +32,7 @@ fn noisy(picture: &[u16], random: &mut Random) -> Picture {
 fn measured(picture: &[u16], levels: Levels) -> Measure {
     let factor = (levels.count() as u32 - 1) / 255;
     let luma = picture.iter().map(|&level| (u32::from(level) * factor) as u16).collect();
-    Measure::of(&Lattice { size: points(), luma, rgb: Vec::new() }, levels, SIZE)
+    Measure::of(&Lattice { size: points(), luma, ..Lattice::default() }, levels, SIZE)
 }
 
 fn settings(ahead: u32) -> Settings {

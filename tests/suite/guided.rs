@@ -6,10 +6,12 @@ use crate::backends::{Backend, available};
 use crate::grid::LAYOUTS;
 use crate::pictures::{Content, Picture, difference, placement_and_range};
 use histeq_video::equalize::reference::Reference;
-use histeq_video::equalize::{Equalized, Equalizer, Work, measure};
+use histeq_video::equalize::{Equalized, Equalizer, Role, Work, measure};
 use histeq_video::frame::{Matrix, PixelFormat};
+use histeq_video::spec::tone::{Balance, Veil};
 use histeq_video::spec::{
-    Change, Chroma, Gain, Guide, Guides, Method, Plateau, Region, Remembered, Settings, Smoothing, Strength, Stretch,
+    Change, Chroma, Curve, Gain, Guide, Guides, Mapping, Method, Plateau, Region, Remembered, Settings, Smoothing,
+    Strength, Stretch,
 };
 
 /// How each frame continues the one before it.
@@ -65,7 +67,7 @@ fn video(format: PixelFormat, size: (usize, usize), settings: Settings, changes:
     let mut guides = Guides::default();
     let (mut decided, frames): (Vec<Guide>, Vec<_>) = (Vec::new(), frames.collect());
     for frame in &frames {
-        decided.extend(guides.push(measure(frame, frame.whole()).unwrap(), &settings));
+        decided.extend(guides.push(measure(frame, frame.whole(), None).unwrap(), &settings));
     }
     decided.extend(guides.finish());
     let changes = changes.iter().map(|&change| if settings.smoothing.frames() > 1 { change } else { Change::None });
@@ -156,6 +158,81 @@ fn check(backends: &[Backend], works: &[Work], what: &str) {
     }
 }
 
+/// What is decided of the frames of a video, by the reference: a guide, or the curve that comes of the counts.
+fn mappings(works: &[Work]) -> Vec<Mapping> {
+    let curve_of = |work: &Work| {
+        let applied = results(&mut Reference::default(), std::slice::from_ref(work)).remove(0).applied;
+        let curve = Curve::from_codes(work.frame().levels(), applied.curves.unwrap().to_vec()).unwrap().into();
+        Mapping::Curve { curve, chroma_gain: applied.chroma_gain.unwrap() }
+    };
+    works.iter().map(|work| work.guide().mapping.clone().unwrap_or_else(|| curve_of(work))).collect()
+}
+
+#[test]
+fn what_is_given_to_a_frame_is_what_it_would_get_by_itself() {
+    let backends = available();
+    let tiled = |settings: &Settings| matches!(settings.method, Method::Clahe { .. });
+    for (index, settings) in treatments().into_iter().filter(|settings| !tiled(settings)).enumerate() {
+        for (turn, &format) in LAYOUTS.iter().enumerate() {
+            let size = [(61, 34), (96, 20), (33, 47)][turn % 3];
+            let works = video(format, size, settings, &CHANGES[..5]);
+            let expected = results(&mut Reference::default(), &works);
+            // Settings with another method and window: only chroma counts.
+            let other = Settings { chroma: settings.chroma, ..treatments()[(index + turn) % 12] };
+            let other = Settings { smoothing: windows()[turn % 2], ..other };
+            let given = works.iter().zip(mappings(&works));
+            let given = given.map(|(work, mapping)| Work::new(work.frame().clone(), other).applying(mapping));
+            let given: Vec<Work> = given.map(Work::reporting_everything).collect();
+            let what = format!("{format} {size:?} {settings:?}");
+            let by_reference = results(&mut Reference::default(), &given);
+            compare(&what, &expected, &by_reference);
+            for backend in &backends {
+                let found = results(backend.open(2).as_mut(), &given);
+                compare(&format!("{}, {what}", backend.name), &expected, &found);
+                for (expected, found) in by_reference.iter().zip(&found) {
+                    let (expected, found) = (&expected.applied, &found.applied);
+                    assert_eq!((&expected.curves, expected.chroma_gain), (&found.curves, found.chroma_gain), "{what}");
+                    assert!(found.counts.is_none() && found.scene.is_none(), "{}, {what}", backend.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_given_in_between_leaves_no_trace() {
+    let backends = available();
+    for settings in treatments() {
+        let settings = Settings { smoothing: windows()[1], ..settings };
+        let works = video(PixelFormat::Yuv420p, (64, 48), settings, &CHANGES);
+        let levels = works[0].frame().levels();
+        let steps = (0..levels.codes()).map(|code| (code / 3) as u16).collect();
+        let curve = Mapping::Curve { curve: Curve::from_codes(levels, steps).unwrap().into(), chroma_gain: 6000 };
+        let veil = Mapping::Veil(Veil { taken: [[300; 8]; 8], gains: [[5000; 8]; 8], ceiling: 255 }.into());
+        let balance = Mapping::Balance(Balance { gains: [4000, 5000, 6000], ..Balance::IDENTITY });
+        let given = [curve.clone(), veil, balance, curve];
+        let apply = |work: &Work, index: usize| work.clone().applying(given[index % given.len()].clone());
+        // Every other frame, and two in a row.
+        let mixed = works.iter().enumerate();
+        let mixed = mixed.flat_map(|(index, work)| {
+            let extra = (index % 3 != 0).then(|| apply(work, index));
+            extra.into_iter().chain([work.clone()]).chain((index % 5 == 0).then(|| apply(work, index + 1)))
+        });
+        let mixed: Vec<Work> = mixed.collect();
+        let expected = results(&mut Reference::default(), &mixed);
+        let alone: Vec<Equalized> = expected
+            .iter()
+            .zip(&mixed)
+            .filter(|(_, work)| matches!(work.role(), Role::Equalize))
+            .map(|(one, _)| one.clone())
+            .collect();
+        compare("reference", &results(&mut Reference::default(), &works), &alone);
+        for backend in &backends {
+            compare(&format!("{}, {settings:?}", backend.name), &expected, &results(backend.open(2).as_mut(), &mixed));
+        }
+    }
+}
+
 #[test]
 fn what_is_told_of_frames_is_what_the_reference_tells() {
     for backend in available() {
@@ -172,6 +249,7 @@ fn what_is_told_of_frames_is_what_the_reference_tells() {
                     assert_eq!(expected.counts, found.counts, "{what}, counts of frame {index}");
                     assert_eq!(expected.scene, found.scene, "{what}, scene of frame {index}");
                     assert_eq!(expected.curves, found.curves, "{what}, curves of frame {index}");
+                    assert_eq!(expected.chroma_gain, found.chroma_gain, "{what}, gain of frame {index}");
                 }
             }
         }

@@ -208,7 +208,7 @@ fn luma_on_the_gpu_is_downloaded_once_when_it_is_read() {
             let (width, height) = (found.width(), found.height());
             let part = Rect { x: 1, y: height / 3, width: width - 2, height: height / 2 - 1 };
             for counted in [found.whole(), part] {
-                let measures = [expected, found].map(|frame| measure(frame, counted).unwrap());
+                let measures = [expected, found].map(|frame| measure(frame, counted, None).unwrap());
                 assert_eq!(measures[0], measures[1], "{file}: frame {number}, {counted:?}");
             }
             assert!(!luma.is_on_host(), "{file}: frame {number} came down to be measured");

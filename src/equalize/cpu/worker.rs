@@ -99,7 +99,7 @@ impl Worker {
             }
             Task::Rest => {
                 let ready = self.in_order.pass(ticket, Temporal::pop_waiting)?;
-                Ok(ready.map(|(waiting, decision)| self.apply(waiting, decision)))
+                Ok(ready.map(|(waiting, decision)| self.equalize(waiting, decision)))
             }
         }
     }
@@ -108,17 +108,15 @@ impl Worker {
     fn take(&mut self, ticket: u64, number: u64, work: Work) -> Result<Option<Done>, Closed> {
         let settings = *work.settings();
         match work.role() {
-            Role::SendThrough(curve) => {
+            Role::Apply(mapping) => {
                 self.in_order.pass(ticket, |_| ())?;
-                let frame = self.engine.map(work.frame(), curve, settings.chroma);
-                let applied = Applied { curves: told(&work, curve.codes()), ..Applied::default() };
-                Ok(Some(Done { number, result: Ok(Equalized { frame, applied }) }))
+                Ok(Some(Done { number, result: Ok(self.apply(&work, mapping)) }))
             }
             Role::WarmUp => {
                 let counts = Arc::new(self.engine.counts(&work));
                 let decide = |temporal: &mut Temporal<_>| temporal.decide(&settings, work.guide(), &counts).scene;
                 let scene = self.in_order.pass(ticket, decide)?;
-                let applied = Applied { counts: Some(counts), scene: Some(scene), curves: None };
+                let applied = Applied { counts: Some(counts), scene: Some(scene), ..Applied::default() };
                 Ok(Some(Done { number, result: Ok(Equalized { frame: work.into_frame(), applied }) }))
             }
             Role::Equalize => {
@@ -127,35 +125,43 @@ impl Worker {
                 let waiting = (number, work, counts.clone());
                 let ready =
                     self.in_order.pass(ticket, |temporal| temporal.next(&settings, &guide, &counts, waiting))?;
-                Ok(ready.map(|(waiting, decision)| self.apply(waiting, decision)))
+                Ok(ready.map(|(waiting, decision)| self.equalize(waiting, decision)))
             }
         }
     }
 
-    /// Sends a frame through what was decided.
-    fn apply(&mut self, (number, work, counts): Waiting, Decision { scene, mapping }: Decision) -> Done {
+    /// Applies to a frame what was decided.
+    fn equalize(&mut self, (number, work, counts): Waiting, Decision { scene, mapping }: Decision) -> Done {
+        let Equalized { frame, applied } = self.apply(&work, &mapping);
+        let applied = Applied { counts: Some(counts), scene: Some(scene), ..applied };
+        Done { number, result: Ok(Equalized { frame, applied }) }
+    }
+
+    /// The frame of `work` with this mapping.
+    fn apply(&mut self, work: &Work, mapping: &Mapping) -> Equalized {
         let (frame, settings) = (work.frame(), work.settings());
         let chroma = settings.chroma;
-        let (frame, curves) = match mapping {
+        let mut applied = Applied::default();
+        let frame = match mapping {
             Mapping::Curve { curve, chroma_gain } => {
-                let colour = Colour::of(chroma, chroma_gain);
-                (self.engine.map(frame, &curve, colour), told(&work, curve.codes()))
+                applied.curves = told(work, curve.codes());
+                applied.chroma_gain = Some(*chroma_gain);
+                self.engine.map(frame, curve, Colour::of(chroma, *chroma_gain))
             }
             Mapping::Tiles { window, tone } => {
-                let curves = TileCurves::equalizing(&window, settings, &tone);
-                let colour = Colour::of(chroma, tone.chroma_gain);
-                (self.engine.map_tiles(frame, &curves, colour), told(&work, curves.luts()))
+                let curves = TileCurves::equalizing(window, settings, tone);
+                applied.curves = told(work, curves.luts());
+                self.engine.map_tiles(frame, &curves, Colour::of(chroma, tone.chroma_gain))
             }
             Mapping::Veil(veil) => {
                 let tiles = Veil::tiles((frame.width(), frame.height()));
                 let follows = chroma == Chroma::Follow;
-                let colour = if follows { Colour::Veil(&veil, tiles) } else { chroma.into() };
-                (self.engine.map_tiles(frame, &veil.curves(frame.levels(), tiles), colour), None)
+                let colour = if follows { Colour::Veil(veil, tiles) } else { chroma.into() };
+                self.engine.map_tiles(frame, &veil.curves(frame.levels(), tiles), colour)
             }
-            Mapping::Balance(balance) => (self.engine.balance(frame, &balance), None),
+            Mapping::Balance(balance) => self.engine.balance(frame, balance),
         };
-        let applied = Applied { counts: Some(counts), scene: Some(scene), curves };
-        Done { number, result: Ok(Equalized { frame, applied }) }
+        Equalized { frame, applied }
     }
 }
 

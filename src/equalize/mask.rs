@@ -1,0 +1,153 @@
+//! A picture that says how much each pixel counts: the rim of a fisheye lens, a clock that is burnt in, or an endoscope's
+//! surroundings are left out of what decides on levels and curves. The result is applied to all of the frame.
+//!
+//! In integers: each pixel has a weight from 0 to 255, and all weights are divided by their greatest common divisor, so that
+//! with a mask of black and white, each sample that counts counts as one. The count of a level is the sum of the weights of its
+//! samples; a plateau given as a number of samples is multiplied by the largest weight, one given as a share is a share of the
+//! sum of all weights. (In frames of more than 16 million pixels, weights are scaled down such that their sum fits 32 bits.) Samples outside of the counted region do not count, whatever their weight. What is measured
+//! ([`Measure`](crate::spec::Measure)) leaves out the points whose weight is 0, and takes all others alike; if that leaves no
+//! point, it takes all of them. The points lie over the smallest rectangle around the weights above 0.
+
+use super::luminance::Rows;
+use crate::frame::{Component, Frame, Luminance};
+use crate::spec::{Histogram, Plateau, Rect, Settings};
+use anyhow::{Result, ensure};
+
+/// The weights of the pixels of frames of one size.
+#[derive(Clone, Debug)]
+pub struct Mask {
+    size: (usize, usize),
+    /// Row by row.
+    weights: Vec<u8>,
+    most: u8,
+}
+
+impl Mask {
+    /// Weights for frames of `size` (columns, rows), row by row from the top. `None` when there are not as many as pixels, or
+    /// all are 0.
+    pub fn new(size @ (width, height): (usize, usize), mut weights: Vec<u8>) -> Option<Self> {
+        let divisor = weights.iter().fold(0, |divisor, &weight| common_divisor(divisor, weight));
+        if weights.len() != width * height || divisor == 0 {
+            return None;
+        }
+        // The sum of all weights fits 32 bits, as the number of samples does.
+        let most = u32::from(weights.iter().max()? / divisor);
+        let limit = most.min(u32::MAX / weights.len() as u32).max(1);
+        let rescaled = |weight: u8| (u32::from(weight / divisor) * limit).div_ceil(most) as u8;
+        weights.iter_mut().for_each(|weight| *weight = rescaled(*weight));
+        Some(Mask { size, weights, most: limit as u8 })
+    }
+
+    /// The luminance of `frame` as weights: black is 0, white is 255. `None` when all of it is black.
+    pub fn of_frame(frame: &Frame) -> Option<Self> {
+        let (levels, mut rows) = (frame.levels(), Rows::default());
+        let white = levels.count() - 1;
+        let mut weights = Vec::with_capacity(frame.width() * frame.height());
+        for y in 0..frame.height() {
+            let row = rows.read(frame, y).iter();
+            weights.extend(row.map(|&code| ((levels.level_of(code) * 255 + white / 2) / white) as u8));
+        }
+        Mask::new((frame.width(), frame.height()), weights)
+    }
+
+    /// Columns and rows of the frames that it is for.
+    pub fn size(&self) -> (usize, usize) {
+        self.size
+    }
+
+    /// Checks that it is for `frame`, which is this number.
+    ///
+    /// # Errors
+    /// When the frame has another size.
+    pub fn check(&self, number: u64, frame: &Frame) -> Result<()> {
+        let ((width, height), (columns, rows)) = ((frame.width(), frame.height()), self.size);
+        ensure!(
+            (width, height) == (columns, rows),
+            "frame {number} has {width}x{height} pixels, the mask {columns}x{rows} (with --filter scale={columns}:{rows}, all \
+             frames have its size)"
+        );
+        Ok(())
+    }
+
+    /// Whether a pixel counts.
+    pub fn counts(&self, x: usize, y: usize) -> bool {
+        self.weights[y * self.size.0 + x] > 0
+    }
+
+    /// The weights of a part of row `y`.
+    fn row(&self, y: usize, Rect { x, width, .. }: Rect) -> &[u8] {
+        &self.weights[y * self.size.0 + x..][..width]
+    }
+
+    /// The smallest rectangle around the pixels of `region` that count; around all that count where none of `region` does.
+    ///
+    /// # Panics
+    /// When the region does not lie in the frame.
+    pub fn around(&self, region: Rect) -> Rect {
+        self.bounds(region).or_else(|| self.bounds(Rect::whole(self.size))).unwrap_or(region)
+    }
+
+    /// The smallest rectangle around the pixels of `region` that count, if any does.
+    pub fn bounds(&self, region: Rect) -> Option<Rect> {
+        let rows = region.y..region.y + region.height;
+        let counts = |y: &usize| self.row(*y, region).iter().any(|&weight| weight > 0);
+        let (top, bottom) = (rows.clone().find(counts)?, rows.rev().find(counts)?);
+        let first = |y: usize| self.row(y, region).iter().position(|&weight| weight > 0);
+        let last = |y: usize| self.row(y, region).iter().rposition(|&weight| weight > 0);
+        let (left, right) = ((top..=bottom).filter_map(first).min()?, (top..=bottom).filter_map(last).max()?);
+        Some(Rect { x: region.x + left, y: top, width: right + 1 - left, height: bottom + 1 - top })
+    }
+
+    /// The settings for histograms that are counted with it.
+    pub fn settings(&self, settings: &Settings) -> Settings {
+        let plateau = match settings.plateau {
+            Plateau::Count(count) => Plateau::Count(count.max(1).saturating_mul(self.most.into())),
+            other => other,
+        };
+        Settings { plateau, ..*settings }
+    }
+
+    /// The histogram of the luminance in a part of `frame`, in which each sample counts by its weight.
+    ///
+    /// # Panics
+    /// When the frame has another size, or the part does not lie in it.
+    pub fn histogram(&self, frame: &Frame, counted: Rect) -> Histogram {
+        assert_eq!(self.size, (frame.width(), frame.height()));
+        let Rect { x, y: top, width, height } = counted;
+        let descriptor = frame.format().descriptor();
+        if let (Luminance::Stored(Component { plane, offset: 0, step: 1 }), 1) =
+            (descriptor.luminance, descriptor.sample.bytes)
+        {
+            // Four tables in turns: a code that repeats does not wait for its own last sum.
+            let mut sums = [[0u32; 256]; 4];
+            for y in top..top + height {
+                let row = &frame.planes()[plane].row(y)[x..x + width];
+                let (codes, codes_left) = row.as_chunks::<4>();
+                let (weights, weights_left) = self.row(y, counted).as_chunks::<4>();
+                for (codes, weights) in codes.iter().zip(weights) {
+                    for (sums, (&code, &weight)) in sums.iter_mut().zip(codes.iter().zip(weights)) {
+                        sums[usize::from(code)] += u32::from(weight);
+                    }
+                }
+                for (&code, &weight) in codes_left.iter().zip(weights_left) {
+                    sums[0][usize::from(code)] += u32::from(weight);
+                }
+            }
+            let sums: Vec<u32> = (0..256).map(|code| sums.iter().map(|sums| sums[code]).sum()).collect();
+            return Histogram::from_codes(frame.levels(), &sums);
+        }
+        let mut rows = Rows::default();
+        let mut sums = vec![0u32; frame.levels().codes()];
+        for y in top..top + height {
+            let codes = &rows.read(frame, y)[x..x + width];
+            for (&code, &weight) in codes.iter().zip(self.row(y, counted)) {
+                sums[usize::from(code)] += u32::from(weight);
+            }
+        }
+        Histogram::from_codes(frame.levels(), &sums)
+    }
+}
+
+fn common_divisor(a: u8, b: u8) -> u8 {
+    if b == 0 { a } else { common_divisor(b, a % b) }
+}

@@ -1,0 +1,93 @@
+//! The first of two passes over a video (`--smooth scene`): finds its scenes, and makes one mapping for each. The second pass
+//! gives them to its frames.
+//!
+//! ```text
+//! first   frame -> Gray, CountedRegion, Mask -> Measure, Histogram -> WholeScenes -> MappedScenes
+//! second  frame -> EqualizeStage: SceneMappings (a MappingSource) -> Work -> Equalizer
+//! ```
+
+use super::cpu::{Engine, Isa};
+use super::{CountedRegion, Given, Gray, MappingSource, Mask, measure};
+use crate::frame::{Frame, HostPool};
+use crate::spec::{MappedScenes, Mapping, Settings, WholeScenes};
+use anyhow::{Context, Result};
+use std::sync::Arc;
+
+/// Measures and counts all frames of a video.
+pub struct Survey {
+    settings: Settings,
+    gray: Option<Gray>,
+    region: CountedRegion,
+    mask: Option<Arc<Mask>>,
+    engine: Engine,
+    scenes: WholeScenes,
+    frames: u64,
+}
+
+impl Survey {
+    /// The state before the first frame of a video that is then equalized with these settings, without its colour if `gray`
+    /// says so, and counted with this mask.
+    ///
+    /// # Panics
+    /// When the method is one that does not have a mapping for a whole scene: local equalization, deflicker.
+    pub fn new(settings: Settings, gray: bool, mask: Option<Arc<Mask>>) -> Self {
+        use crate::spec::Method::{Clahe, Deflicker};
+        assert!(!matches!(settings.method, Clahe { .. } | Deflicker), "no method for whole scenes");
+        let Some(engine) = Engine::new(Isa::best(), HostPool::default()) else {
+            unreachable!("the best of the available instruction sets is available")
+        };
+        let scenes = WholeScenes::new(mask.as_ref().map_or(settings, |mask| mask.settings(&settings)));
+        let gray = gray.then(Gray::default);
+        Survey { settings, gray, region: CountedRegion::default(), mask, engine, scenes, frames: 0 }
+    }
+
+    /// Adds the next frame.
+    ///
+    /// # Errors
+    /// When the mask has another size, or the GPU that the frame is on fails.
+    pub fn add(&mut self, frame: &Frame) -> Result<()> {
+        let gray = self.gray.as_mut().map(|gray| gray.without_colour(frame)).transpose()?;
+        let frame = gray.as_ref().unwrap_or(frame);
+        let mask = self.mask.as_deref();
+        let mut counted = self.region.next(frame, &self.settings);
+        if let Some(mask) = mask {
+            mask.check(self.frames, frame)?;
+            counted = mask.around(counted);
+        }
+        let measure = measure(frame, counted, mask)?;
+        let histogram = if self.settings.method.counts() {
+            frame.bring_down()?;
+            Some(match mask {
+                Some(mask) => mask.histogram(frame, counted),
+                None => self.engine.histogram(frame, counted),
+            })
+        } else {
+            None
+        };
+        self.scenes.push(measure, histogram);
+        self.frames += 1;
+        Ok(())
+    }
+
+    /// Ends the video.
+    pub fn finish(self) -> MappedScenes {
+        self.scenes.finish()
+    }
+}
+
+/// Gives each frame the mapping of its scene.
+pub struct SceneMappings(pub Arc<MappedScenes>);
+
+impl MappingSource for SceneMappings {
+    fn mapping(&mut self, number: u64, frame: &Frame, _settings: &Settings) -> Result<Given> {
+        let fits = |mapping: &Mapping| match mapping {
+            Mapping::Curve { curve, .. } => curve.codes().len() == frame.levels().codes(),
+            _ => true,
+        };
+        let given = self.0.at(number).filter(|(mapping, _)| fits(mapping));
+        let (mapping, scene) = given.with_context(|| {
+            format!("frame {number} was not there in the first pass (a file must not change while it is read)")
+        })?;
+        Ok(Given { mapping: mapping.clone(), scene: Some(scene) })
+    }
+}

@@ -1,0 +1,53 @@
+//! Reads the picture of `--mask`.
+
+use anyhow::{Context, Result, ensure};
+use histeq_video::equalize::Mask;
+use histeq_video::pipeline::{Cancel, Input, Notices};
+use histeq_video::source::{self, InputOptions};
+use std::sync::Arc;
+
+/// A mask, and the name of its file.
+#[derive(Clone)]
+pub struct NamedMask {
+    /// The weights.
+    pub mask: Arc<Mask>,
+    name: String,
+}
+
+impl NamedMask {
+    /// Reads the first picture of the file `name`.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is black.
+    pub fn read(name: &str) -> Result<Self> {
+        let options = InputOptions { url: name.to_owned(), ..InputOptions::default() };
+        let silent = Notices::new(false, |_, _| {});
+        let (mut source, _) = source::open(&options, &Cancel::default(), silent, Arc::default()).context("--mask")?;
+        let frame = loop {
+            let delivery = source.next().context("--mask")?;
+            let delivery = delivery.with_context(|| format!("--mask: {name}: no picture in it"))?;
+            if let Some(frame) = delivery.frame {
+                break frame;
+            }
+        };
+        let mask = Mask::of_frame(&frame)
+            .with_context(|| format!("--mask {name}: the picture is black, so that nothing counts (white counts)"))?;
+        Ok(NamedMask { mask: mask.into(), name: name.to_owned() })
+    }
+
+    /// Checks that the pictures of `input` have its size.
+    ///
+    /// # Errors
+    /// When they have another one.
+    pub fn check(&self, input: &Input) -> Result<()> {
+        let (Some((_, (width, height))), (columns, rows)) = (input.picture, self.mask.size()) else { return Ok(()) };
+        ensure!(
+            (width, height) == (columns, rows),
+            "{}: pictures of {width}x{height} pixels, but the mask {} has {columns}x{rows} (make it as large as the pictures \
+             are before any rotation)",
+            input.name,
+            self.name
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,201 @@
+//! One mapping for each scene (`--smooth scene`), from all frames of the video, which are measured and counted before any of
+//! them is mapped.
+//!
+//! In integers: cuts and flashes are decided as with a look-ahead ([`cuts`](super::cuts)), where a change of size or levels
+//! also begins a scene. The window of every frame is its whole scene without the frames of flashes, unless the scene begins with
+//! one. All else follows from that window by the same rules:
+//! * The tone is that of the ends of these frames, and the veil or the balance that of their mean. Of a scene of more than
+//!   65,536 frames, every second frame counts for it, of one twice as long every fourth, and so on.
+//! * The histogram is the sum over `n` frames. With `d = ceil(n / 512)`, each count becomes `(count + d / 2) / d`, so that
+//!   sums stay as small as those of the longest window.
+
+use super::chroma::UNIT_GAIN;
+use super::equalization::curve;
+use super::guide::Members;
+use super::measure::{Ends, REGIONS};
+use super::modifiers::capped;
+use super::tone::Balance;
+use super::{
+    Change, Guide, Guides, Histogram, Levels, Mapping, Measure, Method, Plateau, Scene, Settings, Smoothing, Stretch,
+    Tone,
+};
+use std::collections::VecDeque;
+
+/// The most frames whose ends are kept of a scene.
+const MOST_ENDS: usize = 1 << 16;
+
+/// Finds the scenes of a video, and the mapping of each.
+#[derive(Debug)]
+pub struct WholeScenes {
+    settings: Settings,
+    guides: Guides,
+    /// Frames that are not judged yet, oldest first.
+    undecided: VecDeque<(Measure, Option<Histogram>)>,
+    /// The scene of the last frame that was judged.
+    open: Option<OpenScene>,
+    closed: Vec<MappedScene>,
+    /// How many frames are judged.
+    frames: u64,
+}
+
+/// A scene, and what is applied to all of its frames.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MappedScene {
+    /// The number of its first frame, counted from 0.
+    pub first: u64,
+    /// Whether it begins with a cut: not so the first one, and where the size or the levels change.
+    pub cut: bool,
+    /// What is applied.
+    pub mapping: Mapping,
+}
+
+/// The scenes of a video, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MappedScenes {
+    scenes: Vec<MappedScene>,
+    frames: u64,
+}
+
+/// The sums over the frames of a scene that count.
+#[derive(Debug)]
+struct OpenScene {
+    first: u64,
+    cut: bool,
+    shape: (Levels, (usize, usize)),
+    is_hdr: bool,
+    /// A count a level; empty if nothing is counted.
+    counts: Vec<u64>,
+    frames: u64,
+    /// The ends of every `step`-th of the frames.
+    ends: Vec<Ends>,
+    step: u64,
+    veil: [[u64; REGIONS]; REGIONS],
+}
+
+impl WholeScenes {
+    /// The state before the first frame of a video with these settings, whose method is not [`Method::Clahe`] or
+    /// [`Method::Deflicker`]. Of their window, only the longest flash has a part in this.
+    pub fn new(settings: Settings) -> Self {
+        WholeScenes {
+            settings,
+            guides: Guides::default(),
+            undecided: VecDeque::new(),
+            open: None,
+            closed: Vec::new(),
+            frames: 0,
+        }
+    }
+
+    /// Adds the next frame, with its histogram if the method counts.
+    pub fn push(&mut self, measure: Measure, histogram: Option<Histogram>) {
+        // Only the changes are taken of these guides.
+        let smoothing = Smoothing::new(2, self.settings.smoothing.flash()).looking_ahead(1);
+        let settings = Settings { method: Method::Global, smoothing, stretch: Stretch::Off, ..self.settings };
+        let guides = self.guides.push(measure.clone(), &settings);
+        self.undecided.push_back((measure, histogram));
+        self.judge(guides);
+    }
+
+    /// Ends the video.
+    pub fn finish(mut self) -> MappedScenes {
+        let guides = self.guides.finish();
+        self.judge(guides);
+        self.close();
+        MappedScenes { scenes: self.closed, frames: self.frames }
+    }
+
+    fn judge(&mut self, guides: Vec<Guide>) {
+        for Guide { change, .. } in guides {
+            let Some((measure, histogram)) = self.undecided.pop_front() else { break };
+            let shape = (measure.levels, measure.size);
+            let same_shape = self.open.as_ref().is_some_and(|open| open.shape == shape);
+            let cut = same_shape && change == Change::Cut;
+            if cut || !same_shape {
+                self.close();
+            }
+            let open = self.open.get_or_insert_with(|| OpenScene::new(self.frames, cut, shape, measure.is_hdr));
+            if change != Change::Flash || open.frames == 0 {
+                open.add(&measure, histogram.as_ref(), self.settings.plateau);
+            }
+            self.frames += 1;
+        }
+    }
+
+    fn close(&mut self) {
+        let settings = &self.settings;
+        self.closed.extend(self.open.take().map(|open| open.close(settings)));
+    }
+}
+
+impl OpenScene {
+    fn new(first: u64, cut: bool, shape: (Levels, (usize, usize)), is_hdr: bool) -> Self {
+        let veil = [[0; REGIONS]; REGIONS];
+        OpenScene { first, cut, shape, is_hdr, counts: Vec::new(), frames: 0, ends: Vec::new(), step: 1, veil }
+    }
+
+    fn add(&mut self, measure: &Measure, histogram: Option<&Histogram>, plateau: Plateau) {
+        if let Some(histogram) = histogram {
+            self.counts.resize(histogram.counts().len(), 0);
+            let counts = capped(histogram.counts(), plateau.cap(histogram.total()));
+            self.counts.iter_mut().zip(counts.iter()).for_each(|(sum, count)| *sum += count);
+        }
+        if self.frames.is_multiple_of(self.step) {
+            if self.ends.len() == MOST_ENDS {
+                let mut index = 0;
+                self.ends.retain(|_| {
+                    index += 1;
+                    index % 2 == 1
+                });
+                self.step *= 2;
+            }
+            self.ends.push(measure.ends);
+        }
+        for (sum, black) in self.veil.iter_mut().flatten().zip(measure.veil.iter().flatten()) {
+            *sum += u64::from(*black);
+        }
+        self.frames += 1;
+    }
+
+    fn close(self, settings: &Settings) -> MappedScene {
+        let (levels, _) = self.shape;
+        let frames = self.frames.max(1);
+        let black = || self.veil.map(|row| row.map(|sum| (sum / frames) as u32));
+        let guide = Members { ends: self.ends.iter(), black, levels, is_hdr: self.is_hdr }.guide(settings);
+        let mapping = guide.mapping.unwrap_or_else(|| {
+            if self.counts.is_empty() {
+                return Mapping::Balance(Balance::IDENTITY);
+            }
+            let divisor = frames.div_ceil(Smoothing::MOST.into());
+            let reduced = |count: u64| (count + divisor / 2) / divisor;
+            let window = Histogram::from_counts(levels, self.counts.iter().map(|&count| reduced(count)).collect());
+            let tone = guide.tone.unwrap_or(Tone::plain(levels, settings.strength));
+            let curve = curve(settings, &tone, &window);
+            let chroma_gain = guide.tone.map_or(UNIT_GAIN, |tone| tone.chroma_gain);
+            Mapping::Curve { curve: curve.into(), chroma_gain }
+        });
+        MappedScene { first: self.first, cut: self.cut, mapping }
+    }
+}
+
+impl MappedScenes {
+    /// The scenes.
+    pub fn scenes(&self) -> &[MappedScene] {
+        &self.scenes
+    }
+
+    /// How many frames they have in all.
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// What is applied to frame `number`, counted from 0, and its scene; `None` behind the last frame.
+    pub fn at(&self, number: u64) -> Option<(&Mapping, Scene)> {
+        if number >= self.frames {
+            return None;
+        }
+        let index = self.scenes.partition_point(|scene| scene.first <= number).checked_sub(1)?;
+        let MappedScene { first, cut, mapping } = &self.scenes[index];
+        let cut = *cut && *first == number;
+        Some((mapping, Scene { number: index as u64, begun: index as u64 + 1, cut, after_flash: false }))
+    }
+}

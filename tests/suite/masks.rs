@@ -1,0 +1,240 @@
+//! `--mask`: what is black in a picture has no part in anything but the output.
+
+use crate::backends::available;
+use crate::grid::LAYOUTS;
+use crate::pictures::{Picture, Random, difference, placement_and_range, seed};
+use crate::program::{Dir, usage_error};
+use histeq_video::equalize::{EqualizeStage, Equalized, Mask, luminance_row, reference::Reference};
+use histeq_video::frame::{Frame, PixelFormat};
+use histeq_video::spec::{Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Stretch};
+use std::sync::Arc;
+
+const SIZE: (usize, usize) = (96, 64);
+
+/// Footage in weak colours whose light flickers, with a box at the right end of the top whose colour is `colour` (of N, the number of the frame).
+fn with_box(dir: &Dir, file: &str, colour: &str) {
+    let rest = "40+6*mod(N\\,2)+p(X\\,Y)/4";
+    dir.ffmpeg(&format!(
+        "-f lavfi -i testsrc2=size=96x64:rate=25 -frames:v 40 -vf \
+         format=yuv444p,geq=lum='if(gt(X\\,63)*lt(Y\\,16)\\,{colour}\\,{rest})':cb='96+p(X\\,Y)/4':cr='96+p(X\\,Y)/4' \
+         -c:v ffv1 {file}"
+    ));
+}
+
+/// A mask that is black where that box is, and white elsewhere.
+fn mask_of_box(dir: &Dir) {
+    dir.ffmpeg("-f lavfi -i color=white:size=96x64 -frames:v 1 -vf format=gray,drawbox=64:0:32:16:black:fill mask.png");
+}
+
+/// The planes of each frame, without the box.
+fn rest(video: &[u8]) -> Vec<u8> {
+    let (width, height) = SIZE;
+    let row = |(y, row): (usize, &[u8])| row[..if y % height < 16 { 64 } else { width }].to_vec();
+    video.chunks_exact(width).enumerate().flat_map(row).collect()
+}
+
+#[test]
+fn a_burnt_in_box_that_changes_its_brightness_does_not_move_the_rest() {
+    let dir = Dir::new();
+    with_box(&dir, "still.mkv", "235");
+    with_box(&dir, "blinking.mkv", "if(mod(floor(N/5)\\,2)\\,16\\,235)");
+    mask_of_box(&dir);
+    for options in [
+        "",
+        "--exact",
+        "--look night --denoise 0",
+        "--look haze",
+        "--look underwater --denoise 0",
+        "--look auto --denoise 0",
+        "--method deflicker",
+        "--plateau 40 --bins 64",
+        "--roi 10,3,80,50",
+        "--look-ahead 0",
+    ] {
+        let of = |file: &str, mask: &str| {
+            dir.succeeds(&format!("{options} {mask} --verify --encoder ffv1 -y {file} out.mkv"));
+            rest(&dir.raw("out.mkv", "yuv444p"))
+        };
+        let expected = of("still.mkv", "--mask mask.png");
+        assert!(expected == of("blinking.mkv", "--mask mask.png"), "'{options}'");
+        assert!(expected != rest(&dir.raw("still.mkv", "yuv444p")), "'{options}' should change something");
+    }
+    let without = |file: &str| {
+        dir.succeeds(&format!("--encoder ffv1 -y {file} out.mkv"));
+        rest(&dir.raw("out.mkv", "yuv444p"))
+    };
+    assert!(without("still.mkv") != without("blinking.mkv"), "without a mask, the box should count");
+}
+
+#[test]
+fn a_mask_of_one_gray_is_no_mask() {
+    let dir = Dir::new();
+    with_box(&dir, "in.mkv", "mod(N*20\\,200)");
+    for (name, colour) in [("white.png", "white"), ("gray.jpg", "0x808080"), ("dark.bmp", "0x101010")] {
+        dir.ffmpeg(&format!("-f lavfi -i color={colour}:size=96x64 -frames:v 1 {name}"));
+        for options in ["", "--exact", "--plateau 40", "--roi 5,5,40,40", "--look haze", "--roi auto --bins 30"] {
+            dir.succeeds(&format!("{options} --encoder ffv1 -y in.mkv plain.mkv"));
+            dir.succeeds(&format!("{options} --mask {name} --encoder ffv1 -y in.mkv masked.mkv"));
+            let (plain, masked) = (dir.raw("plain.mkv", "yuv444p"), dir.raw("masked.mkv", "yuv444p"));
+            assert!(plain == masked, "{name} '{options}'");
+        }
+    }
+}
+
+#[test]
+fn a_mask_goes_with_statistics_kept_curves_parts_and_pipes() {
+    let dir = Dir::new();
+    with_box(&dir, "in.mkv", "mod(N*20\\,200)");
+    mask_of_box(&dir);
+    dir.succeeds("--mask mask.png --stats s.jsonl --save-curves c.jsonl --encoder ffv1 in.mkv out.mkv");
+    dir.succeeds("--stats plain.jsonl --encoder ffv1 in.mkv plain.mkv");
+    let whole = dir.raw("out.mkv", "yuv444p");
+    dir.succeeds("--load-curves c.jsonl --encoder ffv1 in.mkv again.mkv");
+    assert!(whole == dir.raw("again.mkv", "yuv444p"));
+    // What is measured is that of whole frames.
+    let means = |file: &str| -> Vec<String> {
+        let text = String::from_utf8(dir.read(file)).expect("text");
+        let mean = |line: &str| {
+            let line: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
+            format!("{} {} {}", line["mean_before"], line["deviation_before"], line["scene"])
+        };
+        text.lines().map(mean).collect()
+    };
+    assert_eq!(means("s.jsonl"), means("plain.jsonl"));
+    assert_eq!(means("s.jsonl").len(), 40);
+
+    dir.succeeds("--mask mask.png --start 0.6 --frames 10 --encoder ffv1 in.mkv part.mkv");
+    let bytes = SIZE.0 * SIZE.1 * 3;
+    assert!(dir.raw("part.mkv", "yuv444p") == whole[15 * bytes..25 * bytes]);
+
+    dir.succeeds("--levels 1 --strength 0 in.mkv in.y4m").never_says("warning");
+    dir.succeeds("--mask mask.png --look-ahead 0 in.y4m file.y4m");
+    let piped = dir.fed("--mask mask.png - -", &dir.read("in.y4m")).exits_with(0).stdout;
+    assert!(piped == dir.read("file.y4m"));
+    let line = "live --backend cpu --no-preview --mask mask.png --save-curves d.jsonl --output - -";
+    let live = dir.fed(line, &dir.read("in.y4m")).exits_with(0).stdout;
+    assert!(!live.is_empty() && dir.path("d.jsonl").exists());
+}
+
+#[test]
+fn a_mask_that_cannot_be_used_is_refused_in_one_line() {
+    let dir = Dir::new();
+    with_box(&dir, "in.mkv", "200");
+    mask_of_box(&dir);
+    dir.ffmpeg("-f lavfi -i color=white:size=80x64 -frames:v 1 narrow.png");
+    dir.ffmpeg("-f lavfi -i color=black:size=96x64 -frames:v 1 black.png");
+    dir.write("text.png", b"no picture");
+    let refused = |line: &str, code: i32, texts: &[&str]| {
+        let run = dir.run(line).exits_with(code);
+        assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+        run.says(texts);
+        assert!(!dir.path("out.mkv").exists(), "{line}");
+    };
+    refused("--mask narrow.png in.mkv out.mkv", 1, &["in.mkv", "96x64", "narrow.png", "80x64"]);
+    refused("--mask black.png in.mkv out.mkv", 1, &["black.png", "black"]);
+    refused("--mask none.png in.mkv out.mkv", 1, &["--mask", "none.png"]);
+    refused("--mask text.png in.mkv out.mkv", 1, &["--mask", "text.png"]);
+    dir.run("--mask mask.png in.mkv mask.png -y").exits_with(1).says(&["is the input itself"]);
+    usage_error("--mask mask.png --method clahe in.mkv out.mkv").says(&["--mask", "--method clahe"]);
+    usage_error("--mask mask.png --load-curves c.jsonl in.mkv out.mkv").says(&["--mask", "--load-curves"]);
+    usage_error("--mask - in.mkv out.mkv").says(&["--mask takes a file's name"]);
+
+    for (file, size) in [("a.mjpeg", "96x64"), ("b.mjpeg", "64x48")] {
+        dir.ffmpeg(&format!("-f lavfi -i testsrc2=size={size}:rate=25 -frames:v 4 {file}"));
+    }
+    dir.write("both.mjpeg", &[dir.read("a.mjpeg"), dir.read("b.mjpeg")].concat());
+    refused("--backend cpu --mask mask.png both.mjpeg out.mkv", 1, &["frame 4", "64x48", "96x64"]);
+    dir.succeeds("--mask mask.png --filter scale=96:64 both.mjpeg out.mkv");
+}
+
+/// Any weights at all.
+fn any_mask(size: (usize, usize), random: &mut Random) -> Mask {
+    let weights = (0..size.0 * size.1).map(|_| [0, 100, 200, 255][random.below(4) as usize]).collect();
+    Mask::new(size, weights).expect("weights of which one is not 0")
+}
+
+#[test]
+fn each_sample_counts_by_its_weight() {
+    let mut random = Random::new(seed());
+    for (number, &format) in PixelFormat::ALL.iter().enumerate() {
+        let (placement, range) = placement_and_range(number);
+        let size = (37, 9);
+        let frame = Picture { placement, range, ..Picture::new(format, size) }.make();
+        // With 5 as the greatest common divisor.
+        let weights: Vec<u8> = (0..size.0 * size.1).map(|_| [0, 100, 15, 255][random.below(4) as usize]).collect();
+        let mask = Mask::new(size, weights.clone()).unwrap();
+        let region = Rect { x: 3, y: 2, width: 30, height: 6 };
+        let found = mask.histogram(&frame, region);
+        let levels = frame.levels();
+        let mut expected = vec![0; levels.count()];
+        let mut codes = vec![0; size.0];
+        for y in region.y..region.y + region.height {
+            luminance_row(&frame, y, &mut codes);
+            for x in region.x..region.x + region.width {
+                expected[levels.level_of(codes[x])] += u64::from(weights[y * size.0 + x] / 5);
+            }
+        }
+        assert_eq!(found.counts(), expected, "{format}");
+    }
+    assert!(Mask::new((2, 2), vec![0; 4]).is_none() && Mask::new((2, 2), vec![1; 5]).is_none());
+}
+
+#[test]
+fn the_rectangle_around_what_counts_lies_in_the_region() {
+    let mut weights = vec![0; 80];
+    let mask = |weights: &[u8]| Mask::new((10, 8), weights.to_vec()).unwrap();
+    (weights[23], weights[47]) = (9, 3);
+    let around = Rect { x: 3, y: 2, width: 5, height: 3 };
+    assert_eq!(mask(&weights).around(Rect::whole((10, 8))), around);
+    let region = Rect { x: 0, y: 0, width: 5, height: 8 };
+    assert_eq!(mask(&weights).around(region), Rect { x: 3, y: 2, width: 1, height: 1 });
+    // A region in which nothing counts is none.
+    assert_eq!(mask(&weights).around(Rect { x: 0, y: 6, width: 10, height: 2 }), around);
+}
+
+/// Frames through a stage with a mask.
+fn masked(mut stage: EqualizeStage, frames: &[Frame]) -> Vec<Equalized> {
+    let mut found = Vec::new();
+    for frame in frames {
+        while !stage.has_room() {
+            found.extend(stage.collect().unwrap());
+        }
+        stage.submit(frame.clone()).unwrap();
+    }
+    stage.finish().unwrap();
+    while let Some(equalized) = stage.collect().unwrap() {
+        found.push(equalized);
+    }
+    found
+}
+
+#[test]
+fn every_backend_gives_the_same_bytes_with_a_mask() {
+    let mut random = Random::new(seed());
+    let backends = available();
+    let plain = Settings { max_gain: Gain::from_slope(2.0).unwrap(), ..Settings::default() };
+    let stretch = Stretch::Unused { most: Gain::from_slope(4.0).unwrap(), fades: true };
+    for (turn, &format) in LAYOUTS.iter().enumerate() {
+        let frames: Vec<Frame> = (0..7).map(|seed| Picture { seed, ..Picture::new(format, (45, 22)) }.make()).collect();
+        for settings in [
+            plain,
+            Settings { smoothing: Smoothing::new(4, 1).looking_ahead(2), stretch, ..plain },
+            Settings { smoothing: Smoothing::new(3, 1), plateau: Plateau::Count(5), region: Region::Auto, ..plain },
+            Settings { method: [Method::Dehaze, Method::Balance, Method::Deflicker][turn % 3], ..plain },
+        ] {
+            let mask = Arc::new(any_mask((45, 22), &mut random));
+            let stage = |backend| EqualizeStage::new(backend, settings).with_mask(Some(mask.clone()));
+            let expected = masked(stage(Box::<Reference>::default()), &frames);
+            assert_eq!(expected.len(), frames.len());
+            for backend in &backends {
+                let found = masked(stage(backend.open(2)), &frames);
+                assert_eq!(found.len(), expected.len());
+                for (expected, found) in expected.iter().zip(&found) {
+                    assert_eq!(difference(&expected.frame, &found.frame), None, "{} {format}", backend.name);
+                    assert_eq!(expected.applied.scene, found.applied.scene, "{} {format}", backend.name);
+                    assert!(found.applied.scene.is_some());
+                }
+            }
+        }
+    }
+}
