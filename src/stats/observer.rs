@@ -8,7 +8,7 @@ use crate::equalize::{Observation, Observer, Role, Work};
 use crate::frame::HostPool;
 use crate::pipeline::{Input, Progress, Stage};
 use crate::spec::chroma::UNIT_GAIN;
-use crate::spec::{Change, Chroma, Curve, Histogram, Levels, Scene, Scenes, Settings};
+use crate::spec::{Change, Chroma, Curve, Histogram, Levels, Mapping, Scene, Scenes, Settings};
 use anyhow::{Context, Result};
 use std::sync::Arc;
 use std::time::Duration;
@@ -108,6 +108,9 @@ impl Recorder {
         let slope = largest_slope(&curves, levels);
         self.last = Some((levels, curves));
         let [decode, equalize, encode] = self.times(seen.equalizing);
+        let tone = seen.before.guide().tone.filter(|tone| !tone.line.is_identity());
+        let (low, high) = tone.map(|tone| tone.range).unzip();
+        let gain = rounded(gain(seen));
 
         FrameRecord {
             frame: seen.number,
@@ -124,6 +127,9 @@ impl Recorder {
             eme_before: rounded(self.eme.of(before)),
             eme_after: rounded(self.eme.of(after)),
             ambe: rounded((mean(&all) - mean(&equalized)).abs()),
+            low,
+            high,
+            gain,
             slope,
             curve_change: rounded(change),
             decode_ms: decode,
@@ -159,6 +165,24 @@ impl Observer for Recorder {
     fn asks_for_everything(&self) -> bool {
         true
     }
+}
+
+/// The gain of the stretch.
+fn gain(seen: &Observation<'_>) -> f64 {
+    let given = match seen.before.role() {
+        Role::Apply(mapping) => Some(mapping),
+        _ => seen.before.guide().mapping.as_ref(),
+    };
+    let mean = |gains: &[u32]| gains.iter().map(|gain| f64::from(*gain)).sum::<f64>() / gains.len() as f64;
+    let of_4096 = match given {
+        Some(Mapping::Veil(veil)) => mean(veil.gains.as_flattened()),
+        Some(Mapping::Balance(balance)) => mean(&balance.gains),
+        _ => {
+            let of_tiles = seen.before.guide().tone.map(|tone| tone.chroma_gain);
+            f64::from(seen.after.applied.chroma_gain.or(of_tiles).unwrap_or(UNIT_GAIN))
+        }
+    };
+    of_4096 / f64::from(UNIT_GAIN)
 }
 
 /// Rounded to six decimals, to leave out digits without meaning.

@@ -25,6 +25,7 @@ const PANELS: &[MetricPanel] = &[
         lines: &[(Metric::EntropyBefore, "before", "before"), (Metric::EntropyAfter, "after", "after")],
         from_zero: false,
     },
+    MetricPanel { title: "Gain of the stretched levels", lines: &[(Metric::Gain, "gain", "after")], from_zero: true },
     MetricPanel {
         title: "Largest slope of the curve (output levels an input level)",
         lines: &[(Metric::Slope, "slope", "after")],

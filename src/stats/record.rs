@@ -34,6 +34,13 @@ pub struct FrameRecord {
     pub eme_after: f64,
     /// Absolute difference of the means (absolute mean brightness error), in levels.
     pub ambe: f64,
+    /// The levels that the scene uses, which are stretched; empty where levels are not stretched.
+    pub low: Option<u32>,
+    /// The upper end of these.
+    pub high: Option<u32>,
+    /// The gain of the stretch, which colour has too where it follows: with haze, the mean over the regions; with a cast, over
+    /// red, green and blue.
+    pub gain: f64,
     /// Largest slope of the curve, in output levels an input level; with CLAHE, of the curves of all tiles. 0
     /// where no curve is applied, as to haze.
     pub slope: u16,

@@ -29,6 +29,7 @@ metrics! {
     EntropyAfter: entropy_after,
     EmeBefore: eme_before,
     EmeAfter: eme_after,
+    Gain: gain,
     Slope: slope,
     CurveChange: curve_change,
     Decode: decode_ms,

@@ -12,7 +12,7 @@ mod screen;
 mod screenshot;
 
 use crate::equalize::cpu::{Engine, Isa};
-use crate::equalize::relation;
+use crate::equalize::{Applied, relation};
 use crate::ffmpeg::Converter;
 use crate::frame::{Frame, HostPool};
 use crate::pipeline::Notices;
@@ -174,7 +174,8 @@ impl PreviewWindow {
             captions::draw_labels(canvas, controls.mode, size, at, columns);
             if controls.chart && !controls.help {
                 let histogram = engine.histogram(&shown.original, shown.original.whole());
-                chart::chart(canvas, &histogram, &curve(shown));
+                let Applied { scene, chroma_gain, .. } = shown.applied;
+                chart::chart(canvas, &histogram, &curve(shown), &chart::caption(scene, chroma_gain));
             }
             if controls.help {
                 overlay::key_list(canvas);

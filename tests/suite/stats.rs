@@ -182,3 +182,31 @@ fn an_interrupted_run_leaves_the_records_of_what_was_equalized() {
     assert_eq!(dir.names(), ["long.mkv", "out.partial.mkv", "s.partial.jsonl"]);
     assert_eq!(records(&dir, "s.partial.jsonl").len(), dir.frames("out.partial.mkv").len());
 }
+
+#[test]
+fn levels_that_are_stretched_are_told_with_their_gain() {
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=128x96:rate=25 -vf format=yuv420p,lutyuv=y=90+(val-16)/3:u=128:v=128 -frames:v 30 -c:v ffv1 in.mkv",
+    );
+    dir.succeeds("--stats s.jsonl --encoder ffv1 in.mkv out.mkv");
+    for record in records(&dir, "s.jsonl") {
+        let (low, high) = (number(&record, "low"), number(&record, "high"));
+        // Levels are counted from black, and colours reach beyond luma.
+        assert!((0.0..100.0).contains(&low) && (130.0..=219.0).contains(&high) && low < high, "{record}");
+        let gain = number(&record, "gain");
+        assert!((1.2..=220.0 / (high - low)).contains(&gain), "{record}");
+    }
+    dir.succeeds("--exact --stats s.jsonl --encoder ffv1 -y in.mkv out.mkv");
+    for record in records(&dir, "s.jsonl") {
+        assert!(record["low"].is_null() && record["high"].is_null() && record["gain"] == 1.0, "{record}");
+    }
+    dir.succeeds("--look haze --stats s.csv --encoder ffv1 -y in.mkv out.mkv");
+    let table = String::from_utf8(dir.read("s.csv")).unwrap();
+    let columns: Vec<&str> = table.lines().next().unwrap().split(',').collect();
+    let at = columns.iter().position(|name| *name == "gain").expect("a column");
+    assert!(
+        table.lines().skip(1).all(|line| line.split(',').nth(at).unwrap().parse::<f64>().unwrap() > 1.0),
+        "{table}"
+    );
+}

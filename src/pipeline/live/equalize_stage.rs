@@ -2,7 +2,7 @@
 
 use super::output_queue::OutputQueue;
 use super::{Captured, DropOldestQueue, Latency, SharedSettings, Shown};
-use crate::equalize::EqualizeStage;
+use crate::equalize::{EqualizeStage, Equalized};
 use crate::pipeline::{Progress, Stage};
 use anyhow::Result;
 use std::collections::VecDeque;
@@ -61,7 +61,8 @@ impl LiveEqualizer<'_> {
             output.push(equalized.frame.clone());
         }
         if let Some(slot) = self.shown {
-            slot.push((Shown { original, equalized: equalized.frame, number: self.equalized }, at));
+            let Equalized { frame, applied } = equalized;
+            slot.push((Shown { original, equalized: frame, number: self.equalized, applied }, at));
         }
         self.equalized += 1;
         Ok(())

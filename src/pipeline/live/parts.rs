@@ -1,7 +1,7 @@
 //! The parts of a live run (source, equalizer, outputs, viewer), and its result.
 
 use super::{Latency, SharedSettings};
-use crate::equalize::EqualizeStage;
+use crate::equalize::{Applied, EqualizeStage};
 use crate::frame::Frame;
 use crate::pipeline::{Sink, Source};
 use anyhow::Result;
@@ -23,6 +23,8 @@ pub struct Shown {
     pub equalized: Frame,
     /// Number of frames equalized before it.
     pub number: u64,
+    /// What was applied to it.
+    pub applied: Applied,
 }
 
 /// The reply of the viewer to a frame.
