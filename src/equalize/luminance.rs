@@ -1,4 +1,4 @@
-//! The luminance of a frame, row by row, for whoever measures it.
+//! The luminance of a frame, row by row, for measurements.
 
 use crate::frame::{Component, Endian, Frame, Luminance, Sample};
 
