@@ -40,8 +40,8 @@ pub fn run(job: &LiveJob, console: &Console) -> Result<Outcome> {
     let opened = look::choose(&mut equalize, (Box::new(source), input), builder.mask.as_ref(), notices)?;
     let (mut source, mut input) = filtered(opened, &job.filters.of_look(equalize.denoiser()), notices)?;
     microphone.iter_mut().for_each(|microphone| microphone.join(&mut input.media.streams));
-    builder.check(&input)?;
     let settings = equalize.resolve(&input, notices)?;
+    builder.check(&input, &settings)?;
     shared_settings.set(settings);
     let on_gpu = backend.has_gpu();
     let backend = backend.finish(notices)?;

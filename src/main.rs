@@ -103,8 +103,8 @@ fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     let opened = source::open(&job.input, cancel, of_input.clone(), progress.clone())?;
     let opened = look::choose(&mut job.equalize, opened, builder.mask.as_ref(), &of_input)?;
     let (mut source, input) = source::filtered(opened, &job.filters.of_look(job.equalize.denoiser()), &of_input)?;
-    builder.check(&input)?;
     let settings = job.equalize.resolve(&input, &of_input)?;
+    builder.check(&input, &settings)?;
     match scenes {
         Some(_) => source.look_around(0, 0),
         None => source.look_around(settings.warm_up(), settings.look_ahead()),

@@ -4,6 +4,7 @@ use anyhow::{Context, Result, ensure};
 use histeq_video::equalize::Mask;
 use histeq_video::pipeline::{Cancel, Input, Notices};
 use histeq_video::source::{self, InputOptions};
+use histeq_video::spec::Region;
 use std::sync::Arc;
 
 /// A mask, and the name of its file.
@@ -35,11 +36,11 @@ impl NamedMask {
         Ok(NamedMask { mask: mask.into(), name: name.to_owned() })
     }
 
-    /// Checks that the pictures of `input` have its size.
+    /// Checks that the pictures of `input` have its size, and that something of it counts in this region.
     ///
     /// # Errors
-    /// When they have another one.
-    pub fn check(&self, input: &Input) -> Result<()> {
+    /// When they have another one, or all in the region is black.
+    pub fn check(&self, input: &Input, region: Region) -> Result<()> {
         let (Some((_, (width, height))), (columns, rows)) = (input.picture, self.mask.size()) else { return Ok(()) };
         ensure!(
             (width, height) == (columns, rows),
@@ -48,6 +49,14 @@ impl NamedMask {
             input.name,
             self.name
         );
+        if let Region::Fixed(rect) = region {
+            let counts = rect.within((columns, rows)).and_then(|rect| self.mask.bounds(rect));
+            ensure!(
+                counts.is_some(),
+                "--mask {} is black all over --roi, so that nothing counts (white counts)",
+                self.name
+            );
+        }
         Ok(())
     }
 }

@@ -37,8 +37,9 @@ pub fn first_pass(run: &Run<'_>, job: &mut FileJob, builder: &StageBuilder) -> R
     }
     let (mut source, input) = source::filtered(opened, &job.filters.of_look(job.equalize.denoiser()), notices)?;
     source.look_around(0, 0);
-    builder.check(&input)?;
-    let mut survey = builder.survey(job.equalize.resolve(&input, notices)?);
+    let settings = job.equalize.resolve(&input, notices)?;
+    builder.check(&input, &settings)?;
+    let mut survey = builder.survey(settings);
     let measure = |before: &Receiver<Message>, next: &Sender<Message>| {
         for message in before {
             let delivery = match message {
@@ -64,8 +65,9 @@ pub fn first_pass(run: &Run<'_>, job: &mut FileJob, builder: &StageBuilder) -> R
     cancel.begin_again();
     let scenes = survey.finish();
     let (frames, count, seconds) = (scenes.frames(), scenes.scenes().len(), summary.elapsed.as_secs_f64());
-    let scenes_text = if count == 1 { "1 scene".to_owned() } else { format!("{count} scenes") };
-    notices.note(&format!("first pass: {scenes_text} in {frames} frames ({seconds:.2} s)"));
+    let s = |count: usize| if count == 1 { "" } else { "s" };
+    let counted = format!("{count} scene{} in {frames} frame{}", s(count), s(frames as usize));
+    notices.note(&format!("first pass: {counted} ({seconds:.2} s)"));
     Ok(Some(scenes.into()))
 }
 

@@ -47,9 +47,9 @@ impl StageBuilder {
         EqualizeStage::new(backend, settings).gray(self.gray).with_mask(mask).with_mappings(curves)
     }
 
-    /// Checks that the mask has the size of the pictures of `input`.
-    pub fn check(&self, input: &Input) -> Result<()> {
-        self.mask.as_ref().map_or(Ok(()), |mask| mask.check(input))
+    /// Checks that the mask goes with the pictures of `input`, and with these settings.
+    pub fn check(&self, input: &Input, settings: &Settings) -> Result<()> {
+        self.mask.as_ref().map_or(Ok(()), |mask| mask.check(input, settings.region))
     }
 
     /// The first of two passes.

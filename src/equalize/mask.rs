@@ -137,13 +137,14 @@ impl Mask {
             return Histogram::from_codes(frame.levels(), &sums);
         }
         let mut rows = Rows::default();
-        let mut sums = vec![0u32; frame.levels().codes()];
+        let mut sums = vec![[0u32; 2]; frame.levels().codes()];
         for y in top..top + height {
             let codes = &rows.read(frame, y)[x..x + width];
-            for (&code, &weight) in codes.iter().zip(self.row(y, counted)) {
-                sums[usize::from(code)] += u32::from(weight);
+            for ((&code, &weight), turn) in codes.iter().zip(self.row(y, counted)).zip([0, 1].into_iter().cycle()) {
+                sums[usize::from(code)][turn] += u32::from(weight);
             }
         }
+        let sums: Vec<u32> = sums.iter().map(|sums| sums.iter().sum()).collect();
         Histogram::from_codes(frame.levels(), &sums)
     }
 }

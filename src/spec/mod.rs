@@ -15,6 +15,10 @@
 //!   [`tone`].
 //! * *Chroma* stays as it is, follows the gain of the levels, or is scaled with luma; the rules are in [`chroma`].
 //! * *Local equalization* has one curve for each tile instead of one for the frame; the rules are in [`clahe`].
+//! * With a *mask*, each sample has a weight, the count of a level is the sum of the weights of its samples, and points of the
+//!   [`Lattice`] whose weight is 0 are left out of the [`Measure`]; a cap in samples is multiplied by the largest weight
+//!   (`equalize::Mask`).
+//! * With *whole scenes*, all frames of a scene have one mapping, that of the sums over the scene ([`WholeScenes`]).
 //! * A sample whose bits exceed its depth (9 bits set in a 16-bit word that should hold 8) is read as the highest code.
 
 pub mod chroma;

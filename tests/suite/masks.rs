@@ -132,6 +132,7 @@ fn a_mask_that_cannot_be_used_is_refused_in_one_line() {
     };
     refused("--mask narrow.png in.mkv out.mkv", 1, &["in.mkv", "96x64", "narrow.png", "80x64"]);
     refused("--mask black.png in.mkv out.mkv", 1, &["black.png", "black"]);
+    refused("--mask mask.png --roi 70,2,20,10 in.mkv out.mkv", 1, &["mask.png", "black all over --roi"]);
     refused("--mask none.png in.mkv out.mkv", 1, &["--mask", "none.png"]);
     refused("--mask text.png in.mkv out.mkv", 1, &["--mask", "text.png"]);
     dir.run("--mask mask.png in.mkv mask.png -y").exits_with(1).says(&["is the input itself"]);

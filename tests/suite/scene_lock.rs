@@ -108,6 +108,9 @@ fn a_mask_statistics_and_pictures_of_two_sizes_go_with_whole_scenes() {
     }
     dir.write("both.mjpeg", &[dir.read("a.mjpeg"), dir.read("b.mjpeg")].concat());
     dir.succeeds("--smooth scene both.mjpeg both.mkv").says(&["2 scenes in 10 frames"]);
+    dir.ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=25 -frames:v 3 frame%d.png");
+    dir.succeeds("--smooth scene frame%d.png new%d.png").says(&["1 scene in 3 frames"]);
+    dir.succeeds("--smooth scene frame1.png new.png").says(&["1 scene in 1 frame"]);
 }
 
 #[test]
