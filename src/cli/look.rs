@@ -96,7 +96,7 @@ const NATURAL: Look = Look {
     ..EXACT
 };
 const NIGHT: Look =
-    Look { smooth: 3.0, strength: 0.0, levels: 12.0, is_dark: true, denoise: Some(DenoiseKind::Quick), ..NATURAL };
+    Look { smooth: 3.0, strength: 0.0, levels: 12.0, is_dark: true, denoise: Some(DenoiseKind::Strong), ..NATURAL };
 const HAZE: Look = Look { method: MethodArg::Dehaze, ..NATURAL };
 const UNDERWATER: Look = Look { method: MethodArg::Balance, denoise: Some(DenoiseKind::Light), ..NATURAL };
 const THERMAL: Look = Look { smooth: 2.0, scene_threshold: 0.25, plateau: Plateau::Millionths(1000), ..EXACT };
