@@ -17,10 +17,12 @@
 //!   picture lacks: there are lamps, which must not hold it down. From 140 to 200, q falls to at most 2.5 times the level at
 //!   90 %, and the mean that is aimed at rises to 56.
 //! * [`Method::Dehaze`](super::Method::Dehaze): haze adds a veil that grows with depth. Each of 8x8 regions has a black point
-//!   `b`, a hundredth of its darkest components; the least of 3x3 regions, then the mean of 3x3. With the airlight
-//!   `A = 0.94 q`, `B = min(0.9 b, 0.65 A)` is taken off and the rest has the gain `A / (A - B)` (the model of J. Tarel and
-//!   N. Hautière, Fast visibility restoration from a single color or gray level image, ICCV 2009, by region). If white comes
-//!   out below 210 in the clearest region, all gains grow by up to 1.5. Regions are blended as tiles are.
+//!   `b`, a hundredth of its darkest components; the least of 5x5 regions, so that what is bright by itself is not taken for
+//!   haze, of this the largest of 3x3, so that the veil's slope is kept, and the mean of 3x3. With the airlight
+//!   `A = 0.89 q`, `B = min(0.93 b, 0.65 A)` is taken off and the rest has the gain
+//!   `A / (A - B)` (the model of J. Tarel and N. Hautière, Fast visibility restoration from a single color or gray level
+//!   image, ICCV 2009, by region). If white comes out below 200 in the clearest region, all gains grow by up to 1.5. Regions
+//!   are blended as tiles are.
 //! * [`Balance`]: water takes red first. Each of R, G and B has its own ends, half way to the mean colours of the darkest and
 //!   of the brightest 0.3 %, which become 6 and 249; then each is multiplied by the 0.15th power of the ratio of the means.
 
@@ -311,28 +313,40 @@ impl Veil {
     /// the ends.
     pub fn of(black: &[[u32; REGIONS]; REGIONS], ends: &Ends, levels: Levels) -> Self {
         let q = ends.bright[1].max(16);
-        let airlight = share(q, 3850);
-        let black = smoothed(black);
+        let airlight = share(q, 3645);
+        let black = mean_of_3x3(&around(&around(black, 2, Iterator::min), 1, Iterator::max));
         let clearest = black.iter().flatten().copied().min().unwrap_or(0);
         let there = presence(q.saturating_sub(clearest), levels, PRESENT);
-        let taken = black.map(|row| row.map(|mean| share(share(mean, 3686).min(share(airlight, 2662)), there)));
+        let taken = black.map(|row| row.map(|mean| share(share(mean, 3809).min(share(airlight, 2662)), there)));
         let gain = |taken: u32| ratio(airlight, airlight - taken);
         let clearest = taken.iter().flatten().copied().min().unwrap_or(0);
         let white = share(q.saturating_sub(clearest), gain(clearest));
-        let brighter = 4096 + share(ratio(of_255(levels, 210), white).clamp(4096, 6144) - 4096, there);
+        let brighter = 4096 + share(ratio(of_255(levels, 200), white).clamp(4096, 6144) - 4096, there);
         Veil { taken, gains: taken.map(|row| row.map(|taken| share(gain(taken), brighter))) }
     }
 }
 
 /// The mean over 3x3 regions of the least of 3x3 regions; the border is repeated.
 pub fn smoothed(black: &[[u32; REGIONS]; REGIONS]) -> [[u32; REGIONS]; REGIONS] {
-    let near = |index: usize| index.saturating_sub(1)..=(index + 1).min(REGIONS - 1);
-    let least: [[u32; REGIONS]; REGIONS] = std::array::from_fn(|y| {
-        std::array::from_fn(|x| near(y).flat_map(|y| near(x).map(move |x| black[y][x])).min().unwrap_or(0))
-    });
+    mean_of_3x3(&around(black, 1, Iterator::min))
+}
+
+/// What `pick` takes of the regions that are at most `reach` away from each.
+fn around(
+    regions: &[[u32; REGIONS]; REGIONS],
+    reach: usize,
+    pick: impl Fn(std::vec::IntoIter<u32>) -> Option<u32>,
+) -> [[u32; REGIONS]; REGIONS] {
+    let near = |index: usize| index.saturating_sub(reach)..=(index + reach).min(REGIONS - 1);
+    let values = |x: usize, y: usize| near(y).flat_map(|y| near(x).map(move |x| regions[y][x])).collect::<Vec<u32>>();
+    std::array::from_fn(|y| std::array::from_fn(|x| pick(values(x, y).into_iter()).unwrap_or(0)))
+}
+
+/// The border is repeated.
+fn mean_of_3x3(regions: &[[u32; REGIONS]; REGIONS]) -> [[u32; REGIONS]; REGIONS] {
     let clamped = |index: usize, step: usize| (index + step).saturating_sub(1).min(REGIONS - 1);
     std::array::from_fn(|y| {
-        std::array::from_fn(|x| (0..9).map(|cell| least[clamped(y, cell / 3)][clamped(x, cell % 3)]).sum::<u32>() / 9)
+        std::array::from_fn(|x| (0..9).map(|cell| regions[clamped(y, cell / 3)][clamped(x, cell % 3)]).sum::<u32>() / 9)
     })
 }
 
