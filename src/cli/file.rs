@@ -156,7 +156,7 @@ impl FileJob {
             },
             output: args.output_options.file(output, from_stdin),
             stats,
-            filters: args.filters.check(false)?,
+            filters: args.filters.check()?,
             equalize,
             backend,
             verify: args.verify,

@@ -18,9 +18,8 @@ pub struct FilterArgs {
 
     /// Remove noise before --filter and equalization: 0 is off, 1 is the most [default: by look]
     ///
-    /// FFmpeg's denoisers average nine frames (atadenoise) and then smooth each one: nlmeans, which takes long, for files, and
-    /// bilateral for live input and for more than 8 bits. Live pictures come four frames later. --look night denoises with
-    /// bilateral unless this is given, --look underwater with a light bilateral alone.
+    /// FFmpeg's denoisers average up to nine frames (atadenoise) and then smooth each one (bilateral). Live pictures come four
+    /// frames later. --look night denoises unless this is 0, --look underwater with a light bilateral alone.
     #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = "Filters", hide_short_help = true)]
     pub denoise: Option<f64>,
 }
@@ -30,8 +29,6 @@ pub struct FilterArgs {
 pub struct FilterOptions {
     denoise: Option<f64>,
     chain: Option<String>,
-    /// Whether the filters have to keep up with a camera.
-    is_live: bool,
 }
 
 impl FilterArgs {
@@ -39,11 +36,11 @@ impl FilterArgs {
     ///
     /// # Errors
     /// When `--denoise` is out of range: a usage error.
-    pub(super) fn check(self, is_live: bool) -> Result<FilterOptions, clap::Error> {
+    pub(super) fn check(self) -> Result<FilterOptions, clap::Error> {
         if self.denoise.is_some_and(|strength| !(0.0..=1.0).contains(&strength)) {
             return Err(usage(ErrorKind::ValueValidation, "--denoise is between 0 and 1"));
         }
-        Ok(FilterOptions { denoise: self.denoise, chain: self.filter, is_live })
+        Ok(FilterOptions { denoise: self.denoise, chain: self.filter })
     }
 }
 
@@ -51,11 +48,7 @@ impl FilterOptions {
     /// The filters of a look with these denoisers, which are on unless `--denoise 0` is given.
     pub fn of_look(&self, by_look: Option<DenoiseKind>) -> Filters {
         let strength = self.denoise.unwrap_or(if by_look.is_some() { 1.0 } else { 0.0 });
-        // The thorough one takes too long unless it is asked for.
-        let kind = match by_look.unwrap_or(DenoiseKind::Quick) {
-            DenoiseKind::Quick if self.denoise.is_some() && !self.is_live => DenoiseKind::Thorough,
-            kind => kind,
-        };
+        let kind = by_look.unwrap_or(DenoiseKind::Strong);
         Filters { denoise: (strength > 0.0).then_some(Denoise { kind, strength }), chain: self.chain.clone() }
     }
 }
@@ -64,27 +57,19 @@ impl FilterOptions {
 mod tests {
     use super::*;
 
-    fn denoise(given: Option<f64>, by_look: Option<DenoiseKind>, is_live: bool) -> Option<Denoise> {
-        let options = FilterArgs { filter: None, denoise: given }.check(is_live).expect("a strength in range");
+    fn denoise(given: Option<f64>, by_look: Option<DenoiseKind>) -> Option<Denoise> {
+        let options = FilterArgs { filter: None, denoise: given }.check().expect("a strength in range");
         options.of_look(by_look).denoise
     }
 
     #[test]
     fn the_denoiser_of_a_look_is_on_unless_it_is_switched_off() {
-        for (kind, asked) in [(DenoiseKind::Quick, DenoiseKind::Thorough), (DenoiseKind::Light, DenoiseKind::Light)] {
-            assert_eq!(denoise(None, Some(kind), false), Some(Denoise { kind, strength: 1.0 }));
-            assert_eq!(denoise(Some(0.3), Some(kind), false), Some(Denoise { kind: asked, strength: 0.3 }));
-            assert_eq!(denoise(Some(0.0), Some(kind), false), None);
+        for kind in [DenoiseKind::Strong, DenoiseKind::Light] {
+            assert_eq!(denoise(None, Some(kind)), Some(Denoise { kind, strength: 1.0 }));
+            assert_eq!(denoise(Some(0.3), Some(kind)), Some(Denoise { kind, strength: 0.3 }));
+            assert_eq!(denoise(Some(0.0), Some(kind)), None);
         }
-        assert_eq!(denoise(None, None, false), None);
-    }
-
-    #[test]
-    fn live_denoisers_are_quick() {
-        let quick = Some(Denoise { kind: DenoiseKind::Quick, strength: 1.0 });
-        assert_eq!(denoise(Some(1.0), None, true), quick);
-        assert_eq!(denoise(None, Some(DenoiseKind::Quick), true), quick);
-        let light = Some(Denoise { kind: DenoiseKind::Light, strength: 1.0 });
-        assert_eq!(denoise(None, Some(DenoiseKind::Light), true), light);
+        assert_eq!(denoise(None, None), None);
+        assert_eq!(denoise(Some(1.0), None), Some(Denoise { kind: DenoiseKind::Strong, strength: 1.0 }));
     }
 }

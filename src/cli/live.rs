@@ -163,7 +163,7 @@ impl LiveJob {
             output,
             preview: !args.no_preview,
             microphone,
-            filters: args.filters.check(true)?,
+            filters: args.filters.check()?,
             equalize,
             backend,
             stderr: args.stderr.into(),

@@ -103,7 +103,7 @@ const NATURAL: Look = Look {
     ..EXACT
 };
 const NIGHT: Look =
-    Look { smooth: 3.0, strength: 0.0, levels: 12.0, is_dark: true, denoise: Some(DenoiseKind::Quick), ..NATURAL };
+    Look { smooth: 3.0, strength: 0.0, levels: 12.0, is_dark: true, denoise: Some(DenoiseKind::Strong), ..NATURAL };
 const HAZE: Look = Look { method: MethodArg::Dehaze, ..NATURAL };
 const UNDERWATER: Look = Look { method: MethodArg::Balance, denoise: Some(DenoiseKind::Light), ..NATURAL };
 const THERMAL: Look = Look {

@@ -30,10 +30,8 @@ pub fn filtered(
     notices: &Notices,
 ) -> Result<(Box<dyn Source>, Input)> {
     if let Some(denoise) = filters.denoise {
-        // While the depth is unknown, no bit may be lost.
-        let chain = denoise.chain(input.picture.map_or(16, |(format, _)| format.depth()));
         let scope = Scope::Whole { reach: denoise.reach() };
-        (source, input) = FilteredSource::open(source, input, "--denoise", chain, scope, notices)?;
+        (source, input) = FilteredSource::open(source, input, "--denoise", denoise.chain(), scope, notices)?;
     }
     if let Some(chain) = &filters.chain {
         ensure!(!chain.trim().is_empty(), "--filter: the chain is empty (leave --filter out, or name a filter)");

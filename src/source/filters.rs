@@ -12,10 +12,8 @@ pub struct Denoise {
 /// A set of denoisers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DenoiseKind {
-    /// Over nine frames, and by non-local means within each: for files, since it takes long.
-    Thorough,
-    /// Over nine frames, and by a bilateral filter within each: keeps up with a camera.
-    Quick,
+    /// Over nine frames, and by a bilateral filter within each.
+    Strong,
     /// By a bilateral filter within each frame.
     Light,
 }
@@ -23,25 +21,21 @@ pub enum DenoiseKind {
 /// The frames that `atadenoise` needs on each side of a frame.
 const AROUND: u32 = 4;
 
-/// The least strength of FFmpeg's `nlmeans`.
-const LEAST_NLMEANS: f64 = 1.0;
-
 impl Denoise {
-    /// The filters in FFmpeg's syntax, for pictures of this many bits per sample.
-    pub fn chain(self, depth: u8) -> String {
+    /// The filters in FFmpeg's syntax.
+    pub fn chain(self) -> String {
         let bilateral = |spatial: f64, range: f64| {
             let range = range * self.strength;
             format!("bilateral=sigmaS={spatial}:sigmaR={range}:planes=7")
         };
-        let [a, b, c, d] = [0.02, 0.04, 0.03, 0.06].map(|threshold| threshold * self.strength);
-        let over_time = format!("atadenoise=0a={a}:0b={b}:1a={c}:1b={d}:2a={c}:2b={d}:s={}", 2 * AROUND + 1);
         match self.kind {
-            // It takes 8 bits only.
-            DenoiseKind::Thorough if depth <= 8 => {
-                let nlmeans = (2.0 * self.strength).max(LEAST_NLMEANS);
-                format!("{over_time},nlmeans=s={nlmeans}:p=5:r=7")
+            DenoiseKind::Strong => {
+                // Of the nearest frames, on each side, those before the first that differs by more than the thresholds.
+                let [a, b, c, d] = [0.04, 0.16, 0.03, 0.09].map(|threshold| threshold * self.strength);
+                let frames = 2 * AROUND + 1;
+                let over_time = format!("atadenoise=0a={a}:0b={b}:1a={c}:1b={d}:2a={c}:2b={d}:s={frames}:a=s");
+                format!("{over_time},{}", bilateral(1.5, 0.08))
             }
-            DenoiseKind::Thorough | DenoiseKind::Quick => format!("{over_time},{}", bilateral(3.0, 0.025)),
             DenoiseKind::Light => bilateral(2.0, 0.02),
         }
     }
@@ -49,7 +43,7 @@ impl Denoise {
     /// The number of frames on each side of a frame that decide what it becomes.
     pub fn reach(self) -> u32 {
         match self.kind {
-            DenoiseKind::Thorough | DenoiseKind::Quick => AROUND,
+            DenoiseKind::Strong => AROUND,
             DenoiseKind::Light => 0,
         }
     }

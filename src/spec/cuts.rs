@@ -13,7 +13,8 @@
 //!
 //! **With L frames known ahead** ([`Rule::Ahead`]) a cut is abrupt and lasting. Frame t begins a scene when
 //! * `C(t-1, t)` is above the threshold T (0.25 by default), `A(t-1, t)` is more than three times the median of that of the two
-//!   steps before and the two behind, and none of these is larger; and `C(a, b) > max(T, C(t-1, t) / 2)` for all frames
+//!   steps before and the two behind, and none of these is larger; `C(t-1, t)` is more than twice that of at least two of
+//!   these steps, so that strobes over what moves fast are no cuts; and `C(a, b) > max(T, C(t-1, t) / 2)` for all frames
 //!   `a < t <= b` up to L + 1 apart; or
 //! * the light changes and stays: `D(t-1, t) > 2T`, `A(t-1, t)` is more than three times that of any other step within L
 //!   frames, and `D(a, b) > max(2T, D(t-1, t) / 2)` for the same frames.
@@ -23,13 +24,14 @@
 //!
 //! **Without frames ahead** ([`Rule::Behind`]) the threshold is 1.2 T. Where a frame differs from the one before it, but not
 //! from one of the L before that, a flash has ended. Else it begins a scene if `A` is more than twice that of each of the three
-//! steps before.
+//! steps before. Where one of the two frames is flat, as black is, `A` must also be above a sixteenth of the range: less may
+//! be a step of a fade.
 //!
 //! L is the longest flash, a quarter of a second. The first three frames of a video begin no scene by the first rule.
 
 use super::Threshold;
 use super::deflicker::LightChange;
-use super::measure::{BLOCKS, Measure};
+use super::measure::{BLOCKS, LEAST_SPREAD, Measure};
 use std::collections::VecDeque;
 
 /// How a frame continues the one before it.
@@ -170,10 +172,17 @@ impl<'a> Neighbourhood<'a> {
                 .all(|a| (t..=(a + flash + 1).min(last)).all(|b| distance(self.between(a, b)) > least))
         };
         let near = (t.saturating_sub(2)..=(t + 2).min(last)).filter(|&index| index != t && !is_first(index));
-        let mut near: Vec<u32> = near.map(|index| self.step(index).levels).collect();
-        near.sort_unstable();
-        let (median, most) = (near.get(near.len() / 2).copied().unwrap_or(0), near.last().copied().unwrap_or(0));
-        let stands_out = levels > 3 * median && levels >= most;
+        let near: Vec<Distance> = near.map(|index| self.step(index)).collect();
+        let sorted = |distance: &dyn Fn(&Distance) -> u32| {
+            let mut found: Vec<u32> = near.iter().map(distance).collect();
+            found.sort_unstable();
+            found
+        };
+        let (brightness, pictures) = (sorted(&|step| step.levels), sorted(&|step| step.picture));
+        let at = |sorted: &[u32], index: usize| sorted.get(index).copied().unwrap_or(0);
+        let stands_out = levels > 3 * at(&brightness, near.len() / 2)
+            && levels >= at(&brightness, near.len().saturating_sub(1))
+            && picture > 2 * at(&pictures, near.len().min(2).saturating_sub(1));
         let threshold = self.threshold;
         if picture > threshold
             && from_start >= 3
@@ -230,6 +239,14 @@ impl<'a> Neighbourhood<'a> {
         }
         let from_start = if self.ends.0 { t } else { usize::MAX };
         let calm_before = (t.saturating_sub(3).max(1)..t).all(|index| levels > 2 * self.step(index).levels);
-        if from_start > 3 && calm_before { Change::Cut } else { Change::None }
+        if from_start > 3 && calm_before && !self.may_be_a_fade() { Change::Cut } else { Change::None }
+    }
+
+    /// Whether the step to the frame is a small one from or to a picture that is flat beside the other.
+    fn may_be_a_fade(&self) -> bool {
+        let [before, after] = [self.at - 1, self.at].map(|index| &self.frames[index].measure);
+        let (less, more) = (before.spread.min(after.spread), before.spread.max(after.spread));
+        let range = after.levels.count() as u32 - 1;
+        less <= LEAST_SPREAD.max(more / 4) && self.step(self.at).levels <= range
     }
 }

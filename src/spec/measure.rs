@@ -27,6 +27,9 @@ pub const BLOCKS: usize = BLOCK_COLUMNS * BLOCK_ROWS;
 /// Regions in a row and in a column, for the veil of haze.
 pub const REGIONS: usize = 8;
 
+/// The least spread of a frame, one level, in sixteenths: a flat picture has it.
+pub const LEAST_SPREAD: u32 = 16;
+
 /// The samples of a frame at the points of the lattice, row by row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lattice {
@@ -103,7 +106,7 @@ pub struct Measure {
     pub blocks: Box<[Option<u32>]>,
     /// The mean luminance, in sixteenths of a level.
     pub mean: u32,
-    /// The mean distance of luminance from its mean, in sixteenths of a level; at least one level.
+    /// The mean distance of luminance from its mean, in sixteenths of a level; at least [`LEAST_SPREAD`].
     pub spread: u32,
     /// The ends of the levels in use and of each colour.
     pub ends: Ends,
@@ -156,7 +159,7 @@ impl Measure {
         let sum: u64 = counted.luma.iter().map(|&level| u64::from(level)).sum();
         let mean = (16 * sum / points) as u32;
         let strays: u64 = counted.luma.iter().map(|&level| u64::from((16 * u32::from(level)).abs_diff(mean))).sum();
-        let spread = ((strays / points) as u32).max(16);
+        let spread = ((strays / points) as u32).max(LEAST_SPREAD);
         Measure {
             levels,
             size,

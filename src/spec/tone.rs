@@ -11,16 +11,20 @@
 //!   `k * w` of the way to white, with `w = p / 16` (of 255) between 0.4 and 1: a picture with true blacks may be meant to
 //!   be dim. Equalization has `k` of its strength. Where next to nothing is in use, as in a black frame or a flat one, nothing
 //!   is stretched: what there is may be noise. The stretch sets in at 4 of 255 and is full at 40.
-//! * [`Stretch::Dark`]: p is half of the level at 0.1 %, because darkness adds no veil; q is the level at 99.9 %, but at most
-//!   2.5 times that at 90 %, so that lamps do not hold the picture down. They become 5 and 250 of 255. What is still dark then
-//!   is lifted: `r = (1 + a) / (1 + a * y)`, where a brings the mean to 56 of 255.
+//! * [`Stretch::Dark`]: p is a quarter of the level at 0.1 %, because darkness adds no veil; q is the level at 99.95 %. They
+//!   become black and white, as an exposure that fits would have made them. What is still dark then is lifted:
+//!   `r = (1 + a) / (1 + a * y)`, where a brings the mean to 40 of 255. Where q is above 140 of 255, exposure is not what the
+//!   picture lacks: there are lamps, which must not hold it down. From 140 to 200, q falls to at most 2.5 times the level at
+//!   90 %, and the mean that is aimed at rises to 56.
 //! * [`Stretch::Full`]: p becomes black and q white, however little of the range they are apart. The stretch sets in where they
 //!   are 4 levels apart and is full at 40.
 //! * [`Method::Dehaze`](super::Method::Dehaze): haze adds a veil that grows with depth. Each of 8x8 regions has a black point
-//!   `b`, a hundredth of its darkest components; the least of 3x3 regions, then the mean of 3x3. With the airlight
-//!   `A = 0.94 q`, `B = min(0.9 b, 0.65 A)` is taken off and the rest has the gain `A / (A - B)` (the model of J. Tarel and
-//!   N. Hautière, Fast visibility restoration from a single color or gray level image, ICCV 2009, by region). If white comes
-//!   out below 210 in the clearest region, all gains grow by up to 1.5. Regions are blended as tiles are.
+//!   `b`, a hundredth of its darkest components; the least of 5x5 regions, so that what is bright by itself is not taken for
+//!   haze, of this the largest of 3x3, so that the veil's slope is kept, and the mean of 3x3. With the airlight
+//!   `A = 0.89 q`, `B = min(0.93 b, 0.65 A)` is taken off and the rest has the gain
+//!   `A / (A - B)` (the model of J. Tarel and N. Hautière, Fast visibility restoration from a single color or gray level
+//!   image, ICCV 2009, by region). If white comes out below 200 in the clearest region, all gains grow by up to 1.5. Regions
+//!   are blended as tiles are.
 //! * The *peak* of a scene, the luminance at 99.8 %, can be kept ([`Settings::keeps_peak`]), as HDR asks for, whose codes are
 //!   absolute brightness: q then stays where it is, no level up to the peak becomes brighter than it, and levels above it stay as they are.
 //! * [`Balance`]: water takes red first. Each of R, G and B has its own ends, half way to the mean colours of the darkest and
@@ -301,25 +305,32 @@ fn full(ends: &Ends, levels: Levels) -> Span {
 
 fn dark(ends: &Ends, levels: Levels, most: Gain) -> Span {
     let white = white_of(levels);
-    let p = ends.dark[1] / 2;
-    let q = ends.bright[2].min(ends.bright[0] * 5 / 2).max(p);
+    let p = ends.dark[1] / 4;
+    let brightest = ends.bright[3].max(p);
+    let [none, all] = LAMPS.map(|level| of_255(levels, level));
+    let lamps = ratio(brightest.saturating_sub(none), all - none).min(4096);
+    let without_lamps = brightest.min(ends.bright[0] * 5 / 2).max(p);
+    let q = brightest - share(brightest - without_lamps, lamps);
     let used = q - p;
     // One level is a level wide.
     let there = presence(q.saturating_sub(ends.dark[1] + 16), levels, [1, 4]);
     let between = |from: u32, to: u32| from - share(from, there) + share(to, there);
-    let (new_low, new_high) = (between(p, of_255(levels, 5)), between(q, of_255(levels, 250)));
+    let (new_low, new_high) = (between(p, 0), between(q, white));
     let new_high = new_high.min(new_low.saturating_add(most_gain(most, used, there)));
     let gain = ratio(new_high.saturating_sub(new_low), used);
-    // The mean after the levels, and what lifts it to 56 of 255.
+    // The mean after the levels, and what lifts it to 40 or, with lamps, 56 of 255.
     let mean = (ends.mean[0] + 2 * ends.mean[1] + ends.mean[2]) / 4;
     let middle = (new_low + share(mean.saturating_sub(p), gain)).clamp(1, white);
-    let aim = of_255(levels, 56);
+    let aim = of_255(levels, 40) + share(of_255(levels, 16), lamps);
     // a = (aim / mean - 1) / (1 - aim / white), from 0 to 1, and no more than leaves the largest gain.
     let above = u64::from(ratio(aim, middle).saturating_sub(4096));
     let a = (above * 4096 / u64::from(4096 - ratio(aim, white))).min(4096) as u32;
     let lift = share(a.min(ratio(most.times(4096), gain).saturating_sub(4096)), there);
     Span { low: p, high: q, new_low, new_high, need: there, lift, mean }
 }
+
+/// Between which brightest levels of dark footage, of 255, lamps are taken to be in the picture.
+const LAMPS: [u32; 2] = [140, 200];
 
 /// Between which ranges of levels in use, of 255, the stretch sets in and is full.
 const PRESENT: [u32; 2] = [4, 40];
@@ -345,16 +356,16 @@ impl Veil {
     /// the ends.
     pub fn of(black: &[[u32; REGIONS]; REGIONS], ends: &Ends, levels: Levels, settings: &Settings) -> Self {
         let q = ends.bright[1].max(16);
-        let airlight = share(q, 3850);
-        let black = smoothed(black);
+        let airlight = share(q, 3645);
+        let black = mean_of_3x3(&around(&around(black, 2, Iterator::min), 1, Iterator::max));
         let clearest = black.iter().flatten().copied().min().unwrap_or(0);
         let there = presence(q.saturating_sub(clearest), levels, PRESENT);
-        let taken = black.map(|row| row.map(|mean| share(share(mean, 3686).min(share(airlight, 2662)), there)));
+        let taken = black.map(|row| row.map(|mean| share(share(mean, 3809).min(share(airlight, 2662)), there)));
         let gain = |taken: u32| ratio(airlight, airlight - taken);
         let clearest = taken.iter().flatten().copied().min().unwrap_or(0);
         let white = share(q.saturating_sub(clearest), gain(clearest));
         let most = if settings.keeps_peak { 4096 } else { 6144 };
-        let brighter = 4096 + share(ratio(of_255(levels, 210), white).clamp(4096, most) - 4096, there);
+        let brighter = 4096 + share(ratio(of_255(levels, 200), white).clamp(4096, most) - 4096, there);
         let gains = taken.map(|row| row.map(|taken| share(gain(taken), brighter)));
         Veil { taken, gains, ceiling: ceiling(ends, levels, settings) }
     }
@@ -362,13 +373,25 @@ impl Veil {
 
 /// The mean over 3x3 regions of the least of 3x3 regions; the border is repeated.
 pub fn smoothed(black: &[[u32; REGIONS]; REGIONS]) -> [[u32; REGIONS]; REGIONS] {
-    let near = |index: usize| index.saturating_sub(1)..=(index + 1).min(REGIONS - 1);
-    let least: [[u32; REGIONS]; REGIONS] = std::array::from_fn(|y| {
-        std::array::from_fn(|x| near(y).flat_map(|y| near(x).map(move |x| black[y][x])).min().unwrap_or(0))
-    });
+    mean_of_3x3(&around(black, 1, Iterator::min))
+}
+
+/// What `pick` takes of the regions that are at most `reach` away from each.
+fn around(
+    regions: &[[u32; REGIONS]; REGIONS],
+    reach: usize,
+    pick: impl Fn(std::vec::IntoIter<u32>) -> Option<u32>,
+) -> [[u32; REGIONS]; REGIONS] {
+    let near = |index: usize| index.saturating_sub(reach)..=(index + reach).min(REGIONS - 1);
+    let values = |x: usize, y: usize| near(y).flat_map(|y| near(x).map(move |x| regions[y][x])).collect::<Vec<u32>>();
+    std::array::from_fn(|y| std::array::from_fn(|x| pick(values(x, y).into_iter()).unwrap_or(0)))
+}
+
+/// The border is repeated.
+fn mean_of_3x3(regions: &[[u32; REGIONS]; REGIONS]) -> [[u32; REGIONS]; REGIONS] {
     let clamped = |index: usize, step: usize| (index + step).saturating_sub(1).min(REGIONS - 1);
     std::array::from_fn(|y| {
-        std::array::from_fn(|x| (0..9).map(|cell| least[clamped(y, cell / 3)][clamped(x, cell % 3)]).sum::<u32>() / 9)
+        std::array::from_fn(|x| (0..9).map(|cell| regions[clamped(y, cell / 3)][clamped(x, cell % 3)]).sum::<u32>() / 9)
     })
 }
 

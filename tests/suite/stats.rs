@@ -195,7 +195,7 @@ fn levels_that_are_stretched_are_told_with_their_gain() {
         // Levels are counted from black, and colours reach beyond luma.
         assert!((0.0..100.0).contains(&low) && (130.0..=219.0).contains(&high) && low < high, "{record}");
         let gain = number(&record, "gain");
-        assert!((1.2..=220.0 / (high - low)).contains(&gain), "{record}");
+        assert!((1.2..=225.0 / (high - low)).contains(&gain), "{record}");
     }
     dir.succeeds("--exact --stats s.jsonl --encoder ffv1 -y in.mkv out.mkv");
     for record in records(&dir, "s.jsonl") {
