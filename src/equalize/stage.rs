@@ -2,12 +2,13 @@
 //! observers.
 //!
 //! ```text
-//! frame -> Gray (--gray) -> CountedRegion (--roi auto) -> Guides or CurveSource (--load-curves) -> Work -> Equalizer -> observers
+//! frame -> Gray (--gray) -> Depth (--output-depth) -> CountedRegion (--roi auto) -> Guides or CurveSource (--load-curves) -> Work
+//!       -> Equalizer -> observers -> Depth
 //! ```
 //!
 //! With a look-ahead, a frame waits here until the frames behind it are measured that its scene depends on.
 
-use super::{CountedRegion, Equalized, Equalizer, Gray, Role, Work, measure};
+use super::{CountedRegion, Depth, Equalized, Equalizer, Gray, OutputDepth, Role, Work, measure};
 use crate::frame::{Frame, Pool};
 use crate::spec::{Curve, Guides, Settings};
 use anyhow::{Context, Result};
@@ -78,6 +79,7 @@ pub struct EqualizeStage {
     backend: Box<dyn Equalizer>,
     settings: Settings,
     gray: Option<Gray>,
+    depth: Depth,
     region: CountedRegion,
     curves: Option<Box<dyn CurveSource>>,
     guides: Guides,
@@ -103,6 +105,7 @@ impl EqualizeStage {
             backend,
             settings,
             gray: None,
+            depth: Depth::default(),
             region: CountedRegion::default(),
             curves: None,
             guides: Guides::default(),
@@ -121,6 +124,12 @@ impl EqualizeStage {
     #[must_use]
     pub fn gray(self, gray: bool) -> Self {
         EqualizeStage { gray: gray.then(Gray::default), ..self }
+    }
+
+    /// The same, with frames that come out with this depth.
+    #[must_use]
+    pub fn with_output_depth(self, output: OutputDepth) -> Self {
+        EqualizeStage { depth: Depth::new(output), ..self }
     }
 
     /// The same, with frames sent through the curves of this source, if there is one.
@@ -207,8 +216,9 @@ impl EqualizeStage {
             Some(gray) => gray.without_colour(&frame)?,
             None => frame,
         };
-        let counted = self.region.next(&frame, &self.settings);
-        let work = Work::new(frame, self.settings).counting(counted);
+        let (frame, settings) = self.depth.lift(frame, self.settings)?;
+        let counted = self.region.next(&frame, &settings);
+        let work = Work::new(frame, settings).counting(counted);
         let everything = self.observers.iter().any(|observer| observer.asks_for_everything());
         Ok(if everything { work.reporting_everything() } else { work })
     }
@@ -271,7 +281,8 @@ impl EqualizeStage {
             })?;
         }
         self.collected += u64::from(!matches!(before.role(), Role::WarmUp));
-        Ok(Some((before, equalized)))
+        let frame = self.depth.lower(equalized.frame)?;
+        Ok(Some((before, Equalized { frame, ..equalized })))
     }
 
     /// Says that no more frames will come: those that wait for later ones are under way now.
