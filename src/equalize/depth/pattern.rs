@@ -58,7 +58,10 @@ mod tests {
 
         /// The free place with the fewest points around it.
         fn void(&self) -> usize {
-            (0..CELLS).filter(|&place| !self.is_set[place]).min_by_key(|&place| self.crowd[place]).expect("a free place")
+            (0..CELLS)
+                .filter(|&place| !self.is_set[place])
+                .min_by_key(|&place| self.crowd[place])
+                .expect("a free place")
         }
     }
 
