@@ -25,7 +25,7 @@ mod pattern;
 mod rows;
 mod sibling;
 
-use crate::frame::{Component, Endian, Frame, HostPool, Model, PixelFormat, PlaneMut, Range};
+use crate::frame::{Component, Endian, Frame, HostPool, PixelFormat, PlaneMut, Range};
 use crate::spec::{Levels, Plateau, Settings};
 use anyhow::{Context, Result};
 use rows::{Lift, Lower};
@@ -193,8 +193,8 @@ impl Depth {
         let descriptor = format.descriptor();
         let plane = |index| {
             let mut plane = self.pool.plane(format.row_bytes(index, width), format.rows(index, height));
-            // The unused sample of a pixel is as FFmpeg writes it.
-            if descriptor.model == Model::Rgb && descriptor.planes()[index].samples == 4 && !format.has_alpha() {
+            // The unused sample of a pixel of RGB is 255, as FFmpeg writes it, and that beside an odd pixel of packed 4:2:2 is, too.
+            if descriptor.planes()[index].samples == 4 && !format.has_alpha() {
                 (0..height).for_each(|y| plane.row_mut(y).fill(255));
             }
             plane
