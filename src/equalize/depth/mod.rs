@@ -2,7 +2,8 @@
 //!
 //! A curve that stretches 46 levels of 8 bits over 178 leaves gaps of 3 codes between them, which show as bands. Noise of
 //! half a code *before* the curve grows with it and so fills each gap, while noise after the curve, of one code of the
-//! output, does not: CAMBI 0.0 instead of 46.9 on such a gradient (`benches/results/banding.md`).
+//! output, does not. Of a gradient that is stretched threefold, CAMBI is 0.0 then, and 41 without
+//! (`benches/results/banding.md`).
 //!
 //! `v` is a code of 8 bits, `r` the rank of its place in the [`pattern`], 0 to 4095:
 //!
