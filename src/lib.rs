@@ -6,11 +6,12 @@
 //!
 //! thread "source"    Source::next               Demuxer -> Decoder -> Frame (planes, shared by reference)
 //!                                               with filters: Frame -> FilterGraph -> Frame
-//! thread "equalize"  EqualizeStage::submit      Gray, CountedRegion, Mask, MappingSource: Frame -> Work
+//! thread "equalize"  EqualizeStage::submit      Gray, Depth, CountedRegion, Mask, MappingSource: Frame -> Work
 //!                    Equalizer::submit          Failover -> Cuda: Ring -> Slot -> DevicePicture -> kernels
 //!                                               Failover -> Cpu: worker -> Engine::counts -> Temporal -> Engine::map
 //!                    Equalizer::collect         Work -> Equalized (frame, and what was applied to it)
 //!                    Observer::equalized        Verifier, Recorder (--stats), CurveSaver (--save-curves)
+//!                    EqualizeStage::collect     Depth: Equalized -> Equalized
 //! thread "sink"      Sink::write                Encoder -> Muxer -> Target
 //! ```
 //!

@@ -1,11 +1,12 @@
-//! Builds the stage of equalization: the backend, with kept curves (`--load-curves`), a mask (`--mask`) and luma only (`--gray`).
+//! Builds the stage of equalization: the backend, with kept curves (`--load-curves`), a mask (`--mask`), luma only (`--gray`), and
+//! the depth of the output (`--output-depth`).
 
 use crate::mask::NamedMask;
 use anyhow::{Context, Result};
 use histeq_video::cli::EqualizeOptions;
 use histeq_video::curves::{CurveFile, LoadedCurves};
 use histeq_video::equalize::cpu::Cpu;
-use histeq_video::equalize::{EqualizeStage, Equalizer, MappingSource, Survey};
+use histeq_video::equalize::{EqualizeStage, Equalizer, MappingSource, OutputDepth, Survey};
 use histeq_video::frame::Frame;
 use histeq_video::pipeline::Input;
 use histeq_video::pipeline::live::Shown;
@@ -26,6 +27,7 @@ pub struct StageBuilder {
     /// The mask.
     pub mask: Option<NamedMask>,
     gray: bool,
+    depth: OutputDepth,
 }
 
 impl StageBuilder {
@@ -33,7 +35,7 @@ impl StageBuilder {
     pub fn new(options: &EqualizeOptions) -> Result<Self> {
         let kept = options.load_curves.as_deref().map(CurveFile::read).transpose()?;
         let mask = options.mask.as_deref().map(NamedMask::read).transpose()?;
-        Ok(StageBuilder { kept: kept.map(Arc::new), mask, gray: options.gray })
+        Ok(StageBuilder { kept: kept.map(Arc::new), mask, gray: options.gray, depth: options.output_depth })
     }
 
     /// A stage on `backend`.
@@ -44,7 +46,11 @@ impl StageBuilder {
         }
         let curves = self.kept.clone().map(|file| Box::new(LoadedCurves::new(file)) as Box<dyn MappingSource>);
         let mask = self.mask.as_ref().map(|named| named.mask.clone());
-        EqualizeStage::new(backend, settings).gray(self.gray).with_mask(mask).with_mappings(curves)
+        EqualizeStage::new(backend, settings)
+            .gray(self.gray)
+            .with_output_depth(self.depth)
+            .with_mask(mask)
+            .with_mappings(curves)
     }
 
     /// Checks that the mask goes with the pictures of `input`, and with these settings.
@@ -54,7 +60,7 @@ impl StageBuilder {
 
     /// The first of two passes.
     pub fn survey(&self, settings: Settings) -> Survey {
-        Survey::new(settings, self.gray, self.mask.as_ref().map(|named| named.mask.clone()))
+        Survey::new(settings, self.gray, self.depth, self.mask.as_ref().map(|named| named.mask.clone()))
     }
 
     /// Equalizes a paused frame with other settings. Without the temporal window, which would need the frames before it.

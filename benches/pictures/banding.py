@@ -75,11 +75,14 @@ def contrasts(picture, flat, window):
     return found / window**2
 
 
-def cambi(luma):
-    """Of a picture of luma codes, 8 bits, limited range."""
+def cambi(luma, depth=8):
+    """Of a picture of luma codes, 8 or 10 bits, limited range.
+
+    At 10 bits, too, each 2x2 are averaged first, which libvmaf does at 8 bits only: fine noise hides no bands.
+    """
     height, width = luma.shape
     window = (65 * (width + height) // 375 >> 4) | 1
-    fine = np.pad(luma.astype(np.int32) * 4, ((0, 1), (0, 1)), mode="edge")
+    fine = np.pad(luma.astype(np.int32) << (10 - depth), ((0, 1), (0, 1)), mode="edge")
     picture = (fine[:-1, :-1] + fine[1:, :-1] + fine[:-1, 1:] + fine[1:, 1:]) >> 2
     same = np.ones(picture.shape, np.uint8)
     same[:, :-1] &= picture[:, :-1] == picture[:, 1:]

@@ -1,5 +1,6 @@
 #!/bin/bash
-# The bench of pictures: benches/pictures/run.sh PROGRAM [--quick] [--before PROGRAM]. README.md here says more.
+# The bench of pictures: benches/pictures/run.sh PROGRAM [--quick] [--before PROGRAM], and that of bands: run.sh PROGRAM --bands.
+# README.md here says more.
 # It keeps its Python environment and the clips in $PICTURES, by default target/pictures.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,4 +13,6 @@ if ! [ -e "$PICTURES/python/ready" ]; then
     touch "$PICTURES/python/ready"
 fi
 export PYTHONPYCACHEPREFIX=$PICTURES/bytecode
-exec nice "$PICTURES/python/bin/python" "$here/run.py" "$@"
+script=run.py
+if [ "${2:-}" = --bands ]; then script=bands.py; fi
+exec nice "$PICTURES/python/bin/python" "$here/$script" "$@"

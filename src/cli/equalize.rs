@@ -1,8 +1,10 @@
 //! Options that choose how to equalize.
 
 use super::look::{ChromaArg, LookArg, MethodArg};
+use super::output::DepthArgs;
 use super::region::check_region;
 use super::values::{curves_name, usage, value};
+use crate::equalize::OutputDepth;
 use crate::ffmpeg::parse_size;
 use crate::io::is_pipe;
 use crate::pipeline::{Input, InputKind, Notices};
@@ -162,6 +164,8 @@ pub struct EqualizeOptions {
     pub mask: Option<String>,
     /// Whether only luma is written.
     pub gray: bool,
+    /// How many bits come out.
+    pub output_depth: OutputDepth,
     /// File to write the curves to.
     pub save_curves: Option<String>,
     /// File of curves to apply in place of equalization.
@@ -179,7 +183,7 @@ impl EqualizeOptions {
     ///
     /// # Errors
     /// When options conflict, or a value is out of range: a usage error.
-    pub(super) fn from_args(args: EqualizeArgs) -> Result<Self, clap::Error> {
+    pub(super) fn from_args(args: EqualizeArgs, depth: DepthArgs) -> Result<Self, clap::Error> {
         let save_curves = curves_name(args.save_curves)?;
         let invalid = |message: &str| usage(ErrorKind::ValueValidation, message);
         let whole_scenes = args.smooth.as_deref() == Some("scene");
@@ -238,6 +242,7 @@ impl EqualizeOptions {
             may_look_ahead: false,
             mask: args.mask,
             gray: args.gray,
+            output_depth: depth.into(),
             save_curves,
             load_curves: args.load_curves,
         })
@@ -263,6 +268,7 @@ impl EqualizeOptions {
             may_look_ahead: true,
             mask: None,
             gray: false,
+            output_depth: OutputDepth::AsInput,
             save_curves: None,
             load_curves: None,
         }
@@ -315,6 +321,7 @@ impl EqualizeOptions {
         self.look == LookArg::Exact
             && !self.is_clahe()
             && self.mask.is_none()
+            && self.output_depth == OutputDepth::AsInput
             && plain_window
             && plain_bins
             && unlimited
@@ -433,7 +440,11 @@ impl EqualizeOptions {
         smoothing.looking_ahead(match self.look_ahead {
             Some(seconds) => (seconds * rate).round().min(f64::from(Smoothing::MOST)) as u32,
             None if self.may_look_ahead => {
-                let frames = LOOK_AHEAD_MEMORY / input.frame_bytes().unwrap_or(LOOK_AHEAD_MEMORY).max(1);
+                // Frames wait in the depth that they are equalized in: those of 8 bits take twice the memory.
+                let is_lifted = self.output_depth != OutputDepth::AsInput
+                    && input.picture.is_some_and(|(format, _)| format.depth() == 8);
+                let memory = if is_lifted { LOOK_AHEAD_MEMORY / 2 } else { LOOK_AHEAD_MEMORY };
+                let frames = memory / input.frame_bytes().unwrap_or(memory).max(1);
                 // As many as the longest flash has wait for their scene to be known.
                 (smoothing.frames() / 2).min((frames as u32).saturating_sub(smoothing.flash()))
             }

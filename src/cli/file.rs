@@ -5,7 +5,7 @@ use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
 use super::filter::{FilterArgs, FilterOptions};
 use super::input::InputArgs;
-use super::output::{OutputArgs, OutputFile};
+use super::output::{DepthArgs, OutputArgs, OutputFile};
 use super::part::PartArgs;
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{output_name, plain_name, usage};
@@ -65,6 +65,10 @@ pub struct FileArgs {
     /// How to write the output.
     #[command(flatten)]
     pub output_options: OutputArgs,
+
+    /// How many bits come out.
+    #[command(flatten)]
+    pub depth: DepthArgs,
 
     /// Also write measurements of each frame: a table (.csv), lines of JSON (.jsonl) or a page with plots (.html)
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
@@ -129,7 +133,7 @@ impl FileJob {
             return Err(usage(ErrorKind::ValueValidation, "the name of the input or the output is empty"));
         }
         let (input, output) = (plain_name(input), output_name(output));
-        let equalize = EqualizeOptions::from_args(args.equalize)?.for_file(args.look_ahead, &input)?;
+        let equalize = EqualizeOptions::from_args(args.equalize, args.depth)?.for_file(args.look_ahead, &input)?;
         // NVDEC needs the GPU first; --verify is to check the GPU's frames.
         let cpu_may_begin = args.decoder != DecoderArg::Nvdec && !args.verify;
         let backend = args.device.choice(&equalize, cpu_may_begin)?;

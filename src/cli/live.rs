@@ -4,9 +4,10 @@ use super::backend::BackendChoice;
 use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
 use super::filter::{FilterArgs, FilterOptions};
-use super::output::OutputArgs;
+use super::output::{DepthArgs, OutputArgs};
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{duration, output_name, plain_name, rate, size};
+use crate::equalize::OutputDepth;
 use crate::sink::{EncoderChoice, Overwrite, PixelChoice, network_format};
 use crate::source::CameraOptions;
 use clap::Args;
@@ -85,6 +86,10 @@ pub struct LiveArgs {
     #[command(flatten)]
     pub output_options: OutputArgs,
 
+    /// How many bits come out.
+    #[command(flatten)]
+    pub depth: DepthArgs,
+
     /// What is printed on stderr, and what is an error.
     #[command(flatten)]
     pub stderr: StderrArgs,
@@ -135,8 +140,9 @@ impl LiveJob {
             let format = args.output_options.output_format.clone().or_else(|| network_format(&url).map(str::to_owned));
             (url, format)
         });
-        let equalize = EqualizeOptions::from_args(args.equalize)?.for_live()?;
+        let equalize = EqualizeOptions::from_args(args.equalize, args.depth)?.for_live()?;
         let backend = args.device.choice(&equalize, false)?;
+        let ten_bits = equalize.output_depth == OutputDepth::Ten;
         let keeps_sound = args.record.is_some() || output.as_ref().is_some_and(|(url, _)| url != "-");
         let microphone = args.audio.clone().filter(|name| name != "none" && keeps_sound);
         Ok(LiveJob {
@@ -154,8 +160,8 @@ impl LiveJob {
             record: args.record.map(output_name),
             overwrite: args.output_options.overwrite(false),
             encoder: args.output_options.encoder(),
-            // --strict refuses formats with fewer bits or less chroma.
-            pixels: args.output_options.output_pixel_format.unwrap_or(match args.stderr.strict {
+            // --strict refuses formats with fewer bits or less chroma. 10 bits that are asked for stay 10.
+            pixels: args.output_options.output_pixel_format.unwrap_or(match args.stderr.strict || ten_bits {
                 true => PixelChoice::NearInput,
                 false => PixelChoice::ForPlayers,
             }),

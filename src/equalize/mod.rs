@@ -1,7 +1,7 @@
 //! Equalization of frames: [`Equalizer`] is what a backend is, and [`mod@reference`] is what it has to be equal to.
 //!
 //! ```text
-//! frame -> EqualizeStage: Guides, Work -> Equalizer: Reference, Cpu, Cuda, or Failover over two of them -> Equalized -> observers
+//! frame -> EqualizeStage: Depth, Guides, Work -> Equalizer: Reference, Cpu, Cuda, or Failover over two of them -> Equalized -> observers
 //! ```
 //!
 //! Since all backends give the same bytes, one can do for another: [`Failover`] begins on the CPU while a GPU opens, and
@@ -10,6 +10,7 @@
 mod counted_region;
 pub mod cpu;
 pub mod cuda;
+mod depth;
 mod failover;
 mod gray;
 mod lattice;
@@ -23,6 +24,7 @@ mod verify;
 mod work;
 
 pub use counted_region::CountedRegion;
+pub use depth::{Depth, OutputDepth};
 pub use failover::{Failover, OnUnavailable, OpeningBackend};
 pub use gray::Gray;
 pub use lattice::measure;

@@ -2,14 +2,15 @@
 //! observers.
 //!
 //! ```text
-//! frame -> Gray (--gray) -> CountedRegion (--roi auto) -> Guides or MappingSource (--load-curves) -> Work -> Equalizer -> observers
+//! frame -> Gray (--gray) -> Depth (--output-depth) -> CountedRegion (--roi auto)
+//!       -> Guides or MappingSource (--load-curves) -> Work -> Equalizer -> observers -> Depth
 //! ```
 //!
 //! With a look-ahead, a frame waits here until the frames behind it are measured that its scene depends on.
 //!
 //! With a [`Mask`], frames are counted here, and the curves of their windows are made here: the backend only applies them.
 
-use super::{Applied, CountedRegion, Equalized, Equalizer, Gray, Mask, Role, Work, measure};
+use super::{Applied, CountedRegion, Depth, Equalized, Equalizer, Gray, Mask, OutputDepth, Role, Work, measure};
 use crate::frame::{Frame, Pool};
 use crate::spec::{Counts, Decision, Guide, Guides, Mapping, Method, Scene, Settings, Temporal};
 use anyhow::{Context, Result, ensure};
@@ -89,6 +90,7 @@ pub struct EqualizeStage {
     backend: Box<dyn Equalizer>,
     settings: Settings,
     gray: Option<Gray>,
+    depth: Depth,
     region: CountedRegion,
     given: Option<Box<dyn MappingSource>>,
     mask: Option<Arc<Mask>>,
@@ -117,6 +119,7 @@ impl EqualizeStage {
             backend,
             settings,
             gray: None,
+            depth: Depth::default(),
             region: CountedRegion::default(),
             given: None,
             mask: None,
@@ -137,6 +140,12 @@ impl EqualizeStage {
     #[must_use]
     pub fn gray(self, gray: bool) -> Self {
         EqualizeStage { gray: gray.then(Gray::default), ..self }
+    }
+
+    /// The same, with frames that come out with this depth.
+    #[must_use]
+    pub fn with_output_depth(self, output: OutputDepth) -> Self {
+        EqualizeStage { depth: Depth::new(output), ..self }
     }
 
     /// The same, with the mappings of this source applied to frames, if there is one.
@@ -266,14 +275,15 @@ impl EqualizeStage {
             Some(gray) => gray.without_colour(&frame)?,
             None => frame,
         };
-        let mut counted = self.region.next(&frame, &self.settings);
+        let (frame, settings) = self.depth.lift(frame, self.settings)?;
+        let mut counted = self.region.next(&frame, &settings);
         if let Some(mask) = &self.mask {
             mask.check(self.submitted, &frame)?;
-            let is_tiled = matches!(self.settings.method, Method::Clahe { .. });
+            let is_tiled = matches!(settings.method, Method::Clahe { .. });
             ensure!(!is_tiled, "tiles are not counted with a mask");
             counted = mask.around(counted);
         }
-        let work = Work::new(frame, self.settings).counting(counted);
+        let work = Work::new(frame, settings).counting(counted);
         let everything = self.observers.iter().any(|observer| observer.asks_for_everything());
         Ok(if everything { work.reporting_everything() } else { work })
     }
@@ -338,7 +348,8 @@ impl EqualizeStage {
             })?;
         }
         self.collected += u64::from(!matches!(before.role(), Role::WarmUp));
-        Ok(Some((before, equalized)))
+        let frame = self.depth.lower(equalized.frame)?;
+        Ok(Some((before, Equalized { frame, ..equalized })))
     }
 
     /// Says that no more frames will come: those that wait for later ones are under way now.

@@ -2,12 +2,12 @@
 //! gives them to its frames.
 //!
 //! ```text
-//! first   frame -> Gray, CountedRegion, Mask -> Measure, Histogram -> WholeScenes -> MappedScenes
+//! first   frame -> Gray, Depth, CountedRegion, Mask -> Measure, Histogram -> WholeScenes -> MappedScenes
 //! second  frame -> EqualizeStage: SceneMappings (a MappingSource) -> Work -> Equalizer
 //! ```
 
 use super::cpu::{Engine, Isa};
-use super::{CountedRegion, Given, Gray, MappingSource, Mask, measure};
+use super::{CountedRegion, Depth, Given, Gray, MappingSource, Mask, OutputDepth, measure};
 use crate::frame::{Frame, HostPool};
 use crate::spec::{MappedScenes, Mapping, Settings, WholeScenes};
 use anyhow::{Context, Result};
@@ -17,28 +17,29 @@ use std::sync::Arc;
 pub struct Survey {
     settings: Settings,
     gray: Option<Gray>,
+    depth: Depth,
     region: CountedRegion,
     mask: Option<Arc<Mask>>,
     engine: Engine,
-    scenes: WholeScenes,
+    /// From the first frame on.
+    scenes: Option<WholeScenes>,
     frames: u64,
 }
 
 impl Survey {
     /// The state before the first frame of a video that is then equalized with these settings, without its colour if `gray`
-    /// says so, and counted with this mask.
+    /// says so, comes out with this depth, and is counted with this mask.
     ///
     /// # Panics
     /// When the method is one that does not have a mapping for a whole scene: local equalization, deflicker.
-    pub fn new(settings: Settings, gray: bool, mask: Option<Arc<Mask>>) -> Self {
+    pub fn new(settings: Settings, gray: bool, output: OutputDepth, mask: Option<Arc<Mask>>) -> Self {
         use crate::spec::Method::{Clahe, Deflicker};
         assert!(!matches!(settings.method, Clahe { .. } | Deflicker), "no method for whole scenes");
         let Some(engine) = Engine::new(Isa::best(), HostPool::default()) else {
             unreachable!("the best of the available instruction sets is available")
         };
-        let scenes = WholeScenes::new(mask.as_ref().map_or(settings, |mask| mask.settings(&settings)));
-        let gray = gray.then(Gray::default);
-        Survey { settings, gray, region: CountedRegion::default(), mask, engine, scenes, frames: 0 }
+        let (gray, depth, region) = (gray.then(Gray::default), Depth::new(output), CountedRegion::default());
+        Survey { settings, gray, depth, region, mask, engine, scenes: None, frames: 0 }
     }
 
     /// Adds the next frame.
@@ -47,15 +48,17 @@ impl Survey {
     /// When the mask has another size, or the GPU that the frame is on fails.
     pub fn add(&mut self, frame: &Frame) -> Result<()> {
         let gray = self.gray.as_mut().map(|gray| gray.without_colour(frame)).transpose()?;
-        let frame = gray.as_ref().unwrap_or(frame);
+        let (frame, settings) = self.depth.lift(gray.unwrap_or_else(|| frame.clone()), self.settings)?;
+        self.depth.drop_lifted();
+        let frame = &frame;
         let mask = self.mask.as_deref();
-        let mut counted = self.region.next(frame, &self.settings);
+        let mut counted = self.region.next(frame, &settings);
         if let Some(mask) = mask {
             mask.check(self.frames, frame)?;
             counted = mask.around(counted);
         }
         let measure = measure(frame, counted, mask)?;
-        let histogram = if self.settings.method.counts() {
+        let histogram = if settings.method.counts() {
             frame.bring_down()?;
             Some(match mask {
                 Some(mask) => mask.histogram(frame, counted),
@@ -64,14 +67,15 @@ impl Survey {
         } else {
             None
         };
-        self.scenes.push(measure, histogram);
+        let settings = mask.map_or(settings, |mask| mask.settings(&settings));
+        self.scenes.get_or_insert_with(|| WholeScenes::new(settings)).push(measure, histogram);
         self.frames += 1;
         Ok(())
     }
 
     /// Ends the video.
     pub fn finish(self) -> MappedScenes {
-        self.scenes.finish()
+        self.scenes.unwrap_or_else(|| WholeScenes::new(self.settings)).finish()
     }
 }
 

@@ -434,6 +434,11 @@ impl PixelFormat {
         self.descriptor().sample.depth
     }
 
+    /// Whether it has alpha. FFmpeg's names of such formats have an `a`, and of the others only those of gray.
+    pub fn has_alpha(self) -> bool {
+        self.name().contains('a') && !self.name().starts_with("gray")
+    }
+
     /// Bytes in a row of `plane` of a picture `width` pixels wide, without padding.
     pub fn row_bytes(self, plane: usize, width: usize) -> usize {
         let shape = self.descriptor().planes()[plane];

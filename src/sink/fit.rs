@@ -92,7 +92,9 @@ pub fn format_for(
                 "{from} is encoded as {format}, which all players take (--output-pixel-format keep keeps more)"
             ));
         } else if for_players && format.chroma_resolution() == 4 {
-            notices.note(&format!("the video becomes {format}, which all players take (.mkv files keep more colour)"));
+            // Few players decode more than 8 bits of H.264.
+            let takes = if format.depth() == 8 { "which all players take" } else { "4:2:0 as players take it" };
+            notices.note(&format!("the video becomes {format}, {takes} (.mkv files keep more colour)"));
         } else if for_range && format.is_rgb() {
             notices.note(&format!("the video becomes {format}: {name} cannot signal the full range of {from}"));
         } else if from.loses_in(format) {

@@ -47,6 +47,13 @@ fn samples_are_stored_as_ffmpeg_stores_them() {
 }
 
 #[test]
+fn alpha_is_where_ffmpeg_has_it() {
+    for (format, theirs) in known() {
+        assert_eq!(format.has_alpha(), has(theirs, ffi::AV_PIX_FMT_FLAG_ALPHA), "{format}");
+    }
+}
+
+#[test]
 fn luminance_lies_where_ffmpeg_has_it() {
     for (format, theirs) in known() {
         let bytes = i32::from(format.descriptor().sample.bytes);

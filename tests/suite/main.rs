@@ -12,6 +12,7 @@ mod compare;
 mod cuda;
 mod curves;
 mod cuts;
+mod depth;
 mod engine;
 mod failing;
 mod failover;

@@ -3,7 +3,7 @@
 use crate::interrupt::interrupted;
 use crate::pictures::{Content, Picture};
 use crate::program::{Dir, usage_error};
-use histeq_video::equalize::{Survey, measure};
+use histeq_video::equalize::{OutputDepth, Survey, measure};
 use histeq_video::frame::PixelFormat;
 use histeq_video::spec::{Histogram, Mapping, Plateau, Settings, WholeScenes};
 use serde_json::Value;
@@ -26,6 +26,20 @@ fn film(dir: &Dir, format: &str) {
 fn lines(dir: &Dir, file: &str) -> Vec<Value> {
     let text = String::from_utf8(dir.read(file)).expect("text");
     text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+#[test]
+fn scenes_are_found_of_frames_as_deep_as_they_are_equalized() {
+    let dir = Dir::new();
+    film(&dir, "yuv420p");
+    for (depth, codes) in [("8", 4096), ("10", 1024)] {
+        let options = format!("--smooth scene --output-depth {depth} --save-curves c.jsonl");
+        dir.succeeds(&format!("{options} --encoder ffv1 -y in.mkv out.mkv"))
+            .says(&["first pass: 2 scenes in 60 frames"]);
+        let curves = lines(&dir, "c.jsonl");
+        assert_eq!(curves.len(), 3);
+        assert_eq!(curves[1]["lut"].as_array().unwrap().len(), codes);
+    }
 }
 
 #[test]
@@ -163,7 +177,7 @@ fn a_scene_of_many_frames_alike_is_like_one_of_them() {
     let settings = Settings { plateau: Plateau::Count(9), bins: Some(40), ..Settings::default() };
     let frame = Picture { content: Content::NearZero, ..Picture::new(PixelFormat::Gray, (24, 18)) }.make();
     let curves = |frames: usize| {
-        let mut survey = Survey::new(settings, false, None);
+        let mut survey = Survey::new(settings, false, OutputDepth::AsInput, None);
         (0..frames).for_each(|_| survey.add(&frame).unwrap());
         survey.finish()
     };

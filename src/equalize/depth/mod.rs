@@ -1,0 +1,225 @@
+//! The depth of the output (`--output-depth`): frames become deeper before they are equalized, and come down behind it.
+//!
+//! A curve that stretches 46 levels of 8 bits over 178 leaves gaps of 3 codes between them, which show as bands. Noise of
+//! half a code *before* the curve grows with it and so fills each gap, while noise after the curve, of one code of the
+//! output, does not. Of a gradient that is stretched threefold, CAMBI is 0.0 then, and 41 without
+//! (`benches/results/banding.md`).
+//!
+//! `v` is a code of 8 bits, `r` the rank of its place in the [`pattern`], 0 to 4095:
+//!
+//! | | luma, red, green, blue | chroma | alpha |
+//! |---|---|---|---|
+//! | 8 to 10 bits | `4*v + (3*r >> 12) - 1` | `4*v` | `4*v + (v >> 6)` |
+//! | 8 to 12 bits | `16*v + (8*r >> 12) - 4` | `16*v` | `16*v + (v >> 4)` |
+//! | 12 to 8 bits, once lifted | `(v + 8) >> 4` | the same | `(v - (v >> 8) + 8) >> 4` |
+//! | d to 8 bits, else | `(v + (r >> (20 - d))) >> (d - 8)` | to the nearest | as once lifted |
+//!
+//! * Codes at or below black, and at or above white, get no noise: bars stay black.
+//! * The noise is less than half a code, so that what the curve leaves alone comes back to 8 bits as it was.
+//! * Of full range, light is scaled as alpha is, by repeating its first bits, so that white stays white; this is what
+//!   swscale does. What was added is taken off again on the way down.
+//! * Where there is no format of 12 bits, one of 16 is taken, with the same noise, 16 times as large.
+//! * One code becomes several, 3 or 8, with as many samples each. Its histogram is counted in the bins of 8 bits, and a
+//!   plateau is divided among them, so that the curve is that of the same video without noise.
+
+mod pattern;
+mod rows;
+mod sibling;
+
+use crate::frame::{Component, Endian, Frame, HostPool, PixelFormat, PlaneMut, Range};
+use crate::spec::{Levels, Plateau, Settings};
+use anyhow::{Context, Result};
+use rows::{Lift, Lower};
+use sibling::{Kind, parts, sibling};
+use std::collections::VecDeque;
+
+/// The depth of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OutputDepth {
+    /// That of the input.
+    #[default]
+    AsInput,
+    /// 8 bits, dithered.
+    Eight,
+    /// 10 bits, or those of the input if it has more than 8.
+    Ten,
+}
+
+/// What brings a frame down to 8 bits.
+struct Below {
+    format: PixelFormat,
+    was_lifted: bool,
+}
+
+/// Lifts frames ahead of a backend, and brings them down behind it.
+#[derive(Default)]
+pub struct Depth {
+    output: OutputDepth,
+    pool: HostPool,
+    /// For each frame between [`lift`](Depth::lift) and [`lower`](Depth::lower), oldest first.
+    under_way: VecDeque<Option<Below>>,
+    /// Room for a row.
+    bytes: Vec<u8>,
+    words: Vec<u16>,
+}
+
+impl Depth {
+    /// For frames that are to come out with this depth.
+    pub fn new(output: OutputDepth) -> Self {
+        Depth { output, ..Depth::default() }
+    }
+
+    /// `frame` as it is to be equalized, and the settings for it.
+    ///
+    /// # Errors
+    /// When it has to become deeper, and there is no format for that.
+    pub fn lift(&mut self, frame: Frame, settings: Settings) -> Result<(Frame, Settings)> {
+        let format = frame.format();
+        let depths: &[u8] = match self.output {
+            OutputDepth::AsInput => return Ok((frame, settings)),
+            OutputDepth::Ten => &[10],
+            OutputDepth::Eight => &[12, 16],
+        };
+        if format.depth() > 8 {
+            let below = sibling(format, 8).filter(|_| self.output == OutputDepth::Eight);
+            self.under_way.push_back(below.map(|format| Below { format, was_lifted: false }));
+            return Ok((frame, settings));
+        }
+        let to = depths.iter().find_map(|&depth| sibling(format, depth)).with_context(|| {
+            let like = if format.has_alpha() { "yuva444p" } else { "yuv444p" };
+            format!("--output-depth: {format} has no pixel format of more bits (convert it: --filter format={like})")
+        })?;
+        let below = Below { format, was_lifted: true };
+        self.under_way.push_back(Some(below).filter(|_| self.output == OutputDepth::Eight));
+        let is_full = frame.range() == Range::Full;
+        let levels = if is_full { Levels::full(8) } else { Levels::limited(8) };
+        let lift = Lift::noisy(to.depth(), is_full);
+        let steps = u32::from(lift.steps());
+        let settings = Settings {
+            bins: settings.bins.or(Some(levels.count() as u32)),
+            plateau: match settings.plateau {
+                Plateau::Off => Plateau::Off,
+                Plateau::Count(count) => Plateau::Count((count / steps).max(1)),
+                Plateau::Millionths(share) => Plateau::Millionths((share / steps).max(1)),
+            },
+            ..settings
+        };
+        Ok((self.lifted(&frame, to, lift)?, settings))
+    }
+
+    /// The last frame that was lifted will not come down.
+    pub fn drop_lifted(&mut self) {
+        self.under_way.pop_back();
+    }
+
+    /// The frame that was lifted first of those that have not come down, equalized, in its final depth.
+    ///
+    /// # Errors
+    /// When it lies on a GPU that fails.
+    pub fn lower(&mut self, frame: Frame) -> Result<Frame> {
+        match self.under_way.pop_front() {
+            Some(Some(below)) => self.lowered(&frame, &below),
+            _ => Ok(frame),
+        }
+    }
+
+    fn lifted(&mut self, frame: &Frame, to: PixelFormat, light: Lift) -> Result<Frame> {
+        frame.bring_down()?;
+        let mut planes = self.planes(frame, to);
+        let sample = to.descriptor().sample;
+        for (from, into) in parts(frame.format()).into_iter().zip(parts(to)) {
+            let lift = match from.kind {
+                Kind::Light => light,
+                Kind::Chroma => Lift::plain(to.depth(), false),
+                Kind::Alpha => Lift::plain(to.depth(), true),
+            };
+            let width = frame.width().div_ceil(1 << from.log2_width);
+            self.words.resize(width, 0);
+            for y in 0..frame.height().div_ceil(1 << from.log2_height) {
+                let row = frame.planes()[from.at.plane].row(y);
+                let codes = if from.at.step == 1 { row } else { gathered(row, from.at, width, &mut self.bytes) };
+                lift.row(y, codes, &mut self.words);
+                let out = planes[into.at.plane].row_mut(y);
+                if into.at.step == 1 {
+                    for (out, code) in out.chunks_exact_mut(2).zip(&self.words) {
+                        out.copy_from_slice(&code.to_le_bytes());
+                    }
+                } else {
+                    for (x, &code) in self.words.iter().enumerate() {
+                        sample.write(out, into.at.offset + x * into.at.step, code);
+                    }
+                }
+            }
+        }
+        like(frame, to, planes)
+    }
+
+    fn lowered(&mut self, frame: &Frame, below: &Below) -> Result<Frame> {
+        frame.bring_down()?;
+        let mut planes = self.planes(frame, below.format);
+        let sample = frame.format().descriptor().sample;
+        let is_full = frame.range() == Range::Full;
+        for (from, into) in parts(frame.format()).into_iter().zip(parts(below.format)) {
+            let lower = match from.kind {
+                Kind::Light => Lower::new(sample.depth, is_full, !below.was_lifted),
+                Kind::Chroma => Lower::new(sample.depth, false, false),
+                Kind::Alpha => Lower::new(sample.depth, true, false),
+            };
+            let width = frame.width().div_ceil(1 << from.log2_width);
+            self.words.resize(width, 0);
+            self.bytes.resize(width, 0);
+            for y in 0..frame.height().div_ceil(1 << from.log2_height) {
+                let row = frame.planes()[from.at.plane].row(y);
+                if from.at.step == 1 && sample.endian == Endian::Little {
+                    for (code, bytes) in self.words.iter_mut().zip(row.chunks_exact(2)) {
+                        *code = (u16::from_le_bytes([bytes[0], bytes[1]]) >> sample.shift).min(sample.max());
+                    }
+                } else {
+                    for (x, code) in self.words.iter_mut().enumerate() {
+                        *code = sample.read(row, from.at.offset + x * from.at.step);
+                    }
+                }
+                let out = planes[into.at.plane].row_mut(y);
+                if into.at.step == 1 {
+                    lower.row(y, &self.words, out);
+                } else {
+                    lower.row(y, &self.words, &mut self.bytes);
+                    for (out, &code) in out[into.at.offset..].iter_mut().step_by(into.at.step).zip(&self.bytes) {
+                        *out = code;
+                    }
+                }
+            }
+        }
+        like(frame, below.format, planes)
+    }
+
+    /// Planes for a frame like this one in another format.
+    fn planes(&self, frame: &Frame, format: PixelFormat) -> Vec<PlaneMut> {
+        let (width, height) = (frame.width(), frame.height());
+        let descriptor = format.descriptor();
+        let plane = |index| {
+            let mut plane = self.pool.plane(format.row_bytes(index, width), format.rows(index, height));
+            // The unused sample of a pixel of RGB is 255, as FFmpeg writes it, and that beside an odd pixel of packed 4:2:2 is, too.
+            if descriptor.planes()[index].samples == 4 && !format.has_alpha() {
+                (0..height).for_each(|y| plane.row_mut(y).fill(255));
+            }
+            plane
+        };
+        (0..descriptor.planes().len()).map(plane).collect()
+    }
+}
+
+/// The samples of a component of 8 bits, one after the other.
+fn gathered<'a>(row: &[u8], at: Component, width: usize, bytes: &'a mut Vec<u8>) -> &'a [u8] {
+    bytes.clear();
+    bytes.extend(row[at.offset..].iter().step_by(at.step).take(width));
+    bytes
+}
+
+/// A frame of these planes, all else as in `frame`.
+fn like(frame: &Frame, format: PixelFormat, planes: Vec<PlaneMut>) -> Result<Frame> {
+    let planes = planes.into_iter().map(PlaneMut::freeze).collect();
+    let mut other = Frame::new(format, (frame.width(), frame.height()), frame.range(), frame.matrix(), planes)?;
+    (other.is_hdr, other.pts, other.attachment) = (frame.is_hdr, frame.pts, frame.attachment.clone());
+    Ok(other)
+}

@@ -1,0 +1,161 @@
+//! `--output-depth`: what the curve leaves alone comes back as it was, what it stretches has no gaps, the curve is that of the
+//! video as it came, and files, pipes, images and cameras say which format they have.
+
+use crate::pictures::{Picture, difference};
+use crate::program::Dir;
+use histeq_video::equalize::cpu::Cpu;
+use histeq_video::equalize::{Depth, EqualizeStage, OutputDepth};
+use histeq_video::frame::{Frame, PixelFormat, Range};
+use histeq_video::spec::{Settings, Strength};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// `frame` through a curve that changes nothing.
+fn unchanged(frame: &Frame, output: OutputDepth) -> Frame {
+    let settings = Settings { strength: Strength::from_share(0.0).unwrap(), ..Settings::default() };
+    let mut stage = EqualizeStage::new(Box::new(Cpu::new(1)), settings).with_output_depth(output);
+    stage.submit(frame.clone()).unwrap();
+    stage.collect().unwrap().expect("a frame under way").frame
+}
+
+/// Formats of 8 bits that become deeper, without those that have a sample without meaning.
+fn lifted() -> impl Iterator<Item = PixelFormat> {
+    use PixelFormat::{Bgr0, Rgb0, Yuv410p, Yuv411p, Zbgr, Zrgb};
+    let others = [Yuv410p, Yuv411p, Bgr0, Rgb0, Zbgr, Zrgb];
+    PixelFormat::ALL.iter().copied().filter(move |format| format.depth() == 8 && !others.contains(format))
+}
+
+#[test]
+fn what_the_curve_leaves_alone_keeps_every_sample_of_eight_bits() {
+    assert!(lifted().count() > 20);
+    for format in lifted() {
+        // An odd pixel of packed 4:2:2 has a sample without meaning beside it.
+        let width = if format.descriptor().planes()[0].samples == 4 { 130 } else { 131 };
+        for range in [Range::Limited, Range::Full] {
+            let frame = Picture { range, ..Picture::new(format, (width, 67)) }.make();
+            let found = unchanged(&frame, OutputDepth::Eight);
+            assert_eq!(difference(&frame, &found), None, "{format} {range:?}");
+        }
+    }
+}
+
+#[test]
+fn video_of_more_bits_keeps_them_unless_8_are_asked_for() {
+    for &format in PixelFormat::ALL.iter().filter(|format| format.depth() > 8) {
+        let frame = Picture::new(format, (67, 5)).make();
+        for output in [OutputDepth::AsInput, OutputDepth::Ten] {
+            assert_eq!(unchanged(&frame, output).format(), format, "{output:?}");
+        }
+        assert_eq!(unchanged(&frame, OutputDepth::Eight).format().depth(), 8, "{format}");
+    }
+}
+
+#[test]
+fn frames_that_change_their_format_come_down_to_their_own() {
+    let mut depth = Depth::new(OutputDepth::Eight);
+    let formats = [PixelFormat::Nv12, PixelFormat::P010le, PixelFormat::Yuv420p, PixelFormat::Rgb24];
+    let frames = formats.map(|format| Picture::new(format, (20, 6)).make());
+    let under_way = frames.clone().map(|frame| depth.lift(frame, Settings::default()).unwrap().0);
+    let found = under_way.map(|frame| depth.lower(frame).unwrap().format());
+    assert_eq!(found, [PixelFormat::Nv12, PixelFormat::Nv12, PixelFormat::Yuv420p, PixelFormat::Rgb24]);
+}
+
+/// A sky of 30 levels.
+fn sky(dir: &Dir, file: &str, options: &str) {
+    dir.ffmpeg(&format!(
+        "-f lavfi -i nullsrc=size=320x192:rate=25,format=gray,geq=lum='round(100+Y*29/191)' -frames:v 10 {options} {file}"
+    ));
+}
+
+/// The number of codes of 8 bits in the first picture of a file.
+fn codes(dir: &Dir, file: &str) -> usize {
+    dir.raw(file, "gray")[..320 * 192].iter().collect::<BTreeSet<_>>().len()
+}
+
+#[test]
+fn what_is_stretched_has_no_gaps() {
+    let dir = Dir::new();
+    sky(&dir, "in.mkv", "-c:v ffv1 -pix_fmt gray");
+    let options = "--backend cpu -y --encoder ffv1 --verify --gray";
+    dir.succeeds(&format!("{options} in.mkv plain.mkv"));
+    dir.succeeds(&format!("{options} --output-depth 8 in.mkv noise.mkv"));
+    let (plain, noise) = (codes(&dir, "plain.mkv"), codes(&dir, "noise.mkv"));
+    assert_eq!(plain, 30);
+    assert!(noise > 2 * plain, "{noise} codes");
+    let mean =
+        |file| dir.raw(file, "gray").iter().map(|&code| f64::from(code)).sum::<f64>() / f64::from(10 * 320 * 192);
+    let [plain, noise] = [mean("plain.mkv"), mean("noise.mkv")];
+    // A level is as wide as seven codes then, and counts as brighter than half of itself where it is but one code.
+    assert!((plain - noise).abs() < 3.5, "{plain} and {noise}: noise makes nothing brighter");
+}
+
+#[test]
+fn the_curve_is_that_of_the_video_as_it_came() {
+    let dir = Dir::new();
+    sky(&dir, "in.mkv", "-c:v ffv1 -pix_fmt yuv420p");
+    let curve = |options: &str| -> Vec<f64> {
+        dir.succeeds(&format!("--backend cpu -y {options} --output-format null --save-curves c.jsonl in.mkv none"));
+        let text = String::from_utf8(dir.read("c.jsonl")).unwrap();
+        let line: Value = serde_json::from_str(text.lines().nth(1).expect("a curve")).unwrap();
+        line["lut"].as_array().unwrap().iter().map(|code| code.as_f64().unwrap()).collect()
+    };
+    for look in ["natural", "thermal", "exact"] {
+        let plain = curve(&format!("--look {look}"));
+        for (depth, step) in [("8", 16), ("10", 4)] {
+            let deep = curve(&format!("--look {look} --output-depth {depth}"));
+            assert_eq!(deep.len(), 256 * step);
+            // A level is as wide as the curve is steep there.
+            for v in 101..129 {
+                let (found, expected) = (deep[v * step] / step as f64, plain[v]);
+                let most = 1.0 + plain[v + 1] - plain[v - 1];
+                assert!((found - expected).abs() < most, "{look}, {depth}: {v} becomes {found}, not {expected}");
+            }
+        }
+    }
+}
+
+#[test]
+fn outputs_say_which_format_they_have() {
+    let dir = Dir::new();
+    sky(&dir, "in.mkv", "-c:v ffv1 -pix_fmt yuv420p");
+    sky(&dir, "deep.mkv", "-c:v ffv1 -pix_fmt yuv420p10le");
+    sky(&dir, "in.png", "-frames:v 1 -pix_fmt rgb24");
+    for (options, input, output, expected) in [
+        ("--output-depth 10", "in.mkv", "out.mkv", "yuv420p10le"),
+        ("--output-depth 10", "in.mkv", "out.mp4", "yuv420p10le"),
+        ("--output-depth 8", "in.mkv", "out.mkv", "yuv420p"),
+        ("--output-depth 8", "deep.mkv", "out.mkv", "yuv420p"),
+        ("--output-depth auto", "deep.mkv", "out.mkv", "yuv420p10le"),
+        ("--output-depth 10", "in.png", "out.png", "rgb48be"),
+        ("--output-depth 8", "in.png", "out.png", "rgb24"),
+        ("live --no-preview --output-depth 10 --record", "in.mkv", "out.mp4", "yuv420p10le"),
+    ] {
+        match options.starts_with("live") {
+            true => dir.succeeds(&format!("{options} {output} -y --backend cpu {input}")),
+            false => dir.succeeds(&format!("--backend cpu -y {options} {input} {output}")),
+        };
+        assert_eq!(dir.streams(output)[0]["pix_fmt"], expected, "{options} {input} {output}");
+    }
+    let y4m = dir.succeeds("--backend cpu --output-depth 10 in.mkv -").stdout;
+    let header = String::from_utf8_lossy(y4m.split(|&byte| byte == b'\n').next().unwrap()).into_owned();
+    assert!(header.contains(" C420p10 "), "{header}");
+    assert_eq!(y4m.len(), header.len() + 1 + 10 * ("FRAME\n".len() + 320 * 192 * 3));
+}
+
+#[test]
+fn what_does_not_go_is_refused_with_a_way_out() {
+    let dir = Dir::new();
+    sky(&dir, "in.mkv", "-c:v ffv1 -pix_fmt yuv411p");
+    let run = dir.run("--backend cpu --output-depth 10 in.mkv out.mkv").exits_with(1);
+    run.says(&["yuv411p has no pixel format of more bits", "--filter format=yuv444p"]);
+    dir.succeeds("--backend cpu --output-depth 10 --filter format=yuv444p in.mkv out.mkv");
+    assert_eq!(dir.streams("out.mkv")[0]["pix_fmt"], "yuv444p10le");
+
+    sky(&dir, "in.mkv", "-c:v ffv1 -pix_fmt yuv420p");
+    let options = "--backend cpu -y --encoder ffv1 --output-depth 8";
+    dir.succeeds(&format!("{options} --chroma keep --save-curves c.jsonl in.mkv saved.mkv"));
+    let run = dir.run("--backend cpu -y --load-curves c.jsonl in.mkv no.mkv").exits_with(1);
+    run.says(&["curves for 12 bits", "has 8 bits", "the same --output-depth"]);
+    dir.succeeds(&format!("{options} --load-curves c.jsonl in.mkv loaded.mkv"));
+    assert!(dir.raw("saved.mkv", "yuv420p") == dir.raw("loaded.mkv", "yuv420p"));
+}
