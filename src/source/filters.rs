@@ -30,10 +30,10 @@ impl Denoise {
         };
         match self.kind {
             DenoiseKind::Strong => {
-                // Of the nearest frames, on each side, those before the first that differs by more than the thresholds.
-                let [a, b, c, d] = [0.04, 0.16, 0.03, 0.09].map(|threshold| threshold * self.strength);
+                // `a=s`: on each side, the frames before the first one that differs by more. Larger thresholds blur motion.
+                let [a, b] = [0.03, 0.1].map(|threshold| threshold * self.strength);
                 let frames = 2 * AROUND + 1;
-                let over_time = format!("atadenoise=0a={a}:0b={b}:1a={c}:1b={d}:2a={c}:2b={d}:s={frames}:a=s");
+                let over_time = format!("atadenoise=0a={a}:0b={b}:1a={a}:1b={b}:2a={a}:2b={b}:s={frames}:a=s");
                 format!("{over_time},{}", bilateral(1.5, 0.08))
             }
             DenoiseKind::Light => bilateral(2.0, 0.02),

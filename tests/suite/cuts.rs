@@ -152,6 +152,24 @@ fn what_crosses_the_picture_fades_or_pans_is_no_cut() {
 }
 
 #[test]
+fn a_fade_through_black_is_no_cut_and_a_cut_from_black_is_one() {
+    let mut random = Random::new(SEED);
+    let (before, after) = (shot(&mut random), shot(&mut random));
+    let dimmed = |picture: &[u16], share: u16| picture.iter().map(|level| level * share / 20).collect::<Picture>();
+    let out = (0..30).map(|number: u16| dimmed(&before, 20 - number.saturating_sub(9).min(20)));
+    let fading: Vec<Picture> = out.clone().chain((0..30).map(|number| dimmed(&after, number.min(20)))).collect();
+    let cutting: Vec<Picture> = out.chain((0..30).map(|_| after.clone())).collect();
+    for levels in [Levels::full(8), Levels::limited(10), Levels::full(16)] {
+        for ahead in [0, 25] {
+            let found = changes(&fading, &settings(ahead), levels);
+            assert!(at(&found, Change::Cut).is_empty(), "{ahead} ahead, {levels:?}: {found:?}, seed {SEED}");
+            let found = changes(&cutting, &settings(ahead), levels);
+            assert_eq!(at(&found, Change::Cut), [30], "{ahead} ahead, {levels:?}, seed {SEED}");
+        }
+    }
+}
+
+#[test]
 fn light_that_comes_on_and_stays_begins_a_scene_with_a_look_ahead() {
     let mut random = Random::new(SEED);
     let picture = shot(&mut random);
