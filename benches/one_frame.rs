@@ -6,7 +6,7 @@
 use histeq_video::equalize::cpu::{Engine, Isa};
 use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use histeq_video::spec::clahe::{TileCurves, Tiles};
-use histeq_video::spec::{Chroma, Equalization, Gain, Guide, Settings};
+use histeq_video::spec::{Chroma, Equalization, Gain, Guide, Settings, Tone};
 use std::io::BufRead;
 use std::time::Instant;
 
@@ -47,7 +47,15 @@ fn main() {
                 }
                 Some((settings, tiles)) => {
                     let counts = engine.tile_histograms(&frame, *tiles, None);
-                    engine.map_tiles(&frame, &TileCurves::equalizing(&counts, settings), Chroma::Keep)
+                    engine.map_tiles(
+                        &frame,
+                        &TileCurves::equalizing(
+                            &counts,
+                            settings,
+                            &Tone::plain(frame.levels(), settings.strength).of_tiles(),
+                        ),
+                        Chroma::Keep,
+                    )
                 }
             });
             println!("{}", start.elapsed().as_nanos());

@@ -78,7 +78,7 @@ impl<'a> Expected<'a> {
             Some(tiles) => {
                 let step = self.equalization.next_tiles(tiles, &Guide::default());
                 let tone = Tone::plain(tiles.bins().levels(), self.settings.strength);
-                ExpectedMapping::Tiles(TileCurves::equalizing(&step.window, &self.settings, &tone))
+                ExpectedMapping::Tiles(TileCurves::equalizing(&step.window, &self.settings, &tone.of_tiles()))
             }
         }
     }

@@ -92,7 +92,7 @@ fn apply(work: &Work, mapping: &Mapping, pool: &HostPool) -> Equalized {
             map(frame, Colour::of(chroma, *chroma_gain), pool, |_, _, code| curve.apply(code))
         }
         Mapping::Tiles { window, tone } => {
-            let curves = TileCurves::equalizing(window, work.settings(), tone);
+            let curves = TileCurves::equalizing(window, work.settings(), &tone.of_tiles());
             applied.curves = Some(curves.luts().into());
             map(frame, Colour::of(chroma, tone.chroma_gain), pool, |x, y, code| curves.value(x, y, code))
         }

@@ -31,7 +31,7 @@
 //!   of the brightest 0.3 %, which become 6 and 249; then each is multiplied by the 0.15th power of the ratio of the means.
 
 use super::chroma::{Colours, UNIT_GAIN};
-use super::clahe::{TileCurves, Tiles};
+use super::clahe::{TileCurves, TileLevels, Tiles};
 use super::measure::{Ends, REGIONS};
 use super::{Gain, Levels, Method, Settings, Strength, Stretch, Weights};
 
@@ -154,6 +154,13 @@ impl Tone {
             None => Tone::plain(levels, strength),
         };
         Tone { ceiling, keeps_black: matches!(settings.method, Method::Clahe { .. }), ..tone }
+    }
+}
+
+impl Tone {
+    /// The same for the curves of tiles, which are blended with no line.
+    pub fn of_tiles(&self) -> TileLevels {
+        TileLevels { range: self.range, ceiling: self.ceiling, keeps_black: self.keeps_black }
     }
 }
 

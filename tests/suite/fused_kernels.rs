@@ -478,7 +478,7 @@ fn counts_of_tiles_of_videos_become_their_curves() {
                 let counts = counts.into_iter().map(u64::from).collect();
                 let step = equalization.next_tiles(&TileHistograms::from_counts(tiles, bins, counts), &guide);
                 let tone = guide.tone.unwrap_or(Tone::plain(levels, settings.strength));
-                let curves = TileCurves::equalizing(&step.window, &settings, &tone);
+                let curves = TileCurves::equalizing(&step.window, &settings, &tone.of_tiles());
                 expected.extend(curves.luts().iter().copied().map(u32::from));
             }
             asked.push((question, expected));

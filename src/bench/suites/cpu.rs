@@ -180,8 +180,8 @@ fn pass_by_pass(setup: &Setup, frame: &Frame, isa: Isa, mut row: Row) -> Result<
     row.set("tile histograms", repeats.time(|| found = Some(engine.tile_histograms(frame, tiles, settings.bins))));
     ensure!(found.as_ref() == Some(&expected), "{isa}: the tiles' histograms are not what the reference says");
     let tone = Tone::plain(frame.levels(), settings.strength);
-    let mut curves = TileCurves::equalizing(&expected, &settings, &tone);
-    row.set("tile curves", repeats.time(|| curves = TileCurves::equalizing(&expected, &settings, &tone)));
+    let mut curves = TileCurves::equalizing(&expected, &settings, &tone.of_tiles());
+    row.set("tile curves", repeats.time(|| curves = TileCurves::equalizing(&expected, &settings, &tone.of_tiles())));
     let mut mapped = None;
     row.set("tile map", repeats.time(|| mapped = Some(engine.map_tiles(frame, &curves, Chroma::Keep))));
     let expected = map(frame, Chroma::Keep, &pool, |x, y, code| curves.value(x, y, code));

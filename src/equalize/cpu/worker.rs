@@ -149,7 +149,7 @@ impl Worker {
                 self.engine.map(frame, curve, Colour::of(chroma, *chroma_gain))
             }
             Mapping::Tiles { window, tone } => {
-                let curves = TileCurves::equalizing(window, settings, tone);
+                let curves = TileCurves::equalizing(window, settings, &tone.of_tiles());
                 applied.curves = told(work, curves.luts());
                 self.engine.map_tiles(frame, &curves, Colour::of(chroma, tone.chroma_gain))
             }

@@ -1,7 +1,18 @@
 //! The curves of all tiles, and their blend at each pixel.
 
 use super::{TileBins, TileHistograms, Tiles, clip};
-use crate::spec::{Levels, Settings, Strength, Tone};
+use crate::spec::{Levels, Settings, Strength};
+
+/// What is done to levels beside the equalization of tiles; [`Tone::of_tiles`](crate::spec::Tone::of_tiles) has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileLevels {
+    /// The first and the last level over which equalization spreads what it cuts off.
+    pub range: (u32, u32),
+    /// The level above which levels stay as they are, and which none below it exceeds.
+    pub ceiling: u32,
+    /// Black stays black.
+    pub keeps_black: bool,
+}
 
 /// A curve for each tile. [`value`](TileCurves::value) defines the output at each pixel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,17 +24,16 @@ pub struct TileCurves {
 }
 
 impl TileCurves {
-    /// The curves of a window with these counts and this tone. Of `settings`, only the contrast limit and the strength are
-    /// used; of the tone, the line and the strength are not.
-    pub fn equalizing(window: &TileHistograms, settings: &Settings, tone: &Tone) -> Self {
+    /// The curves of a window with these counts. Of `settings`, only the contrast limit and the strength are used.
+    pub fn equalizing(window: &TileHistograms, settings: &Settings, beside: &TileLevels) -> Self {
         let (tiles, bins) = (window.tiles(), window.bins());
         let levels = bins.levels();
         let mut luts = Vec::with_capacity(tiles.count() * levels.codes());
         let mut clipped = vec![0; bins.count()];
         for counts in window.counts().chunks_exact(bins.count()) {
             clipped.copy_from_slice(counts);
-            clip(&mut clipped, settings.max_gain, bins.of_range(tone.range));
-            push_lut(&mut luts, &clipped, bins, tone);
+            clip(&mut clipped, settings.max_gain, bins.of_range(beside.range));
+            push_lut(&mut luts, &clipped, bins, beside);
         }
         TileCurves { tiles, levels, strength: settings.strength, luts }
     }
@@ -81,9 +91,9 @@ impl TileCurves {
 }
 
 /// Appends the lookup table of a tile with these counts.
-fn push_lut(luts: &mut Vec<u16>, counts: &[u64], bins: TileBins, tone: &Tone) {
+fn push_lut(luts: &mut Vec<u16>, counts: &[u64], bins: TileBins, beside: &TileLevels) {
     let levels = bins.levels();
-    let steps = u64::from(tone.ceiling);
+    let steps = u64::from(beside.ceiling);
     let total: u64 = counts.iter().sum();
     // c*(L-1) / N, updated by additions: with a division for each level, divisions take most of the time at 16 bits.
     let mut share = Share::of(0, total);
@@ -106,12 +116,12 @@ fn push_lut(luts: &mut Vec<u16>, counts: &[u64], bins: TileBins, tone: &Tone) {
             luts.push(levels.lo() + share.half_even() as u16);
         }
     }
-    if tone.keeps_black {
+    if beside.keeps_black {
         luts[start + usize::from(levels.lo())] = levels.lo();
     }
-    if (tone.ceiling as usize) < levels.count() - 1 {
+    if (beside.ceiling as usize) < levels.count() - 1 {
         let lut = &mut luts[start..];
-        let highest = usize::from(levels.lo()) + tone.ceiling as usize;
+        let highest = usize::from(levels.lo()) + beside.ceiling as usize;
         (highest + 1..lut.len()).for_each(|code| lut[code] = code as u16);
     }
     let (darkest, brightest) = (luts[start + usize::from(levels.lo())], luts[luts.len() - 1]);

@@ -53,6 +53,6 @@ mod tiles;
 
 pub use bins::TileBins;
 pub use clip::clip;
-pub use curves::TileCurves;
+pub use curves::{TileCurves, TileLevels};
 pub use histograms::TileHistograms;
 pub use tiles::{Neighbours, Tiles, mirrored};
