@@ -13,8 +13,8 @@ pub struct TileCurves {
 }
 
 impl TileCurves {
-    /// The curves of a window with these counts and this tone. Of `settings`, only the contrast limit and the strength are
-    /// used; of the tone, the line and the strength are not.
+    /// The curves of a window with these counts and this tone. Of `settings`, only the strength is used; of the
+    /// tone, the line and the strength are not.
     pub fn equalizing(window: &TileHistograms, settings: &Settings, tone: &Tone) -> Self {
         let (tiles, bins) = (window.tiles(), window.bins());
         let levels = bins.levels();
@@ -22,7 +22,7 @@ impl TileCurves {
         let mut clipped = vec![0; bins.count()];
         for counts in window.counts().chunks_exact(bins.count()) {
             clipped.copy_from_slice(counts);
-            clip(&mut clipped, settings.max_gain, bins.of_range(tone.range));
+            clip(&mut clipped, tone.max_gain, bins.of_range(tone.range));
             push_lut(&mut luts, &clipped, bins, tone);
         }
         TileCurves { tiles, levels, strength: settings.strength, luts }
