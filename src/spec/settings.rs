@@ -15,7 +15,7 @@ pub struct Settings {
     pub plateau: Plateau,
     /// Number of bins of a histogram; `None` is one for each level. A tile has at most 4,096.
     pub bins: Option<u32>,
-    /// The largest slope of a curve, relative to that of the stretched levels.
+    /// The largest slope of a curve, relative to that of the stretched levels. `hides_noise` may lower it.
     pub max_gain: Gain,
     /// Stretched levels, and the slope of a curve, are also held so low that noise is not seen; without effect on windows of
     /// one frame. For [`Method::Global`] and [`Method::Clahe`]. See [`noise`](super::noise).

@@ -319,6 +319,7 @@ fn guide_of(levels: Levels, settings: &Settings, numbers: &mut Numbers) -> Guide
         ceiling: [some_levels(levels, numbers).1, levels.count() as u32 - 1][numbers.below(2) as usize],
         keeps_black: numbers.below(2) == 0,
         strength,
+        max_gain: Gain::from_slope([0.0, 1.5, 6.0][numbers.below(3) as usize]).unwrap(),
         ..Tone::plain(levels, settings)
     };
     let tone = Some(tone()).filter(|_| numbers.below(4) != 0);
