@@ -6,7 +6,7 @@
 use histeq_video::equalize::cpu::{Engine, Isa};
 use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use histeq_video::spec::clahe::{TileCurves, Tiles};
-use histeq_video::spec::{Chroma, Equalization, Gain, Guide, Settings};
+use histeq_video::spec::{Chroma, Equalization, Gain, Guide, Settings, Tone};
 use std::io::BufRead;
 use std::time::Instant;
 
@@ -46,8 +46,9 @@ fn main() {
                     engine.map(&frame, &equalization.next(&histogram, size, &Guide::default()).curve, Chroma::Keep)
                 }
                 Some((settings, tiles)) => {
+                    let tone = Tone::plain(frame.levels(), settings);
                     let counts = engine.tile_histograms(&frame, *tiles, None);
-                    engine.map_tiles(&frame, &TileCurves::equalizing(&counts, settings), Chroma::Keep)
+                    engine.map_tiles(&frame, &TileCurves::equalizing(&counts, settings, &tone), Chroma::Keep)
                 }
             });
             println!("{}", start.elapsed().as_nanos());
