@@ -46,16 +46,9 @@ fn main() {
                     engine.map(&frame, &equalization.next(&histogram, size, &Guide::default()).curve, Chroma::Keep)
                 }
                 Some((settings, tiles)) => {
+                    let tone = Tone::plain(frame.levels(), settings);
                     let counts = engine.tile_histograms(&frame, *tiles, None);
-                    engine.map_tiles(
-                        &frame,
-                        &TileCurves::equalizing(
-                            &counts,
-                            settings,
-                            &Tone::plain(frame.levels(), settings.strength).of_tiles(),
-                        ),
-                        Chroma::Keep,
-                    )
+                    engine.map_tiles(&frame, &TileCurves::equalizing(&counts, settings, &tone.of_tiles()), Chroma::Keep)
                 }
             });
             println!("{}", start.elapsed().as_nanos());

@@ -77,7 +77,7 @@ impl<'a> Expected<'a> {
             }
             Some(tiles) => {
                 let step = self.equalization.next_tiles(tiles, &Guide::default());
-                let tone = Tone::plain(tiles.bins().levels(), self.settings.strength);
+                let tone = Tone::plain(tiles.bins().levels(), &self.settings);
                 ExpectedMapping::Tiles(TileCurves::equalizing(&step.window, &self.settings, &tone.of_tiles()))
             }
         }

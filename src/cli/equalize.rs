@@ -53,13 +53,14 @@ pub struct EqualizeArgs {
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     pub levels: Option<f64>,
 
-    /// Contrast limit: the largest slope of the curve, 1 to 4096; 0 is no limit [default: by look]
+    /// Contrast limit: the largest slope of the curve, 1 to 4096; 0 is no limit; or auto [default: by look]
     ///
     /// This is about the most by which equalization amplifies contrast, and with it noise, beyond --levels. Higher values
-    /// show more, lower ones are calmer, and 1 adds nothing.
+    /// show more, lower ones are calmer, and 1 adds nothing. auto measures the noise of each scene, and lowers the look's limit
+    /// and --levels as far as keeps noise from being seen; with --method global and clahe, and a temporal window.
     #[arg(long, value_name = "G", allow_negative_numbers = true)]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
-    pub max_gain: Option<f64>,
+    pub max_gain: Option<String>,
 
     /// Length of the temporal window in seconds, 0 to 3600, at most 512 frames; or scene [default: by look]
     ///
@@ -149,6 +150,7 @@ pub struct EqualizeOptions {
     scene_threshold: Option<Threshold>,
     plateau: Option<Plateau>,
     max_gain: Option<Gain>,
+    hides_noise: bool,
     strength: Option<Strength>,
     levels: Option<Gain>,
     method: Option<MethodArg>,
@@ -216,9 +218,18 @@ impl EqualizeOptions {
         let threshold = args
             .scene_threshold
             .map(|share| Threshold::from_share(share).ok_or_else(|| invalid("--scene-threshold is between 0 and 1")));
-        let max_gain = args
-            .max_gain
-            .map(|gain| Gain::from_slope(gain).ok_or_else(|| invalid("--max-gain is 0 (no limit), or from 1 to 4096")));
+        let hides_noise = args.max_gain.as_deref() == Some("auto");
+        let own_method = args.method.is_some_and(|method| !matches!(method, MethodArg::Global | MethodArg::Clahe));
+        if hides_noise && own_method {
+            let message = "--max-gain auto goes with --method global and --method clahe only";
+            return Err(usage(ErrorKind::ArgumentConflict, message));
+        }
+        if hides_noise && !whole_scenes && smooth.map_or(args.look == LookArg::Exact, |seconds| seconds == 0.0) {
+            let message = "--max-gain auto measures noise over the temporal window: give --smooth more than 0 seconds";
+            return Err(usage(ErrorKind::ArgumentConflict, message));
+        }
+        let max_gain = args.max_gain.filter(|_| !hides_noise);
+        let max_gain = value("--max-gain", "0 (no limit), from 1 to 4096, or auto", max_gain, parse_gain)?;
         let levels = args.levels.map(|most| {
             let gain = Gain::from_slope(most).filter(|gain| *gain != Gain::OFF);
             gain.ok_or_else(|| invalid("--levels is from 1 (not stretched) to 4096"))
@@ -230,7 +241,8 @@ impl EqualizeOptions {
             whole_scenes,
             scene_threshold: threshold.transpose()?,
             plateau: value("--plateau", "a count like 500 or a percentage like 0.5%", args.plateau, parse_plateau)?,
-            max_gain: max_gain.transpose()?,
+            max_gain,
+            hides_noise,
             strength: strength.transpose()?,
             levels: levels.transpose()?,
             method: args.method,
@@ -257,6 +269,7 @@ impl EqualizeOptions {
             scene_threshold: None,
             plateau: None,
             max_gain: None,
+            hides_noise: false,
             strength: None,
             levels: None,
             method: None,
@@ -325,6 +338,7 @@ impl EqualizeOptions {
             && plain_window
             && plain_bins
             && unlimited
+            && !self.hides_noise
     }
 
     /// The look.
@@ -403,6 +417,7 @@ impl EqualizeOptions {
             plateau: self.plateau.unwrap_or(plateau),
             bins: self.bins,
             max_gain: self.max_gain.unwrap_or(gain(max_gain)),
+            hides_noise: self.hides_noise,
             strength: self.strength.unwrap_or_else(|| Strength::from_share(strength).unwrap_or_default()),
             stretch: match (method, levels == gain(1.0), look.is_dark) {
                 // What is asked for is done, needed or not.
@@ -462,6 +477,10 @@ fn live_is_read_once() -> clap::Error {
 
 fn parse_seconds(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|seconds| (0.0..=3600.0).contains(seconds))
+}
+
+fn parse_gain(text: &str) -> Option<Gain> {
+    Gain::from_slope(text.trim().parse().ok()?)
 }
 
 fn parse_tiles(text: &str) -> Option<(u32, u32)> {

@@ -320,7 +320,7 @@ impl Modifiers {
             varies: (settings.region == spec::Region::Auto).into(),
             cap: Modifiers::cap(task),
             bins: if bins == task.levels.count() { 0 } else { bins as u32 },
-            gain: settings.max_gain.of_256().unwrap_or(0),
+            gain: tone.max_gain.of_256().unwrap_or(0),
             first,
             width,
             ceiling: tone.ceiling,

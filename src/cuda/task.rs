@@ -111,7 +111,7 @@ impl Task {
 
     /// What is done to the levels of a frame that is counted.
     pub(super) fn tone(&self) -> Tone {
-        let plain = Tone::plain(self.levels, self.settings.strength);
+        let plain = Tone::plain(self.levels, &self.settings);
         if self.settings.method.counts() { self.guide.tone.unwrap_or(plain) } else { plain }
     }
 
@@ -139,7 +139,8 @@ impl Task {
             smoothing,
             plateau,
             bins,
-            max_gain,
+            max_gain: _,
+            hides_noise: _,
             method: _,
             scene_threshold: _,
             strength: _,
@@ -148,8 +149,9 @@ impl Task {
             stretch: _,
             keeps_peak: _,
         } = self.settings;
-        let is_textbook = smoothing.frames() == 1 && plateau == Plateau::Off && bins.is_none() && max_gain == Gain::OFF;
         let tone = self.tone();
+        let is_textbook =
+            smoothing.frames() == 1 && plateau == Plateau::Off && bins.is_none() && tone.max_gain == Gain::OFF;
         is_textbook && tone.line.is_identity() && tone.ceiling as usize == self.levels.count() - 1
     }
 

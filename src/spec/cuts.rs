@@ -126,6 +126,8 @@ pub struct Known {
     pub measure: Measure,
     /// Its distance from the frame before it; zero of a first one.
     pub step: Distance,
+    /// The noise by what has changed since the frame before it, where that is asked for.
+    pub noise: Option<u32>,
     /// How the light has changed since the frame before it, where that is asked for.
     pub light: LightChange,
 }

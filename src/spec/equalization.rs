@@ -76,7 +76,7 @@ impl Equalization {
         let counts = capped(histogram.counts(), self.settings.plateau.cap(histogram.total()));
         let sum = self.window.next(&update, &counts);
         let window = Histogram::from_counts(levels, sum.to_vec());
-        let tone = guide.tone.unwrap_or(Tone::plain(levels, self.settings.strength));
+        let tone = guide.tone.unwrap_or(Tone::plain(levels, &self.settings));
         CurveStep { curve: curve(&self.settings, &tone, &window), update }
     }
 
@@ -111,7 +111,7 @@ pub(super) fn curve(settings: &Settings, tone: &Tone, window: &Histogram) -> Cur
         Curve::identity(levels)
     } else {
         let binned = in_bins(window, settings.bins);
-        Curve::equalizing_up_to(&limited(&binned, settings.max_gain, tone.range), tone.ceiling)
+        Curve::equalizing_up_to(&limited(&binned, tone.max_gain, tone.range), tone.ceiling)
     };
     curve.blended(levels, &tone.line, tone.strength).kept_under(levels, tone.ceiling)
 }

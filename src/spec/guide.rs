@@ -11,9 +11,11 @@ use super::chroma::UNIT_GAIN;
 use super::cuts::{Change, Distance, Known, Neighbourhood, Rule};
 use super::deflicker::{Correction, LightChange};
 use super::measure::{Ends, Measure, REGIONS};
+use super::noise;
 use super::tone::{Balance, Tone, Veil};
 use super::{Curve, Levels, Mapping, Method, Settings};
 use std::collections::VecDeque;
+use std::mem::take;
 
 /// What is decided of a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,7 +69,10 @@ impl Guides {
             (Some(before), Method::Deflicker) => LightChange::between(&before.measure, &measure),
             _ => LightChange::default(),
         };
-        self.frames.push_back(Known { measure, step, light });
+        let before = self.frames.back_mut().map(|known| take(&mut known.measure.samples));
+        let before = before.filter(|_| settings.hides_noise);
+        let noise = before.and_then(|before| noise::between(&before, &measure.samples));
+        self.frames.push_back(Known { measure, step, noise, light });
         self.places.push_back((Place::default(), *settings));
         while let Some((_, settings)) = self.places.get(self.decided)
             && self.frames.len() - self.decided > settings.guide_look_ahead() as usize
@@ -160,7 +165,8 @@ impl Guides {
             std::array::from_fn(|y| std::array::from_fn(|x| mean(y, x) as u32))
         };
         let Measure { levels, is_hdr, .. } = self.frames[at].measure;
-        Members { ends: measures().map(|measure| &measure.ends), black, levels, is_hdr }.guide(settings)
+        let noise = self.noise(at, settings);
+        Members { ends: measures().map(|measure| &measure.ends), black, noise, levels, is_hdr }.guide(settings)
     }
 
     /// The correction of the light of frame `at`, from the frames of its scene in its window.
@@ -169,12 +175,26 @@ impl Guides {
         let behind = window - 1 - ahead;
         let is_before = |index: &usize| self.places[*index].0.scene == self.scene;
         let first = (at.saturating_sub(behind)..at).rev().take_while(is_before).last().unwrap_or(at);
-        // Those behind are not decided yet: a step as large as a cut ends the window.
-        let cut = settings.scene_threshold.of_1000() * 4096 / 1000;
-        let goes_on = |index: &usize| self.frames[*index].step.picture <= cut;
-        let end = (at + 1..(at + ahead + 1).min(self.frames.len())).take_while(goes_on).last().unwrap_or(at);
+        let end = self.behind(at, ahead, settings).last().unwrap_or(at);
         let changes: Vec<LightChange> = (first..=end).map(|index| self.frames[index].light).collect();
         Correction::of(&changes, at - first)
+    }
+
+    /// The frames behind frame `at` that are measured and seem to be of its scene, `ahead` at most: they are not decided yet,
+    /// so that a step as large as a cut ends them.
+    fn behind(&self, at: usize, ahead: usize, settings: &Settings) -> impl Iterator<Item = usize> {
+        let cut = settings.scene_threshold.of_1000() * 4096 / 1000;
+        let goes_on = move |index: &usize| self.frames[*index].step.picture <= cut;
+        (at + 1..(at + ahead + 1).min(self.frames.len())).take_while(goes_on)
+    }
+
+    /// The noise of frame `at`, by what changed from frame to frame of its scene in its window and behind it.
+    fn noise(&self, at: usize, settings: &Settings) -> Option<u32> {
+        let first = (at + 1).saturating_sub(settings.smoothing.frames() as usize);
+        let counts = |index: usize| self.places[index].0.counts && self.places[index].0.scene == self.scene;
+        let before = (first + 1..=at).filter(|&index| counts(index - 1) && counts(index));
+        let known = before.chain(self.behind(at, settings.guide_look_ahead() as usize, settings));
+        noise::of_window(known.filter_map(|index| self.frames[index].noise))
     }
 
     /// Forgets the frames that no later guide depends on.
@@ -196,6 +216,8 @@ pub(super) struct Members<E, B> {
     pub ends: E,
     /// The mean of their veils, by region.
     pub black: B,
+    /// Their noise, if that is known and counts.
+    pub noise: Option<u32>,
     /// Their levels.
     pub levels: Levels,
     /// They are HDR.
@@ -209,7 +231,7 @@ where
 {
     /// What is decided of them, with any method but [`Method::Deflicker`].
     pub fn guide(self, settings: &Settings) -> Guide {
-        let Members { ends, black, levels, is_hdr } = self;
+        let Members { ends, black, noise, levels, is_hdr } = self;
         let settings = &Settings { keeps_peak: settings.keeps_peak && is_hdr, ..*settings };
         match settings.method {
             Method::Dehaze => match Veil::of(&black(), &Ends::mean_of(ends), levels, settings) {
@@ -220,9 +242,9 @@ where
                 Balance::IDENTITY => Guide::unchanged(levels),
                 balance => Guide::of(Mapping::Balance(balance)),
             },
-            _ if settings.stretch.is_off() && !settings.keeps_peak => Guide::default(),
+            _ if settings.stretch.is_off() && !settings.keeps_peak && noise.is_none() => Guide::default(),
             _ => {
-                let tone = Tone::of(ends, levels, settings);
+                let tone = Tone::held(ends, levels, settings, noise::most_gain(noise, levels));
                 Guide { tone: Some(tone), ..Guide::default() }
             }
         }

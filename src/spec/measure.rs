@@ -8,6 +8,7 @@
 
 use super::Levels;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Points of the lattice in a row.
 pub const COLUMNS: usize = 128;
@@ -93,6 +94,26 @@ impl Lattice {
     }
 }
 
+/// The luminance of a frame at the points of its lattice, without those that are black or white.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Samples {
+    /// Points in a row, and rows.
+    pub size: (usize, usize),
+    /// In levels from black; [`OUT`](Samples::OUT) where a point is left out.
+    pub luma: Box<[u16]>,
+}
+
+impl Samples {
+    /// What stands for a point that is left out: black.
+    pub const OUT: u16 = 0;
+
+    /// The samples of a lattice, where `white` is the highest level.
+    fn of(lattice: &Lattice, white: u16) -> Self {
+        let level = |(point, &level)| if lattice.counts(point) && level < white { level } else { Samples::OUT };
+        Samples { size: lattice.size, luma: lattice.luma.iter().enumerate().map(level).collect() }
+    }
+}
+
 /// What is known of the picture of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measure {
@@ -112,6 +133,8 @@ pub struct Measure {
     pub ends: Ends,
     /// For each region, the level below which lies a hundredth of its points' darkest component, in sixteenths.
     pub veil: [[u32; REGIONS]; REGIONS],
+    /// The samples by which noise is measured.
+    pub samples: Arc<Samples>,
 }
 
 /// The ends of the levels that a frame uses, in sixteenths of a level. Of a point, the *darkest* component is the least of
@@ -169,6 +192,7 @@ impl Measure {
             spread,
             ends: Ends::of(&counted, darkest, (levels.count() - 1) as u16),
             veil,
+            samples: Samples::of(lattice, (levels.count() - 1) as u16).into(),
         }
     }
 }
@@ -178,7 +202,7 @@ const ALL: usize = 1_000_000;
 
 /// The value below which `share` millionths of `values` lie, in sixteenths; 0 of none. A value `v` stands for all from `v - 1/2`
 /// to `v + 1/2`, evenly, so that noise of less than a level moves the result by less. Leaves the values partly sorted.
-fn at_share(values: &mut [u16], share: usize) -> u32 {
+pub(super) fn at_share(values: &mut [u16], share: usize) -> u32 {
     if values.is_empty() {
         return 0;
     }

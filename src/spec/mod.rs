@@ -36,6 +36,7 @@ mod luminance;
 mod mapping;
 pub mod measure;
 pub mod modifiers;
+pub mod noise;
 mod scenes;
 mod settings;
 mod strength;

@@ -15,8 +15,11 @@ pub struct Settings {
     pub plateau: Plateau,
     /// Number of bins of a histogram; `None` is one for each level. A tile has at most 4,096.
     pub bins: Option<u32>,
-    /// The largest slope of a curve, relative to that of the stretched levels.
+    /// The largest slope of a curve, relative to that of the stretched levels. `hides_noise` may lower it.
     pub max_gain: Gain,
+    /// Stretched levels, and the slope of a curve, are also held so low that noise is not seen; without effect on windows of
+    /// one frame. For [`Method::Global`] and [`Method::Clahe`]. See [`noise`](super::noise).
+    pub hides_noise: bool,
     /// How the levels in use are stretched. For [`Method::Global`].
     pub stretch: Stretch,
     /// The share of the equalized picture in the output.
@@ -51,7 +54,7 @@ impl Settings {
     /// [`Measure`](super::Measure) of it.
     pub fn needs_measures(&self) -> bool {
         let scenes = self.smoothing.frames() > 1 && self.scene_threshold != Threshold::NEVER;
-        scenes || !self.stretch.is_off() || !self.method.counts() || self.keeps_peak
+        scenes || !self.stretch.is_off() || !self.method.counts() || self.keeps_peak || self.hides_noise
     }
 
     /// The largest number of frames behind a frame that a backend waits for before it equalizes the frame.
@@ -261,6 +264,12 @@ impl Gain {
     /// The slope in 256ths; `None` without a limit.
     pub fn of_256(self) -> Option<u32> {
         (self.0 != 0).then_some(self.0)
+    }
+
+    /// The lower one of this limit and one of `of_256` 256ths, which may be less than 1 for tiles.
+    #[must_use]
+    pub(super) fn at_most(self, of_256: u32) -> Self {
+        Gain(self.of_256().map_or(of_256, |own| own.min(of_256)))
     }
 
     /// `value` times the slope, rounded down; the largest number without a limit.

@@ -143,7 +143,7 @@ impl<F> Temporal<F> {
             }
             Counts::Tiles { tiles, .. } => {
                 let step = self.equalization.next_tiles(tiles, guide);
-                let tone = guide.tone.unwrap_or(Tone::plain(tiles.bins().levels(), settings.strength));
+                let tone = guide.tone.unwrap_or(Tone::plain(tiles.bins().levels(), settings));
                 Decision { scene: (&step.update).into(), mapping: Mapping::Tiles { window: step.window.into(), tone } }
             }
             Counts::Nothing { size, levels } => {

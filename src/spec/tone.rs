@@ -128,20 +128,34 @@ pub struct Tone {
     pub ceiling: u32,
     /// In tiles, black stays black.
     pub keeps_black: bool,
+    /// The contrast limit of equalization over `range`.
+    pub max_gain: Gain,
 }
 
 impl Tone {
-    /// Equalization alone, of this strength.
-    pub fn plain(levels: Levels, strength: Strength) -> Self {
+    /// Equalization alone, with the strength and the contrast limit of `settings`.
+    pub fn plain(levels: Levels, settings: &Settings) -> Self {
+        let Settings { strength, max_gain, .. } = *settings;
         let white = levels.count() as u32 - 1;
         let (line, chroma_gain) = (Line::IDENTITY, UNIT_GAIN);
-        Tone { line, range: (0, white), strength, chroma_gain, ceiling: white, keeps_black: false }
+        Tone { line, range: (0, white), strength, chroma_gain, ceiling: white, keeps_black: false, max_gain }
     }
 
     /// The levels of a scene whose frames have these ends: the mean of what `settings` say for each, with up to their strength
     /// of equalization.
     pub fn of<'a>(frames: impl Iterator<Item = &'a Ends> + Clone, levels: Levels, settings: &Settings) -> Self {
-        let strength = settings.strength;
+        Tone::held(frames, levels, settings, Gain::OFF)
+    }
+
+    /// The same, where no slope is above `most`, neither of the line nor of equalization: the range is wide enough for that,
+    /// and the contrast limit low enough. In tiles the slope exceeds the limit by up to 1, since what is cut off is spread
+    /// over levels that are at the limit too.
+    pub fn held<'a>(
+        frames: impl Iterator<Item = &'a Ends> + Clone,
+        levels: Levels,
+        settings: &Settings,
+        most: Gain,
+    ) -> Self {
         let spans = match settings.stretch {
             Stretch::Off => None,
             Stretch::Full => Span::mean(frames.clone().map(|ends| full(ends, levels))),
@@ -150,17 +164,25 @@ impl Tone {
         };
         let ceiling = ceiling(&Ends::mean_of(frames), levels, settings);
         let tone = match spans {
-            Some(span) => span.kept_under(ceiling, levels).tone(levels, settings),
-            None => Tone::plain(levels, strength),
+            Some(span) => span.kept_under(ceiling, levels).held(most).tone(levels, settings, most),
+            None => Tone::plain(levels, settings),
         };
-        Tone { ceiling, keeps_black: matches!(settings.method, Method::Clahe { .. }), ..tone }
+        let is_tiled = matches!(settings.method, Method::Clahe { .. });
+        let max_gain = most.of_256().map_or(settings.max_gain, |most| {
+            let width = u64::from(tone.range.1 - tone.range.0) + 1;
+            let slope = (u64::from(most) * width / levels.count() as u64) as u32;
+            settings.max_gain.at_most(if is_tiled { slope.saturating_sub(256).max(1) } else { slope.max(256) })
+        });
+        let keeps_black = is_tiled && (!settings.stretch.is_off() || settings.keeps_peak);
+        Tone { ceiling, keeps_black, max_gain, ..tone }
     }
 }
 
 impl Tone {
     /// The same for the curves of tiles, which are blended with no line.
     pub fn of_tiles(&self) -> TileLevels {
-        TileLevels { range: self.range, ceiling: self.ceiling, keeps_black: self.keeps_black }
+        let Tone { range, ceiling, keeps_black, max_gain, .. } = *self;
+        TileLevels { range, ceiling, keeps_black, max_gain }
     }
 }
 
@@ -208,14 +230,27 @@ impl Span {
         Span { new_high: self.new_high.min(self.high), new_low: self.new_low.min(self.low), lift: 0, ..self }
     }
 
-    fn tone(self, levels: Levels, settings: &Settings) -> Tone {
+    /// The same with no slope above `most`: the range goes as far of its way as that allows.
+    fn held(self, most: Gain) -> Self {
+        let Span { low, high, new_low, new_high, lift, .. } = self;
+        let (used, new_used) = (high.saturating_sub(low), new_high.saturating_sub(new_low));
+        let (more, wanted) = (most.times(used).saturating_sub(used), new_used.saturating_sub(used));
+        let part = if more < wanted { ratio(more, wanted) } else { 4096 };
+        let moved = |from: u32, to: u32| from - share(from, part) + share(to, part);
+        let (new_low, new_high) = (moved(low, new_low), moved(high, new_high));
+        let gain = ratio(new_high.saturating_sub(new_low), used);
+        let lift = lift.min(ratio(most.times(4096), gain).saturating_sub(4096));
+        Span { new_low, new_high, lift, ..self }
+    }
+
+    fn tone(self, levels: Levels, settings: &Settings, most: Gain) -> Tone {
         let Settings { stretch, strength, method, .. } = *settings;
         let white = white_of(levels);
         let Span { low, high, new_low, new_high, need, lift, mean } = self;
         let fades = matches!(stretch, Stretch::Unused { fades: true, .. });
         let strength = if fades { Strength::of_share_256(share(strength.of_256(), need)) } else { strength };
         if (low, high, lift) == (new_low, new_high, 0) || high <= low {
-            return Tone { strength, ..Tone::plain(levels, strength) };
+            return Tone { strength, ..Tone::plain(levels, settings) };
         }
         let lifted = |level: u32| {
             let (level, one) = (u64::from(level), 4096 * 4096);
@@ -240,17 +275,21 @@ impl Span {
         let middle = (new_low + share(mean.saturating_sub(low), gain)).clamp(1, white);
         // The curves of tiles are blended with no line: equalization spreads what it cuts off over all that the line brings
         // between black and white.
-        let (first, last) = if let Method::Clahe { .. } = method {
-            (low.saturating_sub(ratio(new_low, gain)), high.saturating_add(ratio(white.saturating_sub(new_high), gain)))
+        let (darker, brighter) = (ratio(new_low, gain).min(low), ratio(white.saturating_sub(new_high), gain));
+        let part = if let Method::Clahe { .. } = method {
+            4096
         } else {
-            (low, high)
+            // One curve spreads it over the levels in use, or as many more as bring its slope below `most`.
+            let needed = most.of_256().map_or(0, |most| (u64::from(white) * 256 / u64::from(most)) as u32);
+            ratio(needed.saturating_sub(used), darker.saturating_add(brighter)).min(4096)
         };
+        let (first, last) = (low - share(darker, part), high.saturating_add(share(brighter, part)));
         Tone {
             line,
             range: (first / 16, last.div_ceil(16).min(levels.count() as u32 - 1)),
             strength,
             chroma_gain: share(gain, ratio(lifted(middle), middle)),
-            ..Tone::plain(levels, strength)
+            ..Tone::plain(levels, settings)
         }
     }
 }

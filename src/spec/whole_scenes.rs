@@ -12,14 +12,15 @@
 use super::chroma::UNIT_GAIN;
 use super::equalization::curve;
 use super::guide::Members;
-use super::measure::{Ends, REGIONS};
+use super::measure::{Ends, REGIONS, Samples};
 use super::modifiers::capped;
+use super::noise;
 use super::tone::Balance;
 use super::{
-    Change, Guide, Guides, Histogram, Levels, Mapping, Measure, Method, Plateau, Scene, Settings, Smoothing, Stretch,
-    Tone,
+    Change, Guide, Guides, Histogram, Levels, Mapping, Measure, Method, Scene, Settings, Smoothing, Stretch, Tone,
 };
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The most frames whose ends are kept of a scene.
 const MOST_ENDS: usize = 1 << 16;
@@ -66,10 +67,12 @@ struct OpenScene {
     /// A count a level; empty if nothing is counted.
     counts: Vec<u64>,
     frames: u64,
-    /// The ends of every `step`-th of the frames.
-    ends: Vec<Ends>,
+    /// The ends of every `step`-th of the frames, and its noise.
+    ends: Vec<(Ends, Option<u32>)>,
     step: u64,
     veil: [[u64; REGIONS]; REGIONS],
+    /// The samples of the frame before, if it counts.
+    before: Option<Arc<Samples>>,
 }
 
 impl WholeScenes {
@@ -115,7 +118,9 @@ impl WholeScenes {
             }
             let open = self.open.get_or_insert_with(|| OpenScene::new(self.frames, cut, shape, measure.is_hdr));
             if change != Change::Flash || open.frames == 0 {
-                open.add(&measure, histogram.as_ref(), self.settings.plateau);
+                open.add(&measure, histogram.as_ref(), &self.settings);
+            } else {
+                open.before = None;
             }
             self.frames += 1;
         }
@@ -130,13 +135,14 @@ impl WholeScenes {
 impl OpenScene {
     fn new(first: u64, cut: bool, shape: (Levels, (usize, usize)), is_hdr: bool) -> Self {
         let veil = [[0; REGIONS]; REGIONS];
-        OpenScene { first, cut, shape, is_hdr, counts: Vec::new(), frames: 0, ends: Vec::new(), step: 1, veil }
+        let (counts, ends) = (Vec::new(), Vec::new());
+        OpenScene { first, cut, shape, is_hdr, counts, frames: 0, ends, step: 1, veil, before: None }
     }
 
-    fn add(&mut self, measure: &Measure, histogram: Option<&Histogram>, plateau: Plateau) {
+    fn add(&mut self, measure: &Measure, histogram: Option<&Histogram>, settings: &Settings) {
         if let Some(histogram) = histogram {
             self.counts.resize(histogram.counts().len(), 0);
-            let counts = capped(histogram.counts(), plateau.cap(histogram.total()));
+            let counts = capped(histogram.counts(), settings.plateau.cap(histogram.total()));
             self.counts.iter_mut().zip(counts.iter()).for_each(|(sum, count)| *sum += count);
         }
         if self.frames.is_multiple_of(self.step) {
@@ -148,8 +154,10 @@ impl OpenScene {
                 });
                 self.step *= 2;
             }
-            self.ends.push(measure.ends);
+            let before = self.before.as_ref().filter(|_| settings.hides_noise);
+            self.ends.push((measure.ends, before.and_then(|before| noise::between(before, &measure.samples))));
         }
+        self.before = Some(Arc::clone(&measure.samples));
         for (sum, black) in self.veil.iter_mut().flatten().zip(measure.veil.iter().flatten()) {
             *sum += u64::from(*black);
         }
@@ -160,7 +168,9 @@ impl OpenScene {
         let (levels, _) = self.shape;
         let frames = self.frames.max(1);
         let black = || self.veil.map(|row| row.map(|sum| (sum / frames) as u32));
-        let guide = Members { ends: self.ends.iter(), black, levels, is_hdr: self.is_hdr }.guide(settings);
+        let noise = noise::of_window(self.ends.iter().filter_map(|(_, noise)| *noise));
+        let ends = self.ends.iter().map(|(ends, _)| ends);
+        let guide = Members { ends, black, noise, levels, is_hdr: self.is_hdr }.guide(settings);
         let mapping = guide.mapping.unwrap_or_else(|| {
             if self.counts.is_empty() {
                 return Mapping::Balance(Balance::IDENTITY);
@@ -168,7 +178,7 @@ impl OpenScene {
             let divisor = frames.div_ceil(Smoothing::MOST.into());
             let reduced = |count: u64| (count + divisor / 2) / divisor;
             let window = Histogram::from_counts(levels, self.counts.iter().map(|&count| reduced(count)).collect());
-            let tone = guide.tone.unwrap_or(Tone::plain(levels, settings.strength));
+            let tone = guide.tone.unwrap_or(Tone::plain(levels, settings));
             let curve = curve(settings, &tone, &window);
             let chroma_gain = guide.tone.map_or(UNIT_GAIN, |tone| tone.chroma_gain);
             Mapping::Curve { curve: curve.into(), chroma_gain }

@@ -318,7 +318,9 @@ fn guide_of(levels: Levels, settings: &Settings, numbers: &mut Numbers) -> Guide
         range: some_levels(levels, numbers),
         ceiling: [some_levels(levels, numbers).1, levels.count() as u32 - 1][numbers.below(2) as usize],
         keeps_black: numbers.below(2) == 0,
-        ..Tone::plain(levels, strength)
+        strength,
+        max_gain: Gain::from_slope([0.0, 1.5, 6.0][numbers.below(3) as usize]).unwrap(),
+        ..Tone::plain(levels, settings)
     };
     let tone = Some(tone()).filter(|_| numbers.below(4) != 0);
     Guide { change, tone, ..Guide::default() }
@@ -477,7 +479,7 @@ fn counts_of_tiles_of_videos_become_their_curves() {
                 question += &format!(" {} {}", order(&task, levels, &guide, &mut windows), text(&counts));
                 let counts = counts.into_iter().map(u64::from).collect();
                 let step = equalization.next_tiles(&TileHistograms::from_counts(tiles, bins, counts), &guide);
-                let tone = guide.tone.unwrap_or(Tone::plain(levels, settings.strength));
+                let tone = guide.tone.unwrap_or(Tone::plain(levels, &settings));
                 let curves = TileCurves::equalizing(&step.window, &settings, &tone.of_tiles());
                 expected.extend(curves.luts().iter().copied().map(u32::from));
             }

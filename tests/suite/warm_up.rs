@@ -78,6 +78,7 @@ fn a_part_of_a_file_has_the_frames_of_the_whole() {
     check(&dir, "in.mkv", "yuv420p", "");
     check(&dir, "in.mkv", "yuv420p", "--method clahe --tiles 4x3");
     check(&dir, "in.mkv", "yuv420p", "--exact");
+    check(&dir, "in.mkv", "yuv420p", "--levels 12 --max-gain auto");
     scenes(&dir, "in.avi", "-pix_fmt yuv420p -c:v mjpeg -q:v 3");
     check(&dir, "in.avi", "yuvj420p", "--look night");
     dir.succeeds("--verify --stats s.jsonl --start 2.6 --frames 5 -y in.mkv part.mkv");

@@ -179,7 +179,7 @@ fn pass_by_pass(setup: &Setup, frame: &Frame, isa: Isa, mut row: Row) -> Result<
     let mut found = None;
     row.set("tile histograms", repeats.time(|| found = Some(engine.tile_histograms(frame, tiles, settings.bins))));
     ensure!(found.as_ref() == Some(&expected), "{isa}: the tiles' histograms are not what the reference says");
-    let tone = Tone::plain(frame.levels(), settings.strength);
+    let tone = Tone::plain(frame.levels(), &settings);
     let mut curves = TileCurves::equalizing(&expected, &settings, &tone.of_tiles());
     row.set("tile curves", repeats.time(|| curves = TileCurves::equalizing(&expected, &settings, &tone.of_tiles())));
     let mut mapped = None;

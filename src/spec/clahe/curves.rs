@@ -1,7 +1,7 @@
 //! The curves of all tiles, and their blend at each pixel.
 
 use super::{TileBins, TileHistograms, Tiles, clip};
-use crate::spec::{Levels, Settings, Strength};
+use crate::spec::{Gain, Levels, Settings, Strength};
 
 /// What is done to levels beside the equalization of tiles; [`Tone::of_tiles`](crate::spec::Tone::of_tiles) has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub struct TileLevels {
     pub ceiling: u32,
     /// Black stays black.
     pub keeps_black: bool,
+    /// The contrast limit.
+    pub max_gain: Gain,
 }
 
 /// A curve for each tile. [`value`](TileCurves::value) defines the output at each pixel.
@@ -24,7 +26,7 @@ pub struct TileCurves {
 }
 
 impl TileCurves {
-    /// The curves of a window with these counts. Of `settings`, only the contrast limit and the strength are used.
+    /// The curves of a window with these counts. Of `settings`, only the strength is used.
     pub fn equalizing(window: &TileHistograms, settings: &Settings, beside: &TileLevels) -> Self {
         let (tiles, bins) = (window.tiles(), window.bins());
         let levels = bins.levels();
@@ -32,7 +34,7 @@ impl TileCurves {
         let mut clipped = vec![0; bins.count()];
         for counts in window.counts().chunks_exact(bins.count()) {
             clipped.copy_from_slice(counts);
-            clip(&mut clipped, settings.max_gain, bins.of_range(beside.range));
+            clip(&mut clipped, beside.max_gain, bins.of_range(beside.range));
             push_lut(&mut luts, &clipped, bins, beside);
         }
         TileCurves { tiles, levels, strength: settings.strength, luts }

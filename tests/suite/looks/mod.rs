@@ -5,6 +5,7 @@ mod calm;
 mod colours;
 mod gray;
 mod kinds;
+mod noise;
 mod options;
 mod region;
 mod scenes;

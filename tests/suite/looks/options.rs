@@ -40,10 +40,13 @@ fn exact_cannot_be_combined_with_options_that_it_decides() {
 #[test]
 fn values_that_make_no_sense_are_usage_errors() {
     for (options, says) in [
-        ("--max-gain 0.5", "--max-gain is 0 (no limit), or from 1 to 4096"),
-        ("--max-gain -2", "--max-gain is 0 (no limit), or from 1 to 4096"),
+        ("--max-gain 0.5", "--max-gain is 0 (no limit), from 1 to 4096, or auto, not 0.5"),
+        ("--max-gain -2", "--max-gain is 0 (no limit), from 1 to 4096, or auto, not -2"),
         ("--max-gain nan", "--max-gain"),
         ("--max-gain strong", "strong"),
+        ("--max-gain auto --smooth 0", "give --smooth more than 0 seconds"),
+        ("--max-gain auto --look exact", "give --smooth more than 0 seconds"),
+        ("--max-gain auto --method dehaze", "--method global and --method clahe only"),
         ("--smooth -1", "--smooth is a number of seconds from 0 to 3600, or scene"),
         ("--smooth nan", "--smooth is a number of seconds from 0 to 3600, or scene"),
         ("--smooth long", "long"),
@@ -96,6 +99,10 @@ fn every_option_takes_what_its_help_says() {
         "--plateau 0.5% --bins 65536",
         "--method clahe --tiles 1x256 --max-gain 2 --smooth 0.5",
         "--method clahe --max-gain 0 --bins 16 --strength 0.5",
+        "--max-gain auto --levels 12",
+        "--max-gain auto --method clahe",
+        "--max-gain auto --smooth scene",
+        "--max-gain auto --look exact --smooth 1",
         "--method global --look haze --roi 0,0,1,1",
         "--roi auto",
     ] {

@@ -33,7 +33,14 @@ fn after_a_cut_everything_is_as_if_the_video_began_there() {
     for (first, second) in [(DARK, BRIGHT), (BRIGHT, DARK)] {
         let before = scene(&mut random, first, 30);
         let after = scene(&mut random, second, 30);
-        for options in ["", "--look night --denoise 0", "--look haze", "--look thermal", "--method clahe --tiles 4x3"] {
+        for options in [
+            "",
+            "--look night --denoise 0",
+            "--look haze",
+            "--look thermal",
+            "--method clahe --tiles 4x3",
+            "--max-gain auto",
+        ] {
             let found = through(&dir, RAW, options, &[&before[..], &after[..]].concat());
             let expected = [through(&dir, RAW, options, &before), through(&dir, RAW, options, &after)].concat();
             assert_same_video(&format!("a cut with '{options}'"), RAW, &found, &expected);
