@@ -161,7 +161,7 @@ impl Guides {
         let black = || {
             let count = measures().count().max(1) as u64;
             let mean =
-                |y: usize, x: usize| measures().map(|measure| u64::from(measure.veil[y][x])).sum::<u64>() / count;
+                |y: usize, x: usize| measures().map(|measure| u64::from(measure.haze[y][x])).sum::<u64>() / count;
             std::array::from_fn(|y| std::array::from_fn(|x| mean(y, x) as u32))
         };
         let Measure { levels, is_hdr, .. } = self.frames[at].measure;
@@ -214,7 +214,7 @@ impl Guides {
 pub(super) struct Members<E, B> {
     /// The ends of their levels.
     pub ends: E,
-    /// The mean of their veils, by region.
+    /// The mean of their haze, by region.
     pub black: B,
     /// Their noise, if that is known and counts.
     pub noise: Option<u32>,

@@ -133,6 +133,9 @@ pub struct Measure {
     pub ends: Ends,
     /// For each region, the level below which lies a hundredth of its points' darkest component, in sixteenths.
     pub veil: [[u32; REGIONS]; REGIONS],
+    /// The least `veil` of the 5x5 regions around each. It is taken frame by frame, so that something bright that crosses the
+    /// picture counts nowhere as haze; the mean over the window comes after it.
+    pub haze: [[u32; REGIONS]; REGIONS],
     /// The samples by which noise is measured.
     pub samples: Arc<Samples>,
 }
@@ -192,9 +195,26 @@ impl Measure {
             spread,
             ends: Ends::of(&counted, darkest, (levels.count() - 1) as u16),
             veil,
+            haze: around(&veil, 2, Iterator::min),
             samples: Samples::of(lattice, (levels.count() - 1) as u16).into(),
         }
     }
+}
+
+/// What `pick` takes of the regions that are at most `reach` away from each. At the left and the right there are as many as in
+/// the middle: what enters there would else change the result while it covers all of fewer regions.
+pub(super) fn around(
+    regions: &[[u32; REGIONS]; REGIONS],
+    reach: usize,
+    pick: impl Fn(std::vec::IntoIter<u32>) -> Option<u32>,
+) -> [[u32; REGIONS]; REGIONS] {
+    let down = |y: usize| y.saturating_sub(reach)..=(y + reach).min(REGIONS - 1);
+    let across = |x: usize| {
+        let middle = x.clamp(reach, REGIONS - 1 - reach);
+        middle - reach..=middle + reach
+    };
+    let values = |x: usize, y: usize| down(y).flat_map(|y| across(x).map(move |x| regions[y][x])).collect::<Vec<u32>>();
+    std::array::from_fn(|y| std::array::from_fn(|x| pick(values(x, y).into_iter()).unwrap_or(0)))
 }
 
 /// Millionths.

@@ -19,10 +19,9 @@
 //! * [`Stretch::Full`]: p becomes black and q white, however little of the range they are apart. The stretch sets in where they
 //!   are 4 levels apart and is full at 40.
 //! * [`Method::Dehaze`](super::Method::Dehaze): haze adds a veil that grows with depth. Each of 8x8 regions has a black point
-//!   `b`, a hundredth of its darkest components; the least of 5x5 regions, so that what is bright by itself is not taken for
-//!   haze, of this the largest of 3x3, so that the veil's slope is kept, and the mean of 3x3. With the airlight
-//!   `A = 0.89 q`, `B = min(0.93 b, 0.65 A)` is taken off and the rest has the gain
-//!   `A / (A - B)` (the model of J. Tarel and N. Hautière, Fast visibility restoration from a single color or gray level
+//!   `b`, a hundredth of its darkest components: the least of 5x5 regions of each frame, so that what is bright by itself is
+//!   not taken for haze, of the mean over the window the largest of 3x3, so that the veil's slope is kept, and the mean of
+//!   3x3. With the airlight `A = 0.89 q`, `B = min(0.93 b, 0.65 A)` is taken off and the rest has the gain `A / (A - B)` (the model of J. Tarel and N. Hautière, Fast visibility restoration from a single color or gray level
 //!   image, ICCV 2009, by region). If white comes out below 200 in the clearest region, all gains grow by up to 1.5. Regions
 //!   are blended as tiles are.
 //! * The *peak* of a scene, the luminance at 99.8 %, can be kept ([`Settings::keeps_peak`]), as HDR asks for, whose codes are
@@ -32,7 +31,7 @@
 
 use super::chroma::{Colours, UNIT_GAIN};
 use super::clahe::{TileCurves, TileLevels, Tiles};
-use super::measure::{Ends, REGIONS};
+use super::measure::{Ends, REGIONS, around};
 use super::{Gain, Levels, Method, Settings, Strength, Stretch, Weights};
 
 /// Most knots of a line.
@@ -398,12 +397,12 @@ impl Veil {
         self.regions().all(|region| region == (0, UNIT_GAIN))
     }
 
-    /// The veil of a scene whose regions have these black points, in sixteenths of a level, and of whose points these are
-    /// the ends.
+    /// The veil of a scene with this mean of [`Measure::haze`](super::Measure::haze), in sixteenths of a level, and of whose
+    /// points these are the ends.
     pub fn of(black: &[[u32; REGIONS]; REGIONS], ends: &Ends, levels: Levels, settings: &Settings) -> Self {
         let q = ends.bright[1].max(16);
         let airlight = share(q, 3645);
-        let black = mean_of_3x3(&around(&around(black, 2, Iterator::min), 1, Iterator::max));
+        let black = mean_of_3x3(&around(black, 1, Iterator::max));
         let clearest = black.iter().flatten().copied().min().unwrap_or(0);
         let there = presence(q.saturating_sub(clearest), levels, PRESENT);
         let taken = black.map(|row| row.map(|mean| share(share(mean, 3809).min(share(airlight, 2662)), there)));
@@ -420,17 +419,6 @@ impl Veil {
 /// The mean over 3x3 regions of the least of 3x3 regions; the border is repeated.
 pub fn smoothed(black: &[[u32; REGIONS]; REGIONS]) -> [[u32; REGIONS]; REGIONS] {
     mean_of_3x3(&around(black, 1, Iterator::min))
-}
-
-/// What `pick` takes of the regions that are at most `reach` away from each.
-fn around(
-    regions: &[[u32; REGIONS]; REGIONS],
-    reach: usize,
-    pick: impl Fn(std::vec::IntoIter<u32>) -> Option<u32>,
-) -> [[u32; REGIONS]; REGIONS] {
-    let near = |index: usize| index.saturating_sub(reach)..=(index + reach).min(REGIONS - 1);
-    let values = |x: usize, y: usize| near(y).flat_map(|y| near(x).map(move |x| regions[y][x])).collect::<Vec<u32>>();
-    std::array::from_fn(|y| std::array::from_fn(|x| pick(values(x, y).into_iter()).unwrap_or(0)))
 }
 
 /// The border is repeated.

@@ -158,7 +158,7 @@ impl OpenScene {
             self.ends.push((measure.ends, before.and_then(|before| noise::between(before, &measure.samples))));
         }
         self.before = Some(Arc::clone(&measure.samples));
-        for (sum, black) in self.veil.iter_mut().flatten().zip(measure.veil.iter().flatten()) {
+        for (sum, black) in self.veil.iter_mut().flatten().zip(measure.haze.iter().flatten()) {
             *sum += u64::from(*black);
         }
         self.frames += 1;

@@ -145,3 +145,37 @@ fn a_picture_that_stands_still_holds_still_from_its_first_frame_on() {
         assert!(step <= 0.5 + 5.0 * noise, "the patch at {place:?} moves by {step:.2} levels at frame {number}");
     }
 }
+
+#[test]
+fn something_bright_that_crosses_a_quarter_of_the_picture_moves_the_rest_under_no_look() {
+    let mut random = Random::new(2);
+    let (width, object) = (RAW.size.0 as i64, RAW.size.0 as i64 / 4);
+    // The window is full when it comes.
+    let left = |number: i64| (number - 60) * 7 - object;
+    let mut video = Vec::new();
+    for number in 0..130 {
+        let covered = left(number)..left(number) + object;
+        video.extend(frame(RAW, |x, y| {
+            // Hazy further up.
+            let level = 190 - 40 * y as u64 / 180 - 80 * y as u64 / 180 * (x as u64 / 9 % 2);
+            if covered.contains(&(x as i64)) { 250 } else { level + random.below(5) - 2 }
+        }));
+    }
+    let dir = Dir::new();
+    for options in ["", "--look haze", "--look underwater --denoise 0", "--look night --denoise 0", "--method clahe"] {
+        let found = through(&dir, RAW, options, &video);
+        for place in [20, 110, 200, 280] {
+            let means = patch(&found, (place as usize, 60));
+            // Those that are not covered, and neither was the one before.
+            let covered = |number: usize| {
+                let left = left(number as i64);
+                left < place + 32 && left + object > place && left < width
+            };
+            let step = |number: &usize| (means[*number] - means[*number - 1]).abs();
+            let largest =
+                (1..130).filter(|number| !covered(*number) && !covered(number - 1)).map(|number| step(&number));
+            let largest = largest.fold(0.0, f64::max);
+            assert!(largest <= CALM, "'{options}': the part at {place} moves by {largest:.2} levels");
+        }
+    }
+}
