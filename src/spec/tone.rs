@@ -18,14 +18,16 @@
 //!   90 %, and the mean that is aimed at rises to 56.
 //! * [`Stretch::Full`]: p becomes black and q white, however little of the range they are apart. The stretch sets in where they
 //!   are 4 levels apart and is full at 40.
-//! * [`Method::Dehaze`](super::Method::Dehaze): haze adds a veil that grows with depth. Each of 8x8 regions has a black point
+//! * [`Method::Dehaze`]: haze adds a veil that grows with depth. Each of 8x8 regions has a black point
 //!   `b`, a hundredth of its darkest components: the least of 5x5 regions of each frame, so that what is bright by itself is
 //!   not taken for haze, of the mean over the window the largest of 3x3, so that the veil's slope is kept, and the mean of
-//!   3x3. With the airlight `A = 0.89 q`, `B = min(0.93 b, 0.65 A)` is taken off and the rest has the gain `A / (A - B)` (the model of J. Tarel and N. Hautière, Fast visibility restoration from a single color or gray level
-//!   image, ICCV 2009, by region). If white comes out below 200 in the clearest region, all gains grow by up to 1.5. Regions
-//!   are blended as tiles are.
+//!   3x3. With the airlight `A = 0.89 q`, `B = min(0.93 b, 0.65 A)` is taken off and the rest has the gain `A / (A - B)` (the
+//!   model of J. Tarel and N. Hautière, Fast visibility restoration from a single color or gray level image, ICCV 2009, by
+//!   region). If white comes out below 200 in the clearest region, all gains grow by up to 1.5. Regions are blended as tiles
+//!   are.
 //! * The *peak* of a scene, the luminance at 99.8 %, can be kept ([`Settings::keeps_peak`]), as HDR asks for, whose codes are
-//!   absolute brightness: q then stays where it is, no level up to the peak becomes brighter than it, and levels above it stay as they are.
+//!   absolute brightness: q then stays where it is, no level up to the peak becomes brighter than it, and levels above it stay
+//!   as they are.
 //! * [`Balance`]: water takes red first. Each of R, G and B has its own ends, half way to the mean colours of the darkest and
 //!   of the brightest 0.3 %, which become 6 and 249; then each is multiplied by the 0.15th power of the ratio of the means.
 

@@ -103,7 +103,7 @@ fn hdr10_stays_hdr10_by_default_and_is_noted() {
         assert_eq!(run.stderr.matches("HDR").count(), 1, "once: {}", run.stderr);
         assert_eq!(colours(&dir, output), colours(&dir, "in.mp4"), "{output} with '{options}'");
         // How bright the brightest pixel and frame are is no longer known.
-        assert_eq!(light(&dir, output), [mastering.clone()], "{output} with '{options}'");
+        assert_eq!(light(&dir, output), std::slice::from_ref(mastering), "{output} with '{options}'");
     }
     dir.succeeds("--backend cpu -q -y in.mp4 out.mp4").never_says("HDR");
     // The note is no warning.
