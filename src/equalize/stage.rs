@@ -253,6 +253,8 @@ impl EqualizeStage {
         let counts = Arc::new(Counts::Frame { size, histogram: mask.histogram(work.frame(), work.counted()) });
         if let Role::WarmUp = work.role() {
             self.masked.decide(&settings, &guide, &counts);
+            // It came before all others, and goes no further.
+            self.depth.drop_lifted();
             return Ok(());
         }
         // With a shorter look-ahead than before, frames wait no longer.

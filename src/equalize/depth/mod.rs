@@ -107,9 +107,9 @@ impl Depth {
         Ok((self.lifted(&frame, to, lift)?, settings))
     }
 
-    /// The last frame that was lifted will not come down.
+    /// The frame that was lifted first of those that have not come down will not come down.
     pub fn drop_lifted(&mut self) {
-        self.under_way.pop_back();
+        self.under_way.pop_front();
     }
 
     /// The frame that was lifted first of those that have not come down, equalized, in its final depth.
