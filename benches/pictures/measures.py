@@ -8,7 +8,7 @@ from banding import cambi
 EACH, FIRST = 6, 4          # every sixth frame from the fifth on is compared with the truth
 COLUMNS, ROWS, STILLEST = 16, 9, 8   # patches of the picture, and how many of them are watched
 
-MEASURES = ["dE", "SSIM", "chroma", "brightness", "hue", "flicker", "noise", "clipped", "banding"]
+MEASURES = ["dE", "SSIM", "contrast", "chroma", "brightness", "hue", "flicker", "noise", "clipped", "banding"]
 
 
 def lab(frame):
@@ -56,6 +56,12 @@ def luma_of(frames):
     return frames @ np.float32([0.2126, 0.7152, 0.0722])
 
 
+def contrast(luma):
+    """The mean of luma's deviation within the 9x9 samples around each."""
+    mean = cv2.blur(luma, (9, 9))
+    return np.sqrt(np.maximum(cv2.blur(luma * luma, (9, 9)) - mean * mean, 0)).mean()
+
+
 def patches(luma):
     """The frames' patches: frame, patch, sample."""
     count, height, width = luma.shape
@@ -90,14 +96,15 @@ class Truth:
 
 def measure(result, luma, truth, with_banding):
     """RESULT are RGB frames, LUMA their luma as coded (16 to 235)."""
-    sums = np.zeros(5)
+    sums = np.zeros(6)
     for i in truth.compared:
         one, two = lab(result[i]), truth.labs[i]
         chroma, wanted = np.hypot(one[1], one[2]), np.hypot(two[1], two[2])
         seen = (wanted > 8) & (chroma > 2)
         turn = np.degrees(np.arctan2(one[2], one[1]) - np.arctan2(two[2], two[1]))
         turn = np.abs((turn + 180) % 360 - 180)[seen]
-        sums += (ciede2000(one, two).mean(), ssim(full_range(luma[i]), truth.luma[i]), chroma.mean() / wanted.mean() if wanted.mean() > 2 else np.nan,
+        bright = full_range(luma[i])
+        sums += (ciede2000(one, two).mean(), ssim(bright, truth.luma[i]), contrast(bright) / contrast(truth.luma[i]), chroma.mean() / wanted.mean() if wanted.mean() > 2 else np.nan,
                  one[0].mean() / max(1, two[0].mean()), (turn * wanted[seen]).sum() / wanted[seen].sum() if seen.sum() > 500 else np.nan)
     at = truth.compared[len(truth.compared) // 2]
     ends = ((result <= 0) & (truth.frames > 2)) | ((result >= 255) & (truth.frames < 253))

@@ -9,7 +9,7 @@ import numpy as np
 from measures import MEASURES
 from peers import MADE_FOR, for_kind
 
-HEADS = {"dE": "dE", "SSIM": "SSIM", "chroma": "chroma", "brightness": "bright", "hue": "hue, deg", "flicker": "flicker",
+HEADS = {"dE": "dE", "SSIM": "SSIM", "contrast": "contrast", "chroma": "chroma", "brightness": "bright", "hue": "hue, deg", "flicker": "flicker",
          "noise": "noise", "clipped": "clipped, %", "banding": "CAMBI"}
 PLACES = {"dE": 2, "hue": 1, "flicker": 2, "noise": 2, "clipped": 1, "banding": 1}
 
@@ -77,12 +77,22 @@ def by_clip(figures, clips, kinds):
 
 def clean(figures, sets):
     """How far from itself each of our looks takes footage that has nothing wrong with it."""
-    shown = ("dE", "SSIM", "chroma", "brightness", "clipped")
+    shown = ("dE", "SSIM", "contrast", "chroma", "brightness", "clipped")
     lines = head(["options", *(f"{HEADS[m]}, {name}" for name, _ in sets for m in shown)])
     for program in programs_of(figures, sets[0][1], "clean"):
         if is_ours(program) or program == "as it comes":
             cells = (number(mean(figures, those, "clean", program, m), PLACES.get(m, 2)) for _, those in sets for m in shown)
             lines.append(row([program, *cells]))
+    return lines
+
+
+def flat(figures, sets):
+    """Local contrast of flat footage, clip by clip, as a share of the truth's."""
+    names = ("as it comes", "ours: default", "normalize, linked")
+    lines = head(["contrast", "set", *names])
+    for name, those in sets:
+        lines += [row([c.name, name, *(number(figures[c.name, "flat"][n]["contrast"]) for n in names)]) for c in those]
+        lines.append(row(["**mean**", name, *(number(mean(figures, those, "flat", n, "contrast")) for n in names)]))
     return lines
 
 
@@ -107,6 +117,8 @@ def report(words, program, clips, kinds, figures, found, notes, seconds, cached)
             lines += [*by_clip(figures, those, kinds), ""]
     if "clean" in kinds:
         lines += ["## Clean footage: how far from itself", "", *clean(figures, sets), ""]
+    if "flat" in kinds:
+        lines += ["## Flat footage: local contrast", "", *flat(figures, sets), ""]
     if found:
         lines += found
     if kinds:

@@ -18,7 +18,7 @@ pub struct FilterArgs {
 
     /// Remove noise before --filter and equalization: 0 is off, 1 is the most [default: by look]
     ///
-    /// FFmpeg's denoisers average up to nine frames (atadenoise) and then smooth each one (bilateral). Live pictures come four
+    /// FFmpeg's denoisers smooth each frame (bilateral) and then average up to nine (atadenoise). Live pictures come four
     /// frames later. --look night denoises unless this is 0, --look underwater with a light bilateral alone.
     #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = "Filters", hide_short_help = true)]
     pub denoise: Option<f64>,

@@ -12,7 +12,7 @@ pub struct Denoise {
 /// A set of denoisers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DenoiseKind {
-    /// Over nine frames, and by a bilateral filter within each.
+    /// By a bilateral filter within each frame, and then over nine frames.
     Strong,
     /// By a bilateral filter within each frame.
     Light,
@@ -30,11 +30,12 @@ impl Denoise {
         };
         match self.kind {
             DenoiseKind::Strong => {
-                // `a=s`: on each side, the frames before the first one that differs by more. Larger thresholds blur motion.
-                let [a, b] = [0.03, 0.1].map(|threshold| threshold * self.strength);
+                // Within each frame first: what noise is left differs less from frame to frame, so that lower thresholds, which
+                // blur less motion, find it. `a=s`: on each side, the frames before the first one that differs by more.
+                let [a, b] = [0.025, 0.08].map(|threshold| threshold * self.strength);
                 let frames = 2 * AROUND + 1;
                 let over_time = format!("atadenoise=0a={a}:0b={b}:1a={a}:1b={b}:2a={a}:2b={b}:s={frames}:a=s");
-                format!("{over_time},{}", bilateral(1.5, 0.08))
+                format!("{},{over_time}", bilateral(1.5, 0.08))
             }
             DenoiseKind::Light => bilateral(2.0, 0.02),
         }

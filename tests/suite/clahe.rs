@@ -399,22 +399,32 @@ fn thermal_footage_in_a_small_part_of_its_range_has_more_contrast_in_tiles_than_
         let mut reference = Reference::default();
         reference.submit(Work::new(frame.clone(), settings).guided(guide)).unwrap();
         let out = reference.collect().unwrap().unwrap().frame;
-        // The standard deviation in each tile.
-        let deviation = |tile: usize| {
-            let codes: Vec<f64> = (0..30)
-                .flat_map(|y| out.planes()[0].row(tile / 8 * 30 + y)[tile % 8 * 80..][..80].chunks_exact(2))
-                .map(|two| f64::from(u16::from_le_bytes([two[0], two[1]])))
-                .collect();
-            let mean = codes.iter().sum::<f64>() / codes.len() as f64;
-            (codes.iter().map(|code| (code - mean).powi(2)).sum::<f64>() / codes.len() as f64).sqrt()
+        // In each tile: the mean difference of neighbours, and the standard deviation.
+        let code = |x: usize, y: usize| {
+            let row = out.planes()[0].row(y);
+            f64::from(u16::from_le_bytes([row[2 * x], row[2 * x + 1]]))
         };
-        (0..64).map(deviation).collect::<Vec<f64>>()
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let measures = |tile: usize| {
+            let (left, top) = (tile % 8 * 40, tile / 8 * 30);
+            let places = || (top..top + 29).flat_map(|y| (left..left + 39).map(move |x| (x, y)));
+            let steps = places().flat_map(|(x, y)| [code(x + 1, y), code(x, y + 1)].map(|beside| (beside - code(x, y)).abs()));
+            let codes: Vec<f64> = places().map(|(x, y)| code(x, y)).collect();
+            let middle = mean(&codes);
+            let squares: Vec<f64> = codes.iter().map(|code| (code - middle).powi(2)).collect();
+            (mean(&steps.collect::<Vec<f64>>()), mean(&squares).sqrt())
+        };
+        (0..64).map(measures).collect::<Vec<(f64, f64)>>()
     };
     let one_curve = contrast(Settings { plateau: Plateau::Millionths(1000), ..Settings::default() });
     let full = contrast(Settings { method: tiled, max_gain, stretch: Stretch::Full, ..Settings::default() });
     let blind = contrast(Settings { method: tiled, max_gain, ..Settings::default() });
-    let better = |tiles: &[f64]| tiles.iter().zip(&one_curve).filter(|(tile, one)| tile >= one).count();
-    // A tile that lies half on the wall has the contrast of two flat parts with one curve already.
-    assert!(better(&full) >= 58, "{} of 64 tiles", better(&full));
-    assert!(better(&blind) == 0, "without the stretch, {} of 64 tiles", better(&blind));
+    let better = |tiles: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| {
+        tiles.iter().zip(&one_curve).filter(|(tile, one)| of(tile) >= of(one)).count()
+    };
+    assert_eq!(better(&full, |tile| tile.0), 64, "tiles with larger steps between neighbours");
+    // A tile that lies half on the wall has the deviation of two flat parts with one curve already.
+    let wider = better(&full, |tile| tile.1);
+    assert!(wider >= 58, "{wider} of 64 tiles with a larger deviation");
+    assert_eq!(better(&blind, |tile| tile.0), 0, "without the stretch");
 }
