@@ -91,7 +91,7 @@
 //! | module | what it is | may use |
 //! |---|---|---|
 //! | [`publications`] | the kernels of five published equalizers, on the product's loader and launcher | cuda, frame, spec |
-//! | [`bench`] | measuring this machine: suites, tables, plots, the figures of others | publications, pipeline, equalize, cuda, svg, ffmpeg, frame, spec |
+//! | [`bench`] | measuring this machine: suites, tables, plots, the figures of others | publications, sink, source, pipeline, equalize, cuda, svg, ffmpeg, frame, spec |
 //!
 //! Above all of them, with the feature `program`; the options of the laboratory are there with the laboratory:
 //!

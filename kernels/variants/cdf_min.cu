@@ -1,10 +1,10 @@
-// The cumulative count of the first occupied bin, found in two ways, both from opencl-blelloch-scan (which repeats the
-// search in every block of the map; once is enough).
+// The cumulative count of the first occupied bin, found once, in the two ways of opencl-blelloch-scan. (That publication
+// repeats the search in every block of its map: map_group_min.cu.)
 //
 // Reduction: the smallest cumulative count above 0, in one block, by a tree. First nonzero: the thread of the bin whose
 // count is above 0 and whose predecessor's is 0 writes it. The publication leaves out bin 0, which has no predecessor,
 // and so finds no minimum for pictures with black in them. cuda-three-scans finds the same bin by an atomicMin over the
-// indices of all occupied bins.
+// indices of all occupied bins, in the kernel that makes the curve (curve.cu).
 //
 // What to expect: the time of a launch.
 #include "spec.cuh"

@@ -33,10 +33,14 @@ SPEC unsigned above_first(const Sums& sums) {
 
 SPEC unsigned above_all_first(const Sums& sums) { return sums.total > sums.first ? sums.total - sums.first : 0u; }
 
-// cuda-naive-vs-optimized.
-SPEC unsigned floor_no_min(const Sums& sums) {
-    return (unsigned)times((float)sums.cumulative, over((float)(sums.bins - 1u), (float)sums.total));
+// cuda-naive-vs-optimized before its second optimization: a division of integers for each element.
+SPEC unsigned floor_integer(const Sums& sums) {
+    return (unsigned)((unsigned long long)sums.cumulative * (sums.bins - 1u) / sums.total);
 }
+
+// The same publication afterwards: `factor` is made once for all elements of a thread.
+SPEC float factor_no_min(const Sums& sums) { return over((float)(sums.bins - 1u), (float)sums.total); }
+SPEC unsigned floor_no_min(const Sums& sums) { return (unsigned)times((float)sums.cumulative, factor_no_min(sums)); }
 
 // opencl-blelloch-scan: to the nearest, halves away from zero.
 SPEC unsigned float_round(const Sums& sums) {

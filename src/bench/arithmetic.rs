@@ -43,13 +43,14 @@ impl Arithmetic {
 /// The difference of a formula from the specification, and its errors.
 fn about(formula: Formula) -> &'static str {
     match formula {
-        Formula::FloorNoMin => "the share of N rounded down, cmin left out: black is not black, white may not be white",
+        Formula::FloorInteger => "the share of N rounded down, cmin left out: black is not black",
+        Formula::FloorNoMin => "the same by a factor in float: white may not be white either",
         Formula::FloatRound => "in float: quotients near a half round either way; wrong above 2^24 samples",
         Formula::WrongMin => "float-round whose cmin is 0 where level 0 is occupied: black is not black",
         Formula::EquationFloor => "rounded down in place of to the nearest: half of the levels one too dark",
         Formula::Product32 => "products of 32 bits: right up to 16.8 million samples, garbage above",
         Formula::FloatScan => "cumulative counts in float: wrong above 2^24 samples",
-        Formula::StaleBuffer => "the step before the last one of the scan: sums over half of the levels",
+        Formula::StaleBuffer => "product-32 of the step before the last one of the scan: sums over half of the levels",
         Formula::TruncatedLuminance => "luminance rounded down: half of all pixels one too dark",
     }
 }

@@ -28,6 +28,7 @@
 //! | `sequential` | the publications' programs for one thread of a CPU |
 //! | `expected` | the expected content of timed frames |
 //! | `copies` | the bandwidth of bus and memory |
+//! | `image_file` | images of the user |
 //! | `child` | runs of other programs, with their resources |
 
 mod arithmetic;
@@ -37,6 +38,7 @@ mod content;
 mod copies;
 mod data;
 mod expected;
+mod image_file;
 mod machine;
 mod markdown;
 mod plot;
@@ -56,7 +58,7 @@ pub use comparison::compare;
 pub use data::{csv, json};
 pub use markdown::markdown;
 pub use plot::svg;
-pub use references::{MeasuredCell, PUBLICATIONS, Publication, PublishedFigure, figures};
+pub use references::{MeasuredCell, PUBLICATIONS, Publication, PublishedFigure, PublishedTable, tables};
 pub use report::SuiteReport;
 pub use run::run;
 pub use setup::{Setup, Steps};

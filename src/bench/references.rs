@@ -30,7 +30,8 @@ pub const OPENCL: Publication = Publication {
     name: "opencl-blelloch-scan",
     hardware: "Intel i7-7700HQ, NVIDIA GTX 1050 Ti",
     includes: "Everything from setting up the card and reading the image file to writing the result as PNG, on average of \
-               some 15 runs. Neither set-up nor files are in the figures from here.",
+               some 15 runs, with the results of each kernel read back; so it is here, but our way. The average gains here \
+               are without set-up: opening CUDA takes longer than all the rest.",
 };
 
 /// The program with three scans, in C++ and in Python.
@@ -38,7 +39,8 @@ pub const SCANS: Publication = Publication {
     name: "cuda-three-scans",
     hardware: "Intel i5-12400F, NVIDIA RTX 3060 Ti",
     includes: "Averages of 1,000 runs. It does not say whether the copies up and down are included; its times grow with \
-               the image as two copies over PCIe do.",
+               the image as two copies over PCIe do. The sequential program of tables 3 and 4 is a loop in Python here too; \
+               the kernels of all tables are launched by this program.",
 };
 
 /// The histogram of 4,096 bins.
@@ -46,7 +48,7 @@ pub const BINS: Publication = Publication {
     name: "cuda-4096-bins-saturated",
     hardware: "not named",
     includes: "The counting loop on the CPU alone. Its GPU's times are in pictures, of which there are no numbers; they \
-               are of both kernels, with the elements on the GPU already.",
+               are of both kernels, with the elements prefetched: bench bins has them.",
 };
 
 /// The luminance histogram.
@@ -56,21 +58,30 @@ pub const LUMINANCE: Publication = Publication {
     includes: "The kernel alone, between the copies up and down. Its CPU runs the loop on one thread.",
 };
 
-/// A figure of a publication, and the place of this program's figure.
+/// A table of a publication, in its own rows and columns.
 #[derive(Clone, Debug)]
-pub struct PublishedFigure {
+pub struct PublishedTable {
     /// The publication.
     pub publication: &'static str,
     /// Its place in the publication.
     pub place: &'static str,
-    /// The measured case.
-    pub case: String,
-    /// The figure, as written there.
-    pub stated: &'static str,
-    /// Its unit there.
+    /// The unit of its figures.
     pub unit: Unit,
     /// The suite that measures the same.
     pub suite: Suite,
+    /// The head of its first column.
+    pub head: &'static str,
+    /// The heads of its other columns.
+    pub columns: Vec<String>,
+    /// The name of each row, and a figure for each column.
+    pub rows: Vec<(String, Vec<PublishedFigure>)>,
+}
+
+/// A figure of a publication, and the place of this program's figure.
+#[derive(Clone, Debug)]
+pub struct PublishedFigure {
+    /// The figure, as written there.
+    pub stated: &'static str,
     /// The place of the figure by the publication's kernels, or the closest ones.
     pub here: MeasuredCell,
     /// The place of the figure by the kernels of normal runs, if that is another one.
@@ -84,10 +95,10 @@ pub struct MeasuredCell {
     pub table: &'static str,
     /// The keys of the row.
     pub keys: Vec<String>,
-    /// The measure without copies, if there is one.
+    /// The measure of the kernels alone, if there is one.
     pub alone: Option<&'static str>,
-    /// The measure with copies, if there is one.
-    pub with_copies: Option<&'static str>,
+    /// The measure of all that the publication's time includes, such as copies, if there is one.
+    pub whole: Option<&'static str>,
 }
 
 impl MeasuredCell {
@@ -95,10 +106,18 @@ impl MeasuredCell {
         table: &'static str,
         keys: &[&str],
         alone: impl Into<Option<&'static str>>,
-        with_copies: impl Into<Option<&'static str>>,
+        whole: impl Into<Option<&'static str>>,
     ) -> Self {
         let keys = keys.iter().map(|key| (*key).to_owned()).collect();
-        MeasuredCell { table, keys, alone: alone.into(), with_copies: with_copies.into() }
+        MeasuredCell { table, keys, alone: alone.into(), whole: whole.into() }
+    }
+
+    fn stated(self, stated: &'static str) -> PublishedFigure {
+        PublishedFigure { stated, here: self, tuned: None }
+    }
+
+    fn beside(self, tuned: MeasuredCell, stated: &'static str) -> PublishedFigure {
+        PublishedFigure { stated, here: self, tuned: Some(tuned) }
     }
 }
 
@@ -172,7 +191,7 @@ const SCAN_TIMES: [ScanTable<(&str, &str, ScanRow)>; 2] = [
     ),
 ];
 
-/// Tables 2 and 4.
+/// Tables 2 and 4: speed-ups over the sequential program.
 const SCAN_SPEEDUPS: [ScanTable<(&str, ScanRow)>; 2] = [
     (
         "table 2",
@@ -196,188 +215,225 @@ const SCAN_SPEEDUPS: [ScanTable<(&str, ScanRow)>; 2] = [
     ),
 ];
 
-/// Every figure, in the order of the suites. (Table 5 of cuda-three-scans repeats columns of tables 1 and 3.)
-pub fn figures() -> Vec<PublishedFigure> {
-    [stages(), opencl(), scan_times(), scan_speedups(), bins(), luminance()].concat()
+/// Table 5: Kogge-Stone in blocks of 512 threads.
+const SCAN_LANGUAGES: [(&str, [&str; 2]); 4] = [
+    ("1024x1024", ["0.367343", "0.586762"]),
+    ("2048x2048", ["0.977846", "1.32701"]),
+    ("4096x4096", ["3.51354", "4.56166"]),
+    ("8192x8192", ["14.1086", "19.7736"]),
+];
+
+/// Every table, in the order of the suites.
+pub fn tables() -> Vec<PublishedTable> {
+    [stages(), opencl(), scan_times(), scan_speedups(), scan_languages(), bins(), luminance()].concat()
 }
 
-fn stages() -> Vec<PublishedFigure> {
-    let figure = |place, case: String, stated, here, tuned| PublishedFigure {
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+fn stages() -> Vec<PublishedTable> {
+    let of = |size: &str, kernels: &str, alone: Option<&'static str>, whole: Option<&'static str>| {
+        MeasuredCell::new("stages", &[size, kernels], alone, whole)
+    };
+    let on_cpu = |size: &str| MeasuredCell::new("cpu", &[size, BEST], None, "time");
+    let (equalize, total, pinned) = (Some("equalize"), Some("total"), Some("total, pinned"));
+    let table = |place, head, columns: &[&str], rows| PublishedTable {
         publication: NAIVE.name,
         place,
-        case,
-        stated,
         unit: Unit::Microseconds,
         suite: Suite::Stages,
-        here,
-        tuned,
+        head,
+        columns: names(columns),
+        rows,
     };
-    let of = |keys: [&str; 2], alone: Option<&'static str>, with_copies| {
-        MeasuredCell::new("stages", &keys, alone, with_copies)
-    };
-    let tuned = |size, with_copies: Option<&'static str>| Some(of([size, "tuned"], Some("equalize"), with_copies));
-    let (equalize, total, pinned) = (Some("equalize"), Some("total"), Some("total, pinned"));
-    let mut found = Vec::new();
-    for (size, [cpu, up, equalized, down, whole]) in STAGES {
-        let (place, row) = ("table, config 1", [size, "naive"]);
-        let on_cpu = MeasuredCell::new("cpu", &[size, BEST], "time", None);
-        found.extend([
-            figure(place, format!("CPU total, {size}"), cpu, on_cpu, None),
-            figure(place, format!("upload, {size}"), up, of(row, None, Some("upload")), None),
-            figure(place, format!("equalize, {size}"), equalized, of(row, equalize, None), tuned(size, None)),
-            figure(place, format!("download, {size}"), down, of(row, None, Some("download")), None),
-            figure(place, format!("GPU total, {size}"), whole, of(row, equalize, total), tuned(size, pinned)),
-        ]);
-    }
+    let config_1 = STAGES.map(|(size, [cpu, up, equalized, down, whole])| {
+        let figures = vec![
+            on_cpu(size).stated(cpu),
+            of(size, "naive", None, Some("upload")).stated(up),
+            of(size, "naive", None, equalize).beside(of(size, "tuned", None, equalize), equalized),
+            of(size, "naive", None, Some("download")).stated(down),
+            of(size, "naive", equalize, total).beside(of(size, "tuned", equalize, pinned), whole),
+        ];
+        (size.to_owned(), figures)
+    });
     let size = "5120x2880";
-    for (kernels, [up, counted, equalized, down, whole]) in CONFIG_2 {
-        let (place, row) = ("screenshots, config 2", [size, kernels]);
-        found.extend([
-            figure(place, format!("upload, {kernels}"), up, of(row, None, Some("upload")), None),
-            figure(place, format!("histogram, {kernels}"), counted, of(row, Some("histogram"), None), None),
-            figure(place, format!("equalize, {kernels}"), equalized, of(row, equalize, None), tuned(size, None)),
-            figure(place, format!("download, {kernels}"), down, of(row, None, Some("download")), None),
-            figure(place, format!("total, {kernels}"), whole, of(row, equalize, total), tuned(size, pinned)),
-        ]);
-    }
-    let counted = |kernels| of([size, kernels], Some("histogram"), None);
-    for (case, stated, here, tuned) in [
-        ("CPU", "22", MeasuredCell::new("cpu", &[size, BEST], "time", None), None),
-        ("naive", "110", of([size, "naive"], equalize, total), tuned(size, pinned)),
-        ("optimized", "15", of([size, "optimized"], equalize, total), tuned(size, pinned)),
-        ("histogram kernel, naive", "9", counted("naive"), None),
-        ("histogram kernel, improved", "5", counted("optimized"), None),
-    ] {
-        let in_text = figure("text, config 2", case.to_owned(), stated, here, tuned);
-        found.push(PublishedFigure { unit: Unit::Milliseconds, ..in_text });
-    }
-    found
+    let screenshots = CONFIG_2.map(|(kernels, [up, counted, equalized, down, whole])| {
+        let figures = vec![
+            of(size, kernels, None, Some("upload")).stated(up),
+            of(size, kernels, None, Some("histogram")).stated(counted),
+            of(size, kernels, None, equalize).beside(of(size, "tuned", None, equalize), equalized),
+            of(size, kernels, None, Some("download")).stated(down),
+            of(size, kernels, equalize, total).beside(of(size, "tuned", equalize, pinned), whole),
+        ];
+        (kernels.to_owned(), figures)
+    });
+    let whole = |kernels| of(size, kernels, equalize, total);
+    let text = [
+        ("CPU", on_cpu(size).stated("22")),
+        ("naive", whole("naive").beside(of(size, "tuned", equalize, pinned), "110")),
+        ("optimized", whole("optimized").beside(of(size, "tuned", equalize, pinned), "15")),
+        ("histogram kernel, naive", of(size, "naive", None, Some("histogram")).stated("9")),
+        ("histogram kernel, improved", of(size, "optimized", None, Some("histogram")).stated("5")),
+    ];
+    let text = text.map(|(row, figure)| (row.to_owned(), vec![figure])).to_vec();
+    let stages = ["upload", "histogram", "equalize", "download", "total"];
+    vec![
+        table(
+            "table, config 1",
+            "image",
+            &["CPU total", "upload", "equalize on the GPU", "download", "GPU total"],
+            config_1.to_vec(),
+        ),
+        table("screenshots, 5120x2880, config 2", "program", &stages, screenshots.to_vec()),
+        PublishedTable { unit: Unit::Milliseconds, ..table("text, 5120x2880, config 2", "what", &["time"], text) },
+    ]
 }
 
-fn opencl() -> Vec<PublishedFigure> {
-    let mut found = Vec::new();
-    for (picture, size, [cpu, reduction, min]) in OPENCL_TIMES {
-        let here = |alone, with_copies| MeasuredCell::new("cdf-min", &[size], alone, with_copies);
-        let figure = |column: &str, stated, here, tuned| PublishedFigure {
-            publication: OPENCL.name,
-            place: "tables of large and small images",
-            case: format!("{column}, {picture} {size}"),
-            stated,
-            unit: Unit::Seconds,
-            suite: Suite::CdfMin,
-            here,
-            tuned,
-        };
-        let tuned = || Some(here("kernels, tuned", Some("with pinned copies, tuned")));
-        let by_reduction = here("kernels, reduction", Some("with copies, reduction"));
-        let by_first = here("kernels, first-nonzero", Some("with copies, first-nonzero"));
-        found.extend([
-            figure("CPU", cpu, here("sequential", None), None),
-            figure("GPU, reduction", reduction, by_reduction, tuned()),
-            figure("GPU, min", min, by_first, tuned()),
-        ]);
-    }
-    found
-}
-
-fn scans_figure(
-    place: &'static str,
-    case: String,
-    stated: &'static str,
-    unit: Unit,
-    keys: [&str; 3],
-) -> PublishedFigure {
-    let [alone, with_copies, pinned] = match unit {
-        Unit::Times => ["speed-up of kernels", "speed-up", "speed-up, pinned"],
-        _ => ["kernels", "with copies", "with pinned copies"],
+fn opencl() -> Vec<PublishedTable> {
+    let rows = OPENCL_TIMES.map(|(picture, size, [cpu, reduction, min])| {
+        let whole = |measure| MeasuredCell::new("program", &[size], None, measure);
+        let tuned =
+            || MeasuredCell::new("cdf-min", &[size, "photo-like"], "kernels, tuned", Some("with pinned copies, tuned"));
+        let gpu = |measure: &'static str, stated| whole(measure).beside(tuned(), stated);
+        let figures = vec![
+            whole("CPU").stated(cpu),
+            gpu("GPU with set-up, reduction", reduction),
+            gpu("GPU with set-up, first-nonzero", min),
+        ];
+        (format!("{picture} {size}"), figures)
+    });
+    let table = |place, rows: &[(String, Vec<PublishedFigure>)]| PublishedTable {
+        publication: OPENCL.name,
+        place,
+        unit: Unit::Seconds,
+        suite: Suite::CdfMin,
+        head: "image",
+        columns: names(&["CPU", "GPU (reduction)", "GPU (min)"]),
+        rows: rows.to_vec(),
     };
-    PublishedFigure {
+    let gain = |images: &'static str, stated: [&'static str; 2]| {
+        let cell = |measure| MeasuredCell::new("gains", &[images], None, measure);
+        (format!("{images} images"), vec![cell("reduction").stated(stated[0]), cell("first-nonzero").stated(stated[1])])
+    };
+    let gains = PublishedTable {
+        unit: Unit::Times,
+        columns: names(&["reduction", "min"]),
+        head: "average gain",
+        ..table("text", &[gain("large", ["1.4", "1.7"]), gain("small", ["1.4 to 1.5", "1.5"])])
+    };
+    vec![table("table of large images", &rows[..4]), table("table of small images", &rows[4..]), gains]
+}
+
+fn scans_table(place: &'static str, unit: Unit, columns: Vec<String>) -> PublishedTable {
+    PublishedTable {
         publication: SCANS.name,
         place,
-        case,
-        stated,
         unit,
         suite: Suite::Scans,
-        here: MeasuredCell::new("scans", &keys, alone, with_copies),
-        tuned: Some(MeasuredCell::new("scans", &[keys[0], "tuned", "-"], alone, pinned)),
+        head: "image",
+        columns,
+        rows: Vec::new(),
     }
 }
 
-fn scan_times() -> Vec<PublishedFigure> {
-    let mut found = Vec::new();
-    for (place, language, rows) in SCAN_TIMES {
-        for (size, sequential, stated) in rows {
-            found.push(PublishedFigure {
-                here: MeasuredCell::new("cpu", &[size, SEQUENTIAL], "time", None),
-                tuned: Some(MeasuredCell::new("cpu", &[size, BEST], "time", None)),
-                ..scans_figure(
-                    place,
-                    format!("{language}, sequential, {size}"),
-                    sequential,
-                    Unit::Milliseconds,
-                    [size; 3],
-                )
-            });
-            for ((scan, block), stated) in SCAN_COLUMNS.into_iter().zip(stated) {
-                let case = format!("{language}, {scan} {block}, {size}");
-                found.push(scans_figure(place, case, stated, Unit::Milliseconds, [size, scan, block]));
-            }
-        }
+/// A figure of the GPU.
+fn scans_figure(unit: Unit, language: &str, keys: [&str; 3], stated: &'static str) -> PublishedFigure {
+    let [alone, whole, pinned] = match (unit, language) {
+        (Unit::Times, "Python") => [None, Some("speed-up over Python"), None],
+        (Unit::Times, _) => [Some("speed-up of kernels"), Some("speed-up"), Some("speed-up, pinned")],
+        _ => [Some("kernels"), Some("with copies"), Some("with pinned copies")],
+    };
+    let here = MeasuredCell::new("scans", &keys, alone, whole);
+    match pinned {
+        Some(pinned) => here.beside(MeasuredCell::new("scans", &[keys[0], "tuned", "-"], alone, pinned), stated),
+        None => here.stated(stated),
     }
-    found
 }
 
-fn scan_speedups() -> Vec<PublishedFigure> {
-    let mut found = Vec::new();
-    for (place, language, rows) in SCAN_SPEEDUPS {
-        for (size, stated) in rows {
-            for ((scan, block), stated) in SCAN_COLUMNS.into_iter().zip(stated) {
-                let case = format!("{language}, speed-up, {scan} {block}, {size}");
-                found.push(scans_figure(place, case, stated, Unit::Times, [size, scan, block]));
-            }
-        }
-    }
-    found
+fn scan_columns() -> impl Iterator<Item = String> {
+    SCAN_COLUMNS.into_iter().map(|(scan, block)| format!("{scan} {block}"))
 }
 
-fn bins() -> Vec<PublishedFigure> {
-    vec![PublishedFigure {
+fn scan_times() -> Vec<PublishedTable> {
+    let table = |(place, language, rows): ScanTable<(&'static str, &'static str, ScanRow)>| {
+        let columns = std::iter::once("sequential".to_owned()).chain(scan_columns()).collect();
+        let rows = rows.map(|(size, sequential, stated)| {
+            let in_python = || MeasuredCell::new("python", &[size, "loop"], None, "time");
+            let on_cpu = |path| MeasuredCell::new("cpu", &[size, path], None, "time");
+            let sequential = match language {
+                "Python" => in_python().stated(sequential),
+                _ => on_cpu(SEQUENTIAL).beside(on_cpu(BEST), sequential),
+            };
+            let of_scan =
+                |((scan, block), stated)| scans_figure(Unit::Milliseconds, language, [size, scan, block], stated);
+            let figures = std::iter::once(sequential).chain(SCAN_COLUMNS.into_iter().zip(stated).map(of_scan));
+            (size.to_owned(), figures.collect())
+        });
+        PublishedTable { rows: rows.to_vec(), ..scans_table(place, Unit::Milliseconds, columns) }
+    };
+    SCAN_TIMES.map(table).to_vec()
+}
+
+fn scan_speedups() -> Vec<PublishedTable> {
+    let table = |(place, language, rows): ScanTable<(&'static str, ScanRow)>| {
+        let rows = rows.map(|(size, stated)| {
+            let of_scan = |((scan, block), stated)| scans_figure(Unit::Times, language, [size, scan, block], stated);
+            (size.to_owned(), SCAN_COLUMNS.into_iter().zip(stated).map(of_scan).collect())
+        });
+        PublishedTable { rows: rows.to_vec(), ..scans_table(place, Unit::Times, scan_columns().collect()) }
+    };
+    SCAN_SPEEDUPS.map(table).to_vec()
+}
+
+fn scan_languages() -> Vec<PublishedTable> {
+    let rows = SCAN_LANGUAGES.map(|(size, stated)| {
+        let figure = |stated| scans_figure(Unit::Milliseconds, "C++", [size, "kogge-stone", "512"], stated);
+        (size.to_owned(), stated.map(figure).to_vec())
+    });
+    let columns = names(&["C++", "Python"]);
+    vec![PublishedTable { rows: rows.to_vec(), ..scans_table("table 5", Unit::Milliseconds, columns) }]
+}
+
+fn bins() -> Vec<PublishedTable> {
+    let loops = |elements: &str| MeasuredCell::new("cpu", &[elements, "4096", "random"], None, "sequential");
+    vec![PublishedTable {
         publication: BINS.name,
         place: "text",
-        case: "CPU, 4096 bins, 1920x1080x3 elements (about)".to_owned(),
-        stated: "4",
         unit: Unit::Milliseconds,
         suite: Suite::Bins,
-        here: MeasuredCell::new("cpu", &["6220800", "4096"], "sequential", None),
-        tuned: None,
+        head: "what",
+        columns: names(&["CPU"]),
+        rows: vec![
+            (
+                "4,096 bins, three elements for each pixel of 1920x1080 (about)".to_owned(),
+                vec![loops("6220800").stated("4")],
+            ),
+            ("its largest (up to; here 2^30 elements)".to_owned(), vec![loops("1073741824").stated("600")]),
+        ],
     }]
 }
 
-fn luminance() -> Vec<PublishedFigure> {
+fn luminance() -> Vec<PublishedTable> {
     let size = "1280x1024";
-    let figure = |case: &str, stated, unit, here, tuned| PublishedFigure {
+    let on_cpu = |path| MeasuredCell::new("cpu", &[size, path], None, "time");
+    let on_gpu = |measure| MeasuredCell::new("luminance", &[size, "publication's"], None, measure);
+    let table = |unit, rows: &[(&str, PublishedFigure)]| PublishedTable {
         publication: LUMINANCE.name,
         place: "text",
-        case: case.to_owned(),
-        stated,
         unit,
         suite: Suite::Luminance,
-        here,
-        tuned,
+        head: "1280x1024",
+        columns: names(&[if unit == Unit::Times { "speed-up (about)" } else { "time" }]),
+        rows: rows.iter().map(|(row, figure)| ((*row).to_owned(), vec![figure.clone()])).collect(),
     };
-    let on_cpu = |path| MeasuredCell::new("cpu", &[size, path], "time", None);
-    let on_gpu = |alone, with_copies| MeasuredCell::new("luminance", &[size, "publication's"], alone, with_copies);
-    let speed_up = on_gpu("speed-up", "speed-up with upload");
-    vec![
-        figure("CPU, 1280x1024", "17.5", Unit::Milliseconds, on_cpu(SEQUENTIAL), Some(on_cpu(BEST))),
-        figure("GPU, 1280x1024", "0.54", Unit::Milliseconds, on_gpu("kernel", "with upload"), None),
-        figure("speed-up (about)", "30", Unit::Times, speed_up, None),
-    ]
+    let times = [("CPU", on_cpu(SEQUENTIAL).beside(on_cpu(BEST), "17.5")), ("GPU", on_gpu("kernel").stated("0.54"))];
+    vec![table(Unit::Milliseconds, &times), table(Unit::Times, &[("GPU", on_gpu("speed-up").stated("30"))])]
 }
 
 impl Suite {
     /// Whether a publication has figures for this suite.
     pub fn has_references(self) -> bool {
-        figures().iter().any(|figure| figure.suite == self)
+        tables().iter().any(|table| table.suite == self)
     }
 }

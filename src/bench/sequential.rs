@@ -45,7 +45,17 @@ pub fn saturated(elements: &[u32], bins: usize, most: u32) -> Vec<u32> {
     counts
 }
 
-/// The histogram of the luminance of BGRA pixels.
+/// The histogram of the luminance of BGRA pixels, in float and truncated, as in cuda-rgb-luminance-histogram.
+pub fn truncated_luminance(pixels: &[u8]) -> [u32; 256] {
+    let mut counts = [0; 256];
+    for pixel in pixels.chunks_exact(4) {
+        let [b, g, r] = [pixel[0], pixel[1], pixel[2]].map(f32::from);
+        counts[(0.299f32 * r + 0.587f32 * g + 0.114f32 * b) as usize & 0xff] += 1;
+    }
+    counts
+}
+
+/// The histogram of the luminance of BGRA pixels, in integers.
 pub fn luminance(pixels: &[u8], weights: Weights) -> [u32; 256] {
     let mut counts = [0; 256];
     for pixel in pixels.chunks_exact(4) {

@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// The parameters of a suite.
 pub struct Setup {
@@ -24,7 +25,7 @@ pub struct Setup {
     pub chosen: Variants,
     /// The value at which bins saturate.
     pub saturate: u32,
-    /// The input of `transcode`.
+    /// The input of `transcode`, or the image of the suites that follow a publication.
     pub file: Option<PathBuf>,
     /// The preset of x264 in `transcode`.
     pub preset: String,
@@ -34,8 +35,12 @@ pub struct Setup {
     pub filter: bool,
     /// The progress of the suite.
     pub steps: Steps,
+    /// The number of elements and of bins that `bins` measures, if one case was chosen.
+    pub bins_case: Option<(usize, u32)>,
     /// The GPU, opened on first use: opening it takes memory, and not every suite needs it.
     pub opened: OnceCell<Result<Arc<Gpu>, String>>,
+    /// The time that opening it took.
+    pub opened_in: OnceCell<Duration>,
 }
 
 impl Setup {
@@ -45,10 +50,20 @@ impl Setup {
     /// The reason why there is none.
     pub fn gpu(&self) -> Result<&Arc<Gpu>, &str> {
         let opened = self.opened.get_or_init(|| match self.gpu_index {
-            Some(index) => Gpu::open(index).map_err(|error| error.to_string()),
+            Some(index) => {
+                let begin = Instant::now();
+                let gpu = Gpu::open(index).map_err(|error| error.to_string());
+                let _ = self.opened_in.set(begin.elapsed());
+                gpu
+            }
             None => Err("--backend cpu asks for the CPU alone".to_owned()),
         });
         opened.as_ref().map_err(String::as_str)
+    }
+
+    /// The time that opening the GPU took, if it has been opened.
+    pub fn opening(&self) -> Option<Duration> {
+        self.opened_in.get().copied()
     }
 
     /// The picture sizes of a suite; if `quick`, the same number of small ones.
@@ -58,16 +73,6 @@ impl Setup {
         }
         // All different, and some odd, as the publications' are.
         (0..sizes.len()).map(|index| (48 + 13 * index, 31 + 6 * index)).collect()
-    }
-
-    /// The same sizes, each as a step of the progress.
-    ///
-    /// # Errors
-    /// In place of a size, when the suite is cancelled.
-    pub fn each_size(&self, sizes: &[(usize, usize)]) -> impl Iterator<Item = Result<(usize, usize)>> {
-        let sizes = self.sizes(sizes);
-        self.steps.expect(sizes.len());
-        sizes.into_iter().map(|size| self.steps.next(size_name(size)).map(|()| size))
     }
 }
 

@@ -57,11 +57,16 @@ impl Suite {
         }
     }
 
+    /// Whether it takes a file: a video, or an image of the user's.
+    pub fn takes_file(self) -> bool {
+        matches!(self, Suite::Stages | Suite::CdfMin | Suite::Scans | Suite::Luminance | Suite::Transcode)
+    }
+
     /// A description in a line.
     pub fn about(self) -> &'static str {
         match self {
             Suite::Stages => "an image up, equalized, down; plain kernels against coarsened ones; pixels a thread",
-            Suite::CdfMin => "equalization with the first occupied level found by a reduction, or by its own thread",
+            Suite::CdfMin => "equalization from PNG to PNG, with the first occupied level found in two ways",
             Suite::Scans => "six scans for the cumulative histogram, in blocks of 256 and 512 threads",
             Suite::Bins => "saturated histograms of up to 65,536 bins, in shared memory and not",
             Suite::Luminance => "the luminance histogram of a BGRA image",

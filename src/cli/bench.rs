@@ -20,13 +20,16 @@ use std::path::PathBuf;
 Examples:
   histeq-video bench kernels --csv k.csv --plot k.svg
   histeq-video bench transcode in.mp4
+  histeq-video bench stages photo.png
+  histeq-video bench bins --elements 6220800 --bins 4096
   histeq-video bench --compare references")]
 pub struct BenchArgs {
     /// What to measure; without a suite, the suites are listed
     #[arg(value_parser = suites())]
     pub suite: Option<Suite>,
 
-    /// The file that the suite transcode reads
+    /// The video that the suite transcode reads, or an image to measure in place of the made ones of the suites stages,
+    /// cdf-min, scans and luminance
     #[arg(value_hint = clap::ValueHint::FilePath)]
     pub file: Option<PathBuf>,
 
@@ -72,6 +75,16 @@ pub struct BenchArgs {
     #[arg(help_heading = "Suites that follow a publication", hide_short_help = true)]
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
     pub saturate: u32,
+
+    /// Suite bins: count this number of elements only (with --bins)
+    #[arg(help_heading = "Suites that follow a publication", hide_short_help = true, requires = "bins")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+    pub elements: Option<u32>,
+
+    /// Suite bins: into this number of bins only, 2 to 65536 (with --elements)
+    #[arg(help_heading = "Suites that follow a publication", hide_short_help = true, requires = "elements")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=65_536))]
+    pub bins: Option<u32>,
 
     /// Arithmetic of the published kernels; the share of samples that differ from the specification is printed
     #[arg(help_heading = "Suites that follow a publication", hide_short_help = true)]
@@ -154,8 +167,17 @@ impl BenchJob {
                 let message = "transcode takes a file: histeq-video bench transcode FILE";
                 return Err(usage(ErrorKind::MissingRequiredArgument, message));
             }
-            (Some(Suite::Transcode), _) | (_, None) => {}
-            (_, Some(_)) => return conflict("of the suites, only transcode takes a file"),
+            (Some(suite), Some(_)) if !suite.takes_file() => {
+                return conflict(&format!("{} takes no file", suite.name()));
+            }
+            (None, Some(_)) => return conflict("a file is for one suite: name it"),
+            _ => {}
+        }
+        if args.bins.is_some() && args.suite != Some(Suite::Bins) {
+            return conflict("--elements and --bins are for the suite bins");
+        }
+        if args.file.is_some() && compare {
+            return conflict("published figures are of the publications' images: leave out the file or --compare");
         }
         if !args.device.backend.may_use_gpu() && !args.ways.contains(&TranscodeBackend::Cpu) {
             return conflict("--backend cpu leaves out the ways on a GPU, and --ways the one on the CPU");
@@ -170,12 +192,14 @@ impl BenchJob {
             arithmetic: args.formula,
             chosen: args.device.kernels.chosen(),
             saturate: args.saturate,
+            bins_case: args.elements.map(|count| count as usize).zip(args.bins),
             file: args.file,
             preset: args.preset,
             backends: args.ways,
             filter: !args.no_filter,
             steps: Steps::new(std::io::stderr().is_terminal() && !args.quiet, Cancel::default()),
             opened: OnceCell::new(),
+            opened_in: OnceCell::new(),
         };
         Ok(BenchJob {
             suites,

@@ -105,6 +105,9 @@ named! {
         Reduction = "reduction",
         /// The cumulative count above 0 whose predecessor is 0 or missing: found by its own thread.
         FirstNonzero = "first-nonzero",
+        /// The lowest index of an occupied bin by atomic minima, in the launch that makes the curve. By itself it is as
+        /// first-nonzero.
+        InCurve = "in-curve",
     }
 }
 
@@ -113,6 +116,12 @@ named! {
     MapVariant {
         /// Each output is computed from the cumulative counts, without a curve. One element per thread.
         Computed = "computed",
+        /// As computed with 32 elements per thread. By a formula that multiplies by a factor, each thread makes the factor
+        /// once.
+        Factored = "factored",
+        /// As computed; each block looks for the first occupied bin itself, and the threads of a warp map pixels of
+        /// different rows. Takes [`Walk::Tiles`](super::Walk::Tiles).
+        GroupMin = "group-min",
         /// One element per thread, the curve in global memory.
         Bytes = "bytes",
         /// As bytes with many elements per thread, 32 by default.
@@ -121,6 +130,13 @@ named! {
         SharedLut = "shared-lut",
         /// As shared-lut with loads and stores of 16 bytes: the algorithm of the tuned kernel.
         Wide = "wide",
+    }
+}
+
+impl MapVariant {
+    /// Whether it takes cumulative counts in place of a curve.
+    pub fn is_computed(self) -> bool {
+        matches!(self, MapVariant::Computed | MapVariant::Factored | MapVariant::GroupMin)
     }
 }
 

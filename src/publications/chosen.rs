@@ -67,7 +67,7 @@ impl StageKernels for ChosenKernels {
         kernels::cdf_min(&self.loaded, &stream, &room.cdf, &room.least, &self.variants, None)?;
         let levels = Levels::new(levels, strength);
         let total = (counted.width * counted.height) as u32;
-        kernels::curve(&self.loaded, &stream, (&room.cdf, &room.least, total), &levels, None, curve)?;
+        kernels::curve(&self.loaded, &stream, (&room.cdf, Some(&room.least), total), &levels, None, curve)?;
         stream.memset_zeros(counts).doing("clearing memory on the device")?;
         Ok(true)
     }

@@ -10,7 +10,10 @@ use std::str::FromStr;
 named! {
     /// The arithmetic of a publication that differs from the specification.
     Formula {
-        /// `floor(c * ((L - 1) / N))` in float (cuda-naive-vs-optimized). Without cmin the first occupied level does not
+        /// `floor(c * (L - 1) / N)` in integers: the naive map of cuda-naive-vs-optimized, which the publication does not
+        /// print; it says that the integer divisions of the naive map became a multiplication by a float.
+        FloorInteger = "floor-integer",
+        /// `floor(c * ((L - 1) / N))` in float: the optimized map of cuda-naive-vs-optimized. Without cmin the first occupied level does not
         /// become black, and the ones above it are brighter by a part of its share; the floor makes all of them up to one
         /// darker. For one number of samples in eight the float factor is rounded down so far that white becomes L - 2.
         FloorNoMin = "floor-no-min",
@@ -66,6 +69,11 @@ impl Formula {
         self != Formula::TruncatedLuminance
     }
 
+    /// Whether its curves depend on the first occupied bin.
+    pub fn has_minimum(self) -> bool {
+        !matches!(self, Formula::FloorInteger | Formula::FloorNoMin)
+    }
+
     /// The cumulative counts. They wrap above 2^32, which no picture has.
     pub fn cumulative(self, counts: &[u32]) -> Vec<u32> {
         match self {
@@ -107,12 +115,13 @@ impl Formula {
         let steps = bins as u32 - 1;
         let (above, rest) = (sum.saturating_sub(first), total.saturating_sub(first));
         match self {
+            Formula::FloorInteger => (u64::from(sum) * u64::from(steps) / u64::from(total)) as u16,
             Formula::FloorNoMin => (sum as f32 * (steps as f32 / total as f32)) as u16,
             Formula::FloatRound | Formula::WrongMin if rest == 0 => 0,
             Formula::FloatRound | Formula::WrongMin => (above as f32 / rest as f32 * steps as f32).round() as u16,
             _ if rest == 0 => bin as u16,
             Formula::EquationFloor => (u64::from(above) * u64::from(steps) / u64::from(rest)) as u16,
-            Formula::Product32 => {
+            Formula::Product32 | Formula::StaleBuffer => {
                 let product = sum.wrapping_sub(first).wrapping_mul(steps).wrapping_add(rest / 2) / rest;
                 // Written to a byte, or to two.
                 (if bins <= 256 { product & 0xff } else { product }) as u16

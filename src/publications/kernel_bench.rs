@@ -2,12 +2,13 @@
 //! events. The result of a step is returned too, so that it can be checked.
 
 use super::kernels::{self, CountedArea, LoadedKernels, Scan};
+use super::managed;
 use super::plane::{DevicePlane, ElementKind};
 use super::shape::refused;
 use super::timing::{copied, measured, once};
 use super::{
-    Elements, Experiment, HostMemory, KernelRepeats, KernelStep, MapVariant, Measured, PixelOrder, Run, StepTimes,
-    Transfer, tuned,
+    CdfMin, Elements, Experiment, Formula, HostMemory, KernelRepeats, KernelStep, MapVariant, Measured, PixelOrder,
+    Run, StepTimes, Transfer, tuned,
 };
 use crate::cuda::arguments::Levels;
 use crate::cuda::error::{Doing, Error};
@@ -132,6 +133,41 @@ impl KernelBench {
         Ok(Transfer { upload, download })
     }
 
+    /// Measures how long as many bytes as the plane has take from the host to the device in managed memory, in µs.
+    ///
+    /// # Errors
+    /// When the GPU has no managed memory, or too little memory.
+    pub fn prefetch(&self, plane: &DevicePlane, repeats: KernelRepeats) -> Result<Vec<f64>, Error> {
+        managed::prefetch(&self.stream, plane.bytes(), repeats)
+    }
+
+    /// Equalizes elements as opencl-blelloch-scan does: the host reads back the result of each kernel, and sends it and the
+    /// picture to the next one. Returns the picture. The map is a computed one.
+    ///
+    /// # Errors
+    /// As for [`put`](KernelBench::put) and [`equalize`](KernelBench::equalize).
+    pub fn equalize_with_read_backs(
+        &self,
+        elements: Elements,
+        size: (usize, usize),
+        bins: u32,
+        experiment: &Experiment,
+    ) -> Result<Vec<u8>, Error> {
+        let counts = self.zeros(bins)?;
+        self.count(&self.put(elements, size, bins, 1)?, 0, &counts, experiment)?;
+        let counts = self.up(&self.down(&counts)?)?;
+        let (cdf, least) = (self.zeros(bins)?, self.zeros(1)?);
+        kernels::scan(&self.stream, &self.scan_of(bins, experiment)?, &counts, &cdf)?;
+        let cdf = self.up(&self.down(&cdf)?)?;
+        let plane = self.put(elements, size, bins, 1)?;
+        let mapped = self.stream.alloc_zeros(plane.bytes()).doing(ALLOCATING)?;
+        if experiment.variants.map != Some(MapVariant::GroupMin) {
+            self.find_least(&cdf, &least, experiment)?;
+        }
+        self.compute(&plane, 0, &mapped, (&cdf, &least), experiment)?;
+        self.down(&mapped)
+    }
+
     /// Counts the elements of a plane, or the luminance of its pixels. The times do not include the clearing of the
     /// counts.
     ///
@@ -229,7 +265,8 @@ impl KernelBench {
     }
 
     /// The whole equalization: histogram, saturation if set, scan, cdf-min, curve, map. Colour pixels are not mapped.
-    /// With a computed map, the times do not include the curve.
+    /// The times do not include what a publication has no launch for: the curve, if the map is computed; cdf-min, if the
+    /// formula needs none, or if the curve's or the map's launch finds it.
     ///
     /// # Errors
     /// As for [`histogram`](KernelBench::histogram).
@@ -242,7 +279,7 @@ impl KernelBench {
         let (cdf, least) = (self.zeros(bins)?, self.zeros(1)?);
         let curve = self.curve_room(bins as usize)?;
         let is_mapped = matches!(plane.kind, ElementKind::Elements(_));
-        let is_computed = experiment.variants.map == Some(MapVariant::Computed);
+        let is_computed = experiment.variants.map.is_some_and(MapVariant::is_computed);
         let mapped = self.stream.alloc_zeros(if is_mapped { plane.bytes() } else { 1 }).doing(ALLOCATING)?;
         let scan = self.scan_of(bins, experiment)?;
         let step = |step: KernelStep, launch: usize, counts: &CudaSlice<u32>| match step {
@@ -267,8 +304,15 @@ impl KernelBench {
         let (found, sums, codes) = (self.down(&counts)?, self.down(&cdf)?, self.down(&curve)?);
         let picture = if is_mapped { self.down(&mapped)? } else { Vec::new() };
 
-        let steps: Vec<KernelStep> =
-            steps.into_iter().filter(|&step| step != KernelStep::Curve || !is_computed).collect();
+        let Experiment { variants, formula, .. } = experiment;
+        let finds_least = variants.cdf_min != Some(CdfMin::InCurve) && variants.map != Some(MapVariant::GroupMin);
+        let has_cdf_min = finds_least && formula.is_none_or(Formula::has_minimum);
+        let is_timed = |step: &KernelStep| match step {
+            KernelStep::Curve => !is_computed,
+            KernelStep::CdfMin => has_cdf_min,
+            _ => true,
+        };
+        let steps: Vec<KernelStep> = steps.into_iter().filter(is_timed).collect();
         let total = measured(&self.loaded, &self.stream, repeats, |launch| {
             self.stream.memset_zeros(&mut counts).doing(CLEARING)?;
             steps.iter().try_for_each(|&one| step(one, launch, &counts))
@@ -327,8 +371,13 @@ impl KernelBench {
         experiment: &Experiment,
         curve: &CudaSlice<u16>,
     ) -> Result<(), Error> {
-        let levels = Levels::of_bins(sums.0.len() as u32);
-        kernels::curve(&self.loaded, &self.stream, sums, &levels, experiment.formula, curve)
+        let (cdf, least, total) = sums;
+        let levels = Levels::of_bins(cdf.len() as u32);
+        let Experiment { variants, formula, .. } = experiment;
+        // The wrong search is a kernel of its own.
+        let in_curve = variants.cdf_min == Some(CdfMin::InCurve) && *formula != Some(Formula::WrongMin);
+        let sums = (cdf, (!in_curve).then_some(least), total);
+        kernels::curve(&self.loaded, &self.stream, sums, &levels, *formula, curve)
     }
 
     fn send(

@@ -12,6 +12,7 @@
 //! | `chosen` | the same kernels in normal runs |
 //! | `timing` | times from events on the device |
 //! | `experiment` | the parameters and the results of a measurement |
+//! | `managed` | managed memory, prefetched to the device |
 //! | `plane` | a picture on the device |
 //! | `kernel_bench` | the steps, timed one by one |
 //! | `tuned` | the same with the product's kernels |
@@ -23,6 +24,7 @@ mod experiment;
 mod formula;
 mod kernel_bench;
 mod kernels;
+mod managed;
 mod plane;
 mod setups;
 mod shape;

@@ -55,19 +55,17 @@ const fn scans(name: &'static str, scan: ScanVariant, block_size: u32) -> Publis
     let variants = Variants {
         histogram: Some(HistogramVariant::Aggregated),
         scan: Some(scan),
+        cdf_min: Some(CdfMin::InCurve),
         map: Some(MapVariant::SharedLut),
         block_size: Some(block_size),
         pixels_per_thread: Some(4),
-        ..PLAIN.variants
     };
-    PublishedSetup {
-        name,
-        publication: SCANS,
-        variants,
-        shape: LaunchShape::DEFAULT,
-        formula: Some(Formula::Product32),
-        ..PLAIN
-    }
+    // Its scan with two buffers writes the step before the last one.
+    let formula = match scan {
+        ScanVariant::KoggeStoneDouble => Formula::StaleBuffer,
+        _ => Formula::Product32,
+    };
+    PublishedSetup { name, publication: SCANS, variants, shape: LaunchShape::DEFAULT, formula: Some(formula), ..PLAIN }
 }
 
 /// A setup of cuda-4096-bins-saturated, with private counters or without.
@@ -90,12 +88,13 @@ const fn saturated(name: &'static str, histogram: HistogramVariant) -> Published
 }
 
 /// A setup of opencl-blelloch-scan: two-dimensional blocks with a pixel per thread, and either search for the first
-/// occupied bin.
+/// occupied bin, in every block of the map.
 const fn opencl(name: &'static str, cdf_min: CdfMin, formula: Formula) -> PublishedSetup {
     let variants = Variants {
         histogram: Some(HistogramVariant::Privatized),
         scan: Some(ScanVariant::Blelloch),
         cdf_min: Some(cdf_min),
+        map: Some(MapVariant::GroupMin),
         ..PLAIN.variants
     };
     let shape = LaunchShape { walk: Walk::Tiles, ..PLAIN.shape };
@@ -105,11 +104,15 @@ const fn opencl(name: &'static str, cdf_min: CdfMin, formula: Formula) -> Publis
 /// All setups, publication by publication. Only in cuda-three-scans does the scan have the block size of the other
 /// kernels.
 pub const SETUPS: [PublishedSetup; 13] = [
-    PublishedSetup { name: "naive", publication: NAIVE, formula: Some(Formula::FloorNoMin), ..PLAIN },
+    PublishedSetup { name: "naive", publication: NAIVE, formula: Some(Formula::FloorInteger), ..PLAIN },
     PublishedSetup {
         name: "optimized",
         publication: NAIVE,
-        variants: Variants { histogram: Some(HistogramVariant::Coarsened), ..PLAIN.variants },
+        variants: Variants {
+            histogram: Some(HistogramVariant::Coarsened),
+            map: Some(MapVariant::Factored),
+            ..PLAIN.variants
+        },
         formula: Some(Formula::FloorNoMin),
         ..PLAIN
     },

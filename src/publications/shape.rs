@@ -79,8 +79,8 @@ impl DefaultShape {
     /// The shape for a map on a GPU with `multiprocessors` multiprocessors.
     pub fn of_map(variant: MapVariant, multiprocessors: u32) -> Self {
         let (block_size, pixels_per_thread) = match variant {
-            MapVariant::Computed | MapVariant::Bytes => (1024, 1),
-            MapVariant::Coarsened => (1024, 32),
+            MapVariant::Computed | MapVariant::GroupMin | MapVariant::Bytes => (1024, 1),
+            MapVariant::Factored | MapVariant::Coarsened => (1024, 32),
             MapVariant::SharedLut => (512, 4),
             MapVariant::Wide => (256, 1),
         };

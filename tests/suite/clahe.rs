@@ -408,7 +408,8 @@ fn thermal_footage_in_a_small_part_of_its_range_has_more_contrast_in_tiles_than_
         let measures = |tile: usize| {
             let (left, top) = (tile % 8 * 40, tile / 8 * 30);
             let places = || (top..top + 29).flat_map(|y| (left..left + 39).map(move |x| (x, y)));
-            let steps = places().flat_map(|(x, y)| [code(x + 1, y), code(x, y + 1)].map(|beside| (beside - code(x, y)).abs()));
+            let steps =
+                places().flat_map(|(x, y)| [code(x + 1, y), code(x, y + 1)].map(|beside| (beside - code(x, y)).abs()));
             let codes: Vec<f64> = places().map(|(x, y)| code(x, y)).collect();
             let middle = mean(&codes);
             let squares: Vec<f64> = codes.iter().map(|code| (code - middle).powi(2)).collect();

@@ -125,6 +125,12 @@ static T __ldcg(const T* at) {
 }
 
 // Threads take turns at barriers only, so nothing comes in between.
+static unsigned atomicMin(unsigned* least, unsigned value) {
+    unsigned before = *least;
+    if (value < before) *least = value;
+    return before;
+}
+
 template <typename T>
 static T atomicAdd(T* counter, T added) {
     T before = *counter;

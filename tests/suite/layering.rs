@@ -162,6 +162,7 @@ const UNSAFE_FILES: &[&str] = &[
     "publications/kernels/pause.rs",
     "publications/kernels/saturation.rs",
     "publications/kernels/scan.rs",
+    "publications/managed.rs",
     "signals.rs",
     "stdout.rs",
 ];

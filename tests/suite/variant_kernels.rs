@@ -13,7 +13,7 @@ macro_rules! kernels {
     };
 }
 
-const KERNELS: [(&str, &str); 21] = kernels![
+const KERNELS: [(&str, &str); 22] = kernels![
     "elements.cuh",
     "formulas.cuh",
     "histogram_global.cu",
@@ -31,6 +31,7 @@ const KERNELS: [(&str, &str); 21] = kernels![
     "cdf_min.cu",
     "curve.cu",
     "map_computed.cu",
+    "map_group_min.cu",
     "map_bytes.cu",
     "map_shared_lut.cu",
     "map_wide.cu",
@@ -294,17 +295,18 @@ fn curves_are_those_of_the_formulas() {
                 let cdf = formula.cumulative(&counts);
                 let least = formula.cdf_min(&cdf);
                 let question = format!("c {letter} {least} {total} {bins} {}", joined(&cdf));
-                asked.push((question, expected.into_iter().map(u32::from).collect()));
+                let once: Vec<u32> = expected.into_iter().map(u32::from).collect();
+                asked.push((question, once.repeat(2)));
             };
             ask('x', Formula::TruncatedLuminance, Formula::exact(&counts));
             for (letter, formula) in [
+                ('i', Formula::FloorInteger),
                 ('n', Formula::FloorNoMin),
                 ('r', Formula::FloatRound),
-                ('r', Formula::WrongMin),
                 ('q', Formula::EquationFloor),
                 ('p', Formula::Product32),
                 ('s', Formula::FloatScan),
-                ('s', Formula::StaleBuffer),
+                ('p', Formula::StaleBuffer),
             ] {
                 ask(letter, formula, formula.curve(&counts));
             }
@@ -419,7 +421,9 @@ fn maps_without_a_curve_are_those_of_the_formulas() {
         elements().for_each(|element| counts[element] += 1);
         for (letter, formula) in [
             ('x', None),
+            ('i', Some(Formula::FloorInteger)),
             ('n', Some(Formula::FloorNoMin)),
+            ('f', Some(Formula::FloorNoMin)),
             ('r', Some(Formula::FloatRound)),
             ('q', Some(Formula::EquationFloor)),
             ('p', Some(Formula::Product32)),
@@ -435,6 +439,41 @@ fn maps_without_a_curve_are_those_of_the_formulas() {
                 let question =
                     format!("n {letter} {bytes} {launch} {run} {sums} {} {}", samples.len(), joined(&samples));
                 asked.push((question, expected.clone()));
+            }
+        }
+    }
+    compare(asked);
+}
+
+#[test]
+fn every_block_of_a_map_finds_the_first_occupied_bin() {
+    let mut numbers = Numbers(15);
+    let mut asked = Vec::new();
+    for (bytes, codes) in [(1, 256), (1, 90), (2, 1000), (2, 4096), (4, 256)] {
+        for lowest in [0, codes / 3] {
+            let size = (61, 17);
+            let samples: Vec<u32> =
+                samples(size.0 * size.1, bytes, codes, &mut numbers).into_iter().map(|code| code.max(lowest)).collect();
+            let elements = || samples.iter().map(|&sample| sample.min(codes - 1) as usize);
+            let mut counts = vec![0; codes as usize];
+            elements().for_each(|element| counts[element] += 1);
+            let cdf = prefix_sums(&counts);
+            for (search, from, formula) in [
+                ('r', 0, None),
+                ('f', 0, None),
+                ('R', 0, Some(Formula::FloatRound)),
+                ('F', 0, Some(Formula::FloatRound)),
+                ('F', 1, Some(Formula::WrongMin)),
+            ] {
+                let curve = formula.map_or_else(|| Formula::exact(&counts), |formula| formula.curve(&counts));
+                let expected: Vec<u32> = elements().map(|element| u32::from(curve[element])).collect();
+                for rows in [2, 8, 32] {
+                    let grid = format!("{} {} 1 32 {rows} 1", size.1.div_ceil(32), size.0.div_ceil(rows));
+                    let area = Area::tight(size, codes - 1).text();
+                    let sums = format!("{} {}", samples.len(), joined(&cdf));
+                    let picture = format!("{} {}", samples.len(), joined(&samples));
+                    asked.push((format!("g {search} {bytes} {grid} {area} {from} {sums} {picture}"), expected.clone()));
+                }
             }
         }
     }

@@ -7,8 +7,9 @@ use crate::publications::{DevicePlane, Elements, Experiment, HistogramVariant, H
 use anyhow::Result;
 use std::hint::black_box;
 
-/// Numbers of elements, at 4,096 bins. The second is the publication's, three per pixel of 1920x1080.
-const ELEMENTS: [usize; 5] = [1 << 20, 1920 * 1080 * 3, 1 << 24, 1 << 26, 1 << 27];
+/// Numbers of elements, at 4,096 bins. The second is the publication's, three per pixel of 1920x1080; the last takes one
+/// core about as long as the publication's largest, "up to even 600 ms".
+const ELEMENTS: [usize; 6] = [1 << 20, 1920 * 1080 * 3, 1 << 24, 1 << 26, 1 << 28, 1 << 30];
 
 /// Numbers of bins, at one number of elements. The publication stops at 4,096.
 const BINS: [u32; 9] = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536];
@@ -29,9 +30,9 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let kernel_bench = setup.gpu().ok().map(KernelBench::new).transpose()?;
     let cases = cases(setup);
     setup.steps.expect(cases.len());
-    for (elements, bins, over) in cases {
+    for Case { elements, bins, over, input } in cases {
         setup.steps.next(format!("{elements} elements, {bins} bins"))?;
-        let case = RandomElements::new(setup, elements, bins);
+        let case = InputElements::new(setup, input, elements, bins);
         let row = case.row(&[]).with("sequential", case.on_cpu);
         // Both tables share one case. Other numbers of bins do not belong on the line over elements.
         if over == 0 {
@@ -50,12 +51,45 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     Ok(vec![cpu, elements, bins])
 }
 
-/// The cases: elements, bins, and the index of their table.
-fn cases(setup: &Setup) -> Vec<(usize, u32, usize)> {
+/// The elements' values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Values {
+    /// Random ones.
+    Random,
+    /// All 1, as in the current version of the publication's program: every thread counts in the same bin.
+    Ones,
+}
+
+impl Values {
+    fn name(self) -> &'static str {
+        match self {
+            Values::Random => "random",
+            Values::Ones => "ones",
+        }
+    }
+}
+
+/// Elements to count.
+struct Case {
+    elements: usize,
+    bins: u32,
+    /// The index of its table.
+    over: usize,
+    input: Values,
+}
+
+/// The chosen case, or all of them.
+fn cases(setup: &Setup) -> Vec<Case> {
+    let both = |elements: usize, bins: u32, over: usize| {
+        [Values::Random, Values::Ones].map(|input| Case { elements, bins, over, input })
+    };
+    if let Some((elements, bins)) = setup.bins_case {
+        return both(elements, bins, 0).into();
+    }
     let elements = |elements: usize| if setup.quick { elements >> 12 } else { elements };
-    let over_elements = ELEMENTS.map(|count| (elements(count), MOST_BINS, 0));
-    let over_bins = BINS.map(|bins| (elements(TYPICAL), bins, 1));
-    over_elements.into_iter().chain(over_bins).collect()
+    let over_elements = ELEMENTS.into_iter().flat_map(|count| both(elements(count), MOST_BINS, 0));
+    let random = |bins| Case { elements: elements(TYPICAL), bins, over: 1, input: Values::Random };
+    over_elements.chain(BINS.map(random)).collect()
 }
 
 /// The measured kernels: the publication's two and this project's, or the chosen one.
@@ -74,9 +108,9 @@ fn experiments(setup: &Setup) -> Vec<(&'static str, Experiment)> {
 }
 
 fn cpu_table(setup: &Setup) -> Table {
-    Table::new("cpu", "On the CPU, one thread", &["elements", "bins"])
+    Table::new("cpu", "On the CPU, one thread", &["elements", "bins", "input"])
         .note(format!(
-            "The plain loop of the publication; a bin holds {} at most. Elements are random.",
+            "The plain loop of the publication; a bin holds {} at most. Elements are random, or all 1.",
             setup.saturate
         ))
         .measure("sequential", Unit::Microseconds)
@@ -84,9 +118,10 @@ fn cpu_table(setup: &Setup) -> Table {
 }
 
 fn gpu_table(setup: &Setup, name: &'static str, title: &str, axis: &'static str) -> Table {
-    Table::new(name, title, &["elements", "bins", "kernel"])
+    Table::new(name, title, &["elements", "bins", "input", "kernel"])
         .note(format!(
-            "Elements of 32 bits, which are on the GPU already, as in the publication; 120 blocks of 512 threads; then a \
+            "Elements of 32 bits, which are on the GPU already, as in the publication, whose program prefetches managed memory \
+             (prefetch; its own time does not include that); 120 blocks of 512 threads; then a \
              second kernel cuts bins off at {}. global counts in global memory, privatized in shared memory first, \
              replicated in several copies there. Bins that do not fit in there are counted in several passes.",
             setup.saturate
@@ -96,20 +131,22 @@ fn gpu_table(setup: &Setup, name: &'static str, title: &str, axis: &'static str)
         .undrawn("saturation", Unit::Microseconds)
         .undrawn("upload", Unit::Microseconds)
         .undrawn("with upload", Unit::Microseconds)
+        .undrawn("prefetch", Unit::Microseconds)
         .undrawn("speed-up", Unit::Times)
         .over(axis)
 }
 
-/// Random elements, with the counts and the time of the CPU.
-struct RandomElements {
+/// Elements, with the counts and the time of the CPU.
+struct InputElements {
+    input: Values,
     elements: Vec<u32>,
     bins: u32,
     counts: Vec<u32>,
     on_cpu: Value,
 }
 
-impl RandomElements {
-    fn new(setup: &Setup, elements: usize, bins: u32) -> Self {
+impl InputElements {
+    fn new(setup: &Setup, input: Values, count: usize, bins: u32) -> Self {
         let mut random = 0x9e37_79b9_7f4a_7c15_u64;
         let next = || {
             random ^= random << 13;
@@ -117,32 +154,38 @@ impl RandomElements {
             random ^= random << 17;
             (random >> 20) as u32 % bins
         };
-        let elements: Vec<u32> = std::iter::repeat_with(next).take(elements).collect();
+        let elements = match input {
+            Values::Random => std::iter::repeat_with(next).take(count).collect(),
+            Values::Ones => vec![1.min(bins - 1); count],
+        };
         let mut counts = Vec::new();
         let on_cpu = setup.repeats.time(|| {
             counts = sequential::saturated(black_box(&elements), bins as usize, setup.saturate);
         });
-        RandomElements { elements, bins, counts, on_cpu }
+        InputElements { input, elements, bins, counts, on_cpu }
     }
 
     fn row(&self, more: &[&str]) -> Row {
-        let keys = [self.elements.len().to_string(), self.bins.to_string()];
+        let keys = [self.elements.len().to_string(), self.bins.to_string(), self.input.name().to_owned()];
         Row::new(keys.into_iter().chain(more.iter().map(|key| (*key).to_owned())))
     }
 }
 
 /// The elements on the GPU, with the times of their upload.
 struct DeviceElements<'a> {
-    case: &'a RandomElements,
+    case: &'a InputElements,
     plane: DevicePlane,
     upload: Vec<f64>,
+    /// `None` where the GPU has no managed memory.
+    prefetch: Option<Value>,
 }
 
 impl<'a> DeviceElements<'a> {
-    fn put(setup: &Setup, kernel_bench: &KernelBench, case: &'a RandomElements) -> Result<Self> {
+    fn put(setup: &Setup, kernel_bench: &KernelBench, case: &'a InputElements) -> Result<Self> {
         let plane = kernel_bench.put(Elements::U32(&case.elements), (case.elements.len(), 1), case.bins, 1)?;
         let upload = kernel_bench.transfer(&plane, HostMemory::Pageable, repeats(setup))?.upload;
-        Ok(DeviceElements { case, plane, upload })
+        let prefetch = kernel_bench.prefetch(&plane, repeats(setup)).ok().map(|times| Value::of(&times));
+        Ok(DeviceElements { case, plane, upload, prefetch })
     }
 
     fn row(&self, setup: &Setup, kernel_bench: &KernelBench, name: &str, experiment: &Experiment) -> Result<Row> {
@@ -161,6 +204,7 @@ impl<'a> DeviceElements<'a> {
             .with("saturation", Value::of(&cut.times))
             .with("upload", Value::of(&self.upload))
             .with("with upload", with_upload)
+            .with("prefetch", self.prefetch)
             .with("speed-up", Value::derived(self.case.on_cpu.median / kernels.median)))
     }
 }

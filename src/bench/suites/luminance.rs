@@ -1,8 +1,8 @@
 //! `bench luminance`: the luminance histogram of BGRA pixels, as in cuda-rgb-luminance-histogram.
 
-use super::on_cpu::area;
+use super::on_cpu::{area, images};
 use super::on_gpu::{experiment, note, published_setup, repeats, with_choice};
-use crate::bench::content::{Content, first_plane, picture};
+use crate::bench::content::first_plane;
 use crate::bench::expected::check_values;
 use crate::bench::references::{BEST, SEQUENTIAL};
 use crate::bench::setup::size_name;
@@ -17,15 +17,18 @@ use std::hint::black_box;
 /// The publication's size, and video sizes.
 const SIZES: [(usize, usize); 3] = [(1280, 1024), (1920, 1080), (3840, 2160)];
 
+/// The rows of the loop in integers.
+const INTEGER: &str = "sequential, integers";
+
 /// Tables of the CPU and of the kernels.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let (mut cpu, mut kernels) = (cpu_table(), kernels_table(setup));
     let kernel_bench = setup.gpu().ok().map(KernelBench::new).transpose()?;
-    for size in setup.each_size(&SIZES) {
-        let size = size?;
-        let image = ColourImage::new(size);
+    for frame in images(setup, &SIZES, PixelFormat::Bgra)? {
+        let image = ColourImage::new(frame?);
+        let size = image.size;
         let times = image.on_cpu(setup)?;
-        for (path, time) in [(SEQUENTIAL, times[0]), (BEST, times[1])] {
+        for (path, time) in [(SEQUENTIAL, times[0]), (INTEGER, times[1]), (BEST, times[2])] {
             cpu.push(Row::new([size_name(size), path.to_owned()]).at(area(size)).with("time", time));
         }
         let Some(kernel_bench) = &kernel_bench else { continue };
@@ -53,7 +56,11 @@ fn experiments(setup: &Setup) -> Vec<(&'static str, Experiment)> {
 
 fn cpu_table() -> Table {
     Table::new("cpu", "On the CPU, one thread", &["size", "path"])
-        .note(format!("{SEQUENTIAL} is the plain loop; {BEST} is the CPU backend with {}.", Isa::best()))
+        .note(format!(
+            "{SEQUENTIAL} is the publication's loop, in floating point and truncated; {INTEGER} is the same loop by the \
+             specification; {BEST} is the CPU backend with {}.",
+            Isa::best()
+        ))
         .measure("time", Unit::Microseconds)
         .over("size")
 }
@@ -85,16 +92,20 @@ struct ColourImage {
 }
 
 impl ColourImage {
-    fn new(size: (usize, usize)) -> Self {
-        let frame = picture(PixelFormat::Bgra, size, Content::Photo);
+    fn new(frame: Frame) -> Self {
+        let size = (frame.width(), frame.height());
         let pixels = first_plane(&frame);
         let counts = sequential::luminance(&pixels, Weights::BT601);
         ColourImage { size, pixels, frame, counts }
     }
 
-    /// The times of the plain loop and of this program.
-    fn on_cpu(&self, setup: &Setup) -> Result<[Value; 2]> {
+    /// The times of the publication's loop, of the same in integers, and of this program.
+    fn on_cpu(&self, setup: &Setup) -> Result<[Value; 3]> {
         let mut counts = [0; 256];
+        let in_float = setup.repeats.time(|| {
+            counts = black_box(sequential::truncated_luminance(black_box(&self.pixels)));
+        });
+        check_values("the publication's loop", &self.expected(Some(Formula::TruncatedLuminance)), &counts)?;
         let sequential = setup.repeats.time(|| {
             counts = black_box(sequential::luminance(black_box(&self.pixels), Weights::BT601));
         });
@@ -103,7 +114,7 @@ impl ColourImage {
         let best = setup.repeats.time(|| found = Some(engine.histogram(&self.frame, self.frame.whole())));
         let found = found.map(|found| found.counts().to_vec()).unwrap_or_default();
         check_values("luminance on the CPU", &counts.map(u64::from), &found)?;
-        Ok([sequential, best])
+        Ok([in_float, sequential, best])
     }
 
     fn on_gpu(

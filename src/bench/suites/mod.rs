@@ -8,6 +8,7 @@ pub mod kernels;
 pub mod luminance;
 mod on_cpu;
 mod on_gpu;
+mod python;
 pub mod scans;
 pub mod stages;
 pub mod stream;

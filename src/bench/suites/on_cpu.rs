@@ -2,6 +2,7 @@
 
 use crate::bench::content::{Content, first_plane, picture};
 use crate::bench::expected::check_values;
+use crate::bench::image_file;
 use crate::bench::references::{BEST, SEQUENTIAL};
 use crate::bench::sequential;
 use crate::bench::setup::size_name;
@@ -11,6 +12,25 @@ use crate::frame::{Frame, HostPool, PixelFormat};
 use crate::spec::{Chroma, Curve};
 use anyhow::Result;
 use std::hint::black_box;
+
+/// Photo-like images of these sizes, each a step of the progress; or the user's image alone.
+///
+/// # Errors
+/// When the user's image cannot be read. In place of an image, when the suite is cancelled.
+pub fn images(
+    setup: &Setup,
+    sizes: &[(usize, usize)],
+    format: PixelFormat,
+) -> Result<impl Iterator<Item = Result<Frame>>> {
+    let of_user = setup.file.as_deref().map(|file| image_file::read(file, format)).transpose()?;
+    let sizes = if of_user.is_some() { Vec::new() } else { setup.sizes(sizes) };
+    setup.steps.expect(sizes.len());
+    let made = sizes.into_iter().map(move |size| {
+        setup.steps.next(size_name(size))?;
+        Ok(picture(format, size, Content::Photo))
+    });
+    Ok(of_user.map(Ok).into_iter().chain(made))
+}
 
 /// A gray image to equalize.
 pub struct GrayImage {
@@ -33,11 +53,18 @@ pub struct CpuTimes {
 }
 
 impl GrayImage {
-    /// A photo-like image.
-    pub fn new(size: (usize, usize)) -> Self {
-        let frame = picture(PixelFormat::Gray, size, Content::Photo);
-        let pixels = first_plane(&frame);
+    /// The image of a gray frame.
+    pub fn new(frame: Frame) -> Self {
+        let (size, pixels) = ((frame.width(), frame.height()), first_plane(&frame));
         GrayImage { size, counts: sequential::histogram(&pixels).to_vec(), pixels, frame }
+    }
+
+    /// The same with a row of black.
+    pub fn with_black(&self) -> Self {
+        let mut pixels = self.pixels.clone();
+        pixels[..self.size.0].fill(0);
+        let plane = HostPool::default().plane_from(&pixels, self.size.0, self.size.1);
+        GrayImage::new(self.frame.with_planes(|_| Some(plane.clone())))
     }
 
     /// The image mapped through a curve.

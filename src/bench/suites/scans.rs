@@ -1,10 +1,12 @@
 //! `bench scans`: the squares of cuda-three-scans, by its kernels with each of six scans, in blocks of 256 and 512.
 
-use super::on_cpu::{self, CpuTimes, GrayImage, area};
+use super::on_cpu::{self, CpuTimes, GrayImage, area, images};
 use super::on_gpu::{DeviceImage, Timed, experiment, note, published_setup, repeats, with_choice};
+use super::python;
 use crate::bench::expected::check_values;
 use crate::bench::setup::size_name;
 use crate::bench::{Arithmetic, Row, Setup, Table, Unit, Value};
+use crate::frame::PixelFormat;
 use crate::publications::{self, Experiment, Formula, KernelBench, KernelStep, SETUPS, ScanVariant, Variants};
 use anyhow::Result;
 
@@ -17,26 +19,33 @@ const BINS: [u32; 5] = [256, 1024, 4096, 16384, 65536];
 
 /// Tables of the CPU, of the scans in an equalization, and of the scans alone.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
-    let (mut cpu, mut scans) = (on_cpu::table(), scans_table(setup));
+    let (mut cpu, mut python, mut scans) = (on_cpu::table(), python_table(), scans_table(setup));
     let kernel_bench = setup.gpu().ok().map(KernelBench::new).transpose()?;
-    for size in setup.each_size(&SIZES) {
-        let size = size?;
-        let image = GrayImage::new(size);
+    for frame in images(setup, &SIZES, PixelFormat::Gray)? {
+        let image = GrayImage::new(frame?);
+        let size = image.size;
         let times = image.on_cpu(setup)?;
         on_cpu::rows(size, &times).into_iter().for_each(|row| cpu.push(row));
+        let in_python = python::run(setup, &image)?;
+        for (way, time) in &in_python {
+            let rate = Value::derived(time.median / times.sequential.median);
+            let row = Row::new([size_name(size), way.clone()]).at(area(size));
+            python.push(row.with("time", *time).with("over the loop here", rate));
+        }
+        let python_loop = in_python.iter().find(|(way, _)| way == python::LOOP).map(|(_, time)| *time);
         let Some(kernel_bench) = &kernel_bench else { continue };
         let on_gpu = DeviceImage::put(setup, kernel_bench, &image)?;
         for (scan, threads, experiment) in experiments(setup) {
             let timed = on_gpu.equalize(setup, kernel_bench, &experiment)?;
-            scans.push(row(size, [scan.name(), &threads.to_string()], &timed, &times));
+            scans.push(row(size, [scan.name(), &threads.to_string()], &timed, (&times, python_loop)));
         }
-        scans.push(row(size, ["tuned", "-"], &on_gpu.tuned(setup, kernel_bench)?, &times));
+        scans.push(row(size, ["tuned", "-"], &on_gpu.tuned(setup, kernel_bench)?, (&times, python_loop)));
     }
     let mut alone = alone_table();
     if let Some(kernel_bench) = &kernel_bench {
         BINS.into_iter().try_for_each(|bins| scan_alone(setup, kernel_bench, bins, &mut alone))?;
     }
-    Ok(vec![cpu, scans, alone])
+    Ok(vec![cpu, python, scans, alone])
 }
 
 /// Every scan in blocks of both sizes, unless the command line chooses.
@@ -68,11 +77,22 @@ fn setup_of_scan(scan: ScanVariant, threads: u32) -> publications::PublishedSetu
     SETUPS.iter().find(is_it).copied().unwrap_or(other)
 }
 
+fn python_table() -> Table {
+    Table::new("python", "In Python, one thread", &["size", "way"])
+        .note(
+            "loop goes over pixels one by one, once; NumPy counts with bincount and maps by indexing. Both are in \
+             benches/equalize.py. over the loop here is the time divided by that of the plain loop of this program.",
+        )
+        .measure("time", Unit::Microseconds)
+        .undrawn("over the loop here", Unit::Times)
+        .over("size")
+}
+
 fn scans_table(setup: &Setup) -> Table {
     let mut table = Table::new("scans", "Scans, with the publication's other kernels", &["size", "scan", "block"])
         .note(
-            "scan alone is that kernel; kernels are all of them: aggregated histogram, scan, curve, map through shared \
-             memory, 4 pixels a thread; with copies is up, through the kernels and down, from and to memory as the \
+            "scan alone is that kernel; kernels are all of them: aggregated histogram, scan, curve (whose launch finds the first \
+             occupied level by atomicMin), map through shared memory, 4 pixels a thread; with copies is up, through the kernels and down, from and to memory as the \
              allocator gives it. Speed-ups are over the sequential loop, in the same run. tuned are the kernels of normal \
              runs.",
         )
@@ -83,13 +103,20 @@ fn scans_table(setup: &Setup) -> Table {
         .undrawn("speed-up", Unit::Times)
         .undrawn("speed-up, pinned", Unit::Times)
         .measure("speed-up of kernels", Unit::Times)
+        .undrawn("speed-up over Python", Unit::Times)
         .undrawn("differing", Unit::Percent)
         .over("size");
     table.notes.extend(note(setup.arithmetic));
     table
 }
 
-fn row(size: (usize, usize), [scan, threads]: [&str; 2], timed: &Timed, on_cpu: &CpuTimes) -> Row {
+/// A row; `python` is the time of the plain loop in Python.
+fn row(
+    size: (usize, usize),
+    [scan, threads]: [&str; 2],
+    timed: &Timed,
+    (on_cpu, python): (&CpuTimes, Option<Value>),
+) -> Row {
     let (kernels, with_copies) = (timed.kernels(), timed.with_copies());
     let speed_up = |time: Value| Value::derived(on_cpu.sequential.median / time.median);
     Row::new([&size_name(size), scan, threads])
@@ -101,6 +128,7 @@ fn row(size: (usize, usize), [scan, threads]: [&str; 2], timed: &Timed, on_cpu: 
         .with("speed-up", speed_up(with_copies))
         .with("speed-up, pinned", speed_up(timed.with_pinned_copies()))
         .with("speed-up of kernels", speed_up(kernels))
+        .with("speed-up over Python", python.map(|python| Value::derived(python.median / with_copies.median)))
         .with("differing", timed.differing)
 }
 

@@ -1,11 +1,12 @@
 //! `bench stages`: the upload, the equalization and the download of an image, as in cuda-naive-vs-optimized, by its
 //! naive kernels, by its optimized ones and by those of normal runs; and a sweep over pixels per thread.
 
-use super::on_cpu::{self, GrayImage, area};
+use super::on_cpu::{self, GrayImage, area, images};
 use super::on_gpu::{DeviceImage, Timed, experiment, note, published_setup, repeats, with_choice};
 use crate::bench::expected::check_values;
 use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value};
+use crate::frame::PixelFormat;
 use crate::publications::{Experiment, Formula, HistogramVariant, KernelBench, KernelStep, MapVariant, Variants};
 use anyhow::Result;
 
@@ -16,9 +17,9 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let (mut cpu, mut stages) = (on_cpu::table(), stages_table(setup));
     let (mut sweep, mut kernels) = (sweep_table(), kernels_table());
     let kernel_bench = setup.gpu().ok().map(KernelBench::new).transpose()?;
-    for (index, size) in setup.each_size(&SIZES).enumerate() {
-        let size = size?;
-        let image = GrayImage::new(size);
+    for (index, frame) in images(setup, &SIZES, PixelFormat::Gray)?.enumerate() {
+        let image = GrayImage::new(frame?);
+        let size = image.size;
         on_cpu::rows(size, &image.on_cpu(setup)?).into_iter().for_each(|row| cpu.push(row));
         let Some(kernel_bench) = &kernel_bench else { continue };
         let on_gpu = DeviceImage::put(setup, kernel_bench, &image)?;
@@ -26,8 +27,8 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
             stages.push(row(size, name, &on_gpu.equalize(setup, kernel_bench, &experiment)?));
         }
         stages.push(row(size, "tuned", &on_gpu.tuned(setup, kernel_bench)?));
-        // The two largest sizes.
-        if index + 2 >= SIZES.len() {
+        // The two largest sizes, or the user's.
+        if setup.file.is_some() || index + 2 >= SIZES.len() {
             pixels_a_thread(setup, kernel_bench, (&image, &on_gpu), &mut sweep)?;
             kernel_by_kernel(setup, kernel_bench, (&image, &on_gpu), &mut kernels)?;
         }
@@ -48,10 +49,13 @@ fn experiments(setup: &Setup) -> Vec<(&'static str, Experiment)> {
 fn stages_table(setup: &Setup) -> Table {
     let mut table = Table::new("stages", "Up, equalized, down on the GPU", &["size", "kernels"])
         .note(
-            "naive counts with an atomic addition in global memory a pixel; optimized has 128 pixels a thread, counted in \
-             shared memory. Both map without a curve: each pixel computes what it becomes from the cumulative counts. tuned \
-             are the kernels of normal runs, which have no scan of their own. Copies are from and to memory as the allocator gives it, as in the publication, but \
-             for total, pinned.",
+            "naive counts with an atomic addition in global memory a pixel, and maps a pixel a thread; optimized has 128 \
+             pixels a thread, counted in shared memory, and maps 32 a thread, one grid apart. Both map without a curve: each \
+             pixel computes what it becomes from the cumulative counts, by the publication's own arithmetic (--formula own) \
+             with a division of integers, and optimized with a factor in float that each thread makes once. The \
+             publication has no cdf-min, which only the specification needs. tuned are the kernels of normal runs, which \
+             have no scan of their own. Copies are from and to memory as the allocator gives it, as in the publication, \
+             but for total, pinned.",
         )
         .undrawn("upload", Unit::Microseconds)
         .undrawn("histogram", Unit::Microseconds)
@@ -150,7 +154,7 @@ fn kernel_by_kernel(
     let curve = Formula::exact(&image.counts);
     let expected = image.through(&curve);
     // A computed map has no curve.
-    for map in MapVariant::ALL.into_iter().filter(|map| *map != MapVariant::Computed) {
+    for map in MapVariant::ALL.into_iter().filter(|map| !map.is_computed()) {
         let variants = Variants { map: Some(map), ..shape };
         let mapped = kernel_bench.map(
             on_gpu.plane(),

@@ -26,6 +26,7 @@ files! {
     LUMINANCE_HISTOGRAM: "luminance_histogram",
     MAP_BYTES: "map_bytes",
     MAP_COMPUTED: "map_computed",
+    MAP_GROUP_MIN: "map_group_min",
     MAP_SHARED_LUT: "map_shared_lut",
     MAP_WIDE: "map_wide",
     PAUSE: "pause",

@@ -1,65 +1,81 @@
 //! The publications' figures, and ours beside them.
 
 use crate::program::Dir;
-use histeq_video::bench::{PUBLICATIONS, Suite, figures};
+use histeq_video::bench::{PUBLICATIONS, PublishedTable, Suite, tables};
+
+/// The figure of a row and a column.
+fn stated(table: &PublishedTable, row: &str, column: &str) -> Option<&'static str> {
+    let place = table.columns.iter().position(|name| name == column)?;
+    let (_, figures) = table.rows.iter().find(|(name, _)| name == row)?;
+    Some(figures[place].stated)
+}
+
+fn table(publication: &str, place: &str) -> PublishedTable {
+    let found = tables().into_iter().find(|table| (table.publication, table.place) == (publication, place));
+    found.unwrap_or_else(|| panic!("{publication}: no {place}"))
+}
 
 /// What the publications say, picked from all over them.
 #[test]
 fn figures_are_those_of_the_documents() {
-    let figures = figures();
-    for (publication, case, stated) in [
-        ("cuda-naive-vs-optimized", "CPU total, 910x682", "7946"),
-        ("cuda-naive-vs-optimized", "equalize, 5120x2880", "11958"),
-        ("cuda-naive-vs-optimized", "GPU total, 512x384", "771"),
-        ("cuda-naive-vs-optimized", "total, naive", "108304"),
-        ("cuda-naive-vs-optimized", "histogram, optimized", "5083"),
-        ("opencl-blelloch-scan", "CPU, big.png 3072x2048", "1.2848"),
-        ("opencl-blelloch-scan", "GPU, reduction, bog.png 874x544", "0.0890"),
-        ("opencl-blelloch-scan", "GPU, min, car.png 600x338", "0.0260"),
-        ("cuda-three-scans", "C++, sequential, 2048x2048", "8.67020"),
-        ("cuda-three-scans", "C++, kogge-stone-double 512, 8192x8192", "14.1004"),
-        ("cuda-three-scans", "Python, brent-kung 256, 8192x8192", "19.3966"),
-        ("cuda-three-scans", "Python, sequential, 8192x8192", "10082.3"),
-        ("cuda-three-scans", "C++, speed-up, brent-kung 512, 4096x4096", "10.5208"),
-        ("cuda-three-scans", "Python, speed-up, kogge-stone 256, 1024x1024", "267.563"),
-        ("cuda-rgb-luminance-histogram", "GPU, 1280x1024", "0.54"),
-        ("cuda-4096-bins-saturated", "CPU, 4096 bins, 1920x1080x3 elements (about)", "4"),
+    for (publication, place, row, column, expected) in [
+        ("cuda-naive-vs-optimized", "table, config 1", "910x682", "CPU total", "7946"),
+        ("cuda-naive-vs-optimized", "table, config 1", "5120x2880", "equalize on the GPU", "11958"),
+        ("cuda-naive-vs-optimized", "table, config 1", "512x384", "GPU total", "771"),
+        ("cuda-naive-vs-optimized", "screenshots, 5120x2880, config 2", "naive", "total", "108304"),
+        ("cuda-naive-vs-optimized", "screenshots, 5120x2880, config 2", "optimized", "histogram", "5083"),
+        ("opencl-blelloch-scan", "table of large images", "big.png 3072x2048", "CPU", "1.2848"),
+        ("opencl-blelloch-scan", "table of small images", "bog.png 874x544", "GPU (reduction)", "0.0890"),
+        ("opencl-blelloch-scan", "table of small images", "car.png 600x338", "GPU (min)", "0.0260"),
+        ("opencl-blelloch-scan", "text", "large images", "min", "1.7"),
+        ("cuda-three-scans", "table 1", "2048x2048", "sequential", "8.67020"),
+        ("cuda-three-scans", "table 1", "8192x8192", "kogge-stone-double 512", "14.1004"),
+        ("cuda-three-scans", "table 3", "8192x8192", "brent-kung 256", "19.3966"),
+        ("cuda-three-scans", "table 3", "8192x8192", "sequential", "10082.3"),
+        ("cuda-three-scans", "table 2", "4096x4096", "brent-kung 512", "10.5208"),
+        ("cuda-three-scans", "table 4", "1024x1024", "kogge-stone 256", "267.563"),
+        ("cuda-three-scans", "table 5", "2048x2048", "Python", "1.32701"),
     ] {
-        let found: Vec<&str> = figures
-            .iter()
-            .filter(|figure| (figure.publication, figure.case.as_str()) == (publication, case))
-            .map(|figure| figure.stated)
-            .collect();
-        assert_eq!(found, [stated], "{publication}: {case}");
+        assert_eq!(stated(&table(publication, place), row, column), Some(expected), "{place}: {row}, {column}");
     }
 }
 
 #[test]
-fn every_figure_is_a_number_of_a_document_that_is_described() {
-    let figures = figures();
-    // 5 rows of 5, 2 of 5 and 5 alone; 10 of 3; 2 tables of 4 rows of 7, 2 of 4 of 6; 1; 3.
-    assert_eq!(figures.len(), 25 + 10 + 5 + 30 + 56 + 48 + 1 + 3);
-    for figure in &figures {
-        assert!(figure.stated.parse::<f64>().is_ok_and(|stated| stated > 0.0), "{figure:?}");
-        assert!(PUBLICATIONS.iter().any(|publication| publication.name == figure.publication), "{figure:?}");
-        assert!(figure.here.alone.is_some() || figure.here.with_copies.is_some(), "{figure:?}");
+fn every_table_is_of_a_document_that_is_described_and_full_of_numbers() {
+    let tables = tables();
+    let figures = |table: &PublishedTable| table.rows.iter().map(|(_, figures)| figures.len()).sum::<usize>();
+    // 5 rows of 5, 2 of 5, 5 alone; 4 and 6 of 3, 2 of 2; 2 tables of 4 rows of 7, 2 of 4 of 6, 4 of 2; 2; 3.
+    assert_eq!(tables.iter().map(figures).sum::<usize>(), 25 + 10 + 5 + 30 + 4 + 56 + 48 + 8 + 2 + 3);
+    for table in &tables {
+        assert!(PUBLICATIONS.iter().any(|publication| publication.name == table.publication), "{table:?}");
+        for (row, figures) in &table.rows {
+            assert_eq!(figures.len(), table.columns.len(), "{row}");
+            for figure in figures {
+                let first = figure.stated.split(" to ").next().expect("a part");
+                assert!(first.parse::<f64>().is_ok_and(|stated| stated > 0.0), "{figure:?}");
+                assert!(figure.here.alone.is_some() || figure.here.whole.is_some(), "{figure:?}");
+            }
+        }
     }
 }
 
-/// Speed-ups are quotients of the tables of times: a digit that is wrong in either shows.
+/// Speed-ups are quotients of the tables of times, and table 5 is columns of them: a wrong digit in either shows.
 #[test]
-fn the_scans_speed_ups_follow_from_its_times() {
-    let figures = figures();
-    let stated = |case: &str| -> f64 {
-        let found = figures.iter().find(|figure| figure.case == case).unwrap_or_else(|| panic!("no figure {case}"));
-        found.stated.parse().expect("a number")
+fn the_scans_tables_follow_from_each_other() {
+    let number = |table: &PublishedTable, row: &str, column: &str| -> f64 {
+        stated(table, row, column).and_then(|stated| stated.parse().ok()).unwrap_or_else(|| panic!("{row}, {column}"))
     };
-    for figure in figures.iter().filter(|figure| figure.case.contains("speed-up, ")) {
-        let time = stated(&figure.case.replace("speed-up, ", ""));
-        let (language, size) = (&figure.case[..figure.case.find(',').expect("a comma")], &figure.here.keys[0]);
-        let quotient = stated(&format!("{language}, sequential, {size}")) / time;
-        let there: f64 = figure.stated.parse().expect("a number");
-        assert!((quotient / there - 1.0).abs() < 2e-3, "{}: {there}, not {quotient}", figure.case);
+    let of = |place| table("cuda-three-scans", place);
+    for (times, quotients, language) in [("table 1", "table 2", "C++"), ("table 3", "table 4", "Python")] {
+        let (times, quotients) = (of(times), of(quotients));
+        for (row, _) in &quotients.rows {
+            for column in &quotients.columns {
+                let quotient = number(&times, row, "sequential") / number(&times, row, column);
+                let there = number(&quotients, row, column);
+                assert!((quotient / there - 1.0).abs() < 2e-3, "{row}, {column}: {there}, not {quotient}");
+            }
+            assert_eq!(stated(&of("table 5"), row, language), stated(&times, row, "kogge-stone 512"), "{row}");
+        }
     }
 }
 
@@ -73,9 +89,10 @@ fn comparison_names_the_hardware_and_shows_both_figures() {
         "NVIDIA GTX 1650",
         "NVIDIA GTX 1050 Ti",
         "NVIDIA GeForce GTX 285",
-        "| 0.372956 ms |",
-        "1.2848 s",
-        "17.5 ms",
+        " 0.372956 |",
+        " 1.2848 |",
+        " 17.5 |",
+        "### table 5 (ms)",
         "does not say whether the copies up and down are included",
     ] {
         assert!(text.contains(words), "{words} in {text}");
@@ -85,15 +102,19 @@ fn comparison_names_the_hardware_and_shows_both_figures() {
 }
 
 #[test]
-fn our_figure_stands_beside_theirs_with_the_ratio() {
+fn our_table_has_the_rows_and_columns_of_theirs() {
     let run = Dir::new().succeeds("bench luminance --compare references --backend cpu --repeat 1 --warmup 0");
     let text = String::from_utf8(run.stdout).expect("text");
-    let row = text.lines().find(|line| line.contains("| CPU, 1280x1024")).expect("a row");
-    let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-    let number = |cell: &str, unit: &str| -> f64 {
-        cell.strip_suffix(unit).and_then(|text| text.trim().parse().ok()).unwrap_or_else(|| panic!("{cell} in {row}"))
-    };
-    let (there, here, ratio) = (number(cells[3], "ms"), number(cells[4], "ms"), number(cells[8], "x"));
-    assert_eq!(there, 17.5);
-    assert!((there / here / ratio - 1.0).abs() < 0.05, "{row}");
+    assert!(text.contains("\nHere: "), "{text}");
+    let cpu: Vec<Vec<&str>> = text
+        .lines()
+        .filter(|line| line.starts_with("| CPU"))
+        .map(|line| line.split('|').map(str::trim).collect())
+        .collect();
+    // Theirs, the same way here, and our way here.
+    assert_eq!(cpu.len(), 3, "{text}");
+    assert_eq!(cpu[0], ["", "CPU", "17.5", ""]);
+    let [same, ours] = [1, 2].map(|row: usize| cpu[row][2].parse::<f64>().unwrap_or_else(|_| panic!("{text}")));
+    assert!(same > 0.0 && ours > 0.0);
+    assert_eq!(text.matches("| 1280x1024 ").count(), 4, "{text}");
 }

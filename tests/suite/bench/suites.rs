@@ -7,7 +7,7 @@ use crate::program::Dir;
 #[test]
 fn without_a_gpu_the_documents_suites_measure_the_cpu() {
     let dir = Dir::new();
-    for (suite, table, count) in [("stages", "cpu", 10), ("scans", "cpu", 8), ("luminance", "cpu", 6)] {
+    for (suite, table, count) in [("stages", "cpu", 10), ("scans", "cpu", 8), ("luminance", "cpu", 9)] {
         let report = run(&dir, &format!("{suite} --backend cpu"));
         let rows = rows(&report, table);
         assert_eq!(rows.len(), count, "{suite}");
@@ -15,11 +15,46 @@ fn without_a_gpu_the_documents_suites_measure_the_cpu() {
         assert!(report["notes"][0].as_str().is_some_and(|note| note.contains("No GPU")), "{}", report["notes"]);
     }
     let report = run(&dir, "bins --backend cpu");
-    assert_eq!(rows(&report, "cpu").len(), 13);
+    assert_eq!(rows(&report, "cpu").len(), 20);
     all_have(rows(&report, "cpu"), &["sequential"]);
     let report = run(&dir, "cdf-min --backend cpu");
     assert_eq!(rows(&report, "cdf-min").len(), 10);
     all_have(rows(&report, "cdf-min"), &["sequential", "this program, CPU"]);
+    all_have(rows(&report, "program"), &["read", "write", "CPU"]);
+}
+
+#[test]
+fn python_equalizes_the_same_images() {
+    let report = run(&Dir::new(), "scans --backend cpu");
+    let rows = rows(&report, "python");
+    assert_eq!(rows.iter().filter(|row| row["keys"]["way"] == "loop").count(), 4);
+    all_have(rows, &["time", "over the loop here"]);
+}
+
+#[test]
+fn an_image_of_the_user_takes_the_place_of_those_that_are_made() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 1 photo.png");
+    for (suite, table, count) in
+        [("stages", "cpu", 2), ("cdf-min", "program", 1), ("scans", "cpu", 2), ("luminance", "cpu", 3)]
+    {
+        let report = run(&dir, &format!("{suite} photo.png --backend cpu"));
+        let rows = rows(&report, table);
+        assert_eq!(rows.len(), count, "{suite}");
+        assert!(rows.iter().all(|row| row["keys"]["size"] == "64x48"), "{suite}");
+    }
+    dir.run("bench stages nowhere.png").exits_with(1).says(&["nowhere.png"]);
+    dir.run("bench kernels photo.png").exits_with(2).says(&["kernels takes no file"]);
+}
+
+#[test]
+fn bins_counts_as_many_elements_into_as_many_bins_as_it_is_told() {
+    let report = run(&Dir::new(), "bins --elements 5000 --bins 300 --backend cpu");
+    let keys: Vec<_> = rows(&report, "cpu").iter().map(|row| row["keys"].clone()).collect();
+    let expected =
+        ["random", "ones"].map(|input| serde_json::json!({"elements": "5000", "bins": "300", "input": input}));
+    assert_eq!(keys, expected);
+    Dir::new().run("bench bins --elements 5000").exits_with(2).says(&["--bins"]);
 }
 
 #[test]
@@ -81,8 +116,10 @@ fn with_a_gpu_every_suite_measures_and_verifies_it() {
         ("stages", "kernels", &["time"]),
         ("scans", "alone", &["time"]),
         ("cdf-min", "cdf-min", &["kernels, reduction", "with copies, first-nonzero", "kernels, tuned"]),
+        ("cdf-min", "program", &["set-up", "steps, reduction", "GPU, first-nonzero", "GPU with set-up, reduction"]),
+        ("cdf-min", "gains", &["reduction", "first-nonzero, with set-up"]),
         ("scans", "scans", &["kernels", "with copies", "speed-up", "speed-up of kernels"]),
-        ("bins", "elements", &["kernels", "histogram", "saturation", "with upload"]),
+        ("bins", "elements", &["kernels", "histogram", "saturation", "with upload", "prefetch"]),
         ("bins --saturate 3", "bins", &["kernels", "speed-up"]),
         ("luminance", "luminance", &["kernel", "with upload", "speed-up"]),
         ("kernels", "frames", &["copy", "exact", "modified", "clahe", "share of bandwidth"]),

@@ -66,6 +66,12 @@ namespace curves {
 namespace computed {
 #include "map_computed.cu"
 #undef MAP
+#undef MAP_OF
+}
+namespace group_min {
+#include "map_group_min.cu"
+#undef MAP
+#undef MAP_OF
 }
 namespace bytes {
 #include "map_bytes.cu"
@@ -230,7 +236,7 @@ static void first_occupied() {
     answer(found);
 }
 
-// c FORMULA least total count cdf...
+// c FORMULA least total count cdf... : the curve, by a kernel that is given `least`, and by one that looks for it.
 static void curve() {
     char formula;
     if (std::scanf(" %c", &formula) != 1) fail("a formula is missing");
@@ -241,12 +247,24 @@ static void curve() {
     const unsigned* sums = cdf.data();
     run(Dim{(count + 255) / 256, 1, 1}, Dim{256, 1, 1}, nothing, 0, [&] {
         if (formula == 'x') curves::curve_exact(sums, &first, count, levels, lut.data());
+        if (formula == 'i') curves::curve_floor_integer(sums, &first, total, count, lut.data());
         if (formula == 'n') curves::curve_floor_no_min(sums, &first, total, count, lut.data());
         if (formula == 'r') curves::curve_float_round(sums, &first, total, count, lut.data());
         if (formula == 'q') curves::curve_equation_floor(sums, &first, total, count, lut.data());
         if (formula == 'p') curves::curve_product_32(sums, &first, total, count, lut.data());
         if (formula == 's') curves::curve_exact_of_sums(sums, &first, total, count, lut.data());
     });
+    std::vector<unsigned short> normalized(count);
+    run(Dim{1, 1, 1}, Dim{256, 1, 1}, nothing, 0, [&] {
+        if (formula == 'x') curves::curve_normalized_exact(sums, count, levels, normalized.data());
+        if (formula == 'i') curves::curve_normalized_floor_integer(sums, total, count, normalized.data());
+        if (formula == 'n') curves::curve_normalized_floor_no_min(sums, total, count, normalized.data());
+        if (formula == 'r') curves::curve_normalized_float_round(sums, total, count, normalized.data());
+        if (formula == 'q') curves::curve_normalized_equation_floor(sums, total, count, normalized.data());
+        if (formula == 'p') curves::curve_normalized_product_32(sums, total, count, normalized.data());
+        if (formula == 's') curves::curve_normalized_exact_of_sums(sums, total, count, normalized.data());
+    });
+    lut.insert(lut.end(), normalized.begin(), normalized.end());
     answer(lut);
 }
 
@@ -308,10 +326,36 @@ static void without_curve(char formula) {
     unsigned samples = number();
     Aligned<S> plane(numbers<S>(samples)), mapped{std::vector<S>(samples)};
     if (formula == 'x') COMPUTE_WITH(exact);
+    if (formula == 'i') COMPUTE_WITH(floor_integer);
     if (formula == 'n') COMPUTE_WITH(floor_no_min);
+    if (formula == 'f') COMPUTE_WITH(factor);
     if (formula == 'r') COMPUTE_WITH(float_round);
     if (formula == 'q') COMPUTE_WITH(equation_floor);
     if (formula == 'p') COMPUTE_WITH(product_32);
+    answer(std::vector<S>(mapped.memory, mapped.memory + samples));
+}
+
+#define GROUP_WITH(KERNEL)                                                                                          \
+    run(grid, block, nothing, 0, [&] {                                                                             \
+        if constexpr (sizeof(S) == 1) group_min::map_group_min_##KERNEL##_u8((unsigned char*)plane.memory, (unsigned char*)mapped.memory, where, cdf.data(), total, from); \
+        if constexpr (sizeof(S) == 2) group_min::map_group_min_##KERNEL##_u16((unsigned short*)plane.memory, (unsigned short*)mapped.memory, where, cdf.data(), total, from); \
+        if constexpr (sizeof(S) == 4) group_min::map_group_min_##KERNEL##_u32((unsigned*)plane.memory, (unsigned*)mapped.memory, where, cdf.data(), total, from); \
+    })
+
+// g SEARCH BYTES grid block area from total cdf... samples... : r and R by reduction, f and F by the first above 0; the
+// capitals round in float.
+template <typename S>
+static void with_group_min(char search) {
+    Dim grid = dim(), block = dim();
+    Area where = area();
+    unsigned from = number(), total = number();
+    std::vector<unsigned> cdf = numbers<unsigned>(where.max + 1);
+    unsigned samples = number();
+    Aligned<S> plane(numbers<S>(samples)), mapped{std::vector<S>(samples)};
+    if (search == 'r') GROUP_WITH(reduction_exact);
+    if (search == 'R') GROUP_WITH(reduction_float_round);
+    if (search == 'f') GROUP_WITH(first_nonzero_exact);
+    if (search == 'F') GROUP_WITH(first_nonzero_float_round);
     answer(std::vector<S>(mapped.memory, mapped.memory + samples));
 }
 
@@ -352,7 +396,7 @@ int main() {
         if (question == 't') tuned_curve();
         if (question == 'y') luminances();
         if (question == 'o') cut_off();
-        if (question != 'h' && question != 'm' && question != 'n') continue;
+        if (question != 'h' && question != 'm' && question != 'n' && question != 'g') continue;
         char variant;
         if (std::scanf(" %c", &variant) != 1) fail("a variant is missing");
         unsigned width = number();
@@ -362,6 +406,9 @@ int main() {
         if (question == 'n' && width == 1) without_curve<unsigned char>(variant);
         if (question == 'n' && width == 2) without_curve<unsigned short>(variant);
         if (question == 'n' && width == 4) without_curve<unsigned>(variant);
+        if (question == 'g' && width == 1) with_group_min<unsigned char>(variant);
+        if (question == 'g' && width == 2) with_group_min<unsigned short>(variant);
+        if (question == 'g' && width == 4) with_group_min<unsigned>(variant);
         if (question == 'm' && width == 1) map<unsigned char>(variant);
         if (question == 'm' && width == 2) map<unsigned short>(variant);
         if (question == 'm' && width == 4) map<unsigned>(variant);
