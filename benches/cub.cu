@@ -1,5 +1,7 @@
-// What CUB makes of the frames of `histeq-video bench kernels`: DeviceHistogram::HistogramEven, DeviceScan::InclusiveSum, a
-// curve of a code a thread, and a map of 16 bytes a thread. The curve is ours (kernels/spec.cuh), and so are the bytes, which are compared.
+// What a good user of CUB makes of the frames of `histeq-video bench kernels`: DeviceHistogram::HistogramEven; one block that
+// scans the counts (BlockScan) and makes the table, at 16 bits DeviceScan and a code a thread; a map of 16 bytes a thread with the table in shared memory. In place and
+// into another plane; each in a queue of launches, as `bench kernels` measures ours, and replayed as a graph. The table's
+// arithmetic is ours (kernels/spec.cuh), and so are the bytes, which are compared.
 //
 // benches/cub.sh compiles it. Prints Markdown.
 #include <cub/cub.cuh>
@@ -30,8 +32,42 @@ struct Samples16 {
     static constexpr int PER_VECTOR = 16 / sizeof(S);
 };
 
-// How often the first code occurs that does, by one block.
-__global__ void first_of(const unsigned* counts, unsigned codes, unsigned* first) {
+constexpr int SCANNERS = 1024;
+
+// The curve of full range from the counts, by one block; EACH codes a thread.
+template <int EACH, int THREADS>
+__global__ __launch_bounds__(THREADS) void table_of(const unsigned* counts, unsigned codes, Levels levels,
+                                                     unsigned short* curve) {
+    using Scan = cub::BlockScan<unsigned, THREADS>;
+    __shared__ typename Scan::TempStorage storage;
+    __shared__ unsigned first_code, first;
+    if (threadIdx.x == 0) first_code = ~0u;
+    unsigned own[EACH], sums[EACH], total, begin = threadIdx.x * EACH;
+#pragma unroll
+    for (int j = 0; j < EACH; ++j) own[j] = begin + j < codes ? counts[begin + j] : 0u;
+    Scan(storage).InclusiveSum(own, sums, total);
+    __syncthreads();
+    for (int j = 0; j < EACH; ++j) {
+        if (own[j] != 0u) {
+            atomicMin(&first_code, begin + j);
+            break;
+        }
+    }
+    __syncthreads();
+    for (int j = 0; j < EACH; ++j) {
+        if (begin + j == first_code) first = own[j];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int j = 0; j < EACH; ++j) {
+        if (begin + j < codes) {
+            curve[begin + j] = (unsigned short)curve_at(begin + j, sums[j], spread_of(first, total), levels);
+        }
+    }
+}
+
+// The first occupied code, by one block.
+__global__ __launch_bounds__(SCANNERS) void first_of(const unsigned* counts, unsigned codes, unsigned* first) {
     __shared__ unsigned first_code;
     if (threadIdx.x == 0) first_code = ~0u;
     __syncthreads();
@@ -45,21 +81,31 @@ __global__ void first_of(const unsigned* counts, unsigned codes, unsigned* first
     if (threadIdx.x == 0) *first = counts[first_code];
 }
 
-// The curve of full range, a code a thread.
-__global__ void curve_of(const unsigned* cumulative, const unsigned* first, unsigned codes, Levels levels,
-                         unsigned short* curve) {
+// The curve from cumulative counts, a code a thread.
+__global__ void table_of_sums(const unsigned* cumulative, const unsigned* first, unsigned codes, Levels levels,
+                              unsigned short* curve) {
     unsigned code = blockIdx.x * blockDim.x + threadIdx.x;
     curve[code] = (unsigned short)curve_at(code, cumulative[code], spread_of(*first, cumulative[codes - 1]), levels);
 }
 
-template <typename S>
-__global__ void map(uint4* pixels, unsigned vectors, const unsigned short* curve) {
+// With SHARED the table goes to shared memory first, which `codes` entries of it fill.
+template <typename S, bool SHARED>
+__global__ void map(const uint4* from, uint4* to, unsigned vectors, const unsigned short* curve, unsigned codes) {
+    extern __shared__ uint4 room[];
+    const unsigned short* table = curve;
+    if constexpr (SHARED) {
+        for (unsigned i = threadIdx.x; i < codes / 8; i += blockDim.x) room[i] = ((const uint4*)curve)[i];
+        __syncthreads();
+        table = (const unsigned short*)room;
+    }
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < vectors; i += gridDim.x * blockDim.x) {
-        uint4 vector = pixels[i];
+        uint4 vector = from[i];
         S* samples = reinterpret_cast<S*>(&vector);
 #pragma unroll
-        for (int j = 0; j < Samples16<S>::PER_VECTOR; ++j) samples[j] = (S)__ldg(&curve[samples[j]]);
-        pixels[i] = vector;
+        for (int j = 0; j < Samples16<S>::PER_VECTOR; ++j) {
+            samples[j] = (S)(SHARED ? table[samples[j]] : __ldg(&table[samples[j]]));
+        }
+        to[i] = vector;
     }
 }
 
@@ -108,39 +154,68 @@ static void row(const char* name, unsigned width, unsigned height, unsigned dept
     std::vector<S> samples = content<S>(width, height, depth, kind);
     // More than the cache holds, and few enough that most of their launches wait in the queue before the clock starts.
     int frames = (int)std::clamp<size_t>((400u << 20) / bytes, 8, 180);
-    char* all;
+    char *all, *others;
     unsigned *counts, *cumulative, *first;
     unsigned short* curve;
-    CHECK(cudaMalloc(&all, frames * bytes));
-    CHECK(cudaMalloc(&counts, codes * sizeof(unsigned)));
     CHECK(cudaMalloc(&cumulative, codes * sizeof(unsigned)));
     CHECK(cudaMalloc(&first, sizeof(unsigned)));
+    CHECK(cudaMalloc(&all, frames * bytes));
+    CHECK(cudaMalloc(&others, frames * bytes));
+    CHECK(cudaMalloc(&counts, codes * sizeof(unsigned)));
     CHECK(cudaMalloc(&curve, codes * sizeof(unsigned short)));
     for (int i = 0; i < frames; ++i) CHECK(cudaMemcpy(all + i * bytes, samples.data(), bytes, cudaMemcpyHostToDevice));
-    size_t room = 0, scan_room = 0;
-    auto histogram = [&](void* storage, S* plane) {
+    cudaStream_t stream;
+    CHECK(cudaStreamCreate(&stream));
+    size_t room = 0;
+    void* storage = nullptr;
+    auto histogram = [&](S* plane) {
         return cub::DeviceHistogram::HistogramEven(storage, room, plane, (int*)counts, (int)codes + 1, 0, (int)codes,
-                                                   (int)pixels);
+                                                   (int)pixels, stream);
     };
-    auto scan = [&](void* storage) { return cub::DeviceScan::InclusiveSum(storage, scan_room, counts, cumulative, (int)codes); };
-    CHECK(histogram(nullptr, (S*)all));
-    CHECK(scan(nullptr));
-    room = std::max(room, scan_room);
-    scan_room = room;
-    void* storage;
+    auto scan = [&](void* at, size_t& bytes) {
+        return cub::DeviceScan::InclusiveSum(at, bytes, counts, cumulative, (int)codes, stream);
+    };
+    size_t scan_room = 0;
+    CHECK(histogram((S*)all));
+    CHECK(scan(nullptr, scan_room));
+    void* scan_storage;
+    CHECK(cudaMalloc(&scan_storage, scan_room));
     CHECK(cudaMalloc(&storage, room));
-    auto equalize = [&](int frame, unsigned strength) {
-        S* plane = (S*)(all + frame * bytes);
-        CHECK(histogram(storage, plane));
-        first_of<<<1, 1024>>>(counts, codes, first);
-        CHECK(scan(storage));
-        curve_of<<<codes / 256, 256>>>(cumulative, first, codes, Levels{0, codes - 1, strength}, curve);
-        map<S><<<132 * 16, 256>>>((uint4*)plane, vectors, curve);
+    // A table of 16 bits leaves room for one block on a multiprocessor; without shared memory it comes from the caches.
+    int multiprocessors;
+    CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
+    size_t shared = codes * sizeof(unsigned short);
+    CHECK(cudaFuncSetAttribute(map<S, true>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+    struct Way {
+        bool in_place, in_shared;
+        int blocks;  // of the map on each multiprocessor
     };
-    equalize(0, 256);
-    std::vector<S> found(pixels);
-    CHECK(cudaMemcpy(found.data(), all, bytes, cudaMemcpyDeviceToHost));
-    bool right = found == reference(samples, Levels{0, codes - 1, 256});
+    auto equalize = [&](int frame, unsigned strength, Way way) {
+        char* plane = all + frame * bytes;
+        const uint4* from = (const uint4*)plane;
+        uint4* to = (uint4*)(way.in_place ? plane : others + frame * bytes);
+        Levels levels = {0, codes - 1, strength};
+        CHECK(histogram((S*)plane));
+        if (codes <= 256) table_of<1, 256><<<1, 256, 0, stream>>>(counts, codes, levels, curve);
+        else if (codes <= 4096) table_of<4, SCANNERS><<<1, SCANNERS, 0, stream>>>(counts, codes, levels, curve);
+        else {
+            first_of<<<1, SCANNERS, 0, stream>>>(counts, codes, first);
+            CHECK(scan(scan_storage, scan_room));
+            table_of_sums<<<codes / 256, 256, 0, stream>>>(cumulative, first, codes, levels, curve);
+        }
+        unsigned blocks = (unsigned)(multiprocessors * way.blocks);
+        if (way.in_shared && codes <= 4096) map<S, true><<<blocks, 256, shared, stream>>>(from, to, vectors, curve, codes);
+        else if (way.in_shared) map<S, true><<<multiprocessors, 1024, shared, stream>>>(from, to, vectors, curve, codes);
+        else map<S, false><<<blocks, 256, 0, stream>>>(from, to, vectors, curve, codes);
+    };
+    std::vector<S> expected = reference(samples, Levels{0, codes - 1, 256}), found(pixels);
+    bool right = true;
+    for (Way way : {Way{false, true, 8}, Way{false, false, 16}, Way{true, true, 2}}) {
+        equalize(0, 256, way);
+        CHECK(cudaStreamSynchronize(stream));
+        CHECK(cudaMemcpy(found.data(), way.in_place ? all : others, bytes, cudaMemcpyDeviceToHost));
+        right = right && found == expected;
+    }
     CHECK(cudaMemcpy(all, samples.data(), bytes, cudaMemcpyHostToDevice));
 
     cudaEvent_t begin, end;
@@ -149,10 +224,10 @@ static void row(const char* name, unsigned width, unsigned height, unsigned dept
     auto time = [&](auto work) {
         std::vector<float> times;
         for (int i = 0; i < 11; ++i) {
-            CHECK(cudaLaunchHostFunc(nullptr, hold, nullptr));
-            CHECK(cudaEventRecord(begin));
-            for (int frame = 0; frame < frames; ++frame) work(frame);
-            CHECK(cudaEventRecord(end));
+            CHECK(cudaLaunchHostFunc(stream, hold, nullptr));
+            CHECK(cudaEventRecord(begin, stream));
+            work();
+            CHECK(cudaEventRecord(end, stream));
             CHECK(cudaEventSynchronize(end));
             float ms;
             CHECK(cudaEventElapsedTime(&ms, begin, end));
@@ -161,23 +236,55 @@ static void row(const char* name, unsigned width, unsigned height, unsigned dept
         std::sort(times.begin(), times.end());
         return times[times.size() / 2];
     };
-    float alone = time([&](int frame) { CHECK(histogram(storage, (S*)(all + frame * bytes))); });
-    // Strength 0 does all the work and leaves the picture as it is.
-    float whole = time([&](int frame) { equalize(frame, 0); });
-    std::printf("| %s | %u | %s | %.2f | %.2f | %s |\n", name, depth, kinds[kind], alone, whole, right ? "yes" : "NO");
+    auto each_frame = [&](auto work) {
+        for (int frame = 0; frame < frames; ++frame) work(frame);
+    };
+    auto as_graph = [&](auto work) {
+        cudaGraph_t graph;
+        cudaGraphExec_t ready;
+        CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+        work();
+        CHECK(cudaStreamEndCapture(stream, &graph));
+        CHECK(cudaGraphInstantiate(&ready, graph, 0));
+        CHECK(cudaGraphUpload(ready, stream));
+        float found = time([&] { CHECK(cudaGraphLaunch(ready, stream)); });
+        CHECK(cudaGraphExecDestroy(ready));
+        CHECK(cudaGraphDestroy(graph));
+        return found;
+    };
+    float alone = time([&] { each_frame([&](int frame) { CHECK(histogram((S*)(all + frame * bytes))); }); });
+    // In place, strength 0 does all the work and leaves the picture as it is. Of all ways to launch the map the fastest.
+    float figures[4] = {1e9f, 1e9f, 1e9f, 1e9f};
+    for (bool in_shared : {true, false}) {
+        for (int blocks : {2, 4, 8, 16}) {
+            for (bool in_place : {true, false}) {
+                Way way = {in_place, in_shared, blocks};
+                auto work = [&] { each_frame([&](int frame) { equalize(frame, in_place ? 0 : 256, way); }); };
+                float &queue = figures[in_place ? 0 : 2], &graph = figures[in_place ? 1 : 3];
+                queue = std::min(queue, time(work));
+                graph = std::min(graph, as_graph(work));
+            }
+        }
+    }
+    std::printf("| %s | %u | %s | %.2f | %.2f | %.2f | %.2f | %.2f | %s |\n", name, depth, kinds[kind], alone, figures[0],
+                figures[1], figures[2], figures[3], right ? "yes" : "NO");
     std::fflush(stdout);
     CHECK(cudaFree(all));
+    CHECK(cudaFree(others));
     CHECK(cudaFree(counts));
-    CHECK(cudaFree(cumulative));
-    CHECK(cudaFree(first));
     CHECK(cudaFree(curve));
     CHECK(cudaFree(storage));
+    CHECK(cudaFree(cumulative));
+    CHECK(cudaFree(first));
+    CHECK(cudaFree(scan_storage));
+    CHECK(cudaStreamDestroy(stream));
 }
 
 int main() {
     cudaDeviceProp device;
     CHECK(cudaGetDeviceProperties(&device, 0));
-    std::printf("%s, CUB %d\n\n| size | bits | content | histogram, µs | equalization, µs | right |\n|---|---|---|---|---|---|\n",
+    std::printf("%s, CUB %d; µs a frame\n\n| size | bits | content | histogram | in place, queue | in place, graph | "
+                "out of place, queue | out of place, graph | right |\n|---|---|---|---|---|---|---|---|---|\n",
                 device.name, CUB_VERSION);
     struct {
         const char* name;

@@ -26,7 +26,9 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         let size = image.size;
         let times = image.on_cpu(setup)?;
         on_cpu::rows(size, &times).into_iter().for_each(|row| cpu.push(row));
-        let in_python = python::run(setup, &image)?;
+        // A single formula has nothing to do with Python.
+        let has_python = !matches!(setup.arithmetic, Arithmetic::One(_));
+        let in_python = if has_python { python::run(setup, &image)? } else { Vec::new() };
         for (way, time) in &in_python {
             let rate = Value::derived(time.median / times.sequential.median);
             let row = Row::new([size_name(size), way.clone()]).at(area(size));

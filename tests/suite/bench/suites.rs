@@ -15,7 +15,7 @@ fn without_a_gpu_the_documents_suites_measure_the_cpu() {
         assert!(report["notes"][0].as_str().is_some_and(|note| note.contains("No GPU")), "{}", report["notes"]);
     }
     let report = run(&dir, "bins --backend cpu");
-    assert_eq!(rows(&report, "cpu").len(), 20);
+    assert_eq!(rows(&report, "cpu").len(), 17);
     all_have(rows(&report, "cpu"), &["sequential"]);
     let report = run(&dir, "cdf-min --backend cpu");
     assert_eq!(rows(&report, "cdf-min").len(), 10);
