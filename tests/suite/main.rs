@@ -16,6 +16,7 @@ mod depth;
 mod engine;
 mod failing;
 mod failover;
+mod figures;
 mod filters;
 mod formats;
 mod frame;
