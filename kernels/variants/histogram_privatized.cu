@@ -25,8 +25,7 @@ __device__ __forceinline__ void count_privately(const S* plane, const Area& area
     __syncthreads();
 
     for (unsigned slot = thread_of_block(); slot < window.size; slot += threads_of_block()) {
-        unsigned sum = shared[slot];
-        if (sum != 0u) atomicAdd(&counts[level_code(window.base + slot, levels)], sum);
+        atomicAdd(&counts[level_code(window.base + slot, levels)], shared[slot]);
     }
 }
 

@@ -52,8 +52,7 @@ __device__ __forceinline__ void count_luminance(const unsigned char* pixels, con
     __syncthreads();
 
     for (unsigned bin = thread_of_block(); bin < 256u; bin += threads_of_block()) {
-        unsigned sum = private_counts[bin];
-        if (sum != 0u) atomicAdd(&counts[bin], sum);
+        atomicAdd(&counts[bin], private_counts[bin]);
     }
 }
 
