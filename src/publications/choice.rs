@@ -186,7 +186,7 @@ mod tests {
             assert_eq!(scan.name().parse::<ScanVariant>().unwrap(), scan);
         }
         let error = "kogge".parse::<CdfMin>().unwrap_err();
-        assert_eq!(error.to_string(), "kogge is none of reduction, first-nonzero");
+        assert_eq!(error.to_string(), "kogge is none of reduction, first-nonzero, in-curve");
     }
 
     #[test]
