@@ -99,7 +99,7 @@ fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     }
     let Run { cancel, notices, progress, .. } = &run;
     // The first pass has said what there is to say of the input.
-    let of_input = if scenes.is_some() { Notices::new(false, |_, _| {}) } else { notices.clone() };
+    let of_input = if scenes.is_some() { Notices::silent() } else { notices.clone() };
     let opened = source::open(&job.input, cancel, of_input.clone(), progress.clone())?;
     let opened = look::choose(&mut job.equalize, opened, builder.mask.as_ref(), &of_input)?;
     let (mut source, input) = source::filtered(opened, &job.filters.of_look(job.equalize.denoiser()), &of_input)?;

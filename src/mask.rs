@@ -2,8 +2,8 @@
 
 use anyhow::{Context, Result, ensure};
 use histeq_video::equalize::Mask;
-use histeq_video::pipeline::{Cancel, Input, Notices};
-use histeq_video::source::{self, InputOptions};
+use histeq_video::pipeline::Input;
+use histeq_video::source::first_picture;
 use histeq_video::spec::Region;
 use std::sync::Arc;
 
@@ -21,16 +21,7 @@ impl NamedMask {
     /// # Errors
     /// When it cannot be read, or is black.
     pub fn read(name: &str) -> Result<Self> {
-        let options = InputOptions { url: name.to_owned(), ..InputOptions::default() };
-        let silent = Notices::new(false, |_, _| {});
-        let (mut source, _) = source::open(&options, &Cancel::default(), silent, Arc::default()).context("--mask")?;
-        let frame = loop {
-            let delivery = source.next().context("--mask")?;
-            let delivery = delivery.with_context(|| format!("--mask: {name}: no picture in it"))?;
-            if let Some(frame) = delivery.frame {
-                break frame;
-            }
-        };
+        let frame = first_picture(name).context("--mask")?;
         let mask = Mask::of_frame(&frame)
             .with_context(|| format!("--mask {name}: the picture is black, so that nothing counts (white counts)"))?;
         Ok(NamedMask { mask: mask.into(), name: name.to_owned() })

@@ -14,7 +14,7 @@ use histeq_video::io::is_pipe;
 use histeq_video::pipeline::{Cancel, Delivery, Input, Notices, Outcome, PartPosition, ReaderGone, Source};
 use histeq_video::report::Console;
 use histeq_video::sheet::{self, Column, Miniatures, Row};
-use histeq_video::sink;
+use histeq_video::sink::write_drawn;
 use histeq_video::source::{self, Filters, InputOptions, Part};
 use histeq_video::spec::{Settings, Smoothing};
 use std::collections::VecDeque;
@@ -73,15 +73,8 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
     if cancel.is_cancelled() {
         return Ok(Outcome::Interrupted);
     }
-    let mut drawn = sheet::draw(&rows(auto.look()), &columns)?;
-    drawn.pts = Some(0);
-    let sheet = Input::drawn("the sheet");
-    let written =
-        sink::open(sheet, target, job.output.options.clone(), &mut || false, silent()).and_then(|mut sink| {
-            sink.write(Delivery { frame: Some(drawn), ..Delivery::default() })?;
-            sink.finish(Outcome::Complete)
-        });
-    match written {
+    let drawn = sheet::draw(&rows(auto.look()), &columns)?;
+    match write_drawn(drawn, "the sheet", target, job.output.options.clone()) {
         Ok(name) => {
             let frames = if columns.len() == 1 { "1 frame".to_owned() } else { format!("{} frames", columns.len()) };
             let (seconds, name) = (begin.elapsed().as_secs_f64(), name.unwrap_or_default());
@@ -145,7 +138,7 @@ fn starts(job: &PreviewJob, input: &Input, mut source: Box<dyn Source>) -> Resul
 
 /// The original and every look of the first frame of `options`.
 fn column(options: &InputOptions, room: (usize, usize), cancel: &Cancel) -> Result<Column> {
-    let (mut source, input) = source::open(options, cancel, silent(), Arc::default())?;
+    let (mut source, input) = source::open(options, cancel, Notices::silent(), Arc::default())?;
     let plans = LOOKS.map(|look| Plan::new(look, &input)).into_iter().collect::<Result<Vec<_>>>()?;
     let most = |count: fn(&Plan) -> u32| plans.iter().map(count).max().unwrap_or(0);
     let frames = Around::read(source.as_mut(), most(Plan::before), most(Plan::behind))?;
@@ -238,7 +231,7 @@ impl Plan {
     fn new(look: LookArg, input: &Input) -> Result<Self> {
         let options = EqualizeOptions::of_look(look);
         let filters = FilterOptions::default().of_look(options.denoiser());
-        let mut settings = options.resolve(input, &silent())?;
+        let mut settings = options.resolve(input, &Notices::silent())?;
         let held = (MEMORY / input.frame_bytes().unwrap_or(MEMORY).max(1)).max(1) as u32;
         let window = settings.smoothing;
         if filters.denoise.is_some() && window.frames() > DENOISED {
@@ -264,7 +257,7 @@ impl Plan {
     /// The shown frame, equalized on the CPU.
     fn equalized(&self, frames: &Around, input: &Input) -> Result<Frame> {
         let held = Box::new(frames.source(self.before(), self.behind()));
-        let (mut source, _) = source::filtered((held, input.clone()), &self.filters, &silent())?;
+        let (mut source, _) = source::filtered((held, input.clone()), &self.filters, &Notices::silent())?;
         source.look_around(self.before(), self.settings.look_ahead());
 
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -284,9 +277,4 @@ impl Plan {
         stage.finish()?;
         Ok(stage.collect()?.context("the CPU lost a frame")?.frame)
     }
-}
-
-/// Says nothing: what there is to say of the input was said when it was first opened.
-fn silent() -> Notices {
-    Notices::new(false, |_, _| {})
 }

@@ -2,28 +2,17 @@
 
 use crate::ffmpeg::{Converter, Picture, RawFormat, VideoFormat};
 use crate::frame::{Frame, PixelFormat};
-use crate::pipeline::{Cancel, Delivery, Input, Notices, Outcome};
-use crate::sink::{self, Files, OutputOptions, Overwrite, Target};
-use crate::source::{self, InputOptions};
-use anyhow::{Context, Result};
+use crate::sink::{Files, OutputOptions, Overwrite, Target, write_drawn};
+use crate::source::first_picture;
+use anyhow::Result;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Reads the first picture of a file, as pixels of `format` in full range.
 ///
 /// # Errors
 /// When it cannot be read, or has no picture; both name the file.
 pub fn read(file: &Path, format: PixelFormat) -> Result<Frame> {
-    let url = file.to_string_lossy().into_owned();
-    let options = InputOptions { url: url.clone(), ..InputOptions::default() };
-    let silent = Notices::new(false, |_, _| {});
-    let (mut source, _) = source::open(&options, &Cancel::default(), silent, Arc::default())?;
-    let frame = loop {
-        let delivery = source.next()?.with_context(|| format!("{url}: no picture in it"))?;
-        if let Some(frame) = delivery.frame {
-            break frame;
-        }
-    };
+    let frame = first_picture(&file.to_string_lossy())?;
     let from = VideoFormat::of(&Picture::from_frame(&frame)?);
     let format = RawFormat::from(format);
     let colour = from.colour.converted(from.format, format, false);
@@ -35,11 +24,6 @@ pub fn read(file: &Path, format: PixelFormat) -> Result<Frame> {
 /// # Errors
 /// When it cannot be written.
 pub fn write(frame: &Frame, file: &Path) -> Result<()> {
-    let silent = Notices::new(false, |_, _| {});
     let target = Target::new(&file.to_string_lossy(), "", Files::One, Overwrite::Yes)?;
-    let mut sink = sink::open(Input::drawn("the image"), target, OutputOptions::default(), &mut || false, silent)?;
-    let mut frame = frame.clone();
-    frame.pts = Some(0);
-    sink.write(Delivery { frame: Some(frame), ..Delivery::default() })?;
-    sink.finish(Outcome::Complete).map(drop)
+    write_drawn(frame.clone(), "the image", target, OutputOptions::default()).map(drop)
 }

@@ -29,6 +29,11 @@ impl Notices {
         Notices { print: Arc::new(print), strict }
     }
 
+    /// Drops all messages.
+    pub fn silent() -> Self {
+        Notices::new(false, |_, _| {})
+    }
+
     /// Prints a detail.
     pub fn detail(&self, message: &str) {
         (self.print)(Level::Detail, message);

@@ -13,9 +13,10 @@ named! {
         /// `floor(c * (L - 1) / N)` in integers: the naive map of cuda-naive-vs-optimized, which the publication does not
         /// print; it says that the integer divisions of the naive map became a multiplication by a float.
         FloorInteger = "floor-integer",
-        /// `floor(c * ((L - 1) / N))` in float: the optimized map of cuda-naive-vs-optimized. Without cmin the first occupied level does not
-        /// become black, and the ones above it are brighter by a part of its share; the floor makes all of them up to one
-        /// darker. For one number of samples in eight the float factor is rounded down so far that white becomes L - 2.
+        /// `floor(c * ((L - 1) / N))` in float: the optimized map of cuda-naive-vs-optimized. Without cmin the first
+        /// occupied level does not become black, and the ones above it are brighter by a part of its share; the floor makes
+        /// all of them up to one darker. For one number of samples in eight the float factor is rounded down so far that
+        /// white becomes L - 2.
         FloorNoMin = "floor-no-min",
         /// `round((c - cmin) / (N - cmin) * (L - 1))` in float (opencl-blelloch-scan). Of large pictures a quotient next
         /// to a half can land on its other side: 4 of 100 do, and half of them from 2^24 samples on, where the counts

@@ -12,6 +12,7 @@
 //! | `power_loss.rs` | has a recording written to the disk while it grows |
 //! | `reconnecting.rs` | live streams to servers, which may go away and come back |
 //! | `virtual_camera.rs` | writes to v4l2loopback |
+//! | `picture.rs` | writes a single picture |
 //! | `raw.rs` | raw frames and y4m |
 
 mod clock;
@@ -22,6 +23,7 @@ mod file_names;
 mod fit;
 mod metadata;
 mod open;
+mod picture;
 mod power_loss;
 mod raw;
 mod reconnecting;
@@ -35,6 +37,7 @@ pub use encoder_choice::{EncoderChoice, Quality};
 pub use file::{OutputOptions, makes_images};
 pub use fit::PixelChoice;
 pub use open::{live_target, open, target};
+pub use picture::write_drawn;
 pub use reconnecting::network_format;
 pub use target::{Files, Overwrite, Target, TargetError};
 pub use temporary::Leftover;

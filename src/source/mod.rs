@@ -11,6 +11,7 @@
 //! | `video_reader.rs` | the decode loop: decodes one video stream, and passes on packets of all others |
 //! | `filters.rs`, `filtered.rs` | filters that frames pass before they are equalized |
 //! | `peeked.rs` | looks at the first frames before they are delivered |
+//! | `picture.rs` | reads a single picture |
 //! | `native.rs` | converts pictures that are not native to native frames |
 
 mod clock;
@@ -26,6 +27,7 @@ mod open_input;
 mod options;
 mod part;
 mod peeked;
+mod picture;
 mod raw;
 mod sound;
 mod video_reader;
@@ -40,3 +42,4 @@ pub use open::open;
 pub use options::{InputOptions, RawOptions};
 pub use part::Part;
 pub use peeked::PeekedSource;
+pub use picture::first_picture;

@@ -1,8 +1,8 @@
 //! Writes a frame as a PNG of its full size, with the sink of images.
 
 use crate::frame::Frame;
-use crate::pipeline::{Delivery, Input, Notices, Outcome};
-use crate::sink::{self, Files, OutputOptions, Overwrite, Target};
+use crate::pipeline::Notices;
+use crate::sink::{Files, OutputOptions, Overwrite, Target, write_drawn};
 use anyhow::Result;
 use crossbeam_channel::Sender;
 use std::thread::Builder;
@@ -25,15 +25,10 @@ fn report(text: &str, notices: &Notices, window: &Sender<String>) {
     let _ = window.send(text.to_owned());
 }
 
-fn write(mut frame: Frame) -> Result<String> {
+fn write(frame: Frame) -> Result<String> {
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let name = format!("histeq-video-{}.png", time.as_millis());
-    frame.pts = Some(0);
-    // Without the note that PNG takes RGB.
-    let silent = Notices::new(false, |_, _| {});
     let target = Target::new(&name, "", Files::One, Overwrite::No)?;
-    let mut sink = sink::open(Input::drawn("screenshot"), target, OutputOptions::default(), &mut || false, silent)?;
-    sink.write(Delivery { frame: Some(frame), ..Delivery::default() })?;
-    sink.finish(Outcome::Complete)?;
+    write_drawn(frame, "screenshot", target, OutputOptions::default())?;
     Ok(format!("screenshot -> {name}"))
 }

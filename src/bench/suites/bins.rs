@@ -181,7 +181,7 @@ struct DeviceElements<'a> {
     case: &'a InputElements,
     plane: DevicePlane,
     upload: Vec<f64>,
-    /// `None` where the GPU has no managed memory.
+    /// `None` where it failed: not every GPU has managed memory that it prefetches.
     prefetch: Option<Value>,
 }
 
