@@ -32,9 +32,10 @@ impl Denoise {
             DenoiseKind::Strong => {
                 // Within each frame first: what noise is left differs less from frame to frame, so that lower thresholds, which
                 // blur less motion, find it. `a=s`: on each side, the frames before the first one that differs by more.
-                let [a, b] = [0.025, 0.08].map(|threshold| threshold * self.strength);
+                // Chroma has lower ones: with those of luma, what moves takes on the colour of what is behind it.
+                let [a, b, c, d] = [0.025, 0.08, 0.012, 0.04].map(|threshold| threshold * self.strength);
                 let frames = 2 * AROUND + 1;
-                let over_time = format!("atadenoise=0a={a}:0b={b}:1a={a}:1b={b}:2a={a}:2b={b}:s={frames}:a=s");
+                let over_time = format!("atadenoise=0a={a}:0b={b}:1a={c}:1b={d}:2a={c}:2b={d}:s={frames}:a=s");
                 format!("{},{over_time}", bilateral(1.5, 0.08))
             }
             DenoiseKind::Light => bilateral(2.0, 0.02),
