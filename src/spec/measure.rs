@@ -261,7 +261,7 @@ impl Occurrences {
     }
 
     /// The same, counted from white down.
-    fn from_top(&self, share: usize) -> u32 {
+    fn share_from_top(&self, share: usize) -> u32 {
         16 * (self.of_level.len() - 1) as u32 - Self::at_share_in(self.of_level.iter().rev(), self.points, share)
     }
 
@@ -310,7 +310,7 @@ impl Ends {
             true => darkest,
             false => Occurrences::of(lattice.rgb.iter().map(|&[r, g, b]| r.max(g).max(b)), white),
         };
-        let bright = [100_000, 2000, 1000, 500].map(|share| brightest.from_top(share));
+        let bright = [100_000, 2000, 1000, 500].map(|share| brightest.share_from_top(share));
         let mean = mean_of(lattice, 0..lattice.luma.len());
         if lattice.rgb.is_empty() {
             let (low, peak, high) = (dark[0], bright[1], bright[3]);
@@ -318,7 +318,7 @@ impl Ends {
         }
         let channels = std::array::from_fn(|channel| {
             let levels = Occurrences::of(lattice.rgb.iter().map(|rgb| rgb[channel]), white);
-            [levels.at_share(500), levels.from_top(500)]
+            [levels.at_share(500), levels.share_from_top(500)]
         });
         let luma = Occurrences::of(lattice.luma.iter().copied(), white);
         let count = (lattice.luma.len() * 3000 / ALL).max(1);
@@ -327,7 +327,7 @@ impl Ends {
         let brightest =
             lowest(points().rev().map(|(point, level)| (point, white - level)), luma.of_level.iter().rev(), count);
         let corners = [mean_of(lattice, darkest), mean_of(lattice, brightest)];
-        Ends { dark, bright, channels, corners, mean, peak: luma.from_top(2000) }
+        Ends { dark, bright, channels, corners, mean, peak: luma.share_from_top(2000) }
     }
 
     /// The mean of several, each number by itself; zeros of none.
@@ -385,7 +385,7 @@ mod tests {
             for share in [0, 500, 1000, 2000, 10_000, 100_000, 500_000] {
                 assert_eq!(occurrences.at_share(share), at_share(&mut levels.clone(), share), "{share}");
                 assert_eq!(
-                    occurrences.from_top(share),
+                    occurrences.share_from_top(share),
                     16 * u32::from(white) - at_share(&mut mirrored, share),
                     "{share}"
                 );
