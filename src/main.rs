@@ -17,7 +17,7 @@ mod stdout;
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use histeq_video::cli::{Args, BackendStartup, FileJob, Job, completions, man_page, man_pages};
+use histeq_video::cli::{Args, BackendStartup, FileJob, Job, completions, gpu_may_be_opening, man_page, man_pages};
 use histeq_video::equalize::{SceneMappings, Verifier};
 use histeq_video::io::{print_text, printable};
 use histeq_video::pipeline::{self, Notices, Outcome};
@@ -30,7 +30,7 @@ use stage_builder::{StageBuilder, check_files_differ};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::process::ExitCode;
-use stdout::print;
+use stdout::{leave, print};
 
 fn main() -> ExitCode {
     let job = Args::try_parse().and_then(Job::from_args).unwrap_or_else(|error| refuse(&error));
@@ -55,15 +55,16 @@ fn main() -> ExitCode {
             man_pages(&folder).with_context(context).map(complete)
         }
     };
-    match result {
-        Ok(Outcome::Complete) => ExitCode::SUCCESS,
-        Ok(Outcome::Interrupted) => ExitCode::from(signals::INTERRUPTED),
+    let code = match result {
+        Ok(Outcome::Complete) => 0,
+        Ok(Outcome::Interrupted) => signals::INTERRUPTED,
         Err(error) => {
             console.error(&error);
             // Also when the error is not due to the interruption: the shell needs to know of it.
-            if signals::was_interrupted() { ExitCode::from(signals::INTERRUPTED) } else { ExitCode::FAILURE }
+            if signals::was_interrupted() { signals::INTERRUPTED } else { 1 }
         }
-    }
+    };
+    if gpu_may_be_opening() { leave(code) } else { ExitCode::from(code) }
 }
 
 /// Prints what is wrong with the command line, or the requested help, and ends the program.

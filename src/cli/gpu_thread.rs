@@ -4,7 +4,11 @@ use crate::cuda::{Error, Gpu, KernelChoice, find_driver};
 use crossbeam_channel::{Receiver, bounded};
 use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
+
+/// Set when a thread was left to itself.
+static LEFT_OPENING: AtomicBool = AtomicBool::new(false);
 
 /// A thread that opens a GPU.
 pub(super) struct GpuThread {
@@ -53,8 +57,16 @@ impl GpuThread {
 }
 
 impl Drop for GpuThread {
-    /// Waits for a GPU that is not needed any more: the process must not end while its driver is starting.
+    /// Leaves the thread to itself: opening cannot be stopped.
     fn drop(&mut self) {
-        self.handle.take().map(JoinHandle::join);
+        if !self.is_finished() {
+            LEFT_OPENING.store(true, Ordering::Relaxed);
+        }
     }
+}
+
+/// Whether a thread may still be opening a GPU that is not needed any more. Then the process must end without the exit
+/// handlers of the driver, which rely on its start being over.
+pub fn gpu_may_be_opening() -> bool {
+    LEFT_OPENING.load(Ordering::Relaxed)
 }

@@ -46,6 +46,7 @@ pub use compare::{CompareArgs, CompareJob};
 pub use equalize::EqualizeOptions;
 pub use file::{FileArgs, FileJob};
 pub use filter::FilterOptions;
+pub use gpu_thread::gpu_may_be_opening;
 pub use live::{LiveArgs, LiveJob};
 pub use look::LookArg;
 pub use output::OutputFile;

@@ -279,14 +279,12 @@ impl Equalizer for Failover {
 }
 
 impl Drop for Failover {
-    /// Waits for a backend that is no longer wanted: the process must not end while a driver is starting, and that there
-    /// is none is still to be told.
+    /// That there is no other backend is still told, if it is known. A backend that is still being opened is not waited for.
     fn drop(&mut self) {
-        let Some((opening, on_unavailable)) = self.opening.take() else { return };
-        if std::thread::panicking() {
-            return;
-        }
-        if let (Err(error), OnUnavailable::Tell(tell)) = (opening.take(), on_unavailable) {
+        let known = self.opening.take_if(|(opening, _)| opening.is_ready() && !std::thread::panicking());
+        if let Some((opening, OnUnavailable::Tell(tell))) = known
+            && let Err(error) = opening.take()
+        {
             tell(error);
         }
     }

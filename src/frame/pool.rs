@@ -52,7 +52,8 @@ impl HostPool {
         // One line more than needed: libraries read up to a vector past the end of a row.
         let lines = len.div_ceil(size_of::<CacheLine>()) + 1;
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = idle.iter().position(|buffer| buffer.len() == lines);
+        // The buffer that was used last is the warmest.
+        let found = idle.iter().rposition(|buffer| buffer.len() == lines);
         let lines = match found {
             Some(index) => idle.swap_remove(index),
             None => {

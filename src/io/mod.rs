@@ -3,6 +3,7 @@
 
 mod fifo;
 mod numbered;
+mod read_ahead;
 mod reader;
 mod terminal;
 mod url;
@@ -12,6 +13,7 @@ mod writer;
 
 pub use fifo::{is_fifo, is_pipe, open_for_reader};
 pub use numbered::{escaped_pattern, number_pattern, numbered, numbers_there};
+pub use read_ahead::{Filled, Filling};
 pub use reader::Reader;
 pub use terminal::{print_line, print_text, printable};
 pub use url::{host, without_password};

@@ -1,7 +1,10 @@
 //! Reads a file, a FIFO or stdin without a buffer in between.
 
+use super::read_ahead::{Filled, Filling, ReadAhead};
+use crate::frame::Pool;
+use anyhow::Result;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,6 +14,8 @@ pub struct Reader {
     /// Bytes that were peeked.
     peeked: Vec<u8>,
     interrupt: Arc<AtomicBool>,
+    /// What reads a regular file, once [`read_ahead`](Reader::read_ahead) has been called.
+    ahead: Option<ReadAhead>,
 }
 
 impl Reader {
@@ -21,7 +26,7 @@ impl Reader {
     pub fn open(name: &str, interrupt: Arc<AtomicBool>) -> io::Result<Self> {
         let file = if name == "-" { stdin()? } else { open_at_once(name)? };
         super::enlarge_pipe(&file);
-        Ok(Reader { file, peeked: Vec::new(), interrupt })
+        Ok(Reader { file, peeked: Vec::new(), interrupt, ahead: None })
     }
 
     /// The next bytes, up to `len`, without consuming them.
@@ -74,12 +79,56 @@ impl Reader {
         Ok(None)
     }
 
+    /// Has a regular file read by several threads from now on, if buffers of `len` bytes are worth it, and answers how many of
+    /// them are to be [begun](Reader::begin) at once: 1 if it is read as before.
+    ///
+    /// # Errors
+    /// When the file's position cannot be had.
+    pub fn read_ahead(&mut self, len: usize) -> io::Result<usize> {
+        if self.file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            let position = self.file.stream_position()? - self.peeked.len() as u64;
+            self.ahead = ReadAhead::new(&self.file, position, len);
+            if self.ahead.is_some() {
+                self.peeked.clear();
+            }
+        }
+        Ok(self.ahead.as_ref().map_or(1, ReadAhead::most))
+    }
+
+    /// Begins to fill a buffer of `pool` with the next `len` bytes; without [`read_ahead`](Reader::read_ahead), fills it.
+    ///
+    /// # Errors
+    /// When reading fails, or the pool has no memory.
+    pub fn begin(&mut self, pool: &Arc<dyn Pool>, len: usize) -> Result<Filling> {
+        if let Some(ahead) = &mut self.ahead {
+            return Ok(ahead.begin(pool, len, &self.interrupt));
+        }
+        let mut buffer = pool.buffer(len)?;
+        let filled = self.fill(&mut buffer[..len])?;
+        Ok(Filling::done(buffer, filled))
+    }
+
+    /// Waits until a buffer is filled. Buffers have to come in the order in which they were begun.
+    ///
+    /// # Errors
+    /// When reading failed, or the pool had no memory.
+    pub fn finish(&mut self, filling: Filling) -> Result<Filled> {
+        let filled = filling.wait()?;
+        if let Some(ahead) = &mut self.ahead {
+            ahead.take(&filled);
+        }
+        Ok(filled)
+    }
+
     /// Was reading interrupted?
     pub fn is_interrupted(&self) -> bool {
         self.interrupt.load(Ordering::Relaxed)
     }
 
     fn read_file(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(ahead) = &mut self.ahead {
+            return ahead.read(buffer);
+        }
         loop {
             if !self.wait()? {
                 return Ok(0);

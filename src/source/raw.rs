@@ -3,10 +3,11 @@
 use super::part::Part;
 use crate::ffmpeg::{Media, Picture, PictureProperties, microseconds, rescale};
 use crate::frame::{Frame, HostPool, Matrix, Memory, Plane, Pool, Range};
-use crate::io::Reader;
+use crate::io::{Filled, Filling, Reader};
 use crate::pipeline::{Delivery, Input, Notices, PartPosition, Progress, Source};
 use crate::rawvideo::{FRAME, LONGEST_LINE, RawVideo};
 use anyhow::{Context, Result, bail};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Raw frames from a file or a pipe.
@@ -20,6 +21,10 @@ pub struct RawSource {
     attachment: crate::frame::Attachment,
     notices: Notices,
     progress: Arc<Progress>,
+    /// How many frames are read at once; `None` before the first.
+    most_ahead: Option<usize>,
+    /// The frames that are being read, oldest first; `None` for the end of the stream.
+    ahead: VecDeque<Result<Option<Filling>>>,
     /// Number of frames read, from the beginning of the input.
     read: u64,
     /// Number of the first frame of the warm-up.
@@ -78,6 +83,8 @@ impl RawSource {
             attachment: Arc::new(properties),
             notices,
             progress,
+            most_ahead: None,
+            ahead: VecDeque::new(),
             read: 0,
             warm_up: first,
             first,
@@ -93,17 +100,33 @@ impl RawSource {
 
     /// The next frame of the stream, `None` at its end.
     fn read_frame(&mut self) -> Result<Option<Frame>> {
-        if self.is_y4m && !self.read_frame_header()? {
-            return Ok(None);
-        }
         let bytes = self.video.frame_bytes();
-        let mut buffer = self.pool.buffer(bytes)?;
-        let filled = self.reader.fill(&mut buffer[..bytes]).with_context(|| self.describe())?;
+        let most_ahead = match self.most_ahead {
+            Some(most) => most,
+            None => self.reader.read_ahead(bytes).with_context(|| self.describe(self.read))?,
+        };
+        self.most_ahead = Some(most_ahead);
+        let needed = self.end.saturating_add(self.look_ahead);
+        loop {
+            let next = self.read + self.ahead.len() as u64;
+            let goes_on = self.ahead.back().is_none_or(|last| matches!(last, Ok(Some(_))));
+            if self.ahead.len() >= most_ahead || next >= needed || !goes_on {
+                break;
+            }
+            let begun = self.begin_frame(next, bytes);
+            self.ahead.push_back(begun);
+        }
+        let Some(filling) = self.ahead.pop_front().unwrap_or(Ok(None))? else { return Ok(None) };
+        let finished = self.reader.finish(filling);
+        let Filled { buffer, len: filled, .. } = finished.with_context(|| self.describe(self.read))?;
         if filled < bytes {
+            self.ahead.clear();
             if (filled > 0 || self.is_y4m) && !self.reader.is_interrupted() {
                 self.progress.count_damaged();
-                self.notices
-                    .warn(&format!("{}: the last frame is cut off ({filled} of {bytes} bytes)", self.describe()))?;
+                self.notices.warn(&format!(
+                    "{}: the last frame is cut off ({filled} of {bytes} bytes)",
+                    self.describe(self.read)
+                ))?;
             }
             return Ok(None);
         }
@@ -127,23 +150,31 @@ impl RawSource {
         Ok(Some(frame))
     }
 
+    /// Begins to read frame `index`, of `bytes` bytes; `None` at the end of the stream.
+    fn begin_frame(&mut self, index: u64, bytes: usize) -> Result<Option<Filling>> {
+        if self.is_y4m && !self.read_frame_header(index)? {
+            return Ok(None);
+        }
+        self.reader.begin(&self.pool, bytes).map(Some).with_context(|| self.describe(index))
+    }
+
     /// Reads `FRAME`, its parameters and its line end; `false` at the end of the stream.
-    fn read_frame_header(&mut self) -> Result<bool> {
+    fn read_frame_header(&mut self, index: u64) -> Result<bool> {
         let mut word = [0; FRAME.len()];
-        let filled = self.reader.fill(&mut word).with_context(|| self.describe())?;
+        let filled = self.reader.fill(&mut word).with_context(|| self.describe(index))?;
         if filled == 0 || self.reader.is_interrupted() {
             return Ok(false);
         }
         if word != FRAME {
             bail!(
                 "{}: no frame header where one is expected (damaged, or the frames before have another size)",
-                self.describe()
+                self.describe(index)
             );
         }
         // Parameters of single frames are ignored.
-        match self.reader.line(LONGEST_LINE).with_context(|| self.describe())? {
+        match self.reader.line(LONGEST_LINE).with_context(|| self.describe(index))? {
             Some(_) => Ok(true),
-            None => bail!("{}: a frame header without an end", self.describe()),
+            None => bail!("{}: a frame header without an end", self.describe(index)),
         }
     }
 
@@ -154,8 +185,8 @@ impl RawSource {
         }
     }
 
-    fn describe(&self) -> String {
-        format!("{}: frame {}", self.input.name, self.read)
+    fn describe(&self, index: u64) -> String {
+        format!("{}: frame {index}", self.input.name)
     }
 }
 

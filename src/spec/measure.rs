@@ -193,7 +193,7 @@ impl Measure {
             blocks,
             mean,
             spread,
-            ends: Ends::of(&counted, darkest, (levels.count() - 1) as u16),
+            ends: Ends::of(&counted, &darkest, (levels.count() - 1) as u16),
             veil,
             haze: around(&veil, 2, Iterator::min),
             samples: Samples::of(lattice, (levels.count() - 1) as u16).into(),
@@ -232,50 +232,102 @@ pub(super) fn at_share(values: &mut [u16], share: usize) -> u32 {
     let (left, &mut value, right) = values.select_nth_unstable(rank);
     let below = left.iter().filter(|other| **other < value).count();
     let equal = left.len() - below + 1 + right.iter().filter(|other| **other == value).count();
-    (16 * u32::from(value) + ((position - 16 * below) / equal) as u32).saturating_sub(8)
+    within(value.into(), position, below, equal)
 }
 
-/// The same, counted from the largest value down, where `white` is the largest one.
-fn from_top(values: &mut [u16], share: usize, white: u16) -> u32 {
-    values.iter_mut().for_each(|value| *value = white - *value);
-    let found = at_share(values, share);
-    values.iter_mut().for_each(|value| *value = white - *value);
-    16 * u32::from(white) - found
+/// The place of `position`, in sixteenths of a value, in `value`, of which there are `equal` after `below` smaller values.
+fn within(value: usize, position: usize, below: usize, equal: usize) -> u32 {
+    (16 * value as u32 + ((position - 16 * below) / equal) as u32).saturating_sub(8)
+}
+
+/// How often each level occurs among the points of a frame: what is asked of them several times.
+struct Occurrences {
+    /// Those of each level from black to white.
+    of_level: Vec<u32>,
+    points: usize,
+}
+
+impl Occurrences {
+    fn of(levels: impl Iterator<Item = u16>, white: u16) -> Self {
+        let mut of_level = vec![0; usize::from(white) + 1];
+        let counted = levels.map(|level| of_level[usize::from(level.min(white))] += 1);
+        let points = counted.count();
+        Occurrences { of_level, points }
+    }
+
+    /// [`at_share`] of the levels.
+    fn at_share(&self, share: usize) -> u32 {
+        Self::at_share_in(self.of_level.iter(), self.points, share)
+    }
+
+    /// The same, counted from white down.
+    fn share_from_top(&self, share: usize) -> u32 {
+        16 * (self.of_level.len() - 1) as u32 - Self::at_share_in(self.of_level.iter().rev(), self.points, share)
+    }
+
+    fn at_share_in<'a>(of_level: impl Iterator<Item = &'a u32>, points: usize, share: usize) -> u32 {
+        let position = points * share * 16 / ALL;
+        let rank = (position / 16).min(points.saturating_sub(1));
+        let mut below = 0;
+        for (level, &equal) in of_level.enumerate() {
+            let equal = equal as usize;
+            if below + equal > rank {
+                return within(level, position, below, equal);
+            }
+            below += equal;
+        }
+        0
+    }
+}
+
+/// The `count` lowest of these points with their levels; of those with the same level, the first. `of_level` is how many
+/// there are of each level.
+fn lowest<'a>(
+    points: impl Iterator<Item = (usize, u16)>,
+    of_level: impl Iterator<Item = &'a u32>,
+    count: usize,
+) -> impl Iterator<Item = usize> {
+    let (mut left, mut last) = (count, 0);
+    for (level, &points) in of_level.enumerate() {
+        last = level;
+        match left.checked_sub(points as usize) {
+            Some(more @ 1..) => left = more,
+            _ => break,
+        }
+    }
+    points.filter_map(move |(point, level)| {
+        let is_last = usize::from(level) == last && left > 0;
+        left -= usize::from(is_last);
+        (is_last || usize::from(level) < last).then_some(point)
+    })
 }
 
 impl Ends {
-    fn of(lattice: &Lattice, mut darkest: Vec<u16>, white: u16) -> Self {
-        let dark = [500, 1000].map(|share| at_share(&mut darkest, share));
-        let mut brightest = darkest;
-        if !lattice.rgb.is_empty() {
-            brightest.clear();
-            brightest.extend(lattice.rgb.iter().map(|&[r, g, b]| r.max(g).max(b)));
-        }
-        let bright = [100_000, 2000, 1000, 500].map(|share| from_top(&mut brightest, share, white));
+    fn of(lattice: &Lattice, darkest: &[u16], white: u16) -> Self {
+        let darkest = Occurrences::of(darkest.iter().copied(), white);
+        let dark = [500, 1000].map(|share| darkest.at_share(share));
+        let brightest = match lattice.rgb.is_empty() {
+            true => darkest,
+            false => Occurrences::of(lattice.rgb.iter().map(|&[r, g, b]| r.max(g).max(b)), white),
+        };
+        let bright = [100_000, 2000, 1000, 500].map(|share| brightest.share_from_top(share));
+        let mean = mean_of(lattice, 0..lattice.luma.len());
         if lattice.rgb.is_empty() {
-            let mean = mean_of(lattice, 0..lattice.luma.len());
             let (low, peak, high) = (dark[0], bright[1], bright[3]);
             return Ends { dark, bright, channels: [[low, high]; 3], corners: [[low; 3], [high; 3]], mean, peak };
         }
         let channels = std::array::from_fn(|channel| {
-            brightest.clear();
-            brightest.extend(lattice.rgb.iter().map(|rgb| rgb[channel]));
-            [at_share(&mut brightest, 500), from_top(&mut brightest, 500, white)]
+            let levels = Occurrences::of(lattice.rgb.iter().map(|rgb| rgb[channel]), white);
+            [levels.at_share(500), levels.share_from_top(500)]
         });
-        brightest.clear();
-        brightest.extend(&lattice.luma);
-        let peak = from_top(&mut brightest, 2000, white);
-        // In the order of luminance, and of the points where that is the same.
+        let luma = Occurrences::of(lattice.luma.iter().copied(), white);
         let count = (lattice.luma.len() * 3000 / ALL).max(1);
-        let mut order: Vec<u32> = (0..lattice.luma.len() as u32).collect();
-        let key = |&point: &u32| (lattice.luma[point as usize], point);
-        let last = order.len() - 1;
-        order.select_nth_unstable_by_key((count - 1).min(last), key);
-        let darkest = mean_of(lattice, order[..count].iter().map(|&point| point as usize));
-        order.select_nth_unstable_by_key((last + 1).saturating_sub(count), key);
-        let brightest = mean_of(lattice, order[order.len() - count..].iter().map(|&point| point as usize));
-        let mean = mean_of(lattice, 0..lattice.luma.len());
-        Ends { dark, bright, channels, corners: [darkest, brightest], mean, peak }
+        let points = || lattice.luma.iter().map(|&level| level.min(white)).enumerate();
+        let darkest = lowest(points(), luma.of_level.iter(), count);
+        let brightest =
+            lowest(points().rev().map(|(point, level)| (point, white - level)), luma.of_level.iter().rev(), count);
+        let corners = [mean_of(lattice, darkest), mean_of(lattice, brightest)];
+        Ends { dark, bright, channels, corners, mean, peak: luma.share_from_top(2000) }
     }
 
     /// The mean of several, each number by itself; zeros of none.
@@ -307,4 +359,55 @@ fn mean_of(lattice: &Lattice, points: impl Iterator<Item = usize>) -> [u32; 3] {
         count += 1;
     }
     sums.map(|sum| (16 * sum / count.max(1)) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Levels that are spread, and such of which many are equal.
+    fn levels() -> impl Iterator<Item = (Vec<u16>, u16)> {
+        let draw = |count: u32, white: u16, few: u32| {
+            let level = |index: u32| (index.wrapping_mul(2_654_435_761) >> 7) % few * (u32::from(white) / (few - 1));
+            ((0..count).map(|index| level(index) as u16).collect(), white)
+        };
+        let counts = [1, 2, 37, 1000, 9216].into_iter();
+        counts.flat_map(move |count| {
+            [(219, 220), (219, 4), (65_535, 65_536), (65_535, 2)].map(|(w, f)| draw(count, w, f))
+        })
+    }
+
+    #[test]
+    fn counted_levels_have_the_shares_of_sorted_ones() {
+        for (levels, white) in levels() {
+            let occurrences = Occurrences::of(levels.iter().copied(), white);
+            let mut mirrored: Vec<u16> = levels.iter().map(|level| white - level).collect();
+            for share in [0, 500, 1000, 2000, 10_000, 100_000, 500_000] {
+                assert_eq!(occurrences.at_share(share), at_share(&mut levels.clone(), share), "{share}");
+                assert_eq!(
+                    occurrences.share_from_top(share),
+                    16 * u32::from(white) - at_share(&mut mirrored, share),
+                    "{share}"
+                );
+            }
+        }
+        assert_eq!(Occurrences::of(std::iter::empty(), 255).at_share(500), 0);
+    }
+
+    #[test]
+    fn the_lowest_points_are_the_first_of_those_in_order() {
+        for (levels, white) in levels() {
+            let occurrences = Occurrences::of(levels.iter().copied(), white);
+            let mut order: Vec<usize> = (0..levels.len()).collect();
+            order.sort_by_key(|&point| (levels[point], point));
+            for count in [1, 2, 27, 300] {
+                let count = count.min(levels.len());
+                let points = levels.iter().copied().enumerate();
+                let mut expected = order[..count].to_vec();
+                expected.sort_unstable();
+                let found: Vec<usize> = lowest(points, occurrences.of_level.iter(), count).collect();
+                assert_eq!(found, expected, "{count} of {}", levels.len());
+            }
+        }
+    }
 }

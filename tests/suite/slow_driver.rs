@@ -2,8 +2,11 @@
 //! for.
 
 use crate::program::{Dir, Run};
+use crate::running::Running;
 use crate::skip::skip;
-use std::process::Command;
+use std::io::{BufReader, Read};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// As much of a driver as is asked before it turns out that there is no GPU.
 const DRIVER: &str = r#"
@@ -11,7 +14,18 @@ const DRIVER: &str = r#"
 #include <unistd.h>
 extern "C" {
 int cuDriverGetVersion(int *version) { *version = std::atoi(std::getenv("DRIVER_VERSION")); return 0; }
-int cuInit(unsigned) { usleep(300000); return 100; }
+static volatile bool starting = false;
+int cuInit(unsigned) {
+    starting = true;
+    const char *seconds = std::getenv("DRIVER_STARTS");
+    usleep(300000);
+    if (seconds) sleep(std::atoi(seconds));
+    starting = false;
+    return 100;
+}
+// As a driver's own handlers may, these fail while it starts.
+static void at_exit() { if (starting) std::abort(); }
+__attribute__((constructor)) static void loaded() { std::atexit(at_exit); }
 int cuGetErrorString(int, const char **text) { *text = "an error"; return 0; }
 }
 "#;
@@ -35,14 +49,19 @@ fn driver(dir: &Dir) -> bool {
     }
 }
 
-/// Runs the program beside a driver of this version.
-fn run(dir: &Dir, version: u32, line: &str) -> Run {
+/// The program beside a driver of this version.
+fn command(dir: &Dir, version: u32, line: &str) -> Command {
     let mut command = dir.command(line);
     let others = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let paths = std::iter::once(dir.path("")).chain(std::env::split_paths(&others));
     let paths = std::env::join_paths(paths).expect("paths without colons");
     command.env("LD_LIBRARY_PATH", paths).env("DRIVER_VERSION", version.to_string());
-    Run::of(&mut command, line)
+    command
+}
+
+/// Runs it.
+fn run(dir: &Dir, version: u32, line: &str) -> Run {
+    Run::of(&mut command(dir, version, line), line)
 }
 
 /// A folder with a driver, and with videos that end before it has been started, and after.
@@ -57,14 +76,30 @@ fn folder() -> Option<Dir> {
 #[test]
 fn without_a_gpu_the_cpu_goes_on_and_that_is_said_once() {
     let Some(dir) = folder() else { return };
-    for input in ["short.mkv", "long.mkv"] {
-        let here = run(&dir, 12_040, &format!("--encoder ffv1 --backend cpu -y {input} cpu.mkv")).exits_with(0);
-        here.never_says("GPU");
-        let there = run(&dir, 12_040, &format!("--encoder ffv1 -y {input} auto.mkv")).exits_with(0);
-        assert_eq!(there.stderr.matches("no NVIDIA GPU found: equalizing on the CPU").count(), 1, "{}", there.stderr);
-        assert!(there.stderr.contains(" by cpu ("), "{}", there.stderr);
-        assert_eq!(dir.raw("auto.mkv", "yuv420p"), dir.raw("cpu.mkv", "yuv420p"), "{input}");
-    }
+    let here = run(&dir, 12_040, "--encoder ffv1 --backend cpu -y long.mkv cpu.mkv").exits_with(0);
+    here.never_says("GPU");
+    let there = run(&dir, 12_040, "--encoder ffv1 -y long.mkv auto.mkv").exits_with(0);
+    assert_eq!(there.stderr.matches("no NVIDIA GPU found: equalizing on the CPU").count(), 1, "{}", there.stderr);
+    assert!(there.stderr.contains(" by cpu ("), "{}", there.stderr);
+    assert_eq!(dir.raw("auto.mkv", "yuv420p"), dir.raw("cpu.mkv", "yuv420p"));
+}
+
+#[test]
+fn a_job_that_is_done_before_the_gpu_is_open_ends_at_once_with_all_that_it_wrote() {
+    let Some(dir) = folder() else { return };
+    let line = "--encoder ffv1 --stats stats.jsonl -y short.mkv auto.mkv";
+    let mut running = Running::start(command(&dir, 12_040, line).env("DRIVER_STARTS", "3600").stderr(Stdio::piped()));
+    let mut said = String::new();
+    let stderr = running.child().stderr.take().expect("a pipe");
+    assert_eq!(running.ends_within(Duration::from_secs(60)), Some(0));
+    BufReader::new(stderr).read_to_string(&mut said).expect("stderr can be read");
+    assert!(said.contains(" while the GPU was opening;") && said.ends_with(" -> auto.mkv\n"), "{said}");
+    run(&dir, 12_040, "--encoder ffv1 --backend cpu -y short.mkv cpu.mkv").exits_with(0);
+    assert_eq!(dir.raw("auto.mkv", "yuv420p"), dir.raw("cpu.mkv", "yuv420p"));
+    assert_eq!(dir.read("stats.jsonl").iter().filter(|&&byte| byte == b'\n').count(), 5, "a line for each frame");
+    let mut failing = command(&dir, 12_040, "none.mkv out.mkv");
+    let mut failing = Running::start(failing.env("DRIVER_STARTS", "3600").stderr(Stdio::null()));
+    assert_eq!(failing.ends_within(Duration::from_secs(60)), Some(1));
 }
 
 #[test]

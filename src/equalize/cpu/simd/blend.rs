@@ -55,7 +55,7 @@ pub fn blend_bytes(from: &[u8], to: &mut [u8], cell: &ByteCell, shares: &Shares)
             *quad = cell.quads[usize::from(*byte)];
         }
         blend_quads(&quads, &mut blended, &batch_of(right), shares);
-        to.copy_from_slice(&blended[..to.len()]);
+        put(&blended, to);
     }
 }
 
@@ -88,7 +88,7 @@ pub fn blend_words(from: &[u16], to: &mut [u16], luts: [&[u16]; 4], shares: &Sha
             }
         }
         blend_found(&found, &mut blended, &batch_of(right), shares);
-        to.copy_from_slice(&blended[..to.len()]);
+        put(&blended, to);
     }
 }
 
@@ -113,9 +113,20 @@ fn blend_found(found: &[[u16; BATCH]; 4], to: &mut [u16; BATCH], right: &[u32; B
 /// A batch of weights, 0 beyond those that there are: whole vectors are computed always.
 #[inline(always)]
 fn batch_of(right: &[u32]) -> [u32; BATCH] {
-    let mut batch = [0; BATCH];
-    batch[..right.len()].copy_from_slice(right);
-    batch
+    <[u32; BATCH]>::try_from(right).unwrap_or_else(|_| {
+        let mut batch = [0; BATCH];
+        batch[..right.len()].copy_from_slice(right);
+        batch
+    })
+}
+
+/// Writes as much of a batch as there is room for. A whole one has a length that the compiler knows: no call copies it.
+#[inline(always)]
+fn put<T: Copy>(batch: &[T; BATCH], to: &mut [T]) {
+    match <&mut [T; BATCH]>::try_from(&mut *to) {
+        Ok(to) => *to = *batch,
+        Err(_) => to.copy_from_slice(&batch[..to.len()]),
+    }
 }
 
 /// `after` between `before` and itself: `(before * (256 - k) + after * k + 128) >> 8`.
