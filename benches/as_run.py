@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """The program as people run it: raw frames in and out, files and pipes, start and end, several jobs at once, images.
 
-Two builds run in turns, on every backend that is there. OUT gets as_run.md, a table of medians, and as_run.csv, every run.
-Frames lie in memory (/dev/shm, 10 GB free). A GPU is opened in every run: it is in the wall time. Four to six minutes on 16
-cores with a GPU.
+Two builds run in turns, on every backend that is there. OUT gets as_run.md, tables of medians, and as_run.csv, every run.
+Frames lie in memory (/dev/shm, 40 GB free). A GPU is opened in every run: it is in the wall time. Steady rates are those of
+the new build once the GPU is open: three quarters of the frames in the time by which a run of all takes longer than a run of
+a quarter. Six to eight minutes on 16 cores with a GPU.
 
-    benches/as_run.py OLD NEW OUT [--rounds 3] [--share 1.0] [--backends cpu cuda]
+    benches/as_run.py OLD NEW OUT [--rounds 3] [--share 1.0] [--backends cpu cuda] [--only steady start rows]
 """
 import argparse
 import csv
@@ -25,6 +26,20 @@ LOOKS = {
     "CLAHE with look-ahead": ["--method", "clahe"],
 }
 NULL = ["--output-format", "null"]
+PARTS = ["rows", "steady", "start"]
+STEADY = {"1920x1080": 12_000, "3840x2160": 3000}
+
+# The driver alone: what any program waits for that opens a GPU.
+DRIVER = """
+import ctypes, time
+begin = time.monotonic()
+cuda = ctypes.CDLL("libcuda.so.1")
+context = ctypes.c_void_p()
+assert cuda.cuInit(0) == 0
+started = time.monotonic()
+assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+print(started - begin, time.monotonic() - started)
+"""
 SUMMARY = re.compile(r"in ([\d.]+) s .* by (.*); decode ([\d.]+) s, equalize ([\d.]+) s, encode ([\d.]+) s")
 
 
@@ -36,6 +51,7 @@ def main():
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--share", type=float, default=1.0, help="of the frames, for a quick look")
     options.add_argument("--backends", nargs="+", default=["cpu", "cuda"])
+    options.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     given = options.parse_args()
     os.makedirs(given.out, exist_ok=True)
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
@@ -52,11 +68,15 @@ class Suite:
 
     def run(self):
         begin = time.monotonic()
+        for part in PARTS:
+            if part in self.given.only:
+                getattr(self, part)()
+        self.print(f"\nAll: {time.monotonic() - begin:.0f} s.")
+
+    def rows(self):
         self.print("Medians of wall seconds, old and new in turns; frames a second of wall time, start and end included; "
                    "busy seconds of the new one's threads (decode, equalize, encode).\n")
-        self.print("| what | backend | old (s) | new (s) | new/old | old (frames/s) | new (frames/s) | new, busy (s) "
-                   "| new, by |")
-        self.print("|---|---|---:|---:|---:|---:|---:|---|---|")
+        self.head()
         for size, frames in SIZES.items():
             frames = max(10, int(frames * self.given.share))
             file = self.raw_file(size, frames)
@@ -75,6 +95,44 @@ class Suite:
             if size == "1920x1080":
                 self.same_bytes(raw, file)
             self.remove(file)
+        some = self.raw_file("1920x1080", 100)
+        self.images(some)
+
+    def steady(self):
+        """Rates of the new build without start and end."""
+        self.print("\nSteady rates of the new build, frames a second, medians; busy seconds of the longest run.\n")
+        self.print("| what | backend | frames/s | of --exact | of the CPU's | frames | busy (s): decode, equalize, encode |")
+        self.print("|---|---|---:|---:|---:|---:|---|")
+        for size, frames in STEADY.items():
+            frames = max(40, int(frames * self.given.share))
+            file = self.raw_file(size, frames)
+            rates = {}
+            for name, look in LOOKS.items():
+                self.steady_row(rates, f"{size}, {name}, stdin to null", frames, [*raw_options(size), *look, *NULL, "-", "x"], file)
+            out = f"{self.folder}/out.yuv"
+            written = [*raw_options(size), "--exact", "-y", "--output-format", "rawvideo", "-", out]
+            self.steady_row(rates, f"{size}, --exact, stdin to a file in memory", frames // 3, written, file)
+            self.remove(file, out)
+
+    def steady_row(self, rates, name, frames, arguments, file):
+        for backend in self.given.backends:
+            found = []
+            for _ in range(self.given.rounds):
+                begun = [self.program_run("new", backend, ["--frames", str(count), *arguments], file)
+                         for count in (frames // 4, frames)]
+                found.append((0.75 * frames / max(begun[1][0] - begun[0][0], 1e-9), begun[1][1]))
+                self.runs.writerow([name, backend, "new, steady", "", f"{found[-1][0]:.1f}"])
+            rate, said = sorted(found, key=lambda run: run[0])[len(found) // 2]
+            rates[backend] = [*rates.get(backend, []), rate]
+            exact, cpu = rate / rates[backend][0], rate / rates[self.given.backends[0]][-1]
+            self.print(f"| {name} | {backend} | {rate:.0f} | {exact:.2f} | {cpu:.2f} | {frames} | {', '.join(said[2:])} |")
+
+    def program_run(self, which, backend, arguments, stdin):
+        return run([self.programs[which], "--backend", backend, "--progress", "none", *arguments], stdin, None, 1)
+
+    def start(self):
+        self.print("\nStart and end: medians of wall seconds.\n")
+        self.head()
         two = self.raw_file("1920x1080", 2)
         short = [*raw_options("1920x1080"), *NULL, two, "x"]
         backends = ["auto", *self.given.backends]
@@ -84,8 +142,21 @@ class Suite:
         for jobs in (2, 4, 8, 16):
             self.row(f"{jobs} jobs at once, 100 frames of 1920x1080 each", 100 * jobs, short, jobs=jobs,
                      backends=backends)
-        self.images(some)
-        self.print(f"\nAll: {time.monotonic() - begin:.0f} s.")
+        self.remove(two, some)
+        if "cuda" in self.given.backends:
+            self.print("\nThe driver alone, the slowest of several processes started at once.\n")
+            self.print("| processes | cuInit (s) | context (s) |\n|---:|---:|---:|")
+            for jobs in (1, 2, 4, 8, 16):
+                processes = [subprocess.Popen(["python3", "-c", DRIVER], stdout=subprocess.PIPE, text=True)
+                             for _ in range(jobs)]
+                said = [process.communicate()[0].split() for process in processes]
+                slowest = max(said, key=lambda times: sum(map(float, times)))
+                self.print(f"| {jobs} | {float(slowest[0]):.3f} | {float(slowest[1]):.3f} |")
+
+    def head(self):
+        self.print("| what | backend | old (s) | new (s) | new/old | old (frames/s) | new (frames/s) | new, busy (s) "
+                   "| new, by |")
+        self.print("|---|---|---:|---:|---:|---:|---:|---|---|")
 
     def row(self, name, frames, arguments, stdin=None, pipe=None, jobs=1, rounds=None, backends=None):
         for backend in backends or self.given.backends:
