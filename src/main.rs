@@ -78,6 +78,12 @@ fn refuse(error: &clap::Error) -> ! {
     error.exit()
 }
 
+/// The threads that measure frames: more than one core can do it only where cores are left by the other stages.
+fn measuring_threads() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if cores < 6 { 0 } else { (cores / 3).min(4) }
+}
+
 /// Equalizes a file.
 fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     let mut run = Run::new(job.stderr, console);
@@ -117,7 +123,7 @@ fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     if let Some(scenes) = scenes {
         stage = stage.with_mappings(Some(Box::new(SceneMappings(scenes))));
     }
-    let mut stage = records.observe(stage, &input, progress);
+    let mut stage = records.observe(stage.measuring_on(measuring_threads()), &input, progress);
     if job.verify {
         stage = stage.observed_by(Box::new(Verifier::default()));
     }

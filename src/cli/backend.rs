@@ -9,6 +9,7 @@ use crate::pipeline::Notices;
 use anyhow::Result;
 use clap::ValueEnum;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Where equalization runs.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +45,10 @@ pub struct BackendChoice {
     pub hand_over: bool,
 }
 
+/// How long a job runs on the CPU before a GPU is opened that may or may not be used: a process whose driver is starting takes
+/// up to 0.1 s longer to end.
+const SHORT_JOB: Duration = Duration::from_millis(100);
+
 /// A backend that is being opened. A GPU opens on a thread of its own, while the input is opened and, where the CPU may
 /// begin, while the CPU equalizes.
 pub struct BackendStartup {
@@ -64,7 +69,8 @@ enum GpuState {
 impl BackendStartup {
     /// Begins to open the chosen backend.
     pub fn begin(choice: BackendChoice) -> Self {
-        let thread = choice.backend.may_use_gpu().then(|| GpuThread::start(choice.gpu, choice.kernels.clone()));
+        let delay = if choice.backend == BackendArg::Auto { SHORT_JOB } else { Duration::ZERO };
+        let thread = choice.backend.may_use_gpu().then(|| GpuThread::start(choice.gpu, choice.kernels.clone(), delay));
         // Without a thread, `take_gpu` opens it.
         let gpu = thread.flatten().map_or(GpuState::Closed, GpuState::Opening);
         BackendStartup { choice, gpu }

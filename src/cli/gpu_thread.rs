@@ -1,11 +1,12 @@
 //! A thread that opens a GPU: the driver takes as long for that as many frames do.
 
 use crate::cuda::{Error, Gpu, KernelChoice, find_driver};
-use crossbeam_channel::{Receiver, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
 /// Set when a thread was left to itself.
 static LEFT_OPENING: AtomicBool = AtomicBool::new(false);
@@ -17,20 +18,27 @@ pub(super) struct GpuThread {
     /// Receives one message if a driver is found, and is disconnected otherwise. `None` once it has been read.
     driver: Option<Receiver<()>>,
     has_driver: bool,
+    /// Ends the wait before the GPU is opened.
+    wanted: Sender<()>,
 }
 
 impl GpuThread {
-    /// Begins to open the GPU; `None` if the system starts no thread.
-    pub(super) fn start(gpu: usize, kernels: Option<Arc<dyn KernelChoice>>) -> Option<Self> {
+    /// Finds the driver at once, and opens the GPU after `delay` or when [`join`](GpuThread::join) is called, if this is not
+    /// dropped before; `None` if the system starts no thread.
+    pub(super) fn start(gpu: usize, kernels: Option<Arc<dyn KernelChoice>>, delay: Duration) -> Option<Self> {
         let (found, driver) = bounded(1);
+        let (wanted, opened) = bounded(1);
         let open = move || {
             find_driver()?;
             // The receiver may be gone.
             let _ = found.send(());
+            if opened.recv_timeout(delay) == Err(RecvTimeoutError::Disconnected) {
+                return Err(Error::Refused { reason: "the job has ended".to_owned() });
+            }
             Gpu::open_with(gpu, kernels.as_deref())
         };
         let handle = Builder::new().name("gpu".to_owned()).spawn(open).ok()?;
-        Some(GpuThread { handle: Some(handle), driver: Some(driver), has_driver: false })
+        Some(GpuThread { handle: Some(handle), driver: Some(driver), has_driver: false, wanted })
     }
 
     /// Whether a driver was found and is still starting. Waits for the search for a driver.
@@ -51,13 +59,15 @@ impl GpuThread {
     /// # Errors
     /// As for [`Gpu::open`].
     pub(super) fn join(mut self) -> Result<Arc<Gpu>, Error> {
+        // The thread may have gone on by itself.
+        let _ = self.wanted.try_send(());
         let handle = self.handle.take().expect("joined once");
         handle.join().unwrap_or_else(|panic| resume_unwind(panic))
     }
 }
 
 impl Drop for GpuThread {
-    /// Leaves the thread to itself: opening cannot be stopped.
+    /// Leaves the thread to itself: once begun, opening cannot be stopped.
     fn drop(&mut self) {
         if !self.is_finished() {
             LEFT_OPENING.store(true, Ordering::Relaxed);

@@ -270,7 +270,7 @@ impl Equalizer for Failover {
     fn name(&self) -> String {
         let name = self.active.name();
         match (&self.began, self.equalized) {
-            (None, _) if self.too_late || self.opening.is_some() => name + " while the GPU was opening",
+            (None, _) if self.too_late || self.opening.is_some() => name + " before the GPU was open",
             (None, _) | (Some(_), 0) => name,
             (Some(first), 1) => format!("{name}, the first frame by {first}"),
             (Some(first), frames) => format!("{name}, the first {frames} by {first}"),

@@ -16,6 +16,7 @@ mod gray;
 mod lattice;
 mod luminance;
 mod mask;
+mod measuring;
 pub mod reference;
 mod relation;
 mod stage;

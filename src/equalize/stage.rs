@@ -10,9 +10,10 @@
 //!
 //! With a [`Mask`], frames are counted here, and the curves of their windows are made here: the backend only applies them.
 
-use super::{Applied, CountedRegion, Depth, Equalized, Equalizer, Gray, Mask, OutputDepth, Role, Work, measure};
+use super::measuring::Measuring;
+use super::{Applied, CountedRegion, Depth, Equalized, Equalizer, Gray, Mask, OutputDepth, Role, Work};
 use crate::frame::{Frame, Pool};
-use crate::spec::{Counts, Decision, Guide, Guides, Mapping, Method, Scene, Settings, Temporal};
+use crate::spec::{Counts, Decision, Guide, Guides, Mapping, Measure, Method, Scene, Settings, Temporal};
 use anyhow::{Context, Result, ensure};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -96,6 +97,7 @@ pub struct EqualizeStage {
     mask: Option<Arc<Mask>>,
     /// The windows of frames that are counted with the mask.
     masked: Temporal<(Work, Arc<Counts>)>,
+    measuring: Measuring,
     guides: Guides,
     /// Works that wait for their guides, oldest first.
     undecided: VecDeque<Work>,
@@ -124,6 +126,7 @@ impl EqualizeStage {
             given: None,
             mask: None,
             masked: Temporal::default(),
+            measuring: Measuring::default(),
             guides: Guides::default(),
             undecided: VecDeque::new(),
             ready: VecDeque::new(),
@@ -159,6 +162,13 @@ impl EqualizeStage {
     #[must_use]
     pub fn with_mask(self, mask: Option<Arc<Mask>>) -> Self {
         EqualizeStage { mask, ..self }
+    }
+
+    /// The same, with frames measured on this many threads besides that of the stage. They take frames from the source and give
+    /// them back some frames later, so a source that delivers when a viewer waits goes without.
+    #[must_use]
+    pub fn measuring_on(self, threads: usize) -> Self {
+        EqualizeStage { measuring: Measuring::on_threads(threads), ..self }
     }
 
     /// The same, with one observer more.
@@ -217,10 +227,18 @@ impl EqualizeStage {
             self.end_guides()?;
             return self.count(work);
         }
-        let measure = measure(work.frame(), work.counted(), self.mask.as_deref())?;
-        let guides = self.guides.push(measure, work.settings());
-        self.undecided.push_back(work);
-        self.guided(guides)
+        self.measuring.begin(work, self.mask.clone());
+        self.take_measured(Measuring::next)
+    }
+
+    /// Makes ready what is decided by the measures of the frames that `next` gives.
+    fn take_measured(&mut self, next: impl Fn(&mut Measuring) -> Result<Option<(Work, Measure)>>) -> Result<()> {
+        while let Some((work, measure)) = next(&mut self.measuring)? {
+            let guides = self.guides.push(measure, work.settings());
+            self.undecided.push_back(work);
+            self.guided(guides)?;
+        }
+        Ok(())
     }
 
     /// Passes on the oldest works that wait for their guides, which are these.
@@ -234,6 +252,7 @@ impl EqualizeStage {
 
     /// Passes on what waits for its guide.
     fn end_guides(&mut self) -> Result<()> {
+        self.take_measured(Measuring::wait)?;
         if self.undecided.is_empty() {
             return Ok(());
         }
@@ -322,6 +341,9 @@ impl EqualizeStage {
     /// When the backend or an observer fails.
     pub fn collect(&mut self) -> Result<Option<Equalized>> {
         loop {
+            let next = if self.backend.in_flight() > 0 { Measuring::next } else { Measuring::wait };
+            self.take_measured(next)?;
+            self.pass_to_backend()?;
             let collected = self.collect_next()?;
             self.pass_to_backend()?;
             match collected {
@@ -365,9 +387,9 @@ impl EqualizeStage {
         self.pass_to_backend()
     }
 
-    /// How many frames can be collected without another one being submitted, those that warm up included.
+    /// The most frames that can be collected without another one being submitted, those that warm up included.
     pub fn in_flight(&self) -> usize {
-        self.backend.in_flight() + self.ready.len()
+        self.backend.in_flight() + self.ready.len() + self.measuring.len()
     }
 
     /// Whether another frame may be submitted.

@@ -192,7 +192,7 @@ fn bytes_do_not_tell_where_another_backend_took_over() {
                     let name = relay.name();
                     let told = match after {
                         0 => !name.contains("the first"),
-                        NEVER => name.starts_with("cpu (") && name.ends_with(") while the GPU was opening"),
+                        NEVER => name.starts_with("cpu (") && name.ends_with(") before the GPU was open"),
                         // What was under way on the CPU then was done again.
                         most => !name.contains("opening") && first_by_cpu(&name) <= most,
                     };
@@ -316,7 +316,7 @@ fn a_backend_that_was_insisted_on_fails_the_run_if_it_does_not_come() {
     let late = Failover::opening(first(), late, OnUnavailable::Fail, Box::new(the_reference), saying(&Said::default()));
     let mut relay = Sequence::new(Box::new(late), settings);
     assert_same(&expected(settings, &frames), &through(&mut relay, &frames), "too late");
-    assert!(relay.name().ends_with(" while the GPU was opening"), "{}", relay.name());
+    assert!(relay.name().ends_with(" before the GPU was open"), "{}", relay.name());
 }
 
 #[test]

@@ -6,8 +6,8 @@ use crate::backends::{Backend, available};
 use crate::grid::LAYOUTS;
 use crate::pictures::{Content, Picture, difference, placement_and_range};
 use histeq_video::equalize::reference::Reference;
-use histeq_video::equalize::{Equalized, Equalizer, Role, Work, measure};
-use histeq_video::frame::{Matrix, PixelFormat};
+use histeq_video::equalize::{EqualizeStage, Equalized, Equalizer, Role, Work, measure};
+use histeq_video::frame::{Frame, Matrix, PixelFormat};
 use histeq_video::spec::tone::{Balance, Veil};
 use histeq_video::spec::{
     Change, Chroma, Curve, Gain, Guide, Guides, Mapping, Method, Plateau, Region, Remembered, Settings, Smoothing,
@@ -325,5 +325,46 @@ fn treatments_that_change_between_frames_do_so_everywhere() {
     compare("reference", &expected, &results(&mut Reference::default(), &works));
     for backend in available() {
         compare(&backend.name, &expected, &results(backend.open(3).as_mut(), &works));
+    }
+}
+
+/// The frames that a stage makes of `frames`, the first two of which only warm it up, measuring on this many threads.
+fn by_stage(frames: &[Frame], settings: Settings, threads: usize, as_they_come: bool) -> Vec<Frame> {
+    let mut stage = EqualizeStage::new(Box::new(Reference::default()), settings).measuring_on(threads);
+    let mut done = Vec::new();
+    for (index, frame) in frames.iter().enumerate() {
+        if index < 2 {
+            stage.warm_up(frame.clone()).unwrap();
+            continue;
+        }
+        while !stage.has_room() || (as_they_come && stage.in_flight() > 0) {
+            done.extend(stage.collect().unwrap().map(|equalized| equalized.frame));
+        }
+        stage.submit(frame.clone()).unwrap();
+    }
+    stage.finish().unwrap();
+    while stage.in_flight() > 0 {
+        done.extend(stage.collect().unwrap().map(|equalized| equalized.frame));
+    }
+    done
+}
+
+#[test]
+fn frames_that_are_measured_on_other_threads_come_out_the_same_and_in_order() {
+    for settings in treatments() {
+        for smoothing in windows() {
+            let settings = Settings { smoothing, ..settings };
+            let works = video(PixelFormat::Yuv420p, (64, 48), settings, &CHANGES);
+            let frames: Vec<Frame> = works.iter().map(|work| work.frame().clone()).collect();
+            let expected = by_stage(&frames, settings, 0, false);
+            assert_eq!(expected.len(), frames.len() - 2);
+            for (threads, as_they_come) in [(0, true), (1, false), (3, false), (3, true)] {
+                let found = by_stage(&frames, settings, threads, as_they_come);
+                assert_eq!(found.len(), expected.len(), "{settings:?}, {threads} threads");
+                for (index, (expected, found)) in expected.iter().zip(&found).enumerate() {
+                    assert_eq!(difference(expected, found), None, "frame {index}, {settings:?}, {threads} threads");
+                }
+            }
+        }
     }
 }

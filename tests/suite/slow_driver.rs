@@ -11,12 +11,14 @@ use std::time::Duration;
 /// As much of a driver as is asked before it turns out that there is no GPU.
 const DRIVER: &str = r#"
 #include <cstdlib>
+#include <fcntl.h>
 #include <unistd.h>
 extern "C" {
 int cuDriverGetVersion(int *version) { *version = std::atoi(std::getenv("DRIVER_VERSION")); return 0; }
 static volatile bool starting = false;
 int cuInit(unsigned) {
     starting = true;
+    if (const char *name = std::getenv("DRIVER_STARTED")) close(open(name, O_CREAT | O_WRONLY, 0600));
     const char *seconds = std::getenv("DRIVER_STARTS");
     usleep(300000);
     if (seconds) sleep(std::atoi(seconds));
@@ -87,19 +89,37 @@ fn without_a_gpu_the_cpu_goes_on_and_that_is_said_once() {
 #[test]
 fn a_job_that_is_done_before_the_gpu_is_open_ends_at_once_with_all_that_it_wrote() {
     let Some(dir) = folder() else { return };
-    let line = "--encoder ffv1 --stats stats.jsonl -y short.mkv auto.mkv";
+    let line = "--encoder ffv1 --stats stats.jsonl -y long.mkv auto.mkv";
     let mut running = Running::start(command(&dir, 12_040, line).env("DRIVER_STARTS", "3600").stderr(Stdio::piped()));
     let mut said = String::new();
     let stderr = running.child().stderr.take().expect("a pipe");
     assert_eq!(running.ends_within(Duration::from_secs(60)), Some(0));
     BufReader::new(stderr).read_to_string(&mut said).expect("stderr can be read");
-    assert!(said.contains(" while the GPU was opening;") && said.ends_with(" -> auto.mkv\n"), "{said}");
-    run(&dir, 12_040, "--encoder ffv1 --backend cpu -y short.mkv cpu.mkv").exits_with(0);
+    assert!(said.contains(" before the GPU was open;") && said.ends_with(" -> auto.mkv\n"), "{said}");
+    run(&dir, 12_040, "--encoder ffv1 --backend cpu -y long.mkv cpu.mkv").exits_with(0);
     assert_eq!(dir.raw("auto.mkv", "yuv420p"), dir.raw("cpu.mkv", "yuv420p"));
-    assert_eq!(dir.read("stats.jsonl").iter().filter(|&&byte| byte == b'\n').count(), 5, "a line for each frame");
+    assert_eq!(dir.read("stats.jsonl").iter().filter(|&&byte| byte == b'\n').count(), 200, "a line for each frame");
     let mut failing = command(&dir, 12_040, "none.mkv out.mkv");
     let mut failing = Running::start(failing.env("DRIVER_STARTS", "3600").stderr(Stdio::null()));
     assert_eq!(failing.ends_within(Duration::from_secs(60)), Some(1));
+}
+
+#[test]
+fn a_job_of_one_small_frame_does_not_start_the_driver() {
+    let Some(dir) = folder() else { return };
+    dir.write("frame.yuv", &[100; 64 * 48 * 3 / 2]);
+    let line = "-f rawvideo -s 64x48 --pixel-format yuv420p --output-format null frame.yuv -";
+    let started = dir.path("started");
+    // On a busy machine even this job can take longer than the driver is left alone.
+    let starts = |_| {
+        let _ = std::fs::remove_file(&started);
+        Run::of(command(&dir, 12_040, line).env("DRIVER_STARTED", &started), line).exits_with(0);
+        started.exists()
+    };
+    assert!(!(0..20).all(starts), "the driver was started in each of 20 runs");
+    let line = format!("{line} --backend cuda");
+    Run::of(command(&dir, 12_040, &line).env("DRIVER_STARTED", &started), &line).exits_with(1);
+    assert!(started.exists(), "a GPU that is asked for is looked for at once");
 }
 
 #[test]
