@@ -15,7 +15,7 @@ struct PinnedMemory {
     start: NonNull<u8>,
     len: usize,
     context: Arc<CudaContext>,
-    /// The bytes that their pool has pinned.
+    /// The bytes that their pool, and those that count with it, have pinned.
     pinned_bytes: Arc<AtomicUsize>,
 }
 
@@ -54,13 +54,18 @@ impl Drop for PinnedMemory {
 pub struct PinnedPool {
     context: Arc<CudaContext>,
     idle: Arc<Mutex<Vec<PinnedMemory>>>,
-    /// Bytes that are pinned, idle or not.
+    /// Bytes that are pinned, idle or not, here and in pools that count with it.
     pinned_bytes: Arc<AtomicUsize>,
 }
 
 impl PinnedPool {
     pub(crate) fn new(context: &Arc<CudaContext>) -> Self {
         PinnedPool { context: context.clone(), idle: Arc::default(), pinned_bytes: Arc::default() }
+    }
+
+    /// The same, but counts its bytes there.
+    pub(super) fn counting_in(self, pinned_bytes: &Arc<AtomicUsize>) -> Self {
+        PinnedPool { pinned_bytes: pinned_bytes.clone(), ..self }
     }
 
     /// A buffer of `len` bytes, its content unspecified (but initialized).
@@ -82,7 +87,7 @@ impl PinnedPool {
         idle.pop().map(|pinned| self.wrap(pinned))
     }
 
-    /// Bytes that are pinned, idle or not.
+    /// Bytes that are pinned, idle or not, here and in pools that count with it.
     pub(super) fn pinned_bytes(&self) -> usize {
         self.pinned_bytes.load(Ordering::Relaxed)
     }

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The most bytes that are pinned for uploads: pinned memory is never swapped out, so other programs lack it. A decoder
+/// The most bytes that are pinned for uploads to a GPU, by all rings together: pinned memory is never swapped out, so other programs lack it. A decoder
 /// on 16 threads may hold 40 frames, which are 83 MB of 8-bit luma at 1080p and 332 MB at 4K.
 const MOST_FOR_INPUT: usize = 512 << 20;
 
@@ -281,7 +281,7 @@ impl InputPool {
     pub(super) fn new(gpu: &Arc<Gpu>, with_chroma: bool) -> Self {
         InputPool {
             gpu: gpu.clone(),
-            pinned: PinnedPool::new(&gpu.context),
+            pinned: PinnedPool::new(&gpu.context).counting_in(&gpu.pinned_for_input),
             beyond: HostPool::default(),
             surfaces: OnceLock::new(),
             with_chroma,
