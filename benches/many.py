@@ -2,8 +2,9 @@
 """Many live streams in one process: what `histeq-video live` keeps up with.
 
 For each number of streams, senders here play CLIP, a transport stream of H.264, over TCP on 127.0.0.1, each frame at its time
-and each stream at a moment of its own; one process equalizes all of them for SECONDS and writes nothing. Prints a row of
-Markdown for each number, and into OUT, if given, everything that the program said. 20 seconds longer than all SECONDS.
+and each stream at a moment of its own; one process equalizes all of them for SECONDS, and writes raw frames to /dev/null. Prints
+a row of Markdown for each number, and into OUT, if given, everything that the program said. A row takes SECONDS and one to
+four seconds more.
 
     ffmpeg -f lavfi -i testsrc2=s=1920x1080:r=30,noise=alls=6:allf=t -t 22 -pix_fmt yuv420p -c:v libx264 \\
         -preset veryfast -tune zerolatency -g 60 -b:v 4M -maxrate 4M -bufsize 2M clip.ts
@@ -44,7 +45,7 @@ def main():
     print(f"{os.path.basename(given.clip)}: {len(frames)} frames, {sum(map(len, frames)) * 8 / 1e6 / len(frames) * given.rate:.1f} "
           f"Mbit/s; {given.seconds:g} s each; {given.options}\n")
     print("| streams | frames in | dropped | latency, median | 95th percentile | CPU cores | GPU memory | decoders busy | "
-          "resident memory | threads | start |")
+          "resident memory | threads | start and end |")
     print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|", flush=True)
     for count in given.streams:
         row(given, frames, count)
@@ -98,14 +99,16 @@ def row(given, frames, count):
     for sender in senders:
         sender.start()
     urls = [f"tcp://127.0.0.1:{sender.port}" for sender in senders]
-    # Several sources have outputs of their own, though these write nothing.
-    output = "null-%d" if count > 1 else "null"
-    line = [*shlex.split(given.program), "live", *shlex.split(given.options), "--no-preview", "--output-format", "null",
-            "--output", output, "--duration", str(given.seconds), *urls]
+    program, *arguments = shlex.split(given.program)
+    # Several sources have outputs of their own. The name says that they are raw.
+    line = [os.path.abspath(program), *arguments, "live", *shlex.split(given.options), "--no-preview", "-y", "--record",
+            "null-%d.yuv" if count > 1 else "null-1.yuv", "--duration", str(given.seconds), *urls]
     gpu = gpu_memory()
-    with tempfile.TemporaryFile("w+") as said:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as said:
+        for number in range(1, count + 1):
+            os.symlink("/dev/null", f"{folder}/null-{number}.yuv")
         begin = time.monotonic()
-        process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stderr=said, cwd=tempfile.gettempdir())
+        process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stderr=said, cwd=folder)
         time.sleep(given.seconds * 0.7)
         gpu_now, busy = gpu_memory(), decoders_busy()
         status = process_status(process.pid)
@@ -130,9 +133,10 @@ def row(given, frames, count):
           f"{status.get('VmRSS', 0) // 1024:,} MiB | {status.get('Threads', 0)} | {wall - given.seconds:.1f} s |", flush=True)
     late = max(sender.late for sender in senders) * 1e3
     failed = count - len(summaries)
-    if code or failed or late > 1000 / given.rate:
-        print(f"  exit code {code}; {failed} without a summary; senders late by up to {late:.0f} ms", flush=True)
-        print(text[-2000:])
+    if late > 1000 / given.rate:
+        print(f"The senders were late by up to {late:.0f} ms.", flush=True)
+    if code or failed:
+        print(f"Exit code {code}; {failed} without a last line:\n{text[-2000:]}", flush=True)
     if given.out:
         os.makedirs(given.out, exist_ok=True)
         with open(os.path.join(given.out, f"many-{count}.txt"), "w") as file:

@@ -5,11 +5,11 @@
 use super::compiled::{self, LoadReport};
 use super::error::{Doing, Error};
 use super::kernels::KernelLaunchers;
+use super::pinned::PinnedPool;
 use super::stage_kernels::{KernelChoice, StageKernels};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, result};
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 
 /// The oldest CUDA version whose drivers accept the kernels' PTX (ISA 8.0), as `cuDriverGetVersion` returns it.
 const OLDEST_DRIVER: i32 = 12_000;
@@ -27,8 +27,8 @@ pub struct Gpu {
     pub(super) kernels: KernelLaunchers,
     /// Kernels that replace those of `kernels` in some stages, if a [`KernelChoice`] chose any.
     pub(super) stages: Option<Box<dyn StageKernels>>,
-    /// Bytes that are pinned for uploads to it.
-    pub(super) pinned_for_input: Arc<AtomicUsize>,
+    /// Pinned memory for frames that wait for upload, of all rings.
+    pub(super) input: PinnedPool,
     multiprocessors: u32,
     most_pitch: usize,
     name: String,
@@ -69,8 +69,8 @@ impl Gpu {
         let most_pitch = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_PITCH, "asking for the largest pitch")? as usize;
         let kernels = KernelLaunchers::load(&context)?;
         let stages = choice.map_or(Ok(None), |choice| choice.load(&context, multiprocessors))?;
-        let pinned_for_input = Arc::default();
-        Ok(Arc::new(Gpu { context, kernels, stages, pinned_for_input, multiprocessors, most_pitch, name }))
+        let input = PinnedPool::new(&context);
+        Ok(Arc::new(Gpu { context, kernels, stages, input, multiprocessors, most_pitch, name }))
     }
 
     /// Its product name.

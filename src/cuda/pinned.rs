@@ -15,7 +15,7 @@ struct PinnedMemory {
     start: NonNull<u8>,
     len: usize,
     context: Arc<CudaContext>,
-    /// The bytes that their pool, and those that count with it, have pinned.
+    /// The bytes that their pool has pinned.
     pinned_bytes: Arc<AtomicUsize>,
 }
 
@@ -54,18 +54,13 @@ impl Drop for PinnedMemory {
 pub struct PinnedPool {
     context: Arc<CudaContext>,
     idle: Arc<Mutex<Vec<PinnedMemory>>>,
-    /// Bytes that are pinned, idle or not, here and in pools that count with it.
+    /// Bytes that are pinned, idle or not.
     pinned_bytes: Arc<AtomicUsize>,
 }
 
 impl PinnedPool {
     pub(crate) fn new(context: &Arc<CudaContext>) -> Self {
         PinnedPool { context: context.clone(), idle: Arc::default(), pinned_bytes: Arc::default() }
-    }
-
-    /// The same, but counts its bytes there.
-    pub(super) fn counting_in(self, pinned_bytes: &Arc<AtomicUsize>) -> Self {
-        PinnedPool { pinned_bytes: pinned_bytes.clone(), ..self }
     }
 
     /// A buffer of `len` bytes, its content unspecified (but initialized).
@@ -79,21 +74,30 @@ impl PinnedPool {
         }
     }
 
+    /// A buffer of `len` bytes, while all are at most `most` bytes together, or else `None`. Idle buffers of other lengths are
+    /// kept while there is room, because frames of other sizes may share the pool.
+    pub(super) fn take_within(&self, most: usize, len: usize) -> Option<PinnedBuffer> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(index) = idle.iter().rposition(|pinned| pinned.len == len) {
+            return Some(self.wrap(idle.swap_remove(index)));
+        }
+        // Threads that allocate at the same time may exceed the bound by a buffer each.
+        let fits = || self.pinned_bytes.load(Ordering::Relaxed) + len <= most;
+        while !fits() && idle.pop().is_some() {}
+        drop(idle);
+        if fits() { self.pin(len).ok() } else { None }
+    }
+
     /// A buffer that has been used before.
-    pub(super) fn take_idle(&self, len: usize) -> Option<PinnedBuffer> {
+    fn take_idle(&self, len: usize) -> Option<PinnedBuffer> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         // Buffers of another length are for another size of picture.
         idle.retain(|pinned| pinned.len == len);
         idle.pop().map(|pinned| self.wrap(pinned))
     }
 
-    /// Bytes that are pinned, idle or not, here and in pools that count with it.
-    pub(super) fn pinned_bytes(&self) -> usize {
-        self.pinned_bytes.load(Ordering::Relaxed)
-    }
-
     /// A new buffer.
-    pub(super) fn pin(&self, len: usize) -> Result<PinnedBuffer, Error> {
+    fn pin(&self, len: usize) -> Result<PinnedBuffer, Error> {
         Ok(self.wrap(PinnedMemory::new(&self.context, &self.pinned_bytes, len)?))
     }
 
