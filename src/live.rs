@@ -62,7 +62,7 @@ fn run_several(jobs: &[LiveJob], run: &mut Run<'_>, builder: &StageBuilder, cons
         match result {
             Ok(summary) => console.info(&format!("source {number}, {name}: {summary}")),
             Err(error) => {
-                failed.push(number.to_string());
+                failed.push(format!("source {number}"));
                 console.error(&error.context(format!("source {number}")));
             }
         }
