@@ -16,6 +16,7 @@ and is that of the worst stream. Frames count as in if they came in time for the
 the whole GPU, less what was in use before. PROGRAM may be a script (`OUT/run histeq-video` of tests/gpu-bundle.sh: quote it).
 """
 import argparse
+import ctypes
 import os
 import re
 import shlex
@@ -47,8 +48,9 @@ def main():
     print("| streams | frames in | dropped | latency, median | 95th percentile | CPU cores | GPU memory | decoders busy | "
           "resident memory | threads | start and end |")
     print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|", flush=True)
+    gpu = Gpu()
     for count in given.streams:
-        row(given, frames, count)
+        row(given, gpu, frames, count)
 
 
 def access_units(clip):
@@ -94,7 +96,7 @@ class Sender(threading.Thread):
             pass
 
 
-def row(given, frames, count):
+def row(given, gpu, frames, count):
     senders = [Sender(frames, given.rate, index / count / given.rate) for index in range(count)]
     for sender in senders:
         sender.start()
@@ -103,14 +105,14 @@ def row(given, frames, count):
     # Several sources have outputs of their own. The name says that they are raw.
     line = [os.path.abspath(program), *arguments, "live", *shlex.split(given.options), "--no-preview", "-y", "--record",
             "null-%d.yuv" if count > 1 else "null-1.yuv", "--duration", str(given.seconds), *urls]
-    gpu = gpu_memory()
+    before = gpu.memory()
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as said:
         for number in range(1, count + 1):
             os.symlink("/dev/null", f"{folder}/null-{number}.yuv")
         begin = time.monotonic()
         process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stderr=said, cwd=folder)
         time.sleep(given.seconds * 0.7)
-        gpu_now, busy = gpu_memory(), decoders_busy()
+        during, busy = gpu.memory(), gpu.decoders()
         status = process_status(process.pid)
         watchdog = threading.Timer(given.seconds * 0.3 + 20, process.kill)
         watchdog.start()
@@ -128,7 +130,8 @@ def row(given, frames, count):
     taken = sum(int(frames) + int(dropped) for frames, _, dropped in summaries)
     dropped = sum(int(dropped) for *_, dropped in summaries) + sum(map(int, UNWRITTEN.findall(text)))
     median, most = (f"{max(column):.1f} ms" for column in zip(*latencies)) if latencies else ("-", "-")
-    memory = f"{gpu_now - gpu:,} MiB" if gpu is not None and gpu_now is not None else "-"
+    memory = "-" if before is None or during is None else f"{during - before:,} MiB"
+    busy = "-" if busy is None else f"{busy} %"
     print(f"| {count} | {taken:,} | {dropped:,} | {median} | {most} | {cpu / wall:.2f} | {memory} | {busy} | "
           f"{status.get('VmRSS', 0) // 1024:,} MiB | {status.get('Threads', 0)} | {wall - given.seconds:.1f} s |", flush=True)
     late = max(sender.late for sender in senders) * 1e3
@@ -153,22 +156,32 @@ def process_status(pid):
     return {words[0].rstrip(":"): int(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}
 
 
-def query(field):
-    command = ["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader,nounits"]
-    try:
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=5).stdout.split("\n")[0].strip()
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return int(answer) if answer.isdigit() else None
+class Gpu:
+    """Memory in use and work of the first GPU, by the driver's own library; `None` where there is none."""
 
+    def __init__(self):
+        self.device = ctypes.c_void_p()
+        try:
+            self.library = ctypes.CDLL("libnvidia-ml.so.1")
+        except OSError:
+            self.library = None
+            return
+        if self.library.nvmlInit_v2() or self.library.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(self.device)):
+            self.library = None
 
-def gpu_memory():
-    return query("memory.used")
+    def memory(self):
+        """MiB."""
+        total_free_used = (ctypes.c_ulonglong * 3)()
+        if self.library is None or self.library.nvmlDeviceGetMemoryInfo(self.device, total_free_used):
+            return None
+        return total_free_used[2] >> 20
 
-
-def decoders_busy():
-    percent = query("utilization.decoder")
-    return "-" if percent is None else f"{percent} %"
+    def decoders(self):
+        """Percent of the time that the video decoders work."""
+        percent, period = ctypes.c_uint(), ctypes.c_uint()
+        failed = self.library is None or self.library.nvmlDeviceGetDecoderUtilization(
+            self.device, ctypes.byref(percent), ctypes.byref(period))
+        return None if failed else percent.value
 
 
 if __name__ == "__main__":
