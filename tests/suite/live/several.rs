@@ -76,7 +76,7 @@ fn a_source_that_fails_leaves_the_others_alone() {
     symlink("/dev/full", dir.path("out-4.mkv")).expect("a link");
     let line = "live -y --backend cpu --encoder ffv1 --record out-%d.mkv a.mkv missing.mkv c.mkv b.mkv";
     let run = dir.run(line).exits_with(1);
-    let run = run.says(&["error: source 2: missing.mkv: ", "error: source 4: ", "error: 2 of 4 sources failed: source "]);
+    let run = run.says(&["error: source 2: missing.mkv: ", "error: source 4: ", "error: 2 of 4 sources failed: "]);
     for (number, (file, frames)) in [(1, films[0]), (3, films[2])] {
         assert_eq!(dir.frame_times(&format!("out-{number}.mkv")).len(), frames, "{file}: {}", run.stderr);
     }
