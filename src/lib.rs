@@ -18,8 +18,9 @@
 //! Bounded channels join the three threads ([`pipeline`]). [`spec::Temporal`] says, for every backend, which frames make
 //! the curve of a frame. [`equalize::Failover`] begins on the CPU while a GPU opens, and goes back there if the GPU fails:
 //! it keeps what was counted of the frames of the temporal window, so that the bytes stay the same. `live` runs the same
-//! stage between a camera and its outputs, and drops frames where it would fall behind ([`pipeline::live`]). With
-//! `--smooth scene` a pass comes first that only measures and counts ([`equalize::Survey`]).
+//! stage between a camera and its outputs, and drops frames where it would fall behind ([`pipeline::live`]); several cameras
+//! have threads and a stage each, and share one GPU. With `--smooth scene` a pass comes first that only measures and counts
+//! ([`equalize::Survey`]).
 //!
 //! # In other programs
 //! The core takes arrays and gives arrays, on the CPU or on an NVIDIA GPU, with the same bytes. It needs neither FFmpeg nor

@@ -1,4 +1,4 @@
-//! `histeq-video live`: from a camera to a window, a recording and other outputs.
+//! `histeq-video live`: from a camera to a window, a recording and other outputs, or from several cameras to theirs.
 
 use crate::look;
 use crate::records::RecordTargets;
@@ -7,29 +7,118 @@ use crate::stage_builder::{StageBuilder, check_files_differ};
 use crate::stdout;
 use anyhow::{Result, bail};
 use histeq_video::camera::Microphone;
-use histeq_video::cli::{BackendStartup, LiveJob};
+use histeq_video::cli::{BackendStartup, LiveJob, SharedBackend};
 use histeq_video::ffmpeg::RawFormat;
+use histeq_video::io::without_password;
 use histeq_video::pipeline::live::{self, LiveParts, Output, QueuePolicy, SharedSettings, Shown, Viewer};
-use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Source};
+use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress, Source};
 use histeq_video::report::{Console, live_summary};
 use histeq_video::sink::{self, Files, OutputOptions, Overwrite, PixelChoice, Target, network_format};
 use histeq_video::source::{LiveSource, MicrophoneSource, StartTime, filtered};
 use histeq_video::window::PreviewWindow;
 use std::path::Path;
 
-/// Equalizes a camera until it ends, or the user ends it.
-pub fn run(job: &LiveJob, console: &Console) -> Result<Outcome> {
-    let run = Run::new(job.stderr, console);
-    let Run { cancel, notices, progress, .. } = &run;
-    let shared_settings = SharedSettings::default();
+/// Equalizes cameras until they end, or the user ends them: one, or several at the same time.
+pub fn run(jobs: &[LiveJob], console: &Console) -> Result<Outcome> {
+    let mut run = Run::new(jobs[0].stderr, console);
+    let builder = StageBuilder::new(&jobs[0].equalize)?;
+    match jobs {
+        [job] => {
+            let shared_settings = SharedSettings::default();
+            let mut window = window(job, &shared_settings, &run.notices, &builder)?;
+            let planned = Plan::check(job, &run.cancel)?;
+            run.listen_for_signals(Vec::new(), "finishing")?;
+            let backend = BackendStartup::begin(job.backend.clone());
+            let viewer = window.as_mut().map(|window| window as &mut dyn Viewer);
+            let open = || backend.open(&run.notices);
+            console.info(&film(planned, &run, &builder, open, (&shared_settings, viewer))?);
+        }
+        jobs => run_several(jobs, &mut run, &builder, console)?,
+    }
+    // Ctrl-C is a normal end.
+    Ok(Outcome::Complete)
+}
 
-    let builder = StageBuilder::new(&job.equalize)?;
-    let mut window = window(job, &shared_settings, notices, &builder)?;
-    let planned = plan_outputs(job, cancel)?;
-    let records = RecordTargets::of_live(job)?;
+/// Equalizes several cameras at the same time, on one GPU. One that fails or ends leaves the others alone.
+///
+/// # Errors
+/// When an output cannot be written, or the backend is missing: then none has begun. When a camera has failed, after all have
+/// ended.
+fn run_several(jobs: &[LiveJob], run: &mut Run<'_>, builder: &StageBuilder, console: &Console) -> Result<()> {
+    let runs = run.of_sources(jobs.len());
+    check_apart(jobs)?;
+    let planned = jobs.iter().zip(&runs).map(|(job, run)| Plan::check(job, &run.cancel));
+    let planned = planned.collect::<Result<Vec<_>>>()?;
     run.listen_for_signals(Vec::new(), "finishing")?;
+    let backend = BackendStartup::begin(jobs[0].backend.clone()).open(&run.notices)?;
+    let mut failed = Vec::new();
+    let works = planned.into_iter().zip(&runs).map(|(plan, run)| {
+        let open = || Ok(backend.clone());
+        move || film(plan, run, builder, open, (&SharedSettings::default(), None))
+    });
+    let ended = |index: usize, result: Result<String>| {
+        let number = index + 1;
+        let name = jobs[index].camera.camera.as_deref().map(without_password).unwrap_or_default();
+        match result {
+            Ok(summary) => console.info(&format!("source {number}, {name}: {summary}")),
+            Err(error) => {
+                failed.push(format!("source {number}"));
+                console.error(&error.context(format!("source {number}")));
+            }
+        }
+    };
+    run.metered(
+        None,
+        |tick| {
+            live::run_several(works, ended, || tick(&Progress::sum(runs.iter().map(|run| &*run.progress))));
+            Ok(())
+        },
+        |()| true,
+    )?;
+    if !failed.is_empty() {
+        bail!("{} of {} sources failed: {}", failed.len(), jobs.len(), failed.join(", "));
+    }
+    Ok(())
+}
 
-    let mut backend = BackendStartup::begin(job.backend.clone());
+/// Checks that no two cameras are written to one file, and none to a file that is read.
+fn check_apart(jobs: &[LiveJob]) -> Result<()> {
+    for (index, job) in jobs.iter().enumerate() {
+        for name in job.written_files() {
+            let mut cameras = jobs.iter().filter_map(|job| job.camera.camera.as_ref());
+            cameras.try_for_each(|camera| Target::differs(name, camera))?;
+            let mut others = jobs[index + 1..].iter().flat_map(LiveJob::written_files);
+            if let Some(other) = others.find(|other| Target::are_one(name, other)) {
+                bail!("{name} and {other} are one file for two sources (give each its own)");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a camera is written to, checked before it is opened.
+struct Plan<'a> {
+    job: &'a LiveJob,
+    outputs: Vec<PlannedOutput>,
+    records: RecordTargets,
+}
+
+impl<'a> Plan<'a> {
+    /// Checks the outputs of `job`.
+    fn check(job: &'a LiveJob, cancel: &Cancel) -> Result<Self> {
+        Ok(Plan { job, outputs: plan_outputs(job, cancel)?, records: RecordTargets::of_live(job)? })
+    }
+}
+
+/// Equalizes a camera until it ends, or the run is cancelled. `open` waits for the backend. Returns the lines at the end.
+fn film<'a>(
+    Plan { job, outputs, records }: Plan<'_>,
+    run: &Run<'_>,
+    builder: &StageBuilder,
+    open: impl FnOnce() -> Result<SharedBackend>,
+    (shared_settings, viewer): (&'a SharedSettings, Option<&'a mut dyn Viewer>),
+) -> Result<String> {
+    let Run { cancel, notices, progress, .. } = run;
     // Opened before the camera: a microphone takes longer to open than the camera's buffers last.
     let begin = StartTime::default();
     let microphone = job.microphone.as_deref().map(Microphone::find);
@@ -43,9 +132,9 @@ pub fn run(job: &LiveJob, console: &Console) -> Result<Outcome> {
     let settings = equalize.resolve(&input, notices)?;
     builder.check(&input, &settings)?;
     shared_settings.set(settings);
-    let on_gpu = backend.has_gpu();
-    let backend = backend.finish(notices)?;
-    let outputs = open_outputs(job, planned, &input, on_gpu, notices)?;
+    let shared_backend = open()?;
+    let backend = shared_backend.backend(notices)?;
+    let outputs = open_outputs(job, outputs, &input, shared_backend.has_gpu(), notices)?;
     let records = records.open(&input.name)?;
     let stage = records.observe(builder.stage(backend, settings), &input, progress);
     stage.input_pool().into_iter().for_each(|pool| source.use_pool(pool));
@@ -54,11 +143,11 @@ pub fn run(job: &LiveJob, console: &Console) -> Result<Outcome> {
         source,
         microphone: microphone.map(|microphone| Box::new(microphone) as Box<dyn Source>),
         stage,
-        shared_settings: &shared_settings,
+        shared_settings,
         outputs,
-        viewer: window.as_mut().map(|window| window as &mut dyn Viewer),
+        viewer,
     };
-    let summary = run.metered(&input, |tick| live::run(parts, cancel, progress, tick), |_| true)?;
+    let summary = run.metered(input.frames, |tick| live::run(parts, cancel, progress, tick), |_| true)?;
     if progress.written() == 0 && !summary.outputs.is_empty() {
         bail!(
             "{}: not a single frame came, so nothing was written (is the camera in use, the file cut short?)",
@@ -66,9 +155,7 @@ pub fn run(job: &LiveJob, console: &Console) -> Result<Outcome> {
         );
     }
     records.finish(Outcome::Complete)?;
-    console.info(&live_summary(&summary, progress));
-    // Ctrl-C is a normal end.
-    Ok(Outcome::Complete)
+    Ok(live_summary(&summary, progress))
 }
 
 /// The window, unless `--no-preview` is given. Without a display, the run goes on if it has an output.

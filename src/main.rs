@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     let complete = |()| Outcome::Complete;
     let result = match job {
         Job::File(job) => run(*job, &console),
-        Job::Live(job) => live::run(&job, &console),
+        Job::Live(jobs) => live::run(&jobs, &console),
         Job::Compare(job) => compare::run(*job, &console),
         Job::Preview(job) => preview::run(&job, &console),
         #[cfg(feature = "laboratory")]

@@ -5,7 +5,7 @@ use anyhow::Result;
 use histeq_video::cli::{OutputFile, StderrOptions};
 use histeq_video::ffmpeg;
 use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress, ReaderGone, Summary};
-use histeq_video::report::{Console, Meter};
+use histeq_video::report::{Console, Meter, MeterStyle};
 use histeq_video::sink::{self, Leftover, Target};
 use std::sync::Arc;
 
@@ -21,6 +21,8 @@ pub struct Run<'a> {
     pub progress: Arc<Progress>,
     /// Which of two passes over the input this is, if there are two.
     pass: Option<u32>,
+    /// Number of its source, from 1, if several run at the same time.
+    source: Option<usize>,
 }
 
 impl<'a> Run<'a> {
@@ -29,7 +31,7 @@ impl<'a> Run<'a> {
         ffmpeg::silence_encoders();
         ffmpeg::set_verbose(stderr.is_verbose());
         let notices = console.notices(stderr.strict);
-        Run { console, stderr, cancel: Cancel::default(), notices, progress: Arc::default(), pass: None }
+        Run { console, stderr, cancel: Cancel::default(), notices, progress: Arc::default(), pass: None, source: None }
     }
 
     /// The first pass of this run, which is the second one from now on. What the first one has said of the input is not said
@@ -45,6 +47,23 @@ impl<'a> Run<'a> {
         first
     }
 
+    /// The runs of several sources, numbered from 1, which end when this one is cancelled. Their lines name them. This run is
+    /// all of them together from now on.
+    pub fn of_sources(&mut self, count: usize) -> Vec<Run<'a>> {
+        let meter = self.stderr.meter;
+        self.stderr.meter = meter.of_all();
+        let run = |number| Run {
+            console: self.console,
+            stderr: StderrOptions { meter: meter.of_each(), ..self.stderr },
+            cancel: self.cancel.part(),
+            notices: self.notices.of(&format!("source {number}")),
+            progress: Arc::default(),
+            pass: None,
+            source: Some(number),
+        };
+        (1..=count).map(run).collect()
+    }
+
     /// Where `output` is written; not to the file `input`.
     pub fn target(&self, output: &OutputFile, input: &str) -> Result<Target> {
         stdout::check(&output.name)?;
@@ -57,15 +76,18 @@ impl<'a> Run<'a> {
         signals::listen(self.cancel.clone(), self.console.clone(), temporary, answer)
     }
 
-    /// Calls `run` with a function that updates the meter. The meter ends at 100% if `is_complete`.
+    /// Calls `run` with a function that updates the meter, which is for this many frames, if that is known. The meter ends at
+    /// 100% if `is_complete`.
     pub fn metered<T>(
         &self,
-        input: &Input,
+        frames: Option<u64>,
         run: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<T>,
         is_complete: impl FnOnce(&T) -> bool,
     ) -> Result<T> {
-        let mut meter = Meter::start(self.stderr.meter, input, self.pass);
-        self.console.set_bar(meter.bar());
+        let mut meter = Meter::start(self.stderr.meter, frames, self.pass, self.source);
+        if self.stderr.meter == MeterStyle::Bar {
+            self.console.set_bar(meter.bar());
+        }
         let result = run(&mut |progress| meter.update(progress));
         meter.finish(&self.progress, result.as_ref().is_ok_and(is_complete));
         result
@@ -77,7 +99,7 @@ impl<'a> Run<'a> {
         input: &Input,
         run: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<Summary>,
     ) -> Result<Option<Summary>> {
-        match self.metered(input, run, |summary| summary.outcome == Outcome::Complete) {
+        match self.metered(input.frames, run, |summary| summary.outcome == Outcome::Complete) {
             Err(error) if error.is::<ReaderGone>() => Ok(None),
             result => result.map(Some),
         }

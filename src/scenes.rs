@@ -58,7 +58,7 @@ pub fn first_pass(run: &Run<'_>, job: &mut FileJob, builder: &StageBuilder) -> R
     };
     let sink = Box::new(Nowhere);
     let measured = |tick: &mut dyn FnMut(&_)| pipeline::run_with(source, measure, sink, cancel, progress, tick);
-    let summary = run.metered(&input, measured, |_| false)?;
+    let summary = run.metered(input.frames, measured, |_| false)?;
     if summary.outcome == Outcome::Interrupted {
         return Ok(None);
     }

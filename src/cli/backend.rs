@@ -43,6 +43,8 @@ pub struct BackendChoice {
     pub kernels: Option<Arc<dyn KernelChoice>>,
     /// Whether the CPU may equalize until the GPU is open.
     pub hand_over: bool,
+    /// How many sources share the machine, at least 1.
+    pub sources: usize,
 }
 
 /// How long a job runs on the CPU before a GPU is opened that may or may not be used: a process whose driver is starting takes
@@ -101,23 +103,27 @@ impl BackendStartup {
     /// # Errors
     /// When the chosen backend is missing.
     pub fn finish(mut self, notices: &Notices) -> Result<Box<dyn Equalizer>> {
-        let choice = self.choice.clone();
-        Ok(if !choice.backend.may_use_gpu() {
-            cpu()
-        } else if self.cpu_begins()
+        if self.cpu_begins()
             && let GpuState::Opening(thread) = std::mem::replace(&mut self.gpu, GpuState::Closed)
         {
-            cpu_until_open(thread, choice.backend, notices)
-        } else {
-            match (cuda(self.take_gpu()), choice.backend) {
-                (Ok(cuda), _) => Box::new(Failover::new(cuda, Box::new(cpu), note(notices))),
-                (Err(error), BackendArg::Cuda) => return Err(error),
-                (Err(error), _) => {
-                    notices.note(&cpu_instead(&error, choice.kernels.is_some()));
-                    cpu()
-                }
+            return Ok(cpu_until_open(thread, &self.choice, notices));
+        }
+        self.open(notices)?.backend(notices)
+    }
+
+    /// Waits until the GPU is open, for backends that share it. Without one, a note says why the CPU equalizes.
+    ///
+    /// # Errors
+    /// When a GPU was chosen, and there is none.
+    pub fn open(mut self, notices: &Notices) -> Result<SharedBackend> {
+        let gpu = match self.choice.backend.may_use_gpu().then(|| self.take_gpu()).transpose() {
+            Ok(gpu) => gpu,
+            Err(error) => {
+                self.choice.refuse(error.into(), notices)?;
+                None
             }
-        })
+        };
+        Ok(SharedBackend { choice: self.choice, gpu })
     }
 
     /// Whether the CPU is to begin, because a GPU is still being opened.
@@ -138,13 +144,65 @@ impl BackendStartup {
     }
 }
 
+impl BackendChoice {
+    /// Notes that the CPU equalizes because of `error`, unless a GPU was chosen.
+    ///
+    /// # Errors
+    /// `error`, if a GPU was chosen.
+    fn refuse(&self, error: anyhow::Error, notices: &Notices) -> Result<()> {
+        if self.backend == BackendArg::Cuda {
+            return Err(error);
+        }
+        notices.note(&cpu_instead(&error, self.kernels.is_some()));
+        Ok(())
+    }
+}
+
+/// The chosen backend, open: one GPU for any number of sources, each of which gets a backend of its own.
+#[derive(Clone)]
+pub struct SharedBackend {
+    choice: BackendChoice,
+    /// `None` where the CPU equalizes.
+    gpu: Option<Arc<Gpu>>,
+}
+
+impl SharedBackend {
+    /// Whether a GPU equalizes.
+    pub fn has_gpu(&self) -> bool {
+        self.gpu.is_some()
+    }
+
+    /// A backend for one source. If it fails, the CPU goes on, with a note.
+    ///
+    /// # Errors
+    /// When the GPU was chosen, and fails.
+    pub fn backend(&self, notices: &Notices) -> Result<Box<dyn Equalizer>> {
+        let sources = self.choice.sources;
+        let depth = if sources > 1 { DEPTH_OF_SEVERAL } else { Cuda::RING_DEPTH };
+        let build = move || cpu(sources);
+        match self.gpu.as_ref().map(|gpu| cuda(gpu, depth)) {
+            Some(Ok(cuda)) => return Ok(Box::new(Failover::new(cuda, Box::new(build), note(notices)))),
+            Some(Err(error)) => self.choice.refuse(error, notices)?,
+            None => {}
+        }
+        Ok(build())
+    }
+}
+
+/// Frames on the GPU for each of several sources: as many as its three stages work on.
+const DEPTH_OF_SEVERAL: usize = 3;
+
 /// Most threads of the CPU backend: eight equalize faster than decoders decode, more only hold frames in memory.
 const MOST_THREADS: usize = 8;
 
-/// The CPU backend, with one thread per core.
-fn cpu() -> Box<dyn Equalizer> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    Box::new(Cpu::new(threads.min(MOST_THREADS)))
+/// The threads for each of this many sources: together one per core, but at least one each.
+pub(super) fn threads_for_each(sources: usize) -> usize {
+    (std::thread::available_parallelism().map_or(1, usize::from) / sources).max(1)
+}
+
+/// The CPU backend of one of this many sources.
+fn cpu(sources: usize) -> Box<dyn Equalizer> {
+    Box::new(Cpu::new(threads_for_each(sources).min(MOST_THREADS)))
 }
 
 /// The note that the CPU equalizes in place of the GPU.
@@ -156,8 +214,8 @@ fn cpu_instead(reason: &anyhow::Error, has_variants: bool) -> String {
     format!("{cause}: equalizing on the CPU{loss}")
 }
 
-fn cuda(gpu: Result<Arc<Gpu>, Error>) -> Result<Box<dyn Equalizer>> {
-    Ok(Box::new(Cuda::on(&gpu?, Cuda::RING_DEPTH)?))
+fn cuda(gpu: &Arc<Gpu>, depth: usize) -> Result<Box<dyn Equalizer>> {
+    Ok(Box::new(Cuda::on(gpu, depth)?))
 }
 
 fn note(notices: &Notices) -> Box<dyn Fn(&str) + Send> {
@@ -166,8 +224,9 @@ fn note(notices: &Notices) -> Box<dyn Fn(&str) + Send> {
 }
 
 /// The CPU until `thread` has opened the GPU, then the GPU.
-fn cpu_until_open(thread: GpuThread, chosen: BackendArg, notices: &Notices) -> Box<dyn Equalizer> {
-    let on_unavailable = match chosen {
+fn cpu_until_open(thread: GpuThread, choice: &BackendChoice, notices: &Notices) -> Box<dyn Equalizer> {
+    let sources = choice.sources;
+    let on_unavailable = match choice.backend {
         BackendArg::Cuda => OnUnavailable::Fail,
         BackendArg::Cpu | BackendArg::Auto => {
             let notices = notices.clone();
@@ -175,7 +234,8 @@ fn cpu_until_open(thread: GpuThread, chosen: BackendArg, notices: &Notices) -> B
         }
     };
     let opening = Box::new(OpeningGpu(thread));
-    Box::new(Failover::opening(cpu(), opening, on_unavailable, Box::new(cpu), note(notices)))
+    let build = Box::new(move || cpu(sources));
+    Box::new(Failover::opening(cpu(sources), opening, on_unavailable, build, note(notices)))
 }
 
 /// The backend on a GPU that is being opened.
@@ -187,6 +247,6 @@ impl OpeningBackend for OpeningGpu {
     }
 
     fn take(self: Box<Self>) -> Result<Box<dyn Equalizer>> {
-        cuda(self.0.join())
+        cuda(&self.0.join()?, Cuda::RING_DEPTH)
     }
 }

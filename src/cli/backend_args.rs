@@ -35,6 +35,6 @@ impl BackendArgs {
         #[cfg(not(feature = "laboratory"))]
         let kernels = None;
         let hand_over = cpu_may_begin && kernels.is_none();
-        Ok(BackendChoice { backend: self.backend, gpu: self.gpu, kernels, hand_over })
+        Ok(BackendChoice { backend: self.backend, gpu: self.gpu, kernels, hand_over, sources: 1 })
     }
 }

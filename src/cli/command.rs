@@ -70,8 +70,8 @@ pub enum Command {
 pub enum Job {
     /// Equalize a file.
     File(Box<FileJob>),
-    /// Equalize a camera.
-    Live(Box<LiveJob>),
+    /// Equalize cameras: a job for each, at least one.
+    Live(Vec<LiveJob>),
     /// Show two videos in one.
     Compare(Box<CompareJob>),
     /// Show a few frames under every look.
@@ -102,7 +102,7 @@ impl Job {
     pub fn verbosity(&self) -> Verbosity {
         match self {
             Job::File(job) => job.stderr.verbosity,
-            Job::Live(job) => job.stderr.verbosity,
+            Job::Live(jobs) => jobs[0].stderr.verbosity,
             Job::Compare(job) => job.stderr.verbosity,
             Job::Preview(job) => job.stderr.verbosity,
             #[cfg(feature = "laboratory")]
@@ -118,7 +118,7 @@ impl Job {
                 refuse_late_command(&args.file)?;
                 Job::File(Box::new(FileJob::from_args(args.file)?))
             }
-            Some(Command::Live(args)) => Job::Live(Box::new(LiveJob::from_args(*args)?)),
+            Some(Command::Live(args)) => Job::Live(LiveJob::from_args(*args)?),
             Some(Command::Compare(args)) => Job::Compare(Box::new(CompareJob::from_args(*args)?)),
             Some(Command::Preview(args)) => Job::Preview(Box::new(PreviewJob::from_args(*args)?)),
             #[cfg(feature = "laboratory")]

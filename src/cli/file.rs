@@ -99,6 +99,16 @@ pub enum DecoderArg {
     Nvdec,
 }
 
+impl DecoderArg {
+    /// The choice, where `gpu` is the index of the GPU.
+    pub(super) fn on(self, gpu: usize) -> DecodeOn {
+        match self {
+            DecoderArg::Auto | DecoderArg::Cpu => DecodeOn::Cpu,
+            DecoderArg::Nvdec => DecodeOn::Nvdec(gpu),
+        }
+    }
+}
+
 /// The checked options of equalizing a file.
 #[derive(Debug)]
 pub struct FileJob {
@@ -153,10 +163,7 @@ impl FileJob {
                 video_stream: args.video_stream,
                 part: args.part.part()?,
                 // NVDEC conceals damage without a report: only on request.
-                decode_on: match args.decoder {
-                    DecoderArg::Auto | DecoderArg::Cpu => DecodeOn::Cpu,
-                    DecoderArg::Nvdec => DecodeOn::Nvdec(args.device.gpu),
-                },
+                decode_on: args.decoder.on(args.device.gpu),
             },
             output: args.output_options.file(output, from_stdin),
             stats,

@@ -1,16 +1,20 @@
 //! `histeq-video live`: the options of equalizing a camera.
 
-use super::backend::BackendChoice;
+use super::backend::{BackendChoice, threads_for_each};
 use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
+use super::file::DecoderArg;
 use super::filter::{FilterArgs, FilterOptions};
 use super::output::{DepthArgs, OutputArgs};
 use super::stderr::{StderrArgs, StderrOptions};
-use super::values::{duration, output_name, plain_name, rate, size};
+use super::values::{duration, output_name, plain_name, rate, size, usage};
 use crate::equalize::OutputDepth;
-use crate::sink::{EncoderChoice, Overwrite, PixelChoice, network_format};
+use crate::ffmpeg::DecodeOn;
+use crate::io::{number_pattern, numbered};
+use crate::sink::{EncoderChoice, Overwrite, PixelChoice, network_format, writes_segments};
 use crate::source::CameraOptions;
 use clap::Args;
+use clap::error::ErrorKind;
 
 /// The options of `live`, as typed.
 #[derive(Args, Debug)]
@@ -20,7 +24,10 @@ use clap::Args;
 )]
 pub struct LiveArgs {
     /// Camera (/dev/video0), URL (rtsp://, udp://, http://), file, or - for stdin [default: the first camera]
-    pub camera: Option<String>,
+    ///
+    /// Several are equalized at the same time, without a window, and on one GPU. Each has outputs of its own: %d in their names
+    /// (--record 'cam-%d.mkv') is its number, from 1. All options hold for each. One that fails or ends leaves the others alone.
+    pub camera: Vec<String>,
 
     /// Also record into this file; mp4 and mkv stay playable even after a crash
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
@@ -36,7 +43,7 @@ pub struct LiveArgs {
     #[arg(long, value_name = "DEV")]
     pub loopback: Option<String>,
 
-    /// Open no window
+    /// Open no window; several cameras never have one
     #[arg(long)]
     pub no_preview: bool,
 
@@ -74,6 +81,13 @@ pub struct LiveArgs {
     #[arg(long, value_name = "P", help_heading = "Camera", hide_short_help = true)]
     pub pixel_format: Option<String>,
 
+    /// Where to decode
+    ///
+    /// nvdec uses the decoder of --gpu (4:2:0 video in H.264, HEVC, AV1, VP9 and others), which leaves the CPU free, but damaged
+    /// frames are not reported; auto therefore takes the CPU.
+    #[arg(long, value_enum, default_value_t = DecoderArg::Auto, help_heading = "Camera", hide_short_help = true)]
+    pub decoder: DecoderArg,
+
     /// How to equalize.
     #[command(flatten)]
     pub equalize: EqualizeArgs,
@@ -99,8 +113,8 @@ pub struct LiveArgs {
     pub device: BackendArgs,
 }
 
-/// The checked options of `live`.
-#[derive(Debug)]
+/// The checked options of one source of `live`.
+#[derive(Clone, Debug)]
 pub struct LiveJob {
     /// The camera, and how to open it.
     pub camera: CameraOptions,
@@ -131,11 +145,23 @@ pub struct LiveJob {
 }
 
 impl LiveJob {
-    /// Checks and converts `args`.
+    /// Checks and converts `args`: a job for each source, at least one.
     ///
     /// # Errors
     /// When options conflict, or a value is out of range: a usage error.
-    pub fn from_args(args: LiveArgs) -> Result<Self, clap::Error> {
+    pub fn from_args(mut args: LiveArgs) -> Result<Vec<Self>, clap::Error> {
+        let cameras: Vec<String> = std::mem::take(&mut args.camera).into_iter().map(plain_name).collect();
+        let mut job = LiveJob::without_camera(args)?;
+        if cameras.len() < 2 {
+            let camera = CameraOptions { camera: cameras.into_iter().next(), ..job.camera };
+            return Ok(vec![LiveJob { camera, ..job }]);
+        }
+        job.check_several(&cameras)?;
+        job.backend.sources = cameras.len();
+        Ok((1..).zip(cameras).map(|(number, camera)| job.of_several(number, camera)).collect())
+    }
+
+    fn without_camera(args: LiveArgs) -> Result<Self, clap::Error> {
         let output = args.output.map(output_name).map(|url| {
             let format = args.output_options.output_format.clone().or_else(|| network_format(&url).map(str::to_owned));
             (url, format)
@@ -147,7 +173,7 @@ impl LiveJob {
         let microphone = args.audio.clone().filter(|name| name != "none" && keeps_sound);
         Ok(LiveJob {
             camera: CameraOptions {
-                camera: args.camera.map(plain_name),
+                camera: None,
                 format: args.format,
                 size: size(args.size)?,
                 rate: rate(args.rate)?,
@@ -156,6 +182,7 @@ impl LiveJob {
                 frames: args.frames,
                 wait: args.wait,
                 with_sound: keeps_sound && args.audio.is_none(),
+                decode_on: args.decoder.on(args.device.gpu),
             },
             record: args.record.map(output_name),
             overwrite: args.output_options.overwrite(false),
@@ -174,6 +201,67 @@ impl LiveJob {
             backend,
             stderr: args.stderr.into(),
         })
+    }
+
+    /// Checks that the options go with several sources.
+    ///
+    /// # Errors
+    /// When they do not, or an output would get all of them: a usage error.
+    fn check_several(&self, cameras: &[String]) -> Result<(), clap::Error> {
+        let conflict = |message: &str| Err(usage(ErrorKind::ArgumentConflict, message));
+        let count = cameras.len();
+        if cameras.iter().filter(|camera| *camera == "-").count() > 1 {
+            return conflict("- is stdin, which is one source: name it once");
+        }
+        if self.microphone.is_some() {
+            return conflict("--audio takes one microphone for one source: leave it out, or give none");
+        }
+        let curves = self.equalize.save_curves.as_ref();
+        let output = self.output.as_ref().map(|(name, _)| name);
+        let outputs = [
+            ("--record", self.record.as_ref()),
+            ("--output", output),
+            ("--loopback", self.loopback.as_ref()),
+            ("--save-curves", curves),
+        ];
+        for (option, name) in outputs {
+            let Some(name) = name.filter(|name| number_pattern(name).is_none()) else { continue };
+            return conflict(&format!(
+                "{option} {name} is one place for {count} sources: the last part of the name needs %d, the number of the \
+                 source (as in cam-%d.mkv)"
+            ));
+        }
+        if outputs[..3].iter().all(|(_, name)| name.is_none()) {
+            return conflict("several sources have no window: say where the pictures go (--record 'cam-%d.mkv')");
+        }
+        let format = self.output.as_ref().and_then(|(_, format)| format.as_deref());
+        for (name, format) in [(self.record.as_ref(), None), (output, format)] {
+            if let Some(name) = name.filter(|name| writes_segments(name, format)) {
+                return conflict(&format!(
+                    "{name}: the segments of several sources would have the same names (use .mkv, or a process for each source)"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The job of the source with this number, from 1, of several.
+    fn of_several(&self, number: usize, camera: String) -> Self {
+        let threads = threads_for_each(self.backend.sources);
+        let place = |name: &String| numbered(name, number as u64);
+        let mut job = self.clone();
+        job.record = self.record.as_ref().map(place);
+        job.loopback = self.loopback.as_ref().map(place);
+        job.output = self.output.as_ref().map(|(name, format)| (place(name), format.clone()));
+        job.equalize.save_curves = self.equalize.save_curves.as_ref().map(place);
+        job.preview = false;
+        // An option of the user's comes later, and replaces it.
+        job.encoder.options.insert(0, ("threads".to_owned(), threads.to_string()));
+        job.camera.camera = Some(camera);
+        if job.camera.decode_on == DecodeOn::Cpu {
+            job.camera.decode_on = DecodeOn::Threads(u16::try_from(threads).unwrap_or(u16::MAX));
+        }
+        job
     }
 
     /// Names of the recording and the output.

@@ -38,7 +38,7 @@ mod values;
 #[cfg(feature = "laboratory")]
 mod variant_args;
 
-pub use backend::{BackendArg, BackendChoice, BackendStartup};
+pub use backend::{BackendArg, BackendChoice, BackendStartup, SharedBackend};
 #[cfg(feature = "laboratory")]
 pub use bench::{BenchArgs, BenchJob, CompareWith};
 pub use command::{Args, Command, Job};

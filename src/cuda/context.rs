@@ -5,6 +5,7 @@
 use super::compiled::{self, LoadReport};
 use super::error::{Doing, Error};
 use super::kernels::KernelLaunchers;
+use super::pinned::PinnedPool;
 use super::stage_kernels::{KernelChoice, StageKernels};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, result};
@@ -26,6 +27,8 @@ pub struct Gpu {
     pub(super) kernels: KernelLaunchers,
     /// Kernels that replace those of `kernels` in some stages, if a [`KernelChoice`] chose any.
     pub(super) stages: Option<Box<dyn StageKernels>>,
+    /// Pinned memory for frames that wait for upload, of all rings.
+    pub(super) input: PinnedPool,
     multiprocessors: u32,
     most_pitch: usize,
     name: String,
@@ -66,7 +69,8 @@ impl Gpu {
         let most_pitch = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_PITCH, "asking for the largest pitch")? as usize;
         let kernels = KernelLaunchers::load(&context)?;
         let stages = choice.map_or(Ok(None), |choice| choice.load(&context, multiprocessors))?;
-        Ok(Arc::new(Gpu { context, kernels, stages, multiprocessors, most_pitch, name }))
+        let input = PinnedPool::new(&context);
+        Ok(Arc::new(Gpu { context, kernels, stages, input, multiprocessors, most_pitch, name }))
     }
 
     /// Its product name.

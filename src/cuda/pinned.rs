@@ -74,21 +74,30 @@ impl PinnedPool {
         }
     }
 
+    /// A buffer of `len` bytes, while all are at most `most` bytes together, or else `None`. Idle buffers of other lengths are
+    /// kept while there is room, because frames of other sizes may share the pool.
+    pub(super) fn take_within(&self, most: usize, len: usize) -> Option<PinnedBuffer> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(index) = idle.iter().rposition(|pinned| pinned.len == len) {
+            return Some(self.wrap(idle.swap_remove(index)));
+        }
+        // Threads that allocate at the same time may exceed the bound by a buffer each.
+        let fits = || self.pinned_bytes.load(Ordering::Relaxed) + len <= most;
+        while !fits() && idle.pop().is_some() {}
+        drop(idle);
+        if fits() { self.pin(len).ok() } else { None }
+    }
+
     /// A buffer that has been used before.
-    pub(super) fn take_idle(&self, len: usize) -> Option<PinnedBuffer> {
+    fn take_idle(&self, len: usize) -> Option<PinnedBuffer> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         // Buffers of another length are for another size of picture.
         idle.retain(|pinned| pinned.len == len);
         idle.pop().map(|pinned| self.wrap(pinned))
     }
 
-    /// Bytes that are pinned, idle or not.
-    pub(super) fn pinned_bytes(&self) -> usize {
-        self.pinned_bytes.load(Ordering::Relaxed)
-    }
-
     /// A new buffer.
-    pub(super) fn pin(&self, len: usize) -> Result<PinnedBuffer, Error> {
+    fn pin(&self, len: usize) -> Result<PinnedBuffer, Error> {
         Ok(self.wrap(PinnedMemory::new(&self.context, &self.pinned_bytes, len)?))
     }
 

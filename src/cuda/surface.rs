@@ -14,8 +14,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The most bytes that are pinned for uploads: pinned memory is never swapped out, so other programs lack it. A decoder
-/// on 16 threads may hold 40 frames, which are 83 MB of 8-bit luma at 1080p and 332 MB at 4K.
+/// The most bytes that are pinned for uploads to a GPU, of all rings: pinned memory is never swapped out, so other programs
+/// lack it. A decoder on 16 threads may hold 40 frames, which are 83 MB of 8-bit luma at 1080p and 332 MB at 4K.
 const MOST_FOR_INPUT: usize = 512 << 20;
 
 /// The most bytes of GPU memory for waiting frames: 258 frames of 8-bit luma at 1080p, 64 at 4K.
@@ -281,7 +281,7 @@ impl InputPool {
     pub(super) fn new(gpu: &Arc<Gpu>, with_chroma: bool) -> Self {
         InputPool {
             gpu: gpu.clone(),
-            pinned: PinnedPool::new(&gpu.context),
+            pinned: gpu.input.clone(),
             beyond: HostPool::default(),
             surfaces: OnceLock::new(),
             with_chroma,
@@ -291,12 +291,7 @@ impl InputPool {
 
 impl Pool for InputPool {
     fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
-        let pinned = self.pinned.take_idle(len).or_else(|| {
-            // Threads that allocate at the same time may exceed the bound by a buffer each.
-            let fits = self.pinned.pinned_bytes() + len <= MOST_FOR_INPUT;
-            if fits { self.pinned.pin(len).ok() } else { None }
-        });
-        Ok(match pinned {
+        Ok(match self.pinned.take_within(MOST_FOR_INPUT, len) {
             Some(pinned) => Box::new(pinned),
             None => Box::new(self.beyond.take(len)),
         })

@@ -34,6 +34,8 @@ pub enum DecodeOn {
     /// On as many threads as there are cores.
     #[default]
     Cpu,
+    /// On this many threads, at least 1.
+    Threads(u16),
     /// On the decoder of the GPU with this index.
     Nvdec(usize),
 }
@@ -63,7 +65,7 @@ impl Decoder {
     /// parameters.
     pub fn open(stream: &Stream, delay: Delay, on: DecodeOn) -> Result<Self, Error> {
         let (codec, nvdec) = match on {
-            DecodeOn::Cpu => (decoder_of(stream), None),
+            DecodeOn::Cpu | DecodeOn::Threads(_) => (decoder_of(stream), None),
             DecodeOn::Nvdec(gpu) => {
                 let codec = Nvdec::decoder(stream.parameters.id()).ok_or(Error::DecoderNotFound)?;
                 (codec, Some(Nvdec::open(gpu)?))
@@ -83,7 +85,7 @@ impl Decoder {
             }
             check(ffi::avcodec_parameters_to_context(decoder.ptr, stream.parameters.as_ptr()))?;
             (*decoder.ptr).pkt_timebase = stream.time_base.into();
-            (*decoder.ptr).thread_count = 0;
+            (*decoder.ptr).thread_count = if let DecodeOn::Threads(threads) = on { threads.into() } else { 0 };
             // Other decoders cannot use custom buffers.
             if (*codec).capabilities & ffi::AV_CODEC_CAP_DR1 as i32 != 0 {
                 (*decoder.ptr).opaque = (&raw const *decoder.buffers).cast_mut().cast();
@@ -99,6 +101,10 @@ impl Decoder {
             }
             if delay == Delay::Lowest {
                 (*decoder.ptr).thread_type = ffi::FF_THREAD_SLICE;
+                if decoder.nvdec.is_some() {
+                    // NVDEC decodes a picture as a whole.
+                    (*decoder.ptr).thread_count = 1;
+                }
                 // With this flag, decoders of the older MPEG codecs return B-frames in coding order.
                 if !matches!(stream.parameters.id(), Id::MPEG1VIDEO | Id::MPEG2VIDEO | Id::MPEG4 | Id::VC1) {
                     (*decoder.ptr).flags |= ffi::AV_CODEC_FLAG_LOW_DELAY as i32;

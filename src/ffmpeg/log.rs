@@ -1,19 +1,21 @@
-//! FFmpeg's log. It is not printed, but the last error message is kept: it often names the cause, which the error code does
-//! not.
+//! FFmpeg's log. It is not printed, but the last error message of each thread is kept: it often names the cause, which the
+//! error code does not.
 #![allow(unsafe_code, reason = "a C callback")]
 
 use crate::io::print_text;
 use ffmpeg_next::ffi;
+use std::cell::RefCell;
 #[cfg(all(target_arch = "x86_64", unix))]
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
-/// The first error message, and the last one, since they were taken.
-static MESSAGES: Mutex<Option<[String; 2]>> = Mutex::new(None);
+thread_local! {
+    /// The first error message of this thread, and the last one, since they were taken.
+    static MESSAGES: RefCell<Option<[String; 2]>> = const { RefCell::new(None) };
 
-/// The last protocol that was refused. Later messages are less specific.
-static REFUSED: Mutex<Option<String>> = Mutex::new(None);
+    /// The last protocol that was refused. Later messages are less specific.
+    static REFUSED: RefCell<Option<String>> = const { RefCell::new(None) };
+}
 
 /// Prints FFmpeg's messages on stderr from now on.
 pub(super) fn print_messages() {
@@ -53,21 +55,22 @@ fn is_only_thread() -> bool {
     return cfg!(windows);
 }
 
-/// Takes the last error message that FFmpeg has logged since the last call, without its line end.
+/// Takes the last error message that FFmpeg has logged on this thread since the last call, without its line end.
 pub fn last_message() -> Option<String> {
-    let [_, last] = MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+    let [_, last] = MESSAGES.take()?;
     Some(last)
 }
 
 /// As [`last_message`], for the first one: filters name the cause first, and then what they could not do.
 pub fn first_message() -> Option<String> {
-    let [first, _] = MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+    let [first, _] = MESSAGES.take()?;
     Some(first)
 }
 
-/// Takes the last protocol that FFmpeg has refused to open since the last call, because it was not on the whitelist.
+/// Takes the last protocol that FFmpeg has refused to open on this thread since the last call, because it was not on the
+/// whitelist.
 pub(super) fn refused_protocol() -> Option<String> {
-    REFUSED.lock().unwrap_or_else(PoisonError::into_inner).take()
+    REFUSED.take()
 }
 
 /// The protocol in a message of FFmpeg that it is not on the whitelist.
@@ -80,7 +83,7 @@ fn refused_protocol_in(message: &str) -> Option<&str> {
 /// Does the next message begin a line? Some messages come in pieces.
 static AT_LINE_START: AtomicBool = AtomicBool::new(true);
 
-/// Installs the callback that keeps the last error message.
+/// Installs the callback that keeps the last error message of each thread.
 pub(super) fn install() {
     // SAFETY: sets an atomic integer, and a callback that may run on any thread.
     unsafe {
@@ -131,12 +134,14 @@ unsafe extern "C" fn remember(
         _ => line.trim().to_owned(),
     };
     if let Some(protocol) = refused_protocol_in(&message) {
-        *REFUSED.lock().unwrap_or_else(PoisonError::into_inner) = Some(protocol.to_owned());
+        // What a thread logs while it ends is not asked for.
+        let _ = REFUSED.try_with(|refused| refused.replace(Some(protocol.to_owned())));
     }
     if !message.is_empty() {
-        let mut messages = MESSAGES.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = messages.take().map_or_else(|| message.clone(), |[first, _]| first);
-        *messages = Some([first, message]);
+        let _ = MESSAGES.try_with(|messages| {
+            let first = messages.take().map_or_else(|| message.clone(), |[first, _]| first);
+            messages.replace(Some([first, message]))
+        });
     }
 }
 

@@ -1,7 +1,7 @@
 //! Cancellation: a flag that any thread can set and every stage checks.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A cancellation flag, shared by its clones. A request to cancel cannot be taken back.
 #[derive(Clone, Debug, Default)]
@@ -9,6 +9,8 @@ pub struct Cancel {
     cancelled: Arc<AtomicBool>,
     /// Waiting for input is to end.
     abandoned: Arc<AtomicBool>,
+    /// Those that are cancelled with it.
+    parts: Arc<Mutex<Vec<Cancel>>>,
 }
 
 impl Cancel {
@@ -16,6 +18,15 @@ impl Cancel {
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
         self.abandon();
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(Cancel::cancel);
+    }
+
+    /// A flag for a part of the run: it is cancelled with this one, and can be cancelled by itself. To be called before this
+    /// one can be cancelled.
+    pub fn part(&self) -> Self {
+        let part = Cancel::default();
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner).push(part.clone());
+        part
     }
 
     /// Ends all waiting for input without a request to cancel: for a run that is over, or has failed.

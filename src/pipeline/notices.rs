@@ -29,6 +29,12 @@ impl Notices {
         Notices { print: Arc::new(print), strict }
     }
 
+    /// The same, with `name` and a colon before each message.
+    pub fn of(&self, name: &str) -> Self {
+        let (print, name) = (self.print.clone(), name.to_owned());
+        Notices::new(self.strict, move |level, message| print(level, &format!("{name}: {message}")))
+    }
+
     /// Drops all messages.
     pub fn silent() -> Self {
         Notices::new(false, |_, _| {})

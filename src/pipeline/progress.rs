@@ -50,6 +50,18 @@ impl Progress {
         Duration::from_nanos(self.busy[stage as usize].load(Ordering::Relaxed))
     }
 
+    /// The frames of several runs that go on at the same time, and the latest of their positions.
+    pub fn sum<'a>(runs: impl Iterator<Item = &'a Progress>) -> Self {
+        let sum = Progress::default();
+        for run in runs {
+            sum.decoded.fetch_add(run.decoded(), Ordering::Relaxed);
+            sum.written.fetch_add(run.written(), Ordering::Relaxed);
+            sum.damaged.fetch_add(run.damaged(), Ordering::Relaxed);
+            sum.position.fetch_max(run.position(), Ordering::Relaxed);
+        }
+        sum
+    }
+
     /// Counts a decoded frame at `position` microseconds.
     pub fn count_decoded(&self, position: i64) {
         self.decoded.fetch_add(1, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! Progress while a run goes on: a bar, lines of text, or lines of JSON.
 
 use crate::io::print_line;
-use crate::pipeline::{Input, Progress};
+use crate::pipeline::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -22,12 +22,29 @@ pub enum MeterStyle {
     Silent,
 }
 
+impl MeterStyle {
+    /// The style for each of several sources: a bar is for all of them.
+    #[must_use]
+    pub fn of_each(self) -> Self {
+        if self == MeterStyle::Bar { MeterStyle::Silent } else { self }
+    }
+
+    /// The style for all of several sources: lines are for each of them.
+    #[must_use]
+    pub fn of_all(self) -> Self {
+        if self == MeterStyle::Bar { self } else { MeterStyle::Silent }
+    }
+}
+
 /// One state of a run, as `--progress json` prints it.
 #[derive(Serialize)]
 struct ProgressRecord {
     /// Which of two passes runs, 1 or 2, if there are two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pass: Option<u32>,
+    /// Number of the source, from 1, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<usize>,
     /// Frames written.
     frame: u64,
     /// Frames in all, if known.
@@ -50,6 +67,7 @@ struct ProgressRecord {
 pub struct Meter {
     style: MeterStyle,
     pass: Option<u32>,
+    source: Option<usize>,
     frames: Option<u64>,
     begin: Instant,
     printed: Instant,
@@ -57,21 +75,22 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Starts a meter for `input`, for this one of two passes, if there are two.
-    pub fn start(style: MeterStyle, input: &Input, pass: Option<u32>) -> Self {
+    /// Starts a meter for this many frames, if that is known: for this one of two passes, if there are two, and for the source
+    /// of this number, if there are several.
+    pub fn start(style: MeterStyle, frames: Option<u64>, pass: Option<u32>, source: Option<usize>) -> Self {
         let bar = match style {
-            MeterStyle::Bar => ProgressBar::with_draw_target(input.frames, ProgressDrawTarget::stderr_with_hz(10)),
+            MeterStyle::Bar => ProgressBar::with_draw_target(frames, ProgressDrawTarget::stderr_with_hz(10)),
             _ => ProgressBar::hidden(),
         };
-        let template = match input.frames {
+        let template = match frames {
             Some(_) => "{prefix}{percent:>3}% {wide_bar} {pos}/{len} frames {msg} ETA {eta}",
             None => "{prefix}{spinner} {pos} frames {msg} {elapsed}",
         };
         // The templates are constants, and valid.
         bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.set_prefix(prefix(pass));
+        bar.set_prefix(prefix(pass, source));
         let now = Instant::now();
-        Meter { style, pass, frames: input.frames, begin: now, printed: now, bar }
+        Meter { style, pass, source, frames, begin: now, printed: now, bar }
     }
 
     /// The bar; hidden in other styles.
@@ -117,6 +136,7 @@ impl Meter {
         let rest = self.frames.filter(|_| fps > 0.0).map(|frames| frames.saturating_sub(frame) as f64 / fps);
         ProgressRecord {
             pass: self.pass,
+            source: self.source,
             frame,
             frames: self.frames,
             percent: if done { Some(100.0) } else { share.map(|share| rounded(share * 100.0, 10.0)) },
@@ -134,17 +154,18 @@ impl Meter {
             _ => {
                 let percent = record.percent.map(|percent| format!("{percent:5.1}%  ")).unwrap_or_default();
                 let eta = record.eta.map(|eta| format!("  eta {eta:.0} s")).unwrap_or_default();
-                let ProgressRecord { pass, frame, fps, speed, .. } = record;
-                format!("{}{percent}frame {frame}  {fps:.1} fps  {speed:.2}x{eta}", prefix(*pass))
+                let ProgressRecord { pass, source, frame, fps, speed, .. } = record;
+                format!("{}{percent}frame {frame}  {fps:.1} fps  {speed:.2}x{eta}", prefix(*pass, *source))
             }
         };
         print_line(&line);
     }
 }
 
-/// What stands in front of the progress of one of two passes.
-fn prefix(pass: Option<u32>) -> String {
-    pass.map(|pass| format!("pass {pass} of 2  ")).unwrap_or_default()
+/// What stands in front of the progress of one of two passes, or of one of several sources.
+fn prefix(pass: Option<u32>, source: Option<usize>) -> String {
+    let pass = pass.map(|pass| format!("pass {pass} of 2  "));
+    pass.or(source.map(|source| format!("source {source}  "))).unwrap_or_default()
 }
 
 /// Rounds to multiples of 1/`parts`, to limit the digits in JSON.

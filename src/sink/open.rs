@@ -35,6 +35,11 @@ pub fn live_target(name: &str, format: Option<&str>, overwrite: Overwrite) -> Re
     Target::direct(name, files(name, Container::guess(format, name)), overwrite)
 }
 
+/// Is the output of this name, or in this container, a playlist with segments beside it?
+pub fn writes_segments(name: &str, format: Option<&str>) -> bool {
+    Container::guess(format, name).is_some_and(Container::writes_segments)
+}
+
 /// The files that the output `name` stands for, in this container.
 fn files(name: &str, container: Option<Container>) -> Files {
     match container.is_some_and(Container::writes_segments) {

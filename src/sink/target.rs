@@ -176,6 +176,19 @@ impl Target {
         Ok(())
     }
 
+    /// Whether both names are of one file, now or once it is there. Any number of outputs may go to /dev/null.
+    pub fn are_one(name: &str, other: &str) -> bool {
+        let place = |name: &str| {
+            let file = resolve_links(Path::new(name));
+            let folder = folder_of(&file).canonicalize();
+            folder.map_or(file.clone(), |folder| folder.join(file.file_name().unwrap_or_default()))
+        };
+        let (file, other_file) = (place(name), place(other));
+        let are_files = || file.is_file() && other_file.is_file();
+        file == other_file && file != Path::new("/dev/null")
+            || are_files() && same_file::is_same_file(&file, &other_file).unwrap_or(false)
+    }
+
     /// A server in the network.
     pub fn network(url: &str) -> Self {
         let mut target = Target::at(&without_password(url));

@@ -9,7 +9,7 @@ use super::video_reader::{Damage, ReaderEvent};
 use crate::ffmpeg::{AutoRotate, Error, Media, Picture, Rational, microseconds, rescale};
 use crate::frame::Pool;
 use crate::pipeline::{Cancel, Delivery, Input, Notices, Pauses, Progress, Source};
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -203,7 +203,12 @@ impl Source for LiveSource {
                 }
                 continue;
             };
-            match open.video.next() {
+            let event = open.video.next();
+            if let Some(format) = open.video.unsupported() {
+                let (name, stream) = (&self.live_input.name, open.video_stream().describe());
+                bail!("{name}: NVDEC does not take this {stream} of {format} (use --decoder cpu)");
+            }
+            match event {
                 Ok(ReaderEvent::Picture(_)) if open.video.packets.stale > 0 => open.video.packets.stale -= 1,
                 Ok(ReaderEvent::Picture(picture)) => {
                     open.begun = true;

@@ -2,7 +2,7 @@
 //! pipe, a file in real time, or a filter source.
 
 use crate::camera::{INPUT, Wanted, cameras, choose, modes, other_than_camera};
-use crate::ffmpeg::Rational;
+use crate::ffmpeg::{DecodeOn, Rational};
 use crate::io::{is_pipe, without_password};
 use crate::pipeline::Notices;
 use anyhow::{Context, Result, bail};
@@ -32,6 +32,8 @@ pub struct CameraOptions {
     pub wait: bool,
     /// Whether to read the input's audio, too.
     pub with_sound: bool,
+    /// Where to decode.
+    pub decode_on: DecodeOn,
 }
 
 /// A live input before it is opened. It may be opened many times.
@@ -52,6 +54,8 @@ pub struct LiveInput {
     pub is_camera: bool,
     /// Is it a file, whose frames are delivered in real time?
     pub is_paced: bool,
+    /// Where it is decoded.
+    pub decode_on: DecodeOn,
 }
 
 impl LiveInput {
@@ -109,6 +113,7 @@ impl LiveInput {
             comes_back: is_url || is_camera,
             is_camera,
             is_paced,
+            decode_on: options.decode_on,
         })
     }
 }

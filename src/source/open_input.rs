@@ -1,10 +1,11 @@
 //! An open live input: its packets, read with a time-out, and the decoder of its video.
 
+use super::file::no_decoder;
 use super::live_input::LiveInput;
 use super::sound::{SoundRoute, SoundStreams};
 use super::video_reader::{ReadPackets, VideoReader};
 use crate::camera::explain;
-use crate::ffmpeg::{DecodeOn, Delay, Demuxer, Error, Interrupt, OpenError, Packet, Stream, last_message};
+use crate::ffmpeg::{Delay, Demuxer, Error, Interrupt, OpenError, Packet, Stream, last_message};
 use crate::io::Reader;
 use crate::pipeline::Cancel;
 use anyhow::{Context, Result, anyhow, ensure};
@@ -54,7 +55,7 @@ impl OpenInput {
             })?;
         last_message();
         let video = demuxer.best_video().with_context(|| format!("{}: no video in it", input.name))?;
-        let described = demuxer.media().streams[video].describe();
+        let stream = demuxer.media().streams[video].clone();
         let packets = LivePackets {
             demuxer,
             video,
@@ -64,8 +65,8 @@ impl OpenInput {
             stale: if input.comes_back { MOST_STALE } else { 0 },
             timed_out: false,
         };
-        let video = VideoReader::open(packets, video, Delay::Lowest, DecodeOn::Cpu)
-            .with_context(|| format!("{}: no decoder for {described}", input.name))?;
+        let video = VideoReader::open(packets, video, Delay::Lowest, input.decode_on)
+            .map_err(|error| no_decoder(error, &input.name, &stream, input.decode_on))?;
         interrupt.clear_timeout();
         Ok(OpenInput { video, sound_routes: Vec::new(), begun: false })
     }

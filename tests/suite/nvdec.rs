@@ -43,7 +43,7 @@ fn open_into(file: &Path, cuda: &Sequence) -> Box<dyn Source> {
 }
 
 /// Can NVDEC be asked to decode this file? Said if not.
-fn is_here(file: &Path) -> bool {
+pub fn is_here(file: &Path) -> bool {
     let tried = open(file).and_then(|mut source| source.next());
     tried.map_err(|error| skip("nvdec", &format!("{error:#}"))).is_ok()
 }
@@ -132,6 +132,8 @@ fn without_a_gpu_nvdec_is_an_error_with_a_remedy() {
     let said: Vec<&str> = run.stderr.lines().collect();
     assert!(said.len() == 1 && said[0].contains("in.mp4: GPU 0 cannot decode: "), "{run:?}");
     assert!(said[0].ends_with("(use --decoder cpu)"), "{run:?}");
+    let run = dir.run("live --backend cpu --no-preview --decoder nvdec --record out.mp4 in.mp4").exits_with(1);
+    run.says(&["in.mp4: GPU 0 cannot decode: ", "(use --decoder cpu)"]);
     assert_eq!(dir.names(), ["in.mp4"]);
 }
 

@@ -14,7 +14,7 @@ use std::thread::scope;
 use std::time::{Duration, Instant};
 
 /// Interval of updates of the display without a viewer.
-const TICK: Duration = Duration::from_millis(100);
+pub(super) const TICK: Duration = Duration::from_millis(100);
 
 /// The longest wait of the viewer for a frame before it handles keys.
 const KEYS: Duration = Duration::from_millis(10);

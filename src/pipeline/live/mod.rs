@@ -6,6 +6,8 @@
 //!                                            -> OutputQueue -> Output          one of both for each output
 //! microphone, sound of the camera            -> OutputQueue
 //! ```
+//!
+//! [`run_several`] runs several of these engines, each with a source and outputs of its own.
 
 mod drop_oldest_queue;
 mod engine;
@@ -13,6 +15,7 @@ mod equalize_stage;
 mod latency;
 mod output_queue;
 mod parts;
+mod several;
 mod shared_settings;
 mod viewer_stats;
 
@@ -20,4 +23,5 @@ pub use drop_oldest_queue::DropOldestQueue;
 pub use engine::run;
 pub use latency::Latency;
 pub use parts::{Captured, LiveParts, LiveSummary, Output, QueuePolicy, Shown, Status, Viewer, ViewerReply, Written};
+pub use several::run_several;
 pub use shared_settings::SharedSettings;

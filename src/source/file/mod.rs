@@ -23,6 +23,7 @@ use crate::ffmpeg::{DecodeOn, Error, Packet, Picture, Rational, microseconds, re
 use crate::frame::{Frame, Pool};
 use crate::pipeline::{Delivery, Input, Notices, PartPosition, Progress, Source};
 use anyhow::{Context, Result, bail, ensure};
+pub(super) use open::no_decoder;
 use other_streams::OtherStreams;
 use packets::FilePackets;
 use std::sync::Arc;

@@ -4,7 +4,9 @@ use super::FileSource;
 use super::other_streams::OtherStreams;
 use super::packets::FilePackets;
 use super::sequence::Sequence;
-use crate::ffmpeg::{DecodeOn, Delay, Demuxer, Error, MediaType, OpenError, last_message, microseconds, rescale};
+use crate::ffmpeg::{
+    DecodeOn, Delay, Demuxer, Error, MediaType, OpenError, Stream, last_message, microseconds, rescale,
+};
 use crate::io::Reader;
 use crate::pipeline::{Cancel, Input, Notices, Progress};
 use crate::source::native::ToNative;
@@ -90,8 +92,13 @@ fn input_of(demuxer: &Demuxer, name: String, video: usize, options: &InputOption
 fn open_decoder(packets: FilePackets, input: &Input, on: DecodeOn) -> Result<VideoReader<FilePackets>> {
     let (name, stream) = (&input.name, input.video_stream());
     last_message();
-    VideoReader::open(packets, input.video, Delay::Any, on).map_err(|error| match on {
-        DecodeOn::Cpu => {
+    VideoReader::open(packets, input.video, Delay::Any, on).map_err(|error| no_decoder(error, name, stream, on))
+}
+
+/// That the video `stream` of the input `name` cannot be decoded there, and the way out.
+pub(in crate::source) fn no_decoder(error: Error, name: &str, stream: &Stream, on: DecodeOn) -> anyhow::Error {
+    match on {
+        DecodeOn::Cpu | DecodeOn::Threads(_) => {
             let stream = stream.describe();
             anyhow!("{name}: no decoder for {stream} ({error}); another FFmpeg build may have it")
         }
@@ -102,7 +109,7 @@ fn open_decoder(packets: FilePackets, input: &Input, on: DecodeOn) -> Result<Vid
             let reason = last_message().unwrap_or_else(|| error.to_string());
             anyhow!("{name}: GPU {gpu} cannot decode: {reason} (use --decoder cpu)")
         }
-    })
+    }
 }
 
 /// The errors of some demuxers for a header that ends too early.

@@ -9,12 +9,14 @@ mod recording;
 mod rtsp;
 mod rtsp_server;
 mod servers;
+mod several;
 mod sound;
 mod trouble;
 mod window;
 
 use crate::program::Dir;
 use rustix::process::{Pid, Signal, kill_process};
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -35,8 +37,15 @@ pub struct Beside {
 #[derive(Default)]
 struct Heard {
     text: String,
-    /// From its progress in JSON, which is no part of the text.
-    frames: u64,
+    /// From its progress in JSON, which is no part of the text: the frames of each source, by its number; 0 if there is one.
+    frames: BTreeMap<u64, u64>,
+}
+
+impl Heard {
+    /// The frames of the source that has the fewest.
+    fn fewest_frames(&self) -> u64 {
+        self.frames.values().copied().min().unwrap_or(0)
+    }
 }
 
 impl Beside {
@@ -75,8 +84,8 @@ impl Beside {
     /// Waits until it has equalized this many more frames, or up to half a second longer.
     #[track_caller]
     fn until_more_frames(&self, count: u64) {
-        let before = self.heard.lock().expect("a listener without a fault").frames;
-        self.until("more frames", |heard| heard.frames >= before + count);
+        let before = self.heard.lock().expect("a listener without a fault").fewest_frames();
+        self.until("more frames", |heard| heard.fewest_frames() >= before + count);
     }
 
     #[track_caller]
@@ -86,7 +95,7 @@ impl Beside {
             let heard = self.heard.lock().expect("a listener without a fault");
             assert!(
                 begin.elapsed() < PATIENCE,
-                "not yet: {what}; {} frames, and it said: {}",
+                "not yet: {what}; {:?} frames, and it said: {}",
                 heard.frames,
                 heard.text
             );
@@ -126,8 +135,9 @@ fn listen(stderr: impl Read, heard: &Mutex<Heard>) {
     for line in BufReader::new(stderr).split(b'\n') {
         let line = String::from_utf8_lossy(&line.expect("stderr can be read")).into_owned();
         let mut heard = heard.lock().expect("a test without a fault");
-        match serde_json::from_str::<serde_json::Value>(&line).ok().and_then(|record| record["frame"].as_u64()) {
-            Some(frame) => heard.frames = frame,
+        let record = serde_json::from_str::<serde_json::Value>(&line).unwrap_or_default();
+        match record["frame"].as_u64() {
+            Some(frames) => drop(heard.frames.insert(record["source"].as_u64().unwrap_or(0), frames)),
             None => heard.text += &(line + "\n"),
         }
     }

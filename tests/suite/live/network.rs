@@ -5,7 +5,7 @@ use crate::program::Dir;
 use std::net::UdpSocket;
 
 /// Sends pictures with a key frame every `distance` frames.
-fn sender(dir: &Dir, port: u16, distance: u32) -> Beside {
+pub fn sender(dir: &Dir, port: u16, distance: u32) -> Beside {
     let line = format!(
         "-v error -nostdin -re -f lavfi -i testsrc2=s=320x180:r=25 -c:v mpeg2video -g {distance} -f mpegts \
          udp://127.0.0.1:{port}?pkt_size=1316"

@@ -83,7 +83,7 @@ fn what_makes_no_sense_is_a_usage_error() {
         ("live --frames 0 camera", "--frames"),
         ("live --rate 0 camera", "--rate"),
         ("live --size 0x0 camera", "--size"),
-        ("live one two", "two"),
+        ("live one two", "several sources have no window"),
     ] {
         usage_error(line).says(&[says]);
     }
