@@ -153,6 +153,12 @@ impl Decoder {
         }
     }
 
+    /// Forgets everything it was sent. It can begin with the next key frame then.
+    pub fn flush(&mut self) {
+        // SAFETY: the context is open.
+        unsafe { ffi::avcodec_flush_buffers(self.ptr) };
+    }
+
     /// Moves a picture of NVDEC out of the decoder's surface; returns others as they are.
     fn out_of_nvdec(&mut self, mut picture: Picture) -> Result<Picture, Error> {
         let Some(nvdec) = &self.nvdec else { return Ok(picture) };

@@ -21,6 +21,11 @@ pub trait Pool: Send + Sync {
         0..format.descriptor().planes().len()
     }
 
+    /// Makes room for frames that wait, for a source that decodes ahead, and returns how many bytes of them may wait.
+    fn make_room(&self) -> usize {
+        host_room()
+    }
+
     /// Copies a picture out of the surface of a decoder: luma into memory of the pool on the same GPU, chroma into host
     /// memory. The surface is free when this returns. `None` when the pool is not for that GPU, or has no memory left there.
     ///
@@ -30,6 +35,17 @@ pub trait Pool: Send + Sync {
     unsafe fn adopt(&self, _surface: &Surface) -> Option<Adopted> {
         None
     }
+}
+
+/// The most bytes of host memory for frames that are decoded ahead by several decoders.
+const MOST_AHEAD: usize = 4 << 30;
+
+/// Bytes of host memory for frames that are decoded ahead: a quarter of what is free, or 1 GiB where the system does not say.
+pub fn host_room() -> usize {
+    let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let available =
+        memory.lines().find_map(|line| line.strip_prefix("MemAvailable:")?.strip_suffix("kB")?.trim().parse().ok());
+    available.map_or(1 << 30, |kib: usize| kib / 4 * 1024).min(MOST_AHEAD)
 }
 
 /// The unit of allocation: a cache line, and the width of the widest vector.
@@ -141,6 +157,10 @@ impl Pool for LatePool {
 
     fn planes(&self, format: PixelFormat) -> Range<usize> {
         self.current().planes(format)
+    }
+
+    fn make_room(&self) -> usize {
+        self.current().make_room()
     }
 
     unsafe fn adopt(&self, surface: &Surface) -> Option<Adopted> {

@@ -4,6 +4,7 @@ use super::FileSource;
 use super::other_streams::OtherStreams;
 use super::packets::FilePackets;
 use super::sequence::Sequence;
+use super::several::Several;
 use crate::ffmpeg::{DecodeOn, Delay, Demuxer, Error, MediaType, OpenError, last_message, microseconds, rescale};
 use crate::io::Reader;
 use crate::pipeline::{Cancel, Input, Notices, Progress};
@@ -39,7 +40,9 @@ impl FileSource {
         let packets = FilePackets::new(demuxer, video, input.name.clone(), notices.clone(), before_gap);
         let video = open_decoder(packets, &input, options.decode_on)?;
         let bounds = options.part.bounds(input.media.start.unwrap_or(0));
+        let is_file = !is_pipe && Path::new(&options.url).is_file();
         Ok(FileSource {
+            several: Several::new(&input, is_file, options.decoders, options.decode_on, &notices),
             to_native: ToNative::new(notices.clone()),
             others: OtherStreams::new(&input.media.streams, bounds),
             video,
