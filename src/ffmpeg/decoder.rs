@@ -24,6 +24,8 @@ pub enum Decoded {
 pub enum Delay {
     /// It may: several frames are decoded in parallel, for throughput.
     Any,
+    /// As [`Any`](Delay::Any), but on the CPU by one thread alone, beside decoders on other threads.
+    Alone,
     /// It may not: each frame comes out as soon as its packet went in.
     Lowest,
 }
@@ -83,7 +85,7 @@ impl Decoder {
             }
             check(ffi::avcodec_parameters_to_context(decoder.ptr, stream.parameters.as_ptr()))?;
             (*decoder.ptr).pkt_timebase = stream.time_base.into();
-            (*decoder.ptr).thread_count = 0;
+            (*decoder.ptr).thread_count = i32::from(delay == Delay::Alone);
             // Other decoders cannot use custom buffers.
             if (*codec).capabilities & ffi::AV_CODEC_CAP_DR1 as i32 != 0 {
                 (*decoder.ptr).opaque = (&raw const *decoder.buffers).cast_mut().cast();

@@ -78,11 +78,13 @@ impl Splitter {
 
     /// The last pieces, one at each call, after the last packet.
     pub fn end(&mut self) -> Option<Piece> {
-        if !self.next.is_empty()
+        // At the end of a piece of a few pictures, FFmpeg's decoder for H.264 keeps some that follow an open start.
+        if self.next.len() >= LEAST
             && let Some(piece) = self.cut()
         {
             return Some(piece);
         }
+        self.current.append(&mut self.next);
         (!self.current.is_empty()).then(|| self.piece(Vec::new(), i64::MAX))
     }
 

@@ -317,7 +317,7 @@ struct Unfit;
 
 impl Worker {
     fn run(&self, jobs: &Receiver<Job>) {
-        let opened = Decoder::open(&self.stream, Delay::Any, self.on);
+        let opened = Decoder::open(&self.stream, Delay::Alone, self.on);
         let Ok(mut decoder) = opened else {
             jobs.iter().for_each(drop);
             return;
