@@ -5,9 +5,7 @@
 
 use super::clean_start::{KeyFrames, Start};
 use crate::ffmpeg::Packet;
-
-/// Fewer packets are not worth a piece: between two pieces, a decoder pauses.
-const LEAST: usize = 48;
+use std::ops::RangeInclusive;
 
 /// Packets that one decoder can decode without those before them.
 #[derive(Clone)]
@@ -22,6 +20,8 @@ pub struct Piece {
     pub leading: usize,
     /// The times of the pictures that it gives, in the order of display.
     pub times: Vec<i64>,
+    /// Bytes of its packets.
+    pub bytes: usize,
     /// Does the video begin with it? Then earlier pictures than its key frame are given, too.
     pub is_first: bool,
 }
@@ -38,6 +38,8 @@ pub struct Splitter {
     current: Vec<Packet>,
     /// Those behind them, from the next key frame on.
     next: Vec<Packet>,
+    /// The least packets of a piece, and the most between two places to cut at.
+    lengths: RangeInclusive<usize>,
     /// Has there been a piece?
     begun: bool,
 }
@@ -45,14 +47,22 @@ pub struct Splitter {
 impl Splitter {
     /// For a codec with these key frames.
     pub fn new(key_frames: KeyFrames) -> Self {
-        Splitter { key_frames, parameter_sets: None, current: Vec::new(), next: Vec::new(), begun: false }
+        Splitter {
+            key_frames,
+            parameter_sets: None,
+            current: Vec::new(),
+            next: Vec::new(),
+            lengths: 0..=0,
+            begun: false,
+        }
     }
 
-    /// Adds the next packet, and returns a piece if one is complete. A piece has at most about `most` packets.
+    /// Adds the next packet, and returns a piece if one is complete. `lengths` are the least packets of a piece, and the most
+    /// between two places to cut at.
     ///
     /// # Errors
     /// When the packets from here on cannot be cut. [`rest`](Splitter::rest) has them.
-    pub fn add(&mut self, packet: Packet, most: usize) -> Result<Option<Piece>, CannotCut> {
+    pub fn add(&mut self, packet: Packet, lengths: RangeInclusive<usize>) -> Result<Option<Piece>, CannotCut> {
         let Start { is_clean, parameter_sets } = self.key_frames.start(packet.data());
         let is_start = is_clean && packet.is_key() && !packet.is_hidden();
         let known = self.parameter_sets.get_or_insert_with(|| parameter_sets.clone());
@@ -61,7 +71,8 @@ impl Splitter {
             && !packet.changes_decoder()
             && (is_same || parameter_sets.is_empty())
             && (is_start || !self.current.is_empty())
-            && self.current.len().max(self.next.len()) < most;
+            && self.current.len().max(self.next.len()) < *lengths.end();
+        self.lengths = lengths;
         let mut piece = None;
         if is_start && is_same && fits && !self.current.is_empty() {
             if !self.next.is_empty() {
@@ -79,7 +90,7 @@ impl Splitter {
     /// The last pieces, one at each call, after the last packet.
     pub fn end(&mut self) -> Option<Piece> {
         // At the end of a piece of a few pictures, FFmpeg's decoder for H.264 keeps some that follow an open start.
-        if self.next.len() >= LEAST
+        if self.next.len() >= *self.lengths.start()
             && let Some(piece) = self.cut()
         {
             return Some(piece);
@@ -101,7 +112,9 @@ impl Splitter {
         let is_clear = self.current.iter().all(|packet| packet.pts().is_some_and(|time| time < start))
             && next[1..].iter().all(|&time| time != start)
             && (overlap == 0 || self.key_frames.may_be_open());
-        if !is_clear || self.current.len() < LEAST {
+        let (least, most) = self.lengths.clone().into_inner();
+        let is_short = self.current.len() < least && self.current.len() + self.next.len() < most;
+        if !is_clear || is_short {
             self.current.append(&mut self.next);
             return None;
         }
@@ -118,6 +131,7 @@ impl Splitter {
         let mut times: Vec<i64> = shown.filter(|time| (first..end).contains(time)).collect();
         times.sort_unstable();
         let leading = packets.iter().filter(|packet| packet.pts().is_some_and(|time| time < first)).count();
-        Piece { packets, overlap, first, leading, times, is_first: !std::mem::replace(&mut self.begun, true) }
+        let bytes = packets.iter().map(Packet::len).sum();
+        Piece { packets, overlap, bytes, first, leading, times, is_first: !std::mem::replace(&mut self.begun, true) }
     }
 }

@@ -23,6 +23,12 @@ use std::thread::{Builder, JoinHandle};
 /// Fewer frames are decoded before several decoders are open.
 const LEAST_FRAMES: u64 = 300;
 
+/// The least packets of a piece, and those that are enough if there is room for more: between two pieces, a decoder pauses.
+const PIECE: (usize, usize) = (32, 128);
+
+/// Pictures that a decoder holds for itself.
+const HELD: usize = 24;
+
 /// Packets that are read for each picture that is delivered, while pieces are wanted: more than one, to get ahead.
 const READ_AT_ONCE: usize = 4;
 
@@ -71,8 +77,8 @@ enum Reading {
 struct Begun {
     piece: Piece,
     pictures: Receiver<Option<Picture>>,
-    /// How many pictures of it are delivered.
-    delivered: usize,
+    /// Bytes of its packets, and of its pictures that are not delivered.
+    bytes: usize,
 }
 
 /// Format, size, colour and shape of pixels.
@@ -122,7 +128,7 @@ impl Several {
 
     /// Puts pictures into memory of `pool` from now on.
     pub fn use_pool(&mut self, pool: Arc<dyn Pool>) {
-        self.pool = pool;
+        (self.pool, self.room) = (pool, None);
     }
 
     /// The next event, of packets that `reader` reads; `None` when `reader` goes on by itself.
@@ -149,7 +155,7 @@ impl Several {
             };
             match received {
                 Ok(Some(picture)) if is_like(&mut self.look, &picture) => {
-                    front.delivered += 1;
+                    front.bytes = front.bytes.saturating_sub(self.picture_bytes);
                     self.delivered = picture.time();
                     return Ok(Some(ReaderEvent::Picture(picture)));
                 }
@@ -164,8 +170,10 @@ impl Several {
     /// Reads some packets if pieces are wanted, and begins those for which there is room. Returns whether to read on.
     fn read(&mut self, reader: &mut VideoReader<FilePackets>) -> bool {
         let room = *self.room.get_or_insert_with(|| self.pool.make_room());
-        // Two pieces at least have to fit.
-        let most = room / self.picture_bytes.max(1) / 2;
+        let pictures = room / self.picture_bytes.max(1);
+        self.decoders = self.decoders.min(pictures / HELD).max(1);
+        // Two for each decoder if they can be short, and two at least.
+        let lengths = (pictures / (2 * self.decoders)).clamp(PIECE.0, PIECE.1)..=pictures / 2;
         for _ in 0..READ_AT_ONCE {
             self.begin_pieces(room);
             let is_wanted = self.waiting.is_empty() && self.begun.len() < 2 * self.decoders;
@@ -176,7 +184,7 @@ impl Several {
                 Ok(Some(packet)) if packet.stream() != self.stream.index => {}
                 Ok(Some(packet)) => {
                     let is_damaged = reader.packets.damage(&packet).is_some();
-                    let added = self.splitter.add(packet, most);
+                    let added = self.splitter.add(packet, lengths.clone());
                     if is_damaged || matches!(added, Err(CannotCut)) {
                         self.reading = Reading::Uncut(None);
                     }
@@ -194,27 +202,26 @@ impl Several {
     }
 
     fn begin_pieces(&mut self, room: usize) {
-        let picture_bytes = self.picture_bytes;
-        let bytes = |piece: &Piece, delivered| {
-            let packets: usize = piece.packets.iter().map(Packet::len).sum();
-            packets + piece.times.len().saturating_sub(delivered) * picture_bytes
-        };
-        let mut held: usize = self.begun.iter().map(|begun| bytes(&begun.piece, begun.delivered)).sum();
-        while let Some(piece) = self.waiting.front() {
-            held += bytes(piece, 0);
-            if held > room && !self.begun.is_empty() {
+        while let Some(piece) = self.waiting.pop_front() {
+            let held: usize = self.begun.iter().map(|begun| begun.bytes).sum();
+            if !self.begun.is_empty() && held + self.bytes(&piece) > room {
+                self.waiting.push_front(piece);
                 return;
             }
-            let piece = self.waiting.pop_front().expect("it is there");
             self.begin(piece);
         }
+    }
+
+    /// The bytes of a piece and of its pictures.
+    fn bytes(&self, piece: &Piece) -> usize {
+        piece.bytes + piece.times.len() * self.picture_bytes
     }
 
     /// Gives `piece` to the decoders, and opens another one as long as they are too few.
     fn begin(&mut self, piece: Piece) {
         let (sender, pictures) = unbounded();
         let job = Job { piece: piece.clone(), pool: self.pool.clone(), pictures: sender };
-        self.begun.push_back(Begun { piece, pictures, delivered: 0 });
+        self.begun.push_back(Begun { bytes: self.bytes(&piece), piece, pictures });
         let (jobs, queued) = self.jobs.get_or_insert_with(|| {
             let (name, most) = (&self.name, self.decoders);
             self.notices.detail(&format!("{name}: decoded in pieces, by up to {most} decoders at once"));
