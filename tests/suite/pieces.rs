@@ -150,6 +150,16 @@ fn a_variable_rate_and_a_clock_that_jumps_go_through_pieces() {
 }
 
 #[test]
+fn frames_that_an_edit_list_hides_are_in_no_piece() {
+    let dir = Dir::new();
+    film(&dir, &format!("{OPEN} -g 30"), "whole.mp4");
+    dir.ffmpeg("-ss 1.9 -i whole.mp4 -c copy cut.mp4");
+    let hidden = dir.packets("v:0", "cut.mp4").iter().filter(|packet| packet["flags"].as_str() == Some("KD")).count();
+    assert_eq!(hidden, 1);
+    assert_eq!(same_in_pieces(&dir, "cut.mp4", WHOLE), ALL);
+}
+
+#[test]
 fn a_part_of_a_file_is_the_same_in_pieces() {
     let dir = Dir::new();
     for (video, file) in [(CLOSED, "closed.mp4"), (OPEN, "open.mkv")] {

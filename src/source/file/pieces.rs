@@ -64,13 +64,14 @@ impl Splitter {
     /// When the packets from here on cannot be cut. [`rest`](Splitter::rest) has them.
     pub fn add(&mut self, packet: Packet, lengths: RangeInclusive<usize>) -> Result<Option<Piece>, CannotCut> {
         let Start { is_clean, parameter_sets } = self.key_frames.start(packet.data());
-        let is_start = is_clean && packet.is_key() && !packet.is_hidden();
+        let is_key = is_clean && packet.is_key();
+        let is_start = is_key && !packet.is_hidden();
         let known = self.parameter_sets.get_or_insert_with(|| parameter_sets.clone());
         let is_same = *known == parameter_sets;
         let fits = packet.pts().is_some()
             && !packet.changes_decoder()
             && (is_same || parameter_sets.is_empty())
-            && (is_start || !self.current.is_empty())
+            && (is_key || !self.current.is_empty())
             && self.current.len().max(self.next.len()) < *lengths.end();
         self.lengths = lengths;
         let mut piece = None;
