@@ -330,6 +330,7 @@ impl FileSource {
 impl Source for FileSource {
     fn look_around(&mut self, before: u32, behind: u32) {
         (self.warm_up, self.look_ahead) = (before, behind);
+        self.several.iter_mut().for_each(|several| several.look_ahead(behind));
     }
 
     fn use_pool(&mut self, pool: Arc<dyn Pool>) {

@@ -42,7 +42,7 @@ impl FileSource {
         let bounds = options.part.bounds(input.media.start.unwrap_or(0));
         let is_file = !is_pipe && Path::new(&options.url).is_file();
         Ok(FileSource {
-            several: Several::new(&input, is_file, options.decoders, options.decode_on, &notices),
+            several: Several::new(&input, &options, is_file, &notices),
             to_native: ToNative::new(notices.clone()),
             others: OtherStreams::new(&input.media.streams, bounds),
             video,

@@ -10,9 +10,12 @@ use super::packets::FilePackets;
 use super::pieces::{CannotCut, Piece, Splitter};
 use crate::ffmpeg::{
     Colour, DecodeOn, Decoded, Decoder, Delay, Error, FieldOrder, Packet, Picture, Rational, RawFormat, Stream,
+    microseconds, rescale,
 };
 use crate::frame::{HostPool, Pool};
 use crate::pipeline::{Input, Notices};
+use crate::source::options::InputOptions;
+use crate::source::part::{Bounds, Part};
 use crate::source::video_reader::{ReadPackets, ReaderEvent, VideoReader};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, unbounded};
 use std::collections::VecDeque;
@@ -28,6 +31,9 @@ const PIECE: (usize, usize) = (32, 128);
 
 /// Pictures that a decoder holds for itself.
 const HELD: usize = 24;
+
+/// How many packets are read behind the last one that is needed: packets are not in the order of display.
+const SPARE: u64 = 64;
 
 /// Packets that are read for each picture that is delivered, while pieces are wanted: more than one, to get ahead.
 const READ_AT_ONCE: usize = 4;
@@ -46,6 +52,7 @@ pub struct Several {
     room: Option<usize>,
     splitter: Splitter,
     reading: Reading,
+    part: PartCounter,
     /// Pieces that have not begun.
     waiting: VecDeque<Piece>,
     /// Pieces that are being decoded or wait to be delivered, oldest first.
@@ -63,11 +70,32 @@ pub struct Several {
     stop: Arc<AtomicBool>,
 }
 
+/// Counts packets up to the end of the requested part.
+struct PartCounter {
+    part: Part,
+    bounds: Bounds,
+    /// Packets inside and behind it.
+    counts: [u64; 2],
+    /// The number of frames behind it that are needed.
+    look_ahead: u64,
+}
+
+impl PartCounter {
+    /// Counts a packet of this time (microseconds). Returns whether the next one is needed.
+    fn count(&mut self, time: Option<i64>) -> bool {
+        let [within, behind] = &mut self.counts;
+        let is = |bound: Option<i64>| bound.zip(time).is_some_and(|(bound, time)| time >= bound);
+        *within += u64::from(self.bounds.begin.is_none() || is(self.bounds.begin));
+        *behind += u64::from(is(self.bounds.end) || self.part.frames.is_some_and(|most| *within > most));
+        *behind <= self.look_ahead + SPARE
+    }
+}
+
 /// How far the packets are read.
 enum Reading {
     /// There are more.
     More,
-    /// The next ones cannot be cut. The last result of reading, if it was no packet.
+    /// The next ones cannot be cut, or are not needed. The last result of reading, if it was no packet.
     Uncut(Option<Result<Option<Packet>, Error>>),
     /// All are read.
     Over,
@@ -92,9 +120,12 @@ struct HandedOver {
 }
 
 impl Several {
-    /// `decoders` of them, for the video of this input; `None` where they would gain nothing, or would need to know more of
-    /// the video.
-    pub fn new(input: &Input, is_file: bool, decoders: usize, on: DecodeOn, notices: &Notices) -> Option<Self> {
+    /// As many as the options say, for the video of this input; `None` where they would gain nothing, or would need to know
+    /// more of the video.
+    pub fn new(input: &Input, options: &InputOptions, is_file: bool, notices: &Notices) -> Option<Self> {
+        let InputOptions { decoders, decode_on: on, part, .. } = *options;
+        let bounds = part.bounds(input.media.start.unwrap_or(0));
+        let part = PartCounter { part, bounds, counts: [0; 2], look_ahead: 0 };
         let stream = input.video_stream();
         let key_frames = KeyFrames::of(stream)?;
         let is_long = input.frames.is_none_or(|frames| frames >= LEAST_FRAMES);
@@ -114,6 +145,7 @@ impl Several {
             room: None,
             splitter: Splitter::new(key_frames),
             reading: Reading::More,
+            part,
             waiting: VecDeque::new(),
             begun: VecDeque::new(),
             previous: None,
@@ -124,6 +156,11 @@ impl Several {
             threads: Vec::new(),
             stop: Arc::default(),
         })
+    }
+
+    /// Decodes so many frames behind the requested part, too.
+    pub fn look_ahead(&mut self, frames: u32) {
+        self.part.look_ahead = frames.into();
     }
 
     /// Puts pictures into memory of `pool` from now on.
@@ -183,12 +220,17 @@ impl Several {
             match reader.packets.read() {
                 Ok(Some(packet)) if packet.stream() != self.stream.index => {}
                 Ok(Some(packet)) => {
+                    let time = packet.time().map(|time| rescale(time, self.stream.time_base, microseconds()));
                     let is_damaged = reader.packets.damage(&packet).is_some();
                     let added = self.splitter.add(packet, lengths.clone());
                     if is_damaged || matches!(added, Err(CannotCut)) {
                         self.reading = Reading::Uncut(None);
                     }
                     self.waiting.extend(added.ok().flatten());
+                    if !self.part.count(time) && matches!(self.reading, Reading::More) {
+                        self.waiting.extend(std::iter::from_fn(|| self.splitter.end()));
+                        self.reading = Reading::Uncut(None);
+                    }
                 }
                 Ok(None) => {
                     self.waiting.extend(std::iter::from_fn(|| self.splitter.end()));
