@@ -288,7 +288,7 @@ impl InputPool {
         InputPool {
             gpu: gpu.clone(),
             pinned: PinnedPool::new(&gpu.context),
-            beyond: HostPool::default(),
+            beyond: HostPool::that_keeps_all(),
             surfaces: OnceLock::new(),
             with_chroma,
         }

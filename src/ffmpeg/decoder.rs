@@ -4,7 +4,7 @@
 use super::decoder_buffers::{DecoderBuffers, get_buffer};
 use super::nvdec::Nvdec;
 use super::{Error, OUT_OF_MEMORY, Packet, Picture, RawFormat, Stream, check};
-use crate::frame::Pool;
+use crate::frame::{HostPool, Pool};
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::{Rational, ffi};
 use std::sync::Arc;
@@ -115,6 +115,11 @@ impl Decoder {
     /// decoders that cannot use custom buffers, stay in FFmpeg's memory.
     pub fn use_pool(&mut self, pool: Arc<dyn Pool>) {
         self.buffers.use_pool(pool);
+    }
+
+    /// Shares memory with other decoders, for the planes that the pool does not serve. Call it before the first packet.
+    pub fn share_plane_buffers(&mut self, buffers: HostPool) {
+        self.buffers.share_plane_buffers(buffers);
     }
 
     /// Sends a packet to the decoder, or `None` at the end of the stream. Receive all pictures before the next packet.

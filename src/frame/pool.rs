@@ -53,16 +53,28 @@ pub fn host_room() -> usize {
 #[repr(C, align(64))]
 struct CacheLine([u8; 64]);
 
-/// The most idle buffers that a pool keeps: encoders release frames in bursts of at most this many.
+/// The most idle buffers that a pool keeps, unless it is to keep more: encoders release frames in bursts of at most this many.
 const KEPT: usize = 16;
 
 /// A pool of host memory, shared by its clones.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct HostPool {
     idle: Arc<Mutex<Vec<Vec<CacheLine>>>>,
+    kept: usize,
+}
+
+impl Default for HostPool {
+    fn default() -> Self {
+        HostPool { idle: Arc::default(), kept: KEPT }
+    }
 }
 
 impl HostPool {
+    /// A pool that keeps all its idle buffers, for frames of which many wait at times.
+    pub fn that_keeps_all() -> Self {
+        HostPool { kept: usize::MAX, ..HostPool::default() }
+    }
+
     /// A buffer of at least `len` bytes, aligned to 64 bytes, with unspecified (but initialized) content.
     pub fn take(&self, len: usize) -> HostBuffer {
         // One line more than needed: libraries read up to a vector past the end of a row.
@@ -78,14 +90,14 @@ impl HostPool {
                 vec![bytemuck::Zeroable::zeroed(); lines]
             }
         };
-        HostBuffer { lines, idle: self.idle.clone() }
+        HostBuffer { lines, pool: self.clone() }
     }
 }
 
 /// A buffer of a [`HostPool`], to which it goes back when dropped.
 pub struct HostBuffer {
     lines: Vec<CacheLine>,
-    idle: Arc<Mutex<Vec<Vec<CacheLine>>>>,
+    pool: HostPool,
 }
 
 impl Deref for HostBuffer {
@@ -121,8 +133,8 @@ impl Memory for HostBuffer {
 
 impl Drop for HostBuffer {
     fn drop(&mut self) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < KEPT {
+        let mut idle = self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < self.pool.kept {
             idle.push(std::mem::take(&mut self.lines));
         }
     }

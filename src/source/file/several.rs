@@ -48,6 +48,8 @@ pub struct Several {
     name: String,
     notices: Notices,
     pool: Arc<dyn Pool>,
+    /// Memory of all decoders, for planes that the pool does not serve.
+    plane_buffers: HostPool,
     /// The bytes that all pieces may hold, once known.
     room: Option<usize>,
     splitter: Splitter,
@@ -141,7 +143,8 @@ impl Several {
             picture_bytes: planes.map(|plane| native.row_bytes(plane, width) * native.rows(plane, height)).sum(),
             name: input.name.clone(),
             notices: notices.clone(),
-            pool: Arc::new(HostPool::default()),
+            pool: Arc::new(HostPool::that_keeps_all()),
+            plane_buffers: HostPool::that_keeps_all(),
             room: None,
             splitter: Splitter::new(key_frames),
             reading: Reading::More,
@@ -270,7 +273,8 @@ impl Several {
             unbounded()
         });
         if self.threads.len() < self.decoders {
-            let worker = Worker { stream: self.stream.clone(), on: self.on, stop: self.stop.clone() };
+            let (stream, plane_buffers, stop) = (self.stream.clone(), self.plane_buffers.clone(), self.stop.clone());
+            let worker = Worker { stream, on: self.on, plane_buffers, stop };
             let queued = queued.clone();
             self.threads.extend(Builder::new().name("decode".to_owned()).spawn(move || worker.run(&queued)));
         }
@@ -350,6 +354,7 @@ fn is_like(look: &mut Option<Look>, picture: &Picture) -> bool {
 struct Worker {
     stream: Stream,
     on: DecodeOn,
+    plane_buffers: HostPool,
     stop: Arc<AtomicBool>,
 }
 
@@ -371,6 +376,7 @@ impl Worker {
             jobs.iter().for_each(drop);
             return;
         };
+        decoder.share_plane_buffers(self.plane_buffers.clone());
         for job in jobs {
             decoder.use_pool(job.pool.clone());
             if let Ok(()) = self.decode(&mut decoder, &job) {
