@@ -320,6 +320,8 @@ fn the_program_decodes_in_pieces_where_only_pictures_are_written() {
     assert!(!run.stderr.contains(SAYS[1]), "{run:?}");
     assert!(dir.read("one.y4m") == dir.read("several.y4m"));
     dir.succeeds("-v --backend cpu --decoders 3 --output-format null in.mp4 nothing").says(&[SAYS[0]]);
+    // The first pass needs pictures only.
+    dir.succeeds("-v --backend cpu --smooth scene --encoder mpeg4 --decoders 3 in.mp4 scenes.mkv").says(&[SAYS[0]]);
     let run = dir.succeeds("-v --backend cpu --encoder mpeg4 --decoders 3 in.mp4 out.mkv");
     assert!(!run.stderr.contains(SAYS[0]), "{run:?}");
 }

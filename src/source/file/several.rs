@@ -216,7 +216,7 @@ impl Several {
         let lengths = (pictures / (2 * self.decoders)).clamp(PIECE.0, PIECE.1)..=pictures / 2;
         for _ in 0..READ_AT_ONCE {
             self.begin_pieces(room);
-            let is_wanted = self.waiting.is_empty() && self.begun.len() < 2 * self.decoders;
+            let is_wanted = self.waiting.is_empty() && self.begun.len() < self.decoders * 3 / 2;
             if !is_wanted || !matches!(self.reading, Reading::More) {
                 return false;
             }
