@@ -104,6 +104,9 @@ fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
             return Ok(Outcome::Interrupted);
         }
     }
+    if !sink::takes_only_pictures(&job.output.name, job.output.options.format.as_deref()) {
+        job.input.decoders = 1;
+    }
     let Run { cancel, notices, progress, .. } = &run;
     // The first pass has said what there is to say of the input.
     let of_input = if scenes.is_some() { Notices::silent() } else { notices.clone() };

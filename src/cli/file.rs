@@ -15,6 +15,9 @@ use crate::stats::StatsFormat;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 
+/// How many decoders of a GPU work on a file: one more than the most that a GPU has.
+const DECODERS: u8 = 8;
+
 /// The options of equalizing a file, as typed.
 #[derive(Args, Debug)]
 pub struct FileArgs {
@@ -61,6 +64,14 @@ pub struct FileArgs {
     /// encoder, but damaged frames are not reported; auto therefore takes the CPU.
     #[arg(long, value_enum, default_value_t = DecoderArg::Auto, help_heading = "Input", hide_short_help = true)]
     pub decoder: DecoderArg,
+
+    /// How many decoders work on the input at once, 1 to 32 [default: 8 with --decoder nvdec, else 1]
+    ///
+    /// A GPU can have several decoders. Where only pictures are written (y4m, rawvideo, null), and in the first pass of
+    /// --smooth scene, they decode pieces of a file at the same time, from key frame to key frame, to the same frames.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=32))]
+    #[arg(help_heading = "Input", hide_short_help = true)]
+    pub decoders: Option<u8>,
 
     /// How to write the output.
     #[command(flatten)]
@@ -155,6 +166,7 @@ impl FileJob {
             return Err(usage(ErrorKind::ArgumentConflict, message));
         }
         let (format, raw) = args.input_kind.check()?;
+        let decoders = args.decoders.unwrap_or(if args.decoder == DecoderArg::Nvdec { DECODERS } else { 1 });
         Ok(FileJob {
             input: InputOptions {
                 url: input,
@@ -164,6 +176,7 @@ impl FileJob {
                 part: args.part.part()?,
                 // NVDEC conceals damage without a report: only on request.
                 decode_on: args.decoder.on(args.device.gpu),
+                decoders: decoders.into(),
             },
             output: args.output_options.file(output, from_stdin),
             stats,

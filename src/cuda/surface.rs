@@ -8,7 +8,9 @@ use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::pinned::{PinnedBuffer, PinnedPool};
 use super::rows::{RowsAddress, copy_of_rows, interleaved};
-use crate::frame::{Adopted, Buffer, DeviceRows, HostBuffer, HostPool, Memory, OnDevice, PixelFormat, Pool, Surface};
+use crate::frame::{
+    Adopted, Buffer, DeviceRows, HostBuffer, HostPool, Memory, OnDevice, PixelFormat, Pool, Surface, host_room,
+};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, result, sys};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +20,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// lack it. A decoder on 16 threads may hold 40 frames, which are 83 MB of 8-bit luma at 1080p and 332 MB at 4K.
 const MOST_FOR_INPUT: usize = 512 << 20;
 
-/// The most bytes of GPU memory for waiting frames: 258 frames of 8-bit luma at 1080p, 64 at 4K.
+/// The most bytes of GPU memory for waiting frames: 258 frames of 8-bit luma at 1080p, 64 at 4K. With several decoders, a
+/// quarter of what is free, if that is more.
 const MOST_ON_DEVICE: usize = 512 << 20;
 
 /// Copies pictures from a decoder.
@@ -42,6 +45,7 @@ impl SurfaceImporter {
             download: stream()?,
             idle: Mutex::default(),
             allocated_bytes: AtomicUsize::new(0),
+            most_bytes: AtomicUsize::new(MOST_ON_DEVICE),
             host: HostPool::default(),
         };
         Ok(SurfaceImporter { pool: Arc::new(pool), stream: stream()?, pairs: PinnedPool::new(&gpu.context) })
@@ -112,6 +116,8 @@ struct LumaPool {
     idle: Mutex<Vec<CudaSlice<u8>>>,
     /// Bytes that are allocated, idle or not.
     allocated_bytes: AtomicUsize,
+    /// Bytes that may be allocated.
+    most_bytes: AtomicUsize,
     host: HostPool,
 }
 
@@ -140,7 +146,7 @@ impl LumaPool {
         if let Some(buffer) = idle.pop() {
             return Some(buffer);
         }
-        if self.allocated_bytes.load(Ordering::Relaxed) + len > MOST_ON_DEVICE {
+        if self.allocated_bytes.load(Ordering::Relaxed) + len > self.most_bytes.load(Ordering::Relaxed) {
             return None;
         }
         // SAFETY: only bytes that the copy of a surface has written are read.
@@ -282,10 +288,15 @@ impl InputPool {
         InputPool {
             gpu: gpu.clone(),
             pinned: gpu.input.clone(),
-            beyond: HostPool::default(),
+            beyond: HostPool::that_keeps_all(),
             surfaces: OnceLock::new(),
             with_chroma,
         }
+    }
+
+    /// What takes pictures from decoders on the GPU; `None` if it cannot be made.
+    fn surfaces(&self) -> Option<&SurfaceImporter> {
+        self.surfaces.get_or_init(|| SurfaceImporter::new(&self.gpu).ok()).as_ref()
     }
 }
 
@@ -301,9 +312,20 @@ impl Pool for InputPool {
         format.rewritten_planes(self.with_chroma)
     }
 
+    fn make_room(&self) -> usize {
+        let free = self.gpu.context.mem_get_info().map_or(0, |(free, _)| free / 4);
+        match self.surfaces().filter(|_| !self.with_chroma) {
+            // Two thirds of a picture of 4:2:0 are luma, which waits on the GPU.
+            Some(surfaces) if free > MOST_ON_DEVICE => {
+                surfaces.pool.most_bytes.fetch_max(free, Ordering::Relaxed);
+                (free / 2 * 3).min(host_room().saturating_mul(3))
+            }
+            _ => host_room(),
+        }
+    }
+
     unsafe fn adopt(&self, surface: &Surface) -> Option<Adopted> {
-        let surfaces = self.surfaces.get_or_init(|| SurfaceImporter::new(&self.gpu).ok()).as_ref()?;
         // SAFETY: by the caller's promise.
-        unsafe { surfaces.adopt(surface) }
+        unsafe { self.surfaces()?.adopt(surface) }
     }
 }

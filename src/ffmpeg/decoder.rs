@@ -4,7 +4,7 @@
 use super::decoder_buffers::{DecoderBuffers, get_buffer};
 use super::nvdec::Nvdec;
 use super::{Error, OUT_OF_MEMORY, Packet, Picture, RawFormat, Stream, check};
-use crate::frame::Pool;
+use crate::frame::{HostPool, Pool};
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::{Rational, ffi};
 use std::sync::Arc;
@@ -121,6 +121,11 @@ impl Decoder {
         self.buffers.use_pool(pool);
     }
 
+    /// Shares memory with other decoders, for the planes that the pool does not serve. Call it before the first packet.
+    pub fn share_plane_buffers(&mut self, buffers: HostPool) {
+        self.buffers.share_plane_buffers(buffers);
+    }
+
     /// Sends a packet to the decoder, or `None` at the end of the stream. Receive all pictures before the next packet.
     ///
     /// # Errors
@@ -157,6 +162,12 @@ impl Decoder {
             Err(Error::Eof) => Ok(Decoded::End),
             Err(error) => Err(error),
         }
+    }
+
+    /// Forgets everything it was sent. It can begin with the next key frame then.
+    pub fn flush(&mut self) {
+        // SAFETY: the context is open.
+        unsafe { ffi::avcodec_flush_buffers(self.ptr) };
     }
 
     /// Moves a picture of NVDEC out of the decoder's surface; returns others as they are.

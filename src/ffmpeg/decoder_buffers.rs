@@ -7,7 +7,7 @@ use crate::frame::{Buffer, HostPool, Memory, Pool};
 use ffmpeg_next::ffi;
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// Bytes that decoders may read or write past a plane's last byte, as in FFmpeg's own buffers.
 const PADDING: usize = 16;
@@ -24,7 +24,7 @@ pub(super) struct DecoderBuffers {
     pool: RwLock<Option<Arc<dyn Pool>>>,
     /// For the planes that the pool does not serve. They have separate buffers, so that an encoder that keeps them does not
     /// keep a buffer of the pool.
-    plane_buffers: HostPool,
+    plane_buffers: OnceLock<HostPool>,
     /// For whole pictures, if there is no pool.
     picture_buffers: HostPool,
 }
@@ -40,6 +40,15 @@ impl DecoderBuffers {
     /// Takes memory from `pool` from now on.
     pub fn use_pool(&self, pool: Arc<dyn Pool>) {
         *self.pool.write().unwrap_or_else(PoisonError::into_inner) = Some(pool);
+    }
+
+    /// Takes the planes that the pool does not serve from `buffers`, if this is called before the first picture.
+    pub fn share_plane_buffers(&self, buffers: HostPool) {
+        let _ = self.plane_buffers.set(buffers);
+    }
+
+    fn plane_buffers(&self) -> &HostPool {
+        self.plane_buffers.get_or_init(HostPool::default)
     }
 
     /// The pool, if there is one.
@@ -70,7 +79,7 @@ impl DecoderBuffers {
             (*frame).opaque = ptr::null_mut();
             layout.attach(frame, 0, 0..split, first)?;
             if split < layout.planes {
-                let rest = Box::new(self.plane_buffers.take(layout.bytes(split..layout.planes)));
+                let rest = Box::new(self.plane_buffers().take(layout.bytes(split..layout.planes)));
                 if layout.attach(frame, 1, split..layout.planes, rest).is_none() {
                     ffi::av_buffer_unref(&mut (*frame).buf[0]);
                     (*frame).data = [ptr::null_mut(); 8];
@@ -105,7 +114,7 @@ impl DecoderBuffers {
     ) -> Option<Picture> {
         let address = luma.on_device()?;
         let layout = BufferLayout::of_size(format, size)?;
-        let others = Box::new(self.plane_buffers.take(layout.bytes(1..layout.planes)));
+        let others = Box::new(self.plane_buffers().take(layout.bytes(1..layout.planes)));
         let mut picture = Picture::empty(format, size);
         // SAFETY: the picture is empty.
         unsafe { layout.attach(picture.as_mut_ptr(), 0, 1..layout.planes, others) }?;
@@ -117,7 +126,7 @@ impl DecoderBuffers {
     pub fn picture_sharing_luma(&self, luma: &Picture, format: RawFormat) -> Option<Picture> {
         let size = luma.size();
         let layout = BufferLayout::of_size(format, size)?;
-        let others = Box::new(self.plane_buffers.take(layout.bytes(1..layout.planes)));
+        let others = Box::new(self.plane_buffers().take(layout.bytes(1..layout.planes)));
         let mut picture = Picture::empty(format, size);
         // SAFETY: both pictures are valid, and this one is empty.
         unsafe {

@@ -98,8 +98,19 @@ impl Stream {
 
     /// Has it a codec header (extradata)? Broadcasts repeat the header in their packets instead.
     pub fn has_header(&self) -> bool {
-        // SAFETY: the parameters are valid.
-        unsafe { (*self.parameters.as_ptr()).extradata_size > 0 }
+        !self.header().is_empty()
+    }
+
+    /// The codec header (extradata); empty if there is none.
+    pub fn header(&self) -> &[u8] {
+        // SAFETY: the parameters are valid as long as the stream, and have `extradata_size` bytes at `extradata`.
+        unsafe {
+            let parameters = &*self.parameters.as_ptr();
+            match usize::try_from(parameters.extradata_size) {
+                Ok(size) if !parameters.extradata.is_null() => std::slice::from_raw_parts(parameters.extradata, size),
+                _ => &[],
+            }
+        }
     }
 
     /// Were packets of it found, so that its parameters are known? A broadcast may announce a stream and never send it.

@@ -147,6 +147,15 @@ impl Packet {
         self.get().flags & ffi::AV_PKT_FLAG_DISCARD != 0
     }
 
+    /// Has it a new codec header, or other parameters, for the decoder?
+    pub fn changes_decoder(&self) -> bool {
+        use ffi::AVPacketSideDataType::{AV_PKT_DATA_NEW_EXTRADATA, AV_PKT_DATA_PARAM_CHANGE};
+        [AV_PKT_DATA_NEW_EXTRADATA, AV_PKT_DATA_PARAM_CHANGE].into_iter().any(|kind| {
+            // SAFETY: the packet is valid; the size is optional.
+            !unsafe { ffi::av_packet_get_side_data(self.ptr, kind, std::ptr::null_mut()) }.is_null()
+        })
+    }
+
     /// Adds `by` to its times.
     pub fn shift(&mut self, by: i64) {
         let packet = self.get_mut();

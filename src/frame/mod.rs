@@ -12,6 +12,7 @@ pub use device::{Adopted, DeviceRows, Surface};
 pub use format::{ChromaSamples, Component, Descriptor, Endian, Luminance, Model, PixelFormat, PlaneShape, Sample};
 pub use memory::{Buffer, Memory, OnDevice};
 pub use plane::{Plane, PlaneMut, SomeRows};
+pub(crate) use pool::host_room;
 pub use pool::{HostBuffer, HostPool, LatePool, Pool};
 
 use crate::spec::chroma::Colours;

@@ -21,6 +21,11 @@ pub trait Pool: Send + Sync {
         0..format.descriptor().planes().len()
     }
 
+    /// Makes room for frames that wait, for a source that decodes ahead, and returns how many bytes of them may wait.
+    fn make_room(&self) -> usize {
+        host_room()
+    }
+
     /// Copies a picture out of the surface of a decoder: luma into memory of the pool on the same GPU, chroma into host
     /// memory. The surface is free when this returns. `None` when the pool is not for that GPU, or has no memory left there.
     ///
@@ -32,21 +37,44 @@ pub trait Pool: Send + Sync {
     }
 }
 
+/// The most bytes of host memory for frames that are decoded ahead by several decoders.
+const MOST_AHEAD: usize = 4 << 30;
+
+/// Bytes of host memory for frames that are decoded ahead: a quarter of what is free, or 1 GiB where the system does not say.
+pub fn host_room() -> usize {
+    let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let available =
+        memory.lines().find_map(|line| line.strip_prefix("MemAvailable:")?.strip_suffix("kB")?.trim().parse().ok());
+    available.map_or(1 << 30, |kib: usize| kib / 4 * 1024).min(MOST_AHEAD)
+}
+
 /// The unit of allocation: a cache line, and the width of the widest vector.
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 struct CacheLine([u8; 64]);
 
-/// The most idle buffers that a pool keeps: encoders release frames in bursts of at most this many.
+/// The most idle buffers that a pool keeps, unless it is to keep more: encoders release frames in bursts of at most this many.
 const KEPT: usize = 16;
 
 /// A pool of host memory, shared by its clones.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct HostPool {
     idle: Arc<Mutex<Vec<Vec<CacheLine>>>>,
+    kept: usize,
+}
+
+impl Default for HostPool {
+    fn default() -> Self {
+        HostPool { idle: Arc::default(), kept: KEPT }
+    }
 }
 
 impl HostPool {
+    /// A pool that keeps all its idle buffers, for frames of which many wait at times.
+    pub fn that_keeps_all() -> Self {
+        HostPool { kept: usize::MAX, ..HostPool::default() }
+    }
+
     /// A buffer of at least `len` bytes, aligned to 64 bytes, with unspecified (but initialized) content.
     pub fn take(&self, len: usize) -> HostBuffer {
         // One line more than needed: libraries read up to a vector past the end of a row.
@@ -62,14 +90,14 @@ impl HostPool {
                 vec![bytemuck::Zeroable::zeroed(); lines]
             }
         };
-        HostBuffer { lines, idle: self.idle.clone() }
+        HostBuffer { lines, pool: self.clone() }
     }
 }
 
 /// A buffer of a [`HostPool`], to which it goes back when dropped.
 pub struct HostBuffer {
     lines: Vec<CacheLine>,
-    idle: Arc<Mutex<Vec<Vec<CacheLine>>>>,
+    pool: HostPool,
 }
 
 impl Deref for HostBuffer {
@@ -105,8 +133,8 @@ impl Memory for HostBuffer {
 
 impl Drop for HostBuffer {
     fn drop(&mut self) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < KEPT {
+        let mut idle = self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < self.pool.kept {
             idle.push(std::mem::take(&mut self.lines));
         }
     }
@@ -141,6 +169,10 @@ impl Pool for LatePool {
 
     fn planes(&self, format: PixelFormat) -> Range<usize> {
         self.current().planes(format)
+    }
+
+    fn make_room(&self) -> usize {
+        self.current().make_room()
     }
 
     unsafe fn adopt(&self, surface: &Surface) -> Option<Adopted> {

@@ -36,7 +36,7 @@ mod virtual_camera;
 pub use encoder_choice::{EncoderChoice, Quality};
 pub use file::{OutputOptions, makes_images};
 pub use fit::PixelChoice;
-pub use open::{live_target, open, target, writes_segments};
+pub use open::{live_target, open, takes_only_pictures, target, writes_segments};
 pub use picture::write_drawn;
 pub use reconnecting::network_format;
 pub use target::{Files, Overwrite, Target, TargetError};

@@ -49,6 +49,27 @@ fn files(name: &str, container: Option<Container>) -> Files {
     }
 }
 
+/// Do only the pictures of a video go into the output `name`, as they are: raw frames, or none at all?
+pub fn takes_only_pictures(name: &str, format: Option<&str>) -> bool {
+    framing(name, format).is_some() || Container::guess(format, name).is_some_and(Container::discards)
+}
+
+/// The headers around raw frames; `None` for other outputs.
+fn framing(name: &str, format: Option<&str>) -> Option<Framing> {
+    match format {
+        Some("rawvideo") => Some(Framing::Raw),
+        Some("yuv4mpegpipe" | "y4m") => Some(Framing::Y4m),
+        None if name == "-" => Some(Framing::Y4mIfPossible),
+        None if is_fifo(name) && Container::guess(None, name).is_none() => Some(Framing::Y4mIfPossible),
+        None => match Container::guess(None, name).map(Container::name).as_deref() {
+            Some("yuv4mpegpipe") => Some(Framing::Y4m),
+            Some("rawvideo") => Some(Framing::Raw),
+            _ => None,
+        },
+        Some(_) => None,
+    }
+}
+
 /// Opens the output. `on_gpu` returns whether there is a GPU, which may be able to encode; it may be slow, and is called only
 /// if needed.
 ///
@@ -61,20 +82,7 @@ pub fn open(
     on_gpu: &mut dyn FnMut() -> bool,
     notices: Notices,
 ) -> Result<Box<dyn Sink>> {
-    let framing = match options.format.as_deref() {
-        Some("rawvideo") => Some(Framing::Raw),
-        Some("yuv4mpegpipe" | "y4m") => Some(Framing::Y4m),
-        None if target.name() == "-" => Some(Framing::Y4mIfPossible),
-        None if is_fifo(target.name()) && Container::guess(None, target.name()).is_none() => {
-            Some(Framing::Y4mIfPossible)
-        }
-        None => match Container::guess(None, target.name()).map(Container::name).as_deref() {
-            Some("yuv4mpegpipe") => Some(Framing::Y4m),
-            Some("rawvideo") => Some(Framing::Raw),
-            _ => None,
-        },
-        Some(_) => None,
-    };
+    let framing = framing(target.name(), options.format.as_deref());
     if let (Some(_), PixelChoice::Exactly(_)) = (framing, options.pixels) {
         bail!("{}: raw frames keep their pixel format (drop --output-pixel-format)", target.name());
     }

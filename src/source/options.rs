@@ -20,6 +20,9 @@ pub struct InputOptions {
     pub part: Part,
     /// Where it is decoded.
     pub decode_on: DecodeOn,
+    /// How many decoders may work on it at once, for callers that need no other stream than the video. They pay for long
+    /// files that can be cut at key frames; 0 and 1 are one.
+    pub decoders: usize,
 }
 
 /// The properties of raw frames, as given by the user.

@@ -3,6 +3,7 @@
 
 use crate::ffmpeg::{DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Packet, Picture, Rational, RawFormat};
 use crate::frame::Pool;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Reads the packets of an input for a [`VideoReader`].
@@ -56,6 +57,8 @@ pub(super) struct VideoReader<P> {
     /// Index of the stream that is decoded.
     stream: usize,
     time_base: Rational,
+    /// What was read before, and is to be decoded yet.
+    returned: VecDeque<Result<Option<Packet>, Error>>,
     /// A damaged packet of the video, which is decoded next.
     pending: Option<Packet>,
     state: ReaderState,
@@ -78,7 +81,15 @@ impl<P: ReadPackets> VideoReader<P> {
     pub fn open(mut packets: P, stream: usize, delay: Delay, on: DecodeOn) -> Result<Self, Error> {
         let described = &packets.demuxer().media().streams[stream];
         let (decoder, time_base) = (Decoder::open(described, delay, on)?, described.time_base);
-        Ok(VideoReader { packets, decoder, stream, time_base, pending: None, state: ReaderState::Reading })
+        Ok(VideoReader {
+            packets,
+            decoder,
+            stream,
+            time_base,
+            returned: VecDeque::new(),
+            pending: None,
+            state: ReaderState::Reading,
+        })
     }
 
     /// Unit of the times of its pictures, in seconds.
@@ -95,6 +106,11 @@ impl<P: ReadPackets> VideoReader<P> {
     /// As [`Decoder::unsupported`].
     pub fn unsupported(&self) -> Option<RawFormat> {
         self.decoder.unsupported()
+    }
+
+    /// Returns results of [`ReadPackets::read`], which come next.
+    pub fn put_back(&mut self, read: impl IntoIterator<Item = Result<Option<Packet>, Error>>) {
+        self.returned.extend(read);
     }
 
     /// Stops reading. The decoder's remaining pictures come next.
@@ -122,7 +138,7 @@ impl<P: ReadPackets> VideoReader<P> {
                     self.state = ReaderState::Draining;
                     None
                 }
-                None => match self.packets.read()? {
+                None => match self.returned.pop_front().unwrap_or_else(|| self.packets.read())? {
                     Some(packet) if packet.stream() != self.stream => return Ok(ReaderEvent::Packet(packet)),
                     Some(packet) => match self.packets.damage(&packet) {
                         Some(damage) => {

@@ -605,6 +605,7 @@ fn open(dir: &Dir, name: &str) -> (Box<dyn Source>, histeq_video::pipeline::Inpu
         video_stream: None,
         part: Part { start: None, duration: None, frames: None },
         decode_on: DecodeOn::Cpu,
+        decoders: 1,
     };
     source::open(&options, &Cancel::default(), quiet(), Arc::default()).unwrap()
 }

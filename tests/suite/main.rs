@@ -41,6 +41,7 @@ mod modifiers;
 mod nvdec;
 mod pages;
 mod pictures;
+mod pieces;
 mod pipes;
 mod preview;
 mod program;

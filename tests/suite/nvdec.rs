@@ -16,7 +16,7 @@ use histeq_video::pipeline::{Cancel, Notices, Source};
 use histeq_video::source::{self, InputOptions};
 use histeq_video::spec::{Chroma, Rect, Settings, Smoothing};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Files of codecs for which there may be no encoder: 8, 10 and 12 bits, even sizes and an odd one.
 const READY_MADE: [(&str, &[u8]); 5] = [
@@ -83,6 +83,45 @@ fn nvdec_gives_the_frames_of_the_cpu_in_the_memory_that_is_asked_for() {
             });
             assert_eq!(number, expected.len(), "{file}");
             assert!(pool.iter().all(|pool| pool.lent() == 0), "{file}: buffers are missing");
+        }
+    }
+}
+
+#[test]
+fn several_decoders_of_the_gpu_give_what_one_gives() {
+    let Some(gpu) = gpu() else { return };
+    let dir = Dir::new();
+    for (file, video) in [
+        ("closed.mp4", "-c:v libx264 -preset veryfast -g 60 -bf 3"),
+        ("open.mp4", "-c:v libx264 -preset veryfast -g 60 -bf 3 -x264-params open-gop=1:b-pyramid=normal"),
+        ("open-hevc.mkv", "-c:v libx265 -preset ultrafast -x265-params log-level=none:keyint=60:open-gop=1:bframes=3"),
+    ] {
+        if !encoder_is_here("pieces for NVDEC", video.split(' ').nth(1).expect("an encoder")) {
+            continue;
+        }
+        dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=640x360:rate=25 -frames:v 600 -pix_fmt yuv420p {video} {file}"));
+        if !is_here(&dir.path(file)) {
+            continue;
+        }
+        let expected = plainly(&dir.path(file));
+        let cuda = Sequence::new(Box::new(Cuda::on(gpu, 1).unwrap()), Settings::default());
+        for pool in [None, cuda.input_pool()] {
+            let said: Arc<Mutex<Vec<String>>> = Arc::default();
+            let list = said.clone();
+            let notices = Notices::new(false, move |_, text| list.lock().unwrap().push(text.to_owned()));
+            let (url, decode_on) = (dir.path(file).display().to_string(), DecodeOn::Nvdec(0));
+            let options = InputOptions { url, decode_on, decoders: 8, ..InputOptions::default() };
+            let (mut source, _) = source::open(&options, &Cancel::default(), notices, Arc::default()).unwrap();
+            pool.into_iter().for_each(|pool| source.use_pool(pool));
+            let mut number = 0;
+            each_frame(source, |frame| {
+                assert_eq!(difference(&expected[number], &frame), None, "{file}: frame {number}");
+                number += 1;
+            });
+            assert_eq!(number, expected.len(), "{file}");
+            let said = said.lock().unwrap();
+            assert!(said.iter().any(|line| line.contains("decoded in pieces")), "{file}: {said:?}");
+            assert!(!said.iter().any(|line| line.contains("not in pieces any more")), "{file}: {said:?}");
         }
     }
 }

@@ -5,15 +5,19 @@
 //! | `open.rs`, `sequence.rs` | opens the input; numbered images |
 //! | `seek.rs` | seeks to the beginning of the requested part |
 //! | `packets.rs`, `continuity.rs`, `jpeg.rs` | reads packets; jumps of the clock, and damage, in them |
+//! | `several.rs`, `pieces.rs`, `clean_start.rs` | several decoders for one video; the pieces that they decode, and where these may begin |
 //! | `other_streams.rs` | the packets of the other streams |
 
+mod clean_start;
 mod continuity;
 mod jpeg;
 mod open;
 mod other_streams;
 mod packets;
+mod pieces;
 mod seek;
 mod sequence;
+mod several;
 
 use super::native::ToNative;
 use super::options::InputOptions;
@@ -26,6 +30,7 @@ use anyhow::{Context, Result, bail, ensure};
 pub(super) use open::no_decoder;
 use other_streams::OtherStreams;
 use packets::FilePackets;
+use several::Several;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -39,6 +44,8 @@ const ERRORS_IN_A_ROW: u32 = 1000;
 /// A file, or anything else that FFmpeg can open.
 pub struct FileSource {
     video: VideoReader<FilePackets>,
+    /// Decodes the packets of `video` by several decoders, as far as that can be.
+    several: Option<Several>,
     input: Input,
     options: InputOptions,
     to_native: ToNative,
@@ -95,7 +102,7 @@ impl FileSource {
                 }
                 FileState::Reading => {}
             }
-            let event = self.video.next();
+            let event = self.next_event();
             if let Some(format) = self.video.unsupported() {
                 let (name, stream) = (&self.input.name, self.input.video_stream().describe());
                 bail!("{name}: NVDEC does not take this {stream} of {format} (use --decoder cpu)");
@@ -128,6 +135,16 @@ impl FileSource {
                 }
             }
         }
+    }
+
+    fn next_event(&mut self) -> Result<ReaderEvent, Error> {
+        if let Some(several) = &mut self.several {
+            match several.next(&mut self.video)? {
+                Some(event) => return Ok(event),
+                None => self.several = None,
+            }
+        }
+        self.video.next()
     }
 
     fn nothing_decoded(&self) -> String {
@@ -314,9 +331,11 @@ impl FileSource {
 impl Source for FileSource {
     fn look_around(&mut self, before: u32, behind: u32) {
         (self.warm_up, self.look_ahead) = (before, behind);
+        self.several.iter_mut().for_each(|several| several.look_ahead(behind));
     }
 
     fn use_pool(&mut self, pool: Arc<dyn Pool>) {
+        self.several.iter_mut().for_each(|several| several.use_pool(pool.clone()));
         self.video.use_pool(pool);
     }
 

@@ -4,6 +4,7 @@ use super::FileSource;
 use super::other_streams::OtherStreams;
 use super::packets::FilePackets;
 use super::sequence::Sequence;
+use super::several::Several;
 use crate::ffmpeg::{
     DecodeOn, Delay, Demuxer, Error, MediaType, OpenError, Stream, last_message, microseconds, rescale,
 };
@@ -41,7 +42,9 @@ impl FileSource {
         let packets = FilePackets::new(demuxer, video, input.name.clone(), notices.clone(), before_gap);
         let video = open_decoder(packets, &input, options.decode_on)?;
         let bounds = options.part.bounds(input.media.start.unwrap_or(0));
+        let is_file = !is_pipe && Path::new(&options.url).is_file();
         Ok(FileSource {
+            several: Several::new(&input, &options, is_file, &notices),
             to_native: ToNative::new(notices.clone()),
             others: OtherStreams::new(&input.media.streams, bounds),
             video,

@@ -1,0 +1,199 @@
+//! Finds packets that a decoder can begin with: it then gives the same pictures as a decoder that has read everything before.
+
+use crate::ffmpeg::Stream;
+
+/// What the beginning of a packet says.
+#[derive(Default)]
+pub struct Start {
+    /// Does nothing from this packet on depend on earlier pictures, but those that are shown before its own?
+    pub is_clean: bool,
+    /// The parameter sets in it.
+    pub parameter_sets: Vec<u8>,
+}
+
+/// A codec whose key frames are known.
+#[derive(Clone, Copy)]
+pub enum KeyFrames {
+    /// H.264; units begin with a length of so many bytes, or with a start code.
+    H264(Option<usize>),
+    /// HEVC; as above.
+    Hevc(Option<usize>),
+    /// VP8.
+    Vp8,
+    /// VP9.
+    Vp9,
+    /// AV1: only the container tells.
+    Av1,
+}
+
+impl KeyFrames {
+    /// For this video; `None` for other codecs.
+    pub fn of(stream: &Stream) -> Option<Self> {
+        // Both headers of mp4 begin with their version, 1; start codes begin with 0.
+        let length_bytes = |at: usize| {
+            let header = stream.header();
+            header.get(at).filter(|_| header[0] == 1).map(|byte| usize::from(byte & 3) + 1)
+        };
+        match stream.codec.as_str() {
+            "h264" => Some(KeyFrames::H264(length_bytes(4))),
+            "hevc" => Some(KeyFrames::Hevc(length_bytes(21))),
+            "vp8" => Some(KeyFrames::Vp8),
+            "vp9" => Some(KeyFrames::Vp9),
+            "av1" => Some(KeyFrames::Av1),
+            _ => None,
+        }
+    }
+
+    /// May pictures that are shown before a key frame follow it in the file?
+    pub fn may_be_open(self) -> bool {
+        matches!(self, KeyFrames::H264(_) | KeyFrames::Hevc(_))
+    }
+
+    /// What a packet that is marked as a key frame, or another one, begins with.
+    pub fn start(self, packet: &[u8]) -> Start {
+        let mut start = Start::default();
+        match self {
+            KeyFrames::H264(length_bytes) => {
+                let mut recovers = false;
+                for unit in units(packet, length_bytes).filter(|unit| !unit.is_empty()) {
+                    match unit[0] & 31 {
+                        kind @ 1..=5 => {
+                            start.is_clean = kind == 5 || kind == 1 && recovers;
+                            break;
+                        }
+                        6 => recovers |= is_exact_recovery_point(&bounded(unit)[1..]),
+                        7 | 8 => start.parameter_sets.extend_from_slice(bounded(unit)),
+                        _ => {}
+                    }
+                }
+            }
+            KeyFrames::Hevc(length_bytes) => {
+                for unit in units(packet, length_bytes).filter(|unit| unit.len() > 2) {
+                    match (unit[0] >> 1) & 63 {
+                        kind @ 0..=31 => {
+                            // The first slice of a picture, which does not discard pictures that are still to be shown.
+                            start.is_clean = (16..=21).contains(&kind) && unit[2] & 0xc0 == 0x80;
+                            break;
+                        }
+                        32..=34 => start.parameter_sets.extend_from_slice(bounded(unit)),
+                        _ => {}
+                    }
+                }
+            }
+            KeyFrames::Vp8 => start.is_clean = packet.first().is_some_and(|byte| byte & 1 == 0),
+            // A frame that is coded, not an earlier one shown again, and a key frame, of profile 0 to 2.
+            KeyFrames::Vp9 => {
+                start.is_clean = packet.first().is_some_and(|byte| byte & 0xcc == 0x80 && byte & 0x30 != 0x30);
+            }
+            KeyFrames::Av1 => start.is_clean = true,
+        }
+        start
+    }
+}
+
+/// The units of a packet. With start codes, each goes on to the end of the packet: see [`bounded`].
+fn units(mut rest: &[u8], length_bytes: Option<usize>) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || match length_bytes {
+        Some(count) => {
+            let (length, behind) = rest.split_at_checked(count)?;
+            let length = length.iter().fold(0, |length, &byte| length << 8 | usize::from(byte));
+            let (unit, behind) = behind.split_at_checked(length)?;
+            rest = behind;
+            Some(unit)
+        }
+        None => {
+            rest = &rest[start_code(rest)? + 3..];
+            Some(rest)
+        }
+    })
+}
+
+fn start_code(bytes: &[u8]) -> Option<usize> {
+    bytes.windows(3).position(|bytes| bytes == [0, 0, 1])
+}
+
+/// A unit up to the next start code, which no unit has inside.
+fn bounded(unit: &[u8]) -> &[u8] {
+    let end = start_code(unit).unwrap_or(unit.len());
+    // A start code of four bytes begins with another zero, and no unit ends with one.
+    &unit[..unit[..end].iter().rposition(|&byte| byte != 0).map_or(1, |last| last + 1)]
+}
+
+/// Says this H.264 message (SEI) that from its picture on, in the order of display, everything is decoded exactly?
+fn is_exact_recovery_point(message: &[u8]) -> bool {
+    let mut zeros = 0;
+    // After two zeros, a 3 is inserted.
+    let plain = message.iter().copied().filter(|&byte| {
+        let is_inserted = zeros >= 2 && byte == 3;
+        zeros = if byte == 0 { zeros + 1 } else { 0 };
+        !is_inserted
+    });
+    let plain: Vec<u8> = plain.collect();
+    let mut rest = plain.iter().copied();
+    let number = |rest: &mut dyn Iterator<Item = u8>| {
+        let mut sum = 0;
+        loop {
+            let byte = rest.next()?;
+            sum += usize::from(byte);
+            if byte < 255 {
+                return Some(sum);
+            }
+        }
+    };
+    while let (Some(kind), Some(length)) = (number(&mut rest), number(&mut rest)) {
+        let first = rest.next();
+        if kind == 6 {
+            // No picture until then (a 1 in Exp-Golomb code), and an exact match.
+            return first.is_some_and(|byte| byte & 0xc0 == 0xc0);
+        }
+        if length > 1 && rest.nth(length - 2).is_none() {
+            break;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SETS: [&[u8]; 2] = [&[0x67, 100, 0, 31], &[0x68, 0xee, 0x3c]];
+    /// A message of 300 bytes with an inserted 3, then a recovery point.
+    fn message(recovery: u8) -> Vec<u8> {
+        [&[0x06, 5, 255, 45][..], &[0, 0, 3, 0, 0, 3, 1], &[7; 295], &[6, 1, recovery, 0x80]].concat()
+    }
+
+    /// The units as in a file of each kind.
+    fn packets(units: &[&[u8]]) -> [(KeyFrames, Vec<u8>); 2] {
+        let with_lengths = units.iter().flat_map(|unit| [&(unit.len() as u32).to_be_bytes()[..], unit].concat());
+        let with_codes = units.iter().flat_map(|unit| [&[0, 0, 0, 1][..], unit].concat());
+        [(KeyFrames::H264(Some(4)), with_lengths.collect()), (KeyFrames::H264(None), with_codes.collect())]
+    }
+
+    #[test]
+    fn a_recovery_point_is_a_clean_start_only_if_it_is_exact_and_at_once() {
+        for (recovery, is_clean) in [(0xc4, true), (0x84, false), (0x44, false)] {
+            for (codec, packet) in packets(&[SETS[0], SETS[1], &message(recovery), &[0x61, 0x88, 0x84, 0, 0, 0]]) {
+                let start = codec.start(&packet);
+                assert_eq!((start.is_clean, start.parameter_sets), (is_clean, SETS.concat()), "{recovery:#x}");
+            }
+        }
+        for (kind, is_clean) in [(0x65, true), (0x61, false)] {
+            for (codec, packet) in packets(&[&[9, 0x10], &[kind, 0x88]]) {
+                let start = codec.start(&packet);
+                assert_eq!((start.is_clean, start.parameter_sets.len()), (is_clean, 0), "{kind:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_packet_are_no_clean_start() {
+        let (_, whole) = &packets(&[SETS[0], &message(0xc4), &[0x65, 0x88]])[0];
+        for codec in [KeyFrames::H264(Some(4)), KeyFrames::H264(None), KeyFrames::Hevc(None), KeyFrames::Hevc(Some(2))]
+        {
+            for length in 0..whole.len() - 2 {
+                assert!(!codec.start(&whole[..length]).is_clean, "{length}");
+            }
+        }
+    }
+}

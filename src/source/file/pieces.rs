@@ -1,0 +1,138 @@
+//! Cuts a video at key frames into pieces that decoders can decode at the same time, each on its own.
+//!
+//! In an open group of pictures, some pictures that follow the key frame in the file are shown before it and need the group
+//! before. So a piece has an overlap: the beginning of the next piece, up to the last such picture.
+
+use super::clean_start::{KeyFrames, Start};
+use crate::ffmpeg::Packet;
+use std::ops::RangeInclusive;
+
+/// Packets that one decoder can decode without those before them.
+#[derive(Clone)]
+pub struct Piece {
+    /// Its packets, in the order of the file.
+    pub packets: Vec<Packet>,
+    /// The beginning of the next piece, as far as pictures in it are shown before the next piece's key frame.
+    pub overlap: Vec<Packet>,
+    /// The time of its key frame.
+    pub first: i64,
+    /// The number of its packets whose pictures are shown before the key frame. The piece before gives these.
+    pub leading: usize,
+    /// The times of the pictures that it gives, in the order of display.
+    pub times: Vec<i64>,
+    /// Bytes of its packets.
+    pub bytes: usize,
+    /// Does the video begin with it? Then earlier pictures than its key frame are given, too.
+    pub is_first: bool,
+}
+
+/// The packets that come cannot be cut. One decoder has to decode them all.
+pub struct CannotCut;
+
+/// Cuts packets into pieces.
+pub struct Splitter {
+    key_frames: KeyFrames,
+    /// The parameter sets in the first packet. Another decoder has the same ones if they never change.
+    parameter_sets: Option<Vec<u8>>,
+    /// The packets of the next piece, from a key frame on.
+    current: Vec<Packet>,
+    /// Those behind them, from the next key frame on.
+    next: Vec<Packet>,
+    /// The least packets of a piece, and the most between two places to cut at.
+    lengths: RangeInclusive<usize>,
+    /// Has there been a piece?
+    begun: bool,
+}
+
+impl Splitter {
+    /// For a codec with these key frames.
+    pub fn new(key_frames: KeyFrames) -> Self {
+        Splitter {
+            key_frames,
+            parameter_sets: None,
+            current: Vec::new(),
+            next: Vec::new(),
+            lengths: 0..=0,
+            begun: false,
+        }
+    }
+
+    /// Adds the next packet, and returns a piece if one is complete. `lengths` are the least packets of a piece, and the most
+    /// between two places to cut at.
+    ///
+    /// # Errors
+    /// When the packets from here on cannot be cut. [`rest`](Splitter::rest) has them.
+    pub fn add(&mut self, packet: Packet, lengths: RangeInclusive<usize>) -> Result<Option<Piece>, CannotCut> {
+        let Start { is_clean, parameter_sets } = self.key_frames.start(packet.data());
+        let is_key = is_clean && packet.is_key();
+        let is_start = is_key && !packet.is_hidden();
+        let known = self.parameter_sets.get_or_insert_with(|| parameter_sets.clone());
+        let is_same = *known == parameter_sets;
+        let fits = packet.pts().is_some()
+            && !packet.changes_decoder()
+            && (is_same || parameter_sets.is_empty())
+            && (is_key || !self.current.is_empty())
+            && self.current.len().max(self.next.len()) < *lengths.end();
+        self.lengths = lengths;
+        let mut piece = None;
+        if is_start && is_same && fits && !self.current.is_empty() {
+            if !self.next.is_empty() {
+                piece = self.cut();
+            }
+            self.next.push(packet);
+        } else if self.next.is_empty() {
+            self.current.push(packet);
+        } else {
+            self.next.push(packet);
+        }
+        if fits { Ok(piece) } else { Err(CannotCut) }
+    }
+
+    /// The last pieces, one at each call, after the last packet.
+    pub fn end(&mut self) -> Option<Piece> {
+        // At the end of a piece of a few pictures, FFmpeg's decoder for H.264 keeps some that follow an open start.
+        if self.next.len() >= *self.lengths.start()
+            && let Some(piece) = self.cut()
+        {
+            return Some(piece);
+        }
+        self.current.append(&mut self.next);
+        (!self.current.is_empty()).then(|| self.piece(Vec::new(), i64::MAX))
+    }
+
+    /// The packets that are in no piece.
+    pub fn rest(&mut self) -> impl Iterator<Item = Packet> {
+        self.current.drain(..).chain(self.next.drain(..))
+    }
+
+    /// Cuts between `current` and `next`; if that cannot be, both become one.
+    fn cut(&mut self) -> Option<Piece> {
+        let next: Vec<i64> = self.next.iter().filter_map(Packet::pts).collect();
+        let start = next[0];
+        let overlap = next.iter().rposition(|&time| time < start).map_or(0, |last| last + 1);
+        let is_clear = self.current.iter().all(|packet| packet.pts().is_some_and(|time| time < start))
+            && next[1..].iter().all(|&time| time != start)
+            && (overlap == 0 || self.key_frames.may_be_open());
+        let (least, most) = self.lengths.clone().into_inner();
+        let is_short = self.current.len() < least && self.current.len() + self.next.len() < most;
+        if !is_clear || is_short {
+            self.current.append(&mut self.next);
+            return None;
+        }
+        let piece = self.piece(self.next[..overlap].to_vec(), start);
+        self.current = std::mem::take(&mut self.next);
+        Some(piece)
+    }
+
+    /// The piece of the packets of `current`, with this overlap, which gives pictures up to `end`.
+    fn piece(&mut self, overlap: Vec<Packet>, end: i64) -> Piece {
+        let packets = std::mem::take(&mut self.current);
+        let first = packets[0].pts().unwrap_or(i64::MIN);
+        let shown = packets.iter().chain(&overlap).filter(|packet| !packet.is_hidden()).filter_map(Packet::pts);
+        let mut times: Vec<i64> = shown.filter(|time| (first..end).contains(time)).collect();
+        times.sort_unstable();
+        let leading = packets.iter().filter(|packet| packet.pts().is_some_and(|time| time < first)).count();
+        let bytes = packets.iter().map(Packet::len).sum();
+        Piece { packets, overlap, bytes, first, leading, times, is_first: !std::mem::replace(&mut self.begun, true) }
+    }
+}
