@@ -7,7 +7,7 @@ use crate::stage_builder::{StageBuilder, check_files_differ};
 use crate::stdout;
 use anyhow::{Result, bail};
 use histeq_video::camera::Microphone;
-use histeq_video::cli::{BackendStartup, LiveJob};
+use histeq_video::cli::{BackendStartup, Limits, LiveJob};
 use histeq_video::ffmpeg::RawFormat;
 use histeq_video::pipeline::live::{self, LiveParts, Output, QueuePolicy, SharedSettings, Shown, Viewer};
 use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Source};
@@ -19,7 +19,7 @@ use std::path::Path;
 
 /// Equalizes a camera until it ends, or the user ends it.
 pub fn run(job: &LiveJob, console: &Console) -> Result<Outcome> {
-    let run = Run::new(job.stderr, console);
+    let run = Run::new(job.stderr, Limits::default(), console);
     let Run { cancel, notices, progress, .. } = &run;
     let shared_settings = SharedSettings::default();
 

@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "pinned memory is allocated and freed by the driver")]
 
 use super::error::{Doing, Error};
+use crate::frame::limits::{self, Counted};
 use crate::frame::{Buffer, Memory};
 use cudarc::driver::{CudaContext, result, sys};
 use std::ops::{Deref, DerefMut};
@@ -17,6 +18,7 @@ struct PinnedMemory {
     context: Arc<CudaContext>,
     /// The bytes that their pool has pinned.
     pinned_bytes: Arc<AtomicUsize>,
+    _counted: Counted,
 }
 
 // SAFETY: plain memory that nothing else points to; the driver frees it from any thread that has the context bound.
@@ -34,7 +36,8 @@ impl PinnedMemory {
         // SAFETY: the allocation is `len` bytes long, and there is no other pointer to it.
         unsafe { start.write_bytes(0, len) };
         pinned_bytes.fetch_add(len, Ordering::Relaxed);
-        Ok(PinnedMemory { start, len, context: context.clone(), pinned_bytes: pinned_bytes.clone() })
+        let (context, pinned_bytes) = (context.clone(), pinned_bytes.clone());
+        Ok(PinnedMemory { start, len, context, pinned_bytes, _counted: Counted::new(len) })
     }
 }
 
@@ -49,7 +52,8 @@ impl Drop for PinnedMemory {
     }
 }
 
-/// A pool of pinned buffers of one size, shared by its clones. It keeps as many buffers as were ever in use at once.
+/// A pool of pinned buffers of one size, shared by its clones. It keeps as many buffers as were ever in use at once, within a
+/// sixteenth of [`limits::memory`].
 #[derive(Clone)]
 pub struct PinnedPool {
     context: Arc<CudaContext>,
@@ -144,6 +148,10 @@ impl Memory for PinnedBuffer {
 impl Drop for PinnedBuffer {
     fn drop(&mut self) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.extend(self.pinned.take());
+        if let Some(pinned) = self.pinned.take()
+            && idle.len() < limits::idle() / pinned.len
+        {
+            idle.push(pinned);
+        }
     }
 }

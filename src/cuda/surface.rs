@@ -8,6 +8,7 @@ use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::pinned::{PinnedBuffer, PinnedPool};
 use super::rows::{RowsAddress, copy_of_rows, interleaved};
+use crate::frame::limits;
 use crate::frame::{Adopted, Buffer, DeviceRows, HostBuffer, HostPool, Memory, OnDevice, PixelFormat, Pool, Surface};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, result, sys};
 use std::ops::Range;
@@ -291,15 +292,16 @@ impl InputPool {
 
 impl Pool for InputPool {
     fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
-        let pinned = self.pinned.take_idle(len).or_else(|| {
-            // Threads that allocate at the same time may exceed the bound by a buffer each.
-            let fits = self.pinned.pinned_bytes() + len <= MOST_FOR_INPUT;
-            if fits { self.pinned.pin(len).ok() } else { None }
-        });
-        Ok(match pinned {
-            Some(pinned) => Box::new(pinned),
-            None => Box::new(self.beyond.take(len)),
-        })
+        if let Some(idle) = self.pinned.take_idle(len) {
+            return Ok(Box::new(idle));
+        }
+        limits::check_room(len)?;
+        // Threads that allocate at the same time may exceed the bound by a buffer each.
+        let fits = self.pinned.pinned_bytes() + len <= MOST_FOR_INPUT;
+        match if fits { self.pinned.pin(len).ok() } else { None } {
+            Some(pinned) => Ok(Box::new(pinned)),
+            None => self.beyond.buffer(len),
+        }
     }
 
     fn planes(&self, format: PixelFormat) -> Range<usize> {

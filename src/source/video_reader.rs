@@ -3,6 +3,7 @@
 
 use crate::ffmpeg::{DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Packet, Picture, Rational, RawFormat};
 use crate::frame::Pool;
+use crate::frame::limits::NoRoom;
 use std::sync::Arc;
 
 /// Reads the packets of an input for a [`VideoReader`].
@@ -95,6 +96,11 @@ impl<P: ReadPackets> VideoReader<P> {
     /// As [`Decoder::unsupported`].
     pub fn unsupported(&self) -> Option<RawFormat> {
         self.decoder.unsupported()
+    }
+
+    /// As [`Decoder::refused`].
+    pub fn refused(&self) -> Option<NoRoom> {
+        self.decoder.refused()
     }
 
     /// Stops reading. The decoder's remaining pictures come next.
