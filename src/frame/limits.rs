@@ -56,7 +56,7 @@ pub(crate) fn idle() -> usize {
 /// When they do not.
 pub fn check_room(bytes: usize) -> Result<(), NoRoom> {
     let (in_use, most) = (IN_USE.load(Ordering::Relaxed), memory());
-    if bytes.saturating_mul(2).saturating_add(in_use) <= most {
+    if bytes == 0 || bytes.saturating_mul(2).saturating_add(in_use) <= most {
         return Ok(());
     }
     let mib = |bytes: usize| bytes >> 20;
