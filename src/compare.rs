@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Draws the pairs of frames of both videos.
 pub fn run(job: CompareJob, console: &Console) -> Result<Outcome> {
-    let run = Run::new(job.stderr, console);
+    let run = Run::new(job.stderr, job.limits, console);
     let Run { cancel, notices, progress, .. } = &run;
 
     let [a, b] = &job.inputs;

@@ -57,6 +57,11 @@ fn main() -> ExitCode {
     };
     let code = match result {
         Ok(Outcome::Complete) => 0,
+        // What came of it has been said.
+        _ if signals::is_out_of_time() => {
+            console.error(&signals::out_of_time());
+            1
+        }
         Ok(Outcome::Interrupted) => signals::INTERRUPTED,
         Err(error) => {
             console.error(&error);
@@ -86,7 +91,7 @@ fn measuring_threads() -> usize {
 
 /// Equalizes a file.
 fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
-    let mut run = Run::new(job.stderr, console);
+    let mut run = Run::new(job.stderr, job.limits, console);
 
     check_files_differ(&job.equalize, job.written_files())?;
     let target = run.target(&job.output, &job.input.url)?;

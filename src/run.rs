@@ -2,7 +2,7 @@
 
 use crate::{signals, stdout};
 use anyhow::Result;
-use histeq_video::cli::{OutputFile, StderrOptions};
+use histeq_video::cli::{Limits, OutputFile, StderrOptions};
 use histeq_video::ffmpeg;
 use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress, ReaderGone, Summary};
 use histeq_video::report::{Console, Meter, MeterStyle};
@@ -13,6 +13,7 @@ use std::sync::Arc;
 pub struct Run<'a> {
     console: &'a Console,
     stderr: StderrOptions,
+    limits: Limits,
     /// Set by the first signal.
     pub cancel: Cancel,
     /// Prints notes and warnings.
@@ -26,12 +27,14 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// A run with these options.
-    pub fn new(stderr: StderrOptions, console: &'a Console) -> Self {
+    /// A run with these options, which keeps to these limits.
+    pub fn new(stderr: StderrOptions, limits: Limits, console: &'a Console) -> Self {
+        limits.apply();
         ffmpeg::silence_encoders();
         ffmpeg::set_verbose(stderr.is_verbose());
         let notices = console.notices(stderr.strict);
-        Run { console, stderr, cancel: Cancel::default(), notices, progress: Arc::default(), pass: None, source: None }
+        let (cancel, progress) = (Cancel::default(), Arc::default());
+        Run { console, stderr, limits, cancel, notices, progress, pass: None, source: None }
     }
 
     /// The first pass of this run, which is the second one from now on. What the first one has said of the input is not said
@@ -41,7 +44,7 @@ impl<'a> Run<'a> {
             pass: Some(1),
             cancel: self.cancel.clone(),
             notices: self.notices.clone(),
-            ..Run::new(self.stderr, self.console)
+            ..Run::new(self.stderr, self.limits, self.console)
         };
         self.pass = Some(2);
         first
@@ -55,6 +58,7 @@ impl<'a> Run<'a> {
         let run = |number| Run {
             console: self.console,
             stderr: StderrOptions { meter: meter.of_each(), ..self.stderr },
+            limits: self.limits,
             cancel: self.cancel.part(),
             notices: self.notices.of(&format!("source {number}")),
             progress: Arc::default(),
@@ -71,8 +75,12 @@ impl<'a> Run<'a> {
         Ok(sink::target(&output.name, format, input, output.overwrite)?.interruptible(&self.cancel))
     }
 
-    /// Cancels the run at the first signal, and prints `answer`; the second signal removes `temporary` and ends the program.
+    /// Cancels the run at the first signal, and prints `answer`; the second signal removes `temporary` and ends the program. Also
+    /// cancels it when its time is over.
     pub fn listen_for_signals(&self, temporary: Vec<Leftover>, answer: &'static str) -> Result<()> {
+        if let Some(time) = self.limits.time {
+            signals::end_after(time, self.cancel.clone(), self.console.clone(), temporary.clone())?;
+        }
         signals::listen(self.cancel.clone(), self.console.clone(), temporary, answer)
     }
 

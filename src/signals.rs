@@ -1,13 +1,15 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first cancels the run, the second ends the program at once. Signals that were ignored when
-//! the program began (`nohup`) stay ignored.
+//! Ctrl-C, SIGTERM, SIGHUP, and other signals that would kill the program: the first cancels the run, the second ends the
+//! program at once. Signals that were ignored when the program began (`nohup`) stay ignored.
 #![allow(unsafe_code, reason = "reads and sets signal actions of the C library")]
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use histeq_video::pipeline::Cancel;
 use histeq_video::report::Console;
 use histeq_video::sink::Leftover;
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, sleep};
+use std::time::Duration;
 
 /// Printed at the first Ctrl-C while a file is written.
 pub const FINISHING: &str = "interrupted, finishing the file";
@@ -20,6 +22,51 @@ static INTERRUPTION: AtomicBool = AtomicBool::new(false);
 
 /// The exit code of a program that was interrupted.
 pub const INTERRUPTED: u8 = 130;
+
+/// Signals that would end the program without a chance to remove files that have names already.
+#[cfg(unix)]
+const DEADLY: [libc::c_int; 6] =
+    [libc::SIGUSR1, libc::SIGUSR2, libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF, libc::SIGXCPU];
+
+/// Has the handler of SIGTERM called.
+#[cfg(unix)]
+extern "C" fn terminate(_signal: libc::c_int) {
+    // SAFETY: both calls may be made by a handler, and the process is this one.
+    unsafe { libc::kill(libc::getpid(), libc::SIGTERM) };
+}
+
+/// Whether the time of the run was over before the run.
+static OUT_OF_TIME: AtomicBool = AtomicBool::new(false);
+
+/// How long a run whose time is over may take to finish its output.
+const FINISH: Duration = Duration::from_secs(10);
+
+/// Whether the time of the run was over before the run.
+pub fn is_out_of_time() -> bool {
+    OUT_OF_TIME.load(Ordering::Relaxed)
+}
+
+/// The error of a run whose time was over.
+pub fn out_of_time() -> anyhow::Error {
+    anyhow!("the run took longer than --max-seconds allows (give it more, or a shorter part of the input)")
+}
+
+/// Cancels the run after `time`. If it does not end soon, the files `temporary` are removed and the program ends.
+///
+/// # Errors
+/// When the system starts no thread.
+pub fn end_after(time: Duration, cancel: Cancel, console: Console, temporary: Vec<Leftover>) -> Result<()> {
+    let wait = move || {
+        sleep(time);
+        OUT_OF_TIME.store(true, Ordering::Relaxed);
+        cancel.cancel();
+        sleep(FINISH);
+        temporary.iter().for_each(Leftover::remove);
+        console.error(&out_of_time());
+        exit(1);
+    };
+    Builder::new().name("time limit".to_owned()).spawn(wait).map(drop).context("no thread can be started")
+}
 
 /// Whether a signal has interrupted the program.
 pub fn was_interrupted() -> bool {
@@ -36,7 +83,7 @@ fn ignored() -> Vec<libc::c_int> {
             libc::sigaction(signal, std::ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
         }
     };
-    [libc::SIGHUP, libc::SIGINT, libc::SIGTERM].into_iter().filter(is_ignored).collect()
+    [libc::SIGHUP, libc::SIGINT, libc::SIGTERM].into_iter().chain(DEADLY).filter(is_ignored).collect()
 }
 
 /// Installs the handler. The first signal sets `cancel` and prints `answer`; the second one removes the files `temporary` and
@@ -47,6 +94,11 @@ fn ignored() -> Vec<libc::c_int> {
 pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer: &'static str) -> Result<()> {
     #[cfg(unix)]
     let ignored = ignored();
+    #[cfg(unix)]
+    for signal in DEADLY.into_iter().filter(|signal| !ignored.contains(signal)) {
+        // SAFETY: the handler only sends a signal, which a handler may.
+        unsafe { libc::signal(signal, terminate as *const () as libc::sighandler_t) };
+    }
     ctrlc::set_handler(move || {
         INTERRUPTION.store(true, Ordering::Relaxed);
         if cancel.is_cancelled() {

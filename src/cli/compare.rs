@@ -1,5 +1,6 @@
 //! `histeq-video compare`: the options of showing two videos in one.
 
+use super::limits::{LimitArgs, Limits};
 use super::output::{OutputArgs, OutputFile};
 use super::part::PartArgs;
 use super::stderr::{StderrArgs, StderrOptions};
@@ -40,6 +41,10 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub output_options: OutputArgs,
 
+    /// What they may cost.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+
     /// What is printed on stderr, and what is an error.
     #[command(flatten)]
     pub stderr: StderrArgs,
@@ -54,6 +59,8 @@ pub struct CompareJob {
     pub output: OutputFile,
     /// How two pictures become one.
     pub view: View,
+    /// What they may cost.
+    pub limits: Limits,
     /// What is printed on stderr.
     pub stderr: StderrOptions,
 }
@@ -76,6 +83,7 @@ impl CompareJob {
             inputs: [input(args.a, parts[0]), input(args.b, parts[1])],
             output: args.output_options.file(output_name(args.output), from_stdin),
             view: if args.split { View::Split } else { View::SideBySide },
+            limits: args.limits.check()?,
             stderr: args.stderr.into(),
         })
     }

@@ -5,6 +5,7 @@ use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
 use super::filter::{FilterArgs, FilterOptions};
 use super::input::InputArgs;
+use super::limits::{LimitArgs, Limits};
 use super::output::{DepthArgs, OutputArgs, OutputFile};
 use super::part::PartArgs;
 use super::stderr::{StderrArgs, StderrOptions};
@@ -90,6 +91,10 @@ pub struct FileArgs {
     #[arg(long, hide = true)]
     pub verify: bool,
 
+    /// What it may cost.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+
     /// What is printed on stderr, and what is an error.
     #[command(flatten)]
     pub stderr: StderrArgs,
@@ -137,6 +142,8 @@ pub struct FileJob {
     pub backend: BackendChoice,
     /// Whether to recompute each frame with the reference.
     pub verify: bool,
+    /// What it may cost.
+    pub limits: Limits,
     /// What is printed on stderr.
     pub stderr: StderrOptions,
 }
@@ -184,6 +191,7 @@ impl FileJob {
             equalize,
             backend,
             verify: args.verify,
+            limits: args.limits.check()?,
             stderr: args.stderr.into(),
         })
     }

@@ -8,6 +8,7 @@
 //! | `filter` | options of the filters ahead of that |
 //! | `input` | options that describe the input |
 //! | `output` | options that choose how to write a file |
+//! | `limits` | options that limit what an input may cost |
 //! | `part` | options that choose a part of the input |
 //! | `stderr` | options that choose what is printed on stderr |
 //! | `backend_args`, `variant_args` | options that choose the backend and its kernels |
@@ -26,6 +27,7 @@ mod file;
 mod filter;
 mod gpu_thread;
 mod input;
+mod limits;
 mod live;
 mod look;
 mod output;
@@ -47,6 +49,7 @@ pub use equalize::EqualizeOptions;
 pub use file::{FileArgs, FileJob};
 pub use filter::FilterOptions;
 pub use gpu_thread::gpu_may_be_opening;
+pub use limits::Limits;
 pub use live::{LiveArgs, LiveJob};
 pub use look::LookArg;
 pub use output::OutputFile;

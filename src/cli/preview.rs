@@ -1,6 +1,7 @@
 //! `histeq-video preview`: the options of showing every look on one sheet.
 
 use super::input::InputArgs;
+use super::limits::{LimitArgs, Limits};
 use super::output::OutputFile;
 use super::part::PartArgs;
 use super::stderr::StderrOptions;
@@ -51,6 +52,10 @@ pub struct PreviewArgs {
     #[command(flatten)]
     pub input_kind: InputArgs,
 
+    /// What it may cost.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+
     /// Overwrite an existing output [default: ask on a terminal, else refuse]
     #[arg(short = 'y', conflicts_with = "no_overwrite")]
     pub yes: bool,
@@ -77,6 +82,8 @@ pub struct PreviewJob {
     pub output: OutputFile,
     /// The most columns of the sheet, 1 to 8.
     pub frames: u64,
+    /// What it may cost.
+    pub limits: Limits,
     /// What is printed on stderr.
     pub stderr: StderrOptions,
 }
@@ -117,6 +124,7 @@ impl PreviewJob {
                 },
             },
             frames: args.frames,
+            limits: args.limits.check()?,
             stderr: StderrOptions {
                 strict: false,
                 verbosity: match (args.quiet, args.verbose) {

@@ -43,6 +43,16 @@ pub enum Error {
         /// Rows.
         height: usize,
     },
+    /// The GPU has no room for a frame.
+    #[error(
+        "a frame takes {needed} MiB of the GPU's memory, {free} MiB are free (use --backend cpu, or another --gpu)"
+    )]
+    NoMemory {
+        /// What it takes, in MiB.
+        needed: usize,
+        /// What is free, in MiB.
+        free: usize,
+    },
     /// A request that the kernels do not support.
     #[error("{reason}")]
     Refused {

@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "pinned memory is allocated and freed by the driver")]
 
 use super::error::{Doing, Error};
+use crate::frame::limits::{self, Counted, NoRoom};
 use crate::frame::{Buffer, Memory};
 use cudarc::driver::{CudaContext, result, sys};
 use std::ops::{Deref, DerefMut};
@@ -17,6 +18,7 @@ struct PinnedMemory {
     context: Arc<CudaContext>,
     /// The bytes that their pool has pinned.
     pinned_bytes: Arc<AtomicUsize>,
+    _counted: Counted,
 }
 
 // SAFETY: plain memory that nothing else points to; the driver frees it from any thread that has the context bound.
@@ -34,7 +36,8 @@ impl PinnedMemory {
         // SAFETY: the allocation is `len` bytes long, and there is no other pointer to it.
         unsafe { start.write_bytes(0, len) };
         pinned_bytes.fetch_add(len, Ordering::Relaxed);
-        Ok(PinnedMemory { start, len, context: context.clone(), pinned_bytes: pinned_bytes.clone() })
+        let (context, pinned_bytes) = (context.clone(), pinned_bytes.clone());
+        Ok(PinnedMemory { start, len, context, pinned_bytes, _counted: Counted::new(len) })
     }
 }
 
@@ -49,7 +52,8 @@ impl Drop for PinnedMemory {
     }
 }
 
-/// A pool of pinned buffers of one size, shared by its clones. It keeps as many buffers as were ever in use at once.
+/// A pool of pinned buffers of one size, shared by its clones. It keeps as many buffers as were ever in use at once, within a
+/// sixteenth of [`limits::memory`].
 #[derive(Clone)]
 pub struct PinnedPool {
     context: Arc<CudaContext>,
@@ -76,16 +80,20 @@ impl PinnedPool {
 
     /// A buffer of `len` bytes, while all are at most `most` bytes together, or else `None`. Idle buffers of other lengths are
     /// kept while there is room, because frames of other sizes may share the pool.
-    pub(super) fn take_within(&self, most: usize, len: usize) -> Option<PinnedBuffer> {
+    ///
+    /// # Errors
+    /// When frames may take no more memory.
+    pub(super) fn take_within(&self, most: usize, len: usize) -> Result<Option<PinnedBuffer>, NoRoom> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(index) = idle.iter().rposition(|pinned| pinned.len == len) {
-            return Some(self.wrap(idle.swap_remove(index)));
+            return Ok(Some(self.wrap(idle.swap_remove(index))));
         }
+        limits::check_room(len)?;
         // Threads that allocate at the same time may exceed the bound by a buffer each.
         let fits = || self.pinned_bytes.load(Ordering::Relaxed) + len <= most;
         while !fits() && idle.pop().is_some() {}
         drop(idle);
-        if fits() { self.pin(len).ok() } else { None }
+        Ok(if fits() { self.pin(len).ok() } else { None })
     }
 
     /// A buffer that has been used before.
@@ -153,6 +161,10 @@ impl Memory for PinnedBuffer {
 impl Drop for PinnedBuffer {
     fn drop(&mut self) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.extend(self.pinned.take());
+        if let Some(pinned) = self.pinned.take()
+            && idle.len() < limits::idle() / pinned.len
+        {
+            idle.push(pinned);
+        }
     }
 }

@@ -26,6 +26,9 @@ pub struct Ring {
     history: History,
     /// The buffers through which the counts of other backends enter the history.
     counted_elsewhere: Option<DevicePicture>,
+    /// The most frames under way that were asked for.
+    asked: usize,
+    /// As many of them as the memory of the GPU is enough for.
     depth: usize,
     idle: Vec<Slot>,
     /// Frames of the look-ahead, whose curve depends on frames that were not submitted yet.
@@ -54,6 +57,7 @@ impl Ring {
             counted_elsewhere: None,
             streams,
             pool: PinnedPool::new(&gpu.context),
+            asked: depth,
             depth,
             idle: Vec::new(),
             waiting: LookAhead::default(),
@@ -153,14 +157,27 @@ impl Ring {
         match self.idle.pop() {
             Some(slot) => Ok((slot, true)),
             None => {
+                self.fit(buffer_bytes.max(layout.buffer_bytes()))?;
                 let wanted = (layout, buffer_bytes);
                 Ok((Slot::new(&self.gpu, &self.streams, &self.pool, wanted, self.origin.as_ref())?, false))
             }
         }
     }
 
+    /// Makes sure that the GPU has memory for another slot with buffers of `bytes` bytes, and takes no more of them than fit.
+    fn fit(&mut self, bytes: usize) -> Result<(), Error> {
+        let (free, _) = self.gpu.context.mem_get_info().doing("asking for the free memory")?;
+        // The picture; and its luma once more, where luma is made of red, green and blue, or chroma follows.
+        let needed = 2 * bytes;
+        if free < needed {
+            return Err(Error::NoMemory { needed: needed >> 20, free: free >> 20 });
+        }
+        self.depth = self.asked.min(self.under_way.len() + free / needed);
+        Ok(())
+    }
+
     fn start(&mut self, frame: Frame, task: Task, operation: Operation) -> Result<(), Error> {
-        assert!(self.under_way.len() < self.depth, "the ring is full");
+        assert!(self.under_way.len() < self.asked, "the ring is full");
         let layout = BufferLayout::of(&frame, task.rewrites_chroma())?;
         task.assert_suits(&layout);
         let buffer_bytes = ReadbackLayout::of(&layout, &task).buffer_bytes();
@@ -218,7 +235,7 @@ impl Ring {
         self.under_way.len()
     }
 
-    /// The most frames under way.
+    /// The most frames under way: fewer than the ring was made for, if the GPU has memory for fewer of the last size.
     pub fn depth(&self) -> usize {
         self.depth
     }

@@ -302,10 +302,10 @@ impl InputPool {
 
 impl Pool for InputPool {
     fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
-        Ok(match self.pinned.take_within(MOST_FOR_INPUT, len) {
-            Some(pinned) => Box::new(pinned),
-            None => Box::new(self.beyond.take(len)),
-        })
+        if let Some(pinned) = self.pinned.take_within(MOST_FOR_INPUT, len)? {
+            return Ok(Box::new(pinned));
+        }
+        self.beyond.buffer(len)
     }
 
     fn planes(&self, format: PixelFormat) -> Range<usize> {

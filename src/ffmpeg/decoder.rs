@@ -1,13 +1,15 @@
 //! Decodes a video stream.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::decoder_buffers::{DecoderBuffers, get_buffer};
+use super::decoder_buffers::{DecoderBuffers, get_buffer, picture_bytes};
 use super::nvdec::Nvdec;
 use super::{Error, OUT_OF_MEMORY, Packet, Picture, RawFormat, Stream, check};
+use crate::frame::limits::{self, NoRoom};
 use crate::frame::{HostPool, Pool};
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::{Rational, ffi};
 use std::sync::Arc;
+use std::thread::available_parallelism;
 
 /// A result of [`Decoder::receive`].
 pub enum Decoded {
@@ -85,7 +87,9 @@ impl Decoder {
             }
             check(ffi::avcodec_parameters_to_context(decoder.ptr, stream.parameters.as_ptr()))?;
             (*decoder.ptr).pkt_timebase = stream.time_base.into();
-            (*decoder.ptr).thread_count = if let DecodeOn::Threads(threads) = on { threads.into() } else { 0 };
+            (*decoder.ptr).thread_count =
+                if let DecodeOn::Threads(threads) = on { threads.into() } else { threads(stream) };
+            (*decoder.ptr).max_pixels = limits::pixels() as i64;
             // Other decoders cannot use custom buffers.
             if (*codec).capabilities & ffi::AV_CODEC_CAP_DR1 as i32 != 0 {
                 (*decoder.ptr).opaque = (&raw const *decoder.buffers).cast_mut().cast();
@@ -186,10 +190,22 @@ impl Decoder {
         Ok(converted)
     }
 
+    /// Why a picture could not be decoded: there was no room for it.
+    pub fn refused(&self) -> Option<NoRoom> {
+        self.buffers.refused()
+    }
+
     /// The pixel format of a picture that NVDEC should have decoded but could not, if there was one.
     pub fn unsupported(&self) -> Option<RawFormat> {
         self.unsupported
     }
+}
+
+/// The number of threads, each of which may hold a picture; 0 for as many as there are cores.
+fn threads(stream: &Stream) -> i32 {
+    let bytes = stream.picture().and_then(|(format, size)| picture_bytes(format, size)).unwrap_or(0);
+    let (cores, fitting) = (available_parallelism().map_or(1, usize::from), limits::under_way() / 2 / bytes.max(1));
+    if fitting >= cores { 0 } else { fitting.max(1) as i32 }
 }
 
 /// FFmpeg's default decoder, but libvpx for VP8 and VP9 with alpha, which only libvpx decodes.

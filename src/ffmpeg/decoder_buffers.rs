@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::{Picture, RawFormat};
+use crate::frame::limits::{self, NoRoom};
 use crate::frame::{Buffer, HostPool, Memory, Pool};
 use ffmpeg_next::ffi;
 use std::ffi::{c_int, c_void};
@@ -22,6 +23,8 @@ const PLANES: usize = 4;
 #[derive(Default)]
 pub(super) struct DecoderBuffers {
     pool: RwLock<Option<Arc<dyn Pool>>>,
+    /// Why a picture got no buffer, if one did not.
+    refused: OnceLock<NoRoom>,
     /// For the planes that the pool does not serve. They have separate buffers, so that an encoder that keeps them does not
     /// keep a buffer of the pool.
     plane_buffers: OnceLock<HostPool>,
@@ -56,13 +59,19 @@ impl DecoderBuffers {
         self.pool.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Allocates memory for an empty picture. `None` when FFmpeg has to allocate it: without a pool, with an exhausted one,
-    /// or for a format that is not native, such as GPU surfaces.
+    /// Why a picture got no buffer: there was no room for it.
+    pub fn refused(&self) -> Option<NoRoom> {
+        self.refused.get().copied()
+    }
+
+    /// Allocates memory for an empty picture. `None` when FFmpeg has to allocate it: with an exhausted pool, or for a format
+    /// that is not native, such as GPU surfaces.
     ///
     /// # Safety
     /// As for [`get_buffer`].
     unsafe fn allocate(&self, context: *mut ffi::AVCodecContext, frame: *mut ffi::AVFrame) -> Option<()> {
-        let pool = self.pool()?;
+        let (own, pool) = (&self.picture_buffers, self.pool());
+        let pool: &dyn Pool = pool.as_deref().unwrap_or(own);
         // SAFETY: FFmpeg has set the number.
         let format = unsafe { RawFormat::from_number((*frame).format) };
         let native = format.native()?;
@@ -142,6 +151,12 @@ impl DecoderBuffers {
         }
         Some(picture)
     }
+}
+
+/// Bytes of a picture of this format and size, with padding; `None` for a size that FFmpeg refuses.
+pub(super) fn picture_bytes(format: RawFormat, size: (usize, usize)) -> Option<usize> {
+    let layout = BufferLayout::of_size(format, size)?;
+    Some(layout.bytes(0..layout.planes))
 }
 
 /// Bytes from one row of luma to the next in pictures of this format and size; `None` for a size that FFmpeg refuses.
@@ -286,6 +301,12 @@ pub(super) unsafe extern "C" fn get_buffer(
     // SAFETY: by the caller's promise, in all three.
     unsafe {
         let buffers = (*context).opaque.cast::<DecoderBuffers>().as_ref();
+        // Surfaces of a GPU have no such size.
+        let bytes = ffi::av_image_get_buffer_size((*context).pix_fmt, (*frame).width, (*frame).height, 1);
+        if let (Some(buffers), Err(no_room)) = (buffers, limits::check_room(usize::try_from(bytes).unwrap_or(0))) {
+            let _ = buffers.refused.set(no_room);
+            return ffi::AVERROR(libc::ENOMEM);
+        }
         match buffers.and_then(|buffers| buffers.allocate(context, frame)) {
             Some(()) => 0,
             None => ffi::avcodec_default_get_buffer2(context, frame, flags),

@@ -9,7 +9,7 @@ use super::protocols::{self, OpenError};
 use super::{
     Chapter, Error, Interrupt, Media, Metadata, OUT_OF_MEMORY, Stream, StreamSideData, c_string, check, location, text,
 };
-use crate::frame::{HostPool, Pool};
+use crate::frame::{HostPool, Pool, limits};
 use ffmpeg_next::codec::{Id, Parameters};
 use ffmpeg_next::{Rational, ffi};
 use std::ffi::CStr;
@@ -70,12 +70,14 @@ impl Demuxer {
         let whitelist = allowed.iter().map(|allowed| ("protocol_whitelist".to_owned(), allowed.clone()));
         let options: Vec<(String, String)> = options.iter().cloned().chain(whitelist).collect();
         let opened = Self::open_as(&place, io, found, is_device, &options, Box::new(interrupt.into()));
-        opened.map_err(|error| match (refused_protocol(), allowed) {
+        let opened = opened.map_err(|error| match (refused_protocol(), allowed) {
             (Some(protocol), Some(allowed)) => {
                 OpenError::Protocol { protocol, input: protocols::kind_of_input(&allowed) }
             }
             _ => error.into(),
-        })
+        })?;
+        opened.media.check_bounds()?;
+        Ok(opened)
     }
 
     fn open_as(
@@ -114,9 +116,31 @@ impl Demuxer {
                 false => None,
             };
             let mut demuxer = Demuxer { ptr, media, ignored, copies, _io: io, interrupt };
-            check(ffi::avformat_find_stream_info(ptr, std::ptr::null_mut()))?;
+            demuxer.probe()?;
             demuxer.describe();
             Ok(demuxer)
+        }
+    }
+
+    /// Finds out about the streams, for which the first frames of some are decoded.
+    fn probe(&mut self) -> Result<(), Error> {
+        let most = [("max_pixels".to_owned(), limits::pixels().to_string())];
+        // SAFETY: the context is open, and none of its streams goes away; each so far has its dictionary, which is freed
+        // afterwards.
+        unsafe {
+            let count = (*self.ptr).nb_streams as usize;
+            let parameters: Vec<_> = (0..count).map(|index| (**(*self.ptr).streams.add(index)).codecpar).collect();
+            let sizes: Vec<_> = parameters.iter().map(|&of| ((*of).width, (*of).height)).collect();
+            let mut options = vec![std::ptr::null_mut(); parameters.len()];
+            options.iter_mut().for_each(|dictionary| set_entries(dictionary, &most));
+            let list = if options.is_empty() { std::ptr::null_mut() } else { options.as_mut_ptr() };
+            let probed = check(ffi::avformat_find_stream_info(self.ptr, list));
+            options.iter_mut().for_each(|dictionary| ffi::av_dict_free(dictionary));
+            // Decoders forget sizes that they refuse.
+            for (&of, size) in parameters.iter().zip(sizes).filter(|(of, _)| (***of).width == 0) {
+                ((*of).width, (*of).height) = size;
+            }
+            probed.map(drop)
         }
     }
 

@@ -58,6 +58,11 @@ impl Interrupt {
         self.0.grace.store(time.as_millis() as u64, Ordering::Relaxed);
     }
 
+    /// Begins the time after cancellation again, for a call of its own.
+    pub fn begin_grace(&self) {
+        self.0.cancelled_at.store(NEVER, Ordering::Relaxed);
+    }
+
     /// Must a blocking call return now?
     pub fn is_due(&self) -> bool {
         let deadline = self.0.deadline.load(Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! The description of an input by its demuxer: streams, chapters, metadata.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::{FieldOrder, MediaType, RawFormat, StreamSideData, text};
+use super::{FieldOrder, MediaType, OpenError, RawFormat, StreamSideData, text};
 use ffmpeg_next::codec::Parameters;
 use ffmpeg_next::{Rational, ffi};
 
@@ -73,19 +73,21 @@ impl Stream {
         self.kind == MediaType::Data && tag == u32::from_le_bytes(*b"text")
     }
 
+    /// The size of a video, if known.
+    pub fn size(&self) -> Option<(usize, usize)> {
+        // SAFETY: the parameters are valid.
+        let (width, height) = unsafe { ((*self.parameters.as_ptr()).width, (*self.parameters.as_ptr()).height) };
+        let is_known = self.kind == MediaType::Video && width > 0 && height > 0;
+        is_known.then_some((usize::try_from(width).ok()?, usize::try_from(height).ok()?))
+    }
+
     /// The pixel format and the size of a video, if known.
     pub fn picture(&self) -> Option<(RawFormat, (usize, usize))> {
+        let size = self.size()?;
         // SAFETY: the parameters are valid.
-        let (number, width, height) = unsafe {
-            let parameters = self.parameters.as_ptr();
-            ((*parameters).format, (*parameters).width, (*parameters).height)
-        };
-        if self.kind != MediaType::Video || number < 0 || width < 1 || height < 1 {
-            return None;
-        }
+        let number = unsafe { (*self.parameters.as_ptr()).format };
         // SAFETY: FFmpeg set the number, and it is a video's.
-        let format = unsafe { RawFormat::from_number(number) };
-        Some((format, (usize::try_from(width).ok()?, usize::try_from(height).ok()?)))
+        (number >= 0).then(|| (unsafe { RawFormat::from_number(number) }, size))
     }
 
     /// Sample rate and number of channels of an audio stream.
@@ -176,7 +178,38 @@ pub struct Media {
     pub may_jump: bool,
 }
 
+/// The most chapters of an input.
+const MOST_CHAPTERS: usize = 10_000;
+
+/// The most bytes of keys and values in an input.
+const MOST_METADATA: usize = 16 << 20;
+
+/// The most bytes of attached files and cover art in an input.
+const MOST_ATTACHED: usize = 256 << 20;
+
 impl Media {
+    /// Checks that the description is of a size that files of cameras and films have.
+    pub(super) fn check_bounds(&self) -> Result<(), OpenError> {
+        let texts = self.streams.iter().map(|stream| &stream.metadata);
+        let texts = texts.chain(self.chapters.iter().map(|chapter| &chapter.metadata)).chain([&self.metadata]);
+        let texts = texts.flatten().map(|(key, value)| key.len() + value.len()).sum();
+        let attached = self.streams.iter().map(|stream| {
+            // SAFETY: the parameters are valid.
+            let header = unsafe { (*stream.parameters.as_ptr()).extradata_size };
+            usize::try_from(header).unwrap_or(0) + stream.cover.as_ref().map_or(0, Vec::len)
+        });
+        for (there, most, what) in [
+            (self.chapters.len(), MOST_CHAPTERS, "chapters"),
+            (texts, MOST_METADATA, "bytes of metadata"),
+            (attached.sum(), MOST_ATTACHED, "bytes of attached files"),
+        ] {
+            if there > most {
+                return Err(OpenError::TooMuch { most, what });
+            }
+        }
+        Ok(())
+    }
+
     /// The description of raw video without a container.
     pub fn of_raw_video(demuxer: &str, rate: Rational, sample_aspect_ratio: Option<Rational>) -> Self {
         let mut parameters = Parameters::new();

@@ -95,6 +95,13 @@ pub fn init() {
     });
 }
 
+/// Has FFmpeg refuse single allocations of more than `bytes` bytes, and, as it does by default, of more than 2 GiB.
+#[allow(unsafe_code, reason = "FFI")]
+pub fn limit_allocations(bytes: usize) {
+    // SAFETY: sets an atomic number.
+    unsafe { ffmpeg_next::ffi::av_max_alloc(bytes.min(i32::MAX as usize)) };
+}
+
 /// Prints FFmpeg's own messages on stderr from now on, if `verbose` (`-v`).
 pub fn set_verbose(verbose: bool) {
     init();

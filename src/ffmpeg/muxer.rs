@@ -9,6 +9,7 @@ use super::{
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
 
 /// How long before its decoding time a packet may arrive at a receiver, in microseconds, as in the ffmpeg program. In MPEG,
 /// the system clock is late by this time.
@@ -16,6 +17,9 @@ pub const MUX_DELAY: i64 = 700_000;
 
 /// The same for a live stream, for low latency. It also limits how long audio is collected for one packet.
 const LIVE_MUX_DELAY: i64 = 100_000;
+
+/// How long a call may wait for the reader of a pipe after cancellation.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A stream of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +34,9 @@ pub struct Muxer {
     last_dts: Vec<Option<i64>>,
     /// The first error of a file that the muxer itself has opened, which FFmpeg does not report; 0 for none.
     failed: Box<AtomicI32>,
-    /// Ends a wait for the server of a live stream. The context's callback points to it.
+    /// Ends a wait for the server of a live stream, or for the reader of a pipe. The context's callback points to it.
     interrupt: Option<Box<Interrupt>>,
+    is_network: bool,
     /// The first decoding time of a live stream, in microseconds.
     first_dts: Option<i64>,
 }
@@ -56,12 +61,14 @@ unsafe extern "C" fn close_file(context: *mut ffi::AVFormatContext, pb: *mut ffi
 unsafe impl Send for Muxer {}
 
 impl Muxer {
-    /// Opens `url` for writing in this container format.
+    /// Opens `url` for writing in this container format. A pipe comes with an interrupt: once it is cancelled, a reader that
+    /// reads nothing is not waited for.
     ///
     /// # Errors
     /// When it cannot be opened.
-    pub fn create(container: Container, url: &str) -> Result<Self, Error> {
-        Muxer::open(container, url, None, &[])
+    pub fn create(container: Container, url: &str, pipe: Option<Interrupt>) -> Result<Self, Error> {
+        pipe.iter().for_each(|interrupt| interrupt.set_grace(PATIENCE));
+        Muxer::open(container, url, pipe.map(Box::new), false, &[])
     }
 
     /// Connects to `url` for a live stream in this container format. `interrupt` ends all waits, now and later. `options` are
@@ -75,13 +82,14 @@ impl Muxer {
         interrupt: Interrupt,
         options: &[(String, String)],
     ) -> Result<Self, Error> {
-        Muxer::open(container, url, Some(Box::new(interrupt)), options)
+        Muxer::open(container, url, Some(Box::new(interrupt)), true, options)
     }
 
     fn open(
         container: Container,
         url: &str,
         interrupt: Option<Box<Interrupt>>,
+        is_network: bool,
         options: &[(String, String)],
     ) -> Result<Self, Error> {
         super::init();
@@ -93,16 +101,19 @@ impl Muxer {
             let none = std::ptr::null();
             check(ffi::avformat_alloc_output_context2(&mut ptr, container.0.cast_mut().cast(), none, url.as_ptr()))?;
             let (failed, last_dts) = (Box::default(), Vec::new());
-            let muxer = Muxer { ptr, container, header_written: false, last_dts, failed, interrupt, first_dts: None };
-            if container.writes_segments() {
+            let (header_written, first_dts) = (false, None);
+            let muxer = Muxer { ptr, container, header_written, last_dts, failed, interrupt, is_network, first_dts };
+            if container.writes_segments() || container.is_images() {
                 (*ptr).opaque = (&raw const *muxer.failed).cast_mut().cast();
                 (*ptr).io_close2 = Some(close_file);
             }
             // FFmpeg 5 marks FLAC in mp4 as experimental; players support it.
             (*ptr).strict_std_compliance = ffi::FF_COMPLIANCE_EXPERIMENTAL;
             (*ptr).max_delay = MUX_DELAY as i32;
-            if let Some(interrupt) = &muxer.interrupt {
+            if is_network {
                 (*ptr).max_delay = LIVE_MUX_DELAY as i32;
+            }
+            if let Some(interrupt) = &muxer.interrupt {
                 (*ptr).interrupt_callback = interrupt.callback();
             }
             if container.needs_file() {
@@ -334,7 +345,8 @@ impl Muxer {
     /// # Errors
     /// When writing fails.
     pub fn write(&mut self, mut packet: Packet, stream: OutputStream, time_base: Rational) -> Result<i64, Error> {
-        if self.interrupt.is_some()
+        self.begin_grace();
+        if self.is_network
             && let Some(time) = packet.dts().map(|time| rescale(time, time_base, super::microseconds()))
             && time < *self.first_dts.get_or_insert(time)
         {
@@ -346,6 +358,7 @@ impl Muxer {
         unsafe {
             let to = &**(*self.ptr).streams.add(stream.0);
             packet.rescale(time_base, to.time_base.into());
+            packet.shift(self.delay_left_out(to));
             (*packet.as_mut_ptr()).pos = -1;
             // Equal times of subtitles and data are valid in any container.
             let kind = MediaType::from((*to.codecpar).codec_type);
@@ -359,7 +372,7 @@ impl Muxer {
             check(self.failed.load(Ordering::Relaxed))?;
             // The RTSP muxer does not report an interrupted write.
             match &self.interrupt {
-                Some(interrupt) if interrupt.is_due() => Err(Error::Exit),
+                Some(interrupt) if self.is_network && interrupt.is_due() => Err(Error::Exit),
                 _ => Ok(delay),
             }
         }
@@ -370,6 +383,7 @@ impl Muxer {
     /// # Errors
     /// When writing fails, or an earlier write failed without a report.
     pub fn finish(mut self) -> Result<(), Error> {
+        self.begin_grace();
         // SAFETY: the header is written; the file is closed once, here or in `drop`.
         unsafe {
             let trailer = check(ffi::av_write_trailer(self.ptr));
@@ -380,6 +394,28 @@ impl Muxer {
             let own = check(self.failed.load(Ordering::Relaxed));
             trailer.and(earlier).and(closed).and(own).map(drop)
         }
+    }
+
+    /// By how much the times of this stream have to be later than they are, in its time base. In Matroska, the times of Opus
+    /// count from the first sample that is decoded; the samples that are not heard are described beside it. FFmpeg reads that
+    /// so, but before 6.0 it does not write it so: each copy would be earlier by 6.5 ms than the one before.
+    ///
+    /// # Safety
+    /// The stream is one of this context, whose header is written.
+    unsafe fn delay_left_out(&self, stream: &ffi::AVStream) -> i64 {
+        // SAFETY: by the caller's promise.
+        let parameters = unsafe { &*stream.codecpar };
+        let is_opus = parameters.codec_id == ffi::AVCodecID::AV_CODEC_ID_OPUS && parameters.sample_rate > 0;
+        if cfg!(ffmpeg_6_0) || !is_opus || !matches!(self.container.name().as_str(), "matroska" | "webm") {
+            return 0;
+        }
+        let rate = Rational::new(1, parameters.sample_rate);
+        rescale(parameters.initial_padding.into(), rate, stream.time_base.into())
+    }
+
+    /// Each call may wait for the reader of a pipe.
+    fn begin_grace(&self) {
+        self.interrupt.iter().filter(|_| !self.is_network).for_each(|interrupt| interrupt.begin_grace());
     }
 
     /// Adds a stream for the packets of an encoder, with times in units of `time_base`.
@@ -426,7 +462,7 @@ impl Muxer {
 
 impl Drop for Muxer {
     fn drop(&mut self) {
-        if self.interrupt.is_some() && self.header_written && !self.container.needs_file() {
+        if self.is_network && self.header_written && !self.container.needs_file() {
             // A muxer that opens its own connection closes it when it writes the trailer.
             // SAFETY: the header is written, the trailer is not.
             unsafe { ffi::av_write_trailer(self.ptr) };

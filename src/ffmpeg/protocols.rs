@@ -30,6 +30,17 @@ pub enum OpenError {
     /// The input is a playlist from a pipe. Holds the name of its demuxer.
     #[error("a playlist ({0}), which names other files: not read from a pipe (give its file or URL, or -f {0})")]
     Playlist(String),
+    /// The input describes itself with more than is kept in memory.
+    #[error(
+        "it has more than {most} {what}, which no video needs (leave them out: ffmpeg -i IN -map 0:v -map 0:a -map_chapters -1 \
+         -map_metadata -1 -c copy OUT)"
+    )]
+    TooMuch {
+        /// The most.
+        most: usize,
+        /// Of what.
+        what: &'static str,
+    },
     /// The input refers to a URL of a protocol that it may not open.
     #[error("it names a place of the protocol {protocol}, which {input} may not open (open that place itself)")]
     Protocol {
@@ -44,7 +55,9 @@ impl From<OpenError> for Error {
     fn from(error: OpenError) -> Self {
         match error {
             OpenError::Ffmpeg(error) => error,
-            OpenError::Playlist(_) | OpenError::Protocol { .. } => Error::Other { errno: libc::EACCES },
+            OpenError::Playlist(_) | OpenError::Protocol { .. } | OpenError::TooMuch { .. } => {
+                Error::Other { errno: libc::EACCES }
+            }
         }
     }
 }

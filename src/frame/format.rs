@@ -72,6 +72,43 @@ impl Sample {
     }
 }
 
+impl Sample {
+    /// Can its words hold codes above its depth?
+    pub fn may_exceed(self) -> bool {
+        self.bytes == 2 && self.shift == 0 && self.depth < 16
+    }
+
+    /// Is a code above the depth among these samples? Only of formats that [may exceed](Self::may_exceed) theirs.
+    pub fn exceeds(self, samples: &[u8]) -> bool {
+        let above = !self.max();
+        let [first, second] = match self.endian {
+            Endian::Little => above.to_le_bytes(),
+            Endian::Big => above.to_be_bytes(),
+        };
+        let mask = u64::from_ne_bytes([first, second, first, second, first, second, first, second]);
+        // A shape that becomes vector code.
+        let (lines, rest) = samples.as_chunks::<64>();
+        let mut any = [0; 8];
+        for line in lines {
+            for (any, word) in any.iter_mut().zip(line.as_chunks::<8>().0) {
+                *any |= u64::from_ne_bytes(*word);
+            }
+        }
+        let any = any.into_iter().fold(0, |all, word| all | word) & mask != 0;
+        any || rest.as_chunks::<2>().0.iter().any(|pair| pair[0] & first != 0 || pair[1] & second != 0)
+    }
+
+    /// Lowers codes above the depth to the highest one, and answers whether there were any. Only of formats that
+    /// [may exceed](Self::may_exceed) theirs.
+    pub fn clamp(self, samples: &mut [u8]) -> bool {
+        let exceeds = self.exceeds(samples);
+        if exceeds {
+            (0..samples.len() / 2).for_each(|index| self.write(samples, index, self.read(samples, index)));
+        }
+        exceeds
+    }
+}
+
 /// The position of the samples of one component: pixel (x, y) has sample `offset + x * step` of row `y` of `plane`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Component {

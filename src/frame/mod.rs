@@ -4,6 +4,7 @@
 
 mod device;
 mod format;
+pub mod limits;
 mod memory;
 mod plane;
 mod pool;
@@ -209,6 +210,11 @@ impl Frame {
     /// The rectangle of all its pixels.
     pub fn whole(&self) -> Rect {
         Rect::whole((self.width, self.height))
+    }
+
+    /// The bytes of its planes, without padding.
+    pub fn bytes(&self) -> usize {
+        self.planes.iter().map(|plane| plane.row_bytes() * plane.rows()).sum()
     }
 
     /// Its planes, in FFmpeg's order.

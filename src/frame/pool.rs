@@ -4,6 +4,7 @@
 
 use super::PixelFormat;
 use super::device::{Adopted, Surface};
+use super::limits::{self, Counted};
 use super::memory::{Buffer, Memory};
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -13,7 +14,7 @@ pub trait Pool: Send + Sync {
     /// A buffer of at least `len` bytes, aligned to 64 bytes, with unspecified content.
     ///
     /// # Errors
-    /// When the pool has no memory left.
+    /// When the pool has no memory left, or there is [no room](limits::check_room) for another frame.
     fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>>;
 
     /// The planes of a picture that the backend reads faster from this memory; the others can lie anywhere.
@@ -40,27 +41,41 @@ pub trait Pool: Send + Sync {
 /// The most bytes of host memory for frames that are decoded ahead by several decoders.
 const MOST_AHEAD: usize = 4 << 30;
 
-/// Bytes of host memory for frames that are decoded ahead: a quarter of what is free, or 1 GiB where the system does not say.
+/// Bytes of host memory for frames that are decoded ahead: half of what frames may take, and at most a quarter of what is free,
+/// or 1 GiB where the system does not say.
 pub fn host_room() -> usize {
     let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let available =
         memory.lines().find_map(|line| line.strip_prefix("MemAvailable:")?.strip_suffix("kB")?.trim().parse().ok());
-    available.map_or(1 << 30, |kib: usize| kib / 4 * 1024).min(MOST_AHEAD)
+    available.map_or(1 << 30, |kib: usize| kib / 4 * 1024).min(MOST_AHEAD).min(limits::memory() / 2)
 }
 
-/// The unit of allocation: a cache line, and the width of the widest vector.
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C, align(64))]
-struct CacheLine([u8; 64]);
+/// Where buffers begin: at a cache line, which is as long as the widest vector.
+const ALIGNMENT: usize = 64;
 
-/// The most idle buffers that a pool keeps, unless it is to keep more: encoders release frames in bursts of at most this many.
+/// The most idle buffers that a pool keeps, unless it is to keep more, within [`limits::idle`]: encoders release frames in
+/// bursts of at most this many.
 const KEPT: usize = 16;
 
 /// A pool of host memory, shared by its clones.
 #[derive(Clone)]
 pub struct HostPool {
-    idle: Arc<Mutex<Vec<Vec<CacheLine>>>>,
+    idle: Arc<Mutex<Vec<HostMemory>>>,
     kept: usize,
+}
+
+/// Initialized bytes with an aligned place in them. Pages that nothing was written to take no memory.
+struct HostMemory {
+    bytes: Vec<u8>,
+    start: usize,
+    _counted: Counted,
+}
+
+impl HostMemory {
+    fn new(len: usize) -> Self {
+        let bytes = vec![0; len];
+        HostMemory { start: bytes.as_ptr().align_offset(ALIGNMENT), bytes, _counted: Counted::new(len) }
+    }
 }
 
 impl Default for HostPool {
@@ -77,44 +92,58 @@ impl HostPool {
 
     /// A buffer of at least `len` bytes, aligned to 64 bytes, with unspecified (but initialized) content.
     pub fn take(&self, len: usize) -> HostBuffer {
-        // One line more than needed: libraries read up to a vector past the end of a row.
-        let lines = len.div_ceil(size_of::<CacheLine>()) + 1;
+        self.take_idle(len).unwrap_or_else(|| {
+            let memory = HostMemory::new(HostPool::padded(len) + ALIGNMENT);
+            HostBuffer { memory: Some(memory), len: HostPool::padded(len), pool: self.clone() }
+        })
+    }
+
+    /// A buffer that has been used before.
+    fn take_idle(&self, len: usize) -> Option<HostBuffer> {
+        let len = HostPool::padded(len);
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         // The buffer that was used last is the warmest.
-        let found = idle.iter().rposition(|buffer| buffer.len() == lines);
-        let lines = match found {
-            Some(index) => idle.swap_remove(index),
-            None => {
-                // The idle buffers are for pictures of another size.
-                idle.clear();
-                vec![bytemuck::Zeroable::zeroed(); lines]
-            }
+        let Some(found) = idle.iter().rposition(|memory| memory.bytes.len() == len + ALIGNMENT) else {
+            // The idle buffers are for pictures of another size.
+            idle.clear();
+            return None;
         };
-        HostBuffer { lines, pool: self.clone() }
+        Some(HostBuffer { memory: Some(idle.swap_remove(found)), len, pool: self.clone() })
+    }
+
+    /// Whole lines, one more than needed: libraries read up to a vector past the end of a row.
+    fn padded(len: usize) -> usize {
+        (len.div_ceil(ALIGNMENT) + 1) * ALIGNMENT
     }
 }
 
 /// A buffer of a [`HostPool`], to which it goes back when dropped.
 pub struct HostBuffer {
-    lines: Vec<CacheLine>,
+    /// `None` only while it is being dropped.
+    memory: Option<HostMemory>,
+    len: usize,
     pool: HostPool,
 }
 
 impl Deref for HostBuffer {
     type Target = [u8];
     fn deref(&self) -> &[u8] {
-        bytemuck::cast_slice(&self.lines)
+        self.memory.as_ref().map_or(&[], |memory| &memory.bytes[memory.start..][..self.len])
     }
 }
 
 impl DerefMut for HostBuffer {
     fn deref_mut(&mut self) -> &mut [u8] {
-        bytemuck::cast_slice_mut(&mut self.lines)
+        self.memory.as_mut().map_or(&mut [], |memory| &mut memory.bytes[memory.start..][..self.len])
     }
 }
 
 impl Pool for HostPool {
     fn buffer(&self, len: usize) -> anyhow::Result<Box<dyn Buffer>> {
+        if let Some(idle) = self.take_idle(len) {
+            return Ok(Box::new(idle));
+        }
+        limits::check_room(len)?;
         Ok(Box::new(self.take(len)))
     }
 }
@@ -134,8 +163,10 @@ impl Memory for HostBuffer {
 impl Drop for HostBuffer {
     fn drop(&mut self) {
         let mut idle = self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < self.pool.kept {
-            idle.push(std::mem::take(&mut self.lines));
+        if let Some(memory) = self.memory.take()
+            && idle.len() < self.pool.kept.min(limits::idle() / memory.bytes.len())
+        {
+            idle.push(memory);
         }
     }
 }

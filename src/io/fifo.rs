@@ -1,4 +1,4 @@
-//! FIFOs: detects them, and opens one for writing when it has a reader.
+//! FIFOs and pipes: detects them, and opens them for writes that do not wait for the reader.
 
 use std::fs::File;
 use std::io;
@@ -22,22 +22,19 @@ pub fn is_fifo(_name: &str) -> bool {
     false
 }
 
-/// Opens a FIFO for writing as soon as it has a reader; `None` when `interrupt` is set before.
+/// Opens a FIFO for writing as soon as it has a reader; `None` when `interrupt` is set before. Writes do not wait for room.
 ///
 /// # Errors
 /// When it cannot be opened.
 #[cfg(unix)]
 pub fn open_for_reader(name: &str, interrupt: &AtomicBool) -> io::Result<Option<File>> {
-    use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
+    use rustix::fs::{Mode, OFlags};
     use std::sync::atomic::Ordering;
     while !interrupt.load(Ordering::Relaxed) {
         // Without NONBLOCK, the call waits for a reader, and signal handlers do not end it.
         let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
         match rustix::fs::open(name, flags, Mode::empty()) {
-            Ok(file) => {
-                fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
-                return Ok(Some(file.into()));
-            }
+            Ok(file) => return Ok(Some(file.into())),
             // There is no reader yet.
             Err(rustix::io::Errno::NXIO | rustix::io::Errno::INTR) => {
                 std::thread::sleep(std::time::Duration::from_millis(20));
@@ -55,4 +52,20 @@ pub fn open_for_reader(name: &str, interrupt: &AtomicBool) -> io::Result<Option<
 #[cfg(not(unix))]
 pub fn open_for_reader(name: &str, _interrupt: &AtomicBool) -> io::Result<Option<File>> {
     File::create(name).map(Some)
+}
+
+/// Stdout, if it is a pipe, opened once more so that writes do not wait for room: the programs that share it do not notice.
+#[cfg(target_os = "linux")]
+pub fn stdout_pipe() -> Option<File> {
+    use rustix::fs::{FileType, Mode, OFlags};
+    let is_pipe =
+        rustix::fs::fstat(std::io::stdout()).is_ok_and(|s| FileType::from_raw_mode(s.st_mode) == FileType::Fifo);
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    is_pipe.then(|| rustix::fs::open("/proc/self/fd/1", flags, Mode::empty()).ok()).flatten().map(File::from)
+}
+
+/// On other systems, writes to stdout wait for room.
+#[cfg(not(target_os = "linux"))]
+pub fn stdout_pipe() -> Option<File> {
+    None
 }

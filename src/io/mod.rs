@@ -11,7 +11,7 @@ mod url;
 mod virtual_camera;
 mod writer;
 
-pub use fifo::{is_fifo, is_pipe, open_for_reader};
+pub use fifo::{is_fifo, is_pipe, open_for_reader, stdout_pipe};
 pub use numbered::{escaped_pattern, number_pattern, numbered, numbers_there};
 pub use read_ahead::{Filled, Filling};
 pub use reader::Reader;

@@ -1,6 +1,6 @@
 //! Reads a regular file by several threads, each of which fills buffers from their own place in the file.
 
-use crate::frame::{Buffer, Pool};
+use crate::frame::{Buffer, Pool, Sample, limits};
 use anyhow::{Context, Result};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::fs::File;
@@ -15,8 +15,12 @@ const MOST_THREADS: usize = 6;
 /// The least bytes of a buffer that is worth waking a thread for.
 const LEAST: usize = 256 << 10;
 
-/// The most bytes of buffers that are filled ahead, if they are more than two.
+/// The most bytes of buffers that are filled ahead, if they are more than two; two of them fill no more than an eighth of the
+/// [memory](limits::under_way) for frames.
 const MOST_AHEAD: usize = 64 << 20;
+
+/// The most bytes that are read before samples are looked at.
+const AT_ONCE: usize = 256 << 10;
 
 /// A buffer that is being filled.
 pub struct Filling(Receiver<Result<Filled>>);
@@ -27,15 +31,17 @@ pub struct Filled {
     pub buffer: Box<dyn Buffer>,
     /// The number of bytes.
     pub len: usize,
+    /// Whether samples were above their depth, and are lowered.
+    pub clamped: bool,
     /// The place in the file behind them.
     end: u64,
 }
 
 impl Filling {
     /// A buffer that is filled already.
-    pub(super) fn done(buffer: Box<dyn Buffer>, len: usize) -> Self {
+    pub(super) fn done(buffer: Box<dyn Buffer>, len: usize, clamped: bool) -> Self {
         let (sender, receiver) = bounded(1);
-        let _ = sender.send(Ok(Filled { buffer, len, end: 0 }));
+        let _ = sender.send(Ok(Filled { buffer, len, clamped, end: 0 }));
         Filling(receiver)
     }
 
@@ -43,6 +49,33 @@ impl Filling {
     pub(super) fn wait(self) -> Result<Filled> {
         self.0.recv().context("a thread that reads has ended")?
     }
+}
+
+/// What fills buffers: a read of the bytes from a place in them on, which answers with their number, 0 at the end.
+///
+/// Of samples that may exceed their depth, it reads so few at once that they are still in the cache when they are looked at.
+pub(super) fn fill(
+    buffer: &mut [u8],
+    sample: Option<Sample>,
+    mut read: impl FnMut(&mut [u8], usize) -> io::Result<usize>,
+) -> io::Result<(usize, bool)> {
+    let sample = sample.filter(|sample| sample.may_exceed());
+    let most = if sample.is_some() { AT_ONCE } else { usize::MAX };
+    let (mut filled, mut seen, mut clamped) = (0, 0, false);
+    while filled < buffer.len() {
+        let end = buffer.len().min(filled.saturating_add(most));
+        match read(&mut buffer[filled..end], filled)? {
+            0 => break,
+            count => filled += count,
+        }
+        if let Some(sample) = sample {
+            // The last sample may be there by half.
+            let whole = filled & !1;
+            clamped |= sample.clamp(&mut buffer[seen..whole]);
+            seen = whole;
+        }
+    }
+    Ok((filled, clamped))
 }
 
 /// A file that is read from many places at once.
@@ -65,6 +98,7 @@ struct Job {
     position: u64,
     pool: Arc<dyn Pool>,
     len: usize,
+    sample: Option<Sample>,
     interrupt: Arc<AtomicBool>,
     done: Sender<Result<Filled>>,
 }
@@ -74,7 +108,7 @@ impl ReadAhead {
     /// buffers are small or cores few, or cannot be had.
     pub fn new(file: &File, position: u64, len: usize) -> Option<Self> {
         let threads = (available_parallelism().map_or(1, usize::from) / 3).min(MOST_THREADS);
-        let wins = threads > 1 && len >= LEAST;
+        let wins = threads > 1 && len >= LEAST && len <= limits::under_way() / 16;
         if wins { Self::with_threads(file, position, len, threads).ok() } else { None }
     }
 
@@ -102,16 +136,22 @@ impl ReadAhead {
 
     /// Reads the next bytes on this thread.
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = fill_at(&self.file, buffer, self.position)?;
+        let (count, _) = fill_at(&self.file, buffer, None, self.position)?;
         self.position += count as u64;
         Ok(count)
     }
 
-    /// Has a buffer of `pool` filled with the next `len` bytes.
-    pub fn begin(&mut self, pool: &Arc<dyn Pool>, len: usize, interrupt: &Arc<AtomicBool>) -> Filling {
+    /// Has a buffer of `pool` filled with the next `len` bytes, which are such samples, if they are any.
+    pub fn begin(
+        &mut self,
+        pool: &Arc<dyn Pool>,
+        len: usize,
+        sample: Option<Sample>,
+        interrupt: &Arc<AtomicBool>,
+    ) -> Filling {
         let (done, filling) = bounded(1);
         let (file, pool, interrupt) = (self.file.clone(), pool.clone(), interrupt.clone());
-        let job = Job { file, position: self.position, pool, len, interrupt, done };
+        let job = Job { file, position: self.position, pool, len, sample, interrupt, done };
         self.position += len as u64;
         // Without threads the job is dropped, and the wait for it fails.
         let _ = self.jobs.as_ref().map(|jobs| jobs.send(job));
@@ -145,26 +185,24 @@ impl Job {
 
     fn fill(&self) -> Result<Filled> {
         let mut buffer = self.pool.buffer(self.len)?;
-        let len = match self.interrupt.load(Ordering::Relaxed) {
-            true => 0,
-            false => fill_at(&self.file, &mut buffer[..self.len], self.position)?,
+        let (len, clamped) = match self.interrupt.load(Ordering::Relaxed) {
+            true => (0, false),
+            false => fill_at(&self.file, &mut buffer[..self.len], self.sample, self.position)?,
         };
-        Ok(Filled { buffer, len, end: self.position + len as u64 })
+        Ok(Filled { buffer, len, clamped, end: self.position + len as u64 })
     }
 }
 
 /// Fills `buffer` from this place in the file on, as far as the file goes.
-fn fill_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match read_at(file, &mut buffer[filled..], position + filled as u64) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+fn fill_at(file: &File, buffer: &mut [u8], sample: Option<Sample>, position: u64) -> io::Result<(usize, bool)> {
+    fill(buffer, sample, |buffer, filled| {
+        loop {
+            match read_at(file, buffer, position + filled as u64) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => return read,
+            }
         }
-    }
-    Ok(filled)
+    })
 }
 
 #[cfg(unix)]
@@ -197,7 +235,7 @@ mod tests {
     /// The next bytes, of `count` buffers that are filled at once.
     fn next(ahead: &mut ReadAhead, count: usize) -> Vec<u8> {
         let pool: Arc<dyn Pool> = Arc::new(HostPool::default());
-        let begun: Vec<Filling> = (0..count).map(|_| ahead.begin(&pool, LEN, &Arc::default())).collect();
+        let begun: Vec<Filling> = (0..count).map(|_| ahead.begin(&pool, LEN, None, &Arc::default())).collect();
         let mut bytes = Vec::new();
         for filling in begun {
             let filled = filling.wait().unwrap();
@@ -229,7 +267,7 @@ mod tests {
         let (mut file, mut ahead, bytes) = begun(LEN * 20);
         next(&mut ahead, 4);
         let pool: Arc<dyn Pool> = Arc::new(HostPool::default());
-        let _ahead_of_time: Vec<Filling> = (0..9).map(|_| ahead.begin(&pool, LEN, &Arc::default())).collect();
+        let _ahead_of_time: Vec<Filling> = (0..9).map(|_| ahead.begin(&pool, LEN, None, &Arc::default())).collect();
         drop(ahead);
         let mut rest = Vec::new();
         file.read_to_end(&mut rest).unwrap();

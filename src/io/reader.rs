@@ -1,7 +1,7 @@
 //! Reads a file, a FIFO or stdin without a buffer in between.
 
-use super::read_ahead::{Filled, Filling, ReadAhead};
-use crate::frame::Pool;
+use super::read_ahead::{Filled, Filling, ReadAhead, fill};
+use crate::frame::{Pool, Sample};
 use anyhow::Result;
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -50,14 +50,7 @@ impl Reader {
     /// # Errors
     /// When reading fails.
     pub fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            match self.read(&mut buffer[filled..])? {
-                0 => break,
-                count => filled += count,
-            }
-        }
-        Ok(filled)
+        fill(buffer, None, |buffer, _| self.read(buffer)).map(|(filled, _)| filled)
     }
 
     /// Reads a line, without its end; `None` when there is no line end within `most` bytes.
@@ -95,17 +88,18 @@ impl Reader {
         Ok(self.ahead.as_ref().map_or(1, ReadAhead::most))
     }
 
-    /// Begins to fill a buffer of `pool` with the next `len` bytes; without [`read_ahead`](Reader::read_ahead), fills it.
+    /// Begins to fill a buffer of `pool` with the next `len` bytes; without [`read_ahead`](Reader::read_ahead), fills it. Such
+    /// samples that are above their depth are lowered to their highest code.
     ///
     /// # Errors
     /// When reading fails, or the pool has no memory.
-    pub fn begin(&mut self, pool: &Arc<dyn Pool>, len: usize) -> Result<Filling> {
+    pub fn begin(&mut self, pool: &Arc<dyn Pool>, len: usize, sample: Sample) -> Result<Filling> {
         if let Some(ahead) = &mut self.ahead {
-            return Ok(ahead.begin(pool, len, &self.interrupt));
+            return Ok(ahead.begin(pool, len, Some(sample), &self.interrupt));
         }
         let mut buffer = pool.buffer(len)?;
-        let filled = self.fill(&mut buffer[..len])?;
-        Ok(Filling::done(buffer, filled))
+        let (filled, clamped) = fill(&mut buffer[..len], Some(sample), |buffer, _| self.read(buffer))?;
+        Ok(Filling::done(buffer, filled, clamped))
     }
 
     /// Waits until a buffer is filled. Buffers have to come in the order in which they were begun.

@@ -3,6 +3,7 @@
 //! * The run is cancelled: the source stops, and all frames in flight are finished.
 //! * A stage fails: its channels close, so its neighbours stop, and the sink is dropped unfinished.
 
+use super::flow::Flow;
 use super::threads::start;
 use super::{Cancel, Delivery, Outcome, PartPosition, Progress, Sink, Source, Stage};
 use crate::equalize::EqualizeStage;
@@ -52,11 +53,13 @@ pub fn run(
     progress: &Progress,
     tick: impl FnMut(&Progress),
 ) -> Result<Summary> {
-    run_with(source, |before, next| pass(stage, before, next, progress), sink, cancel, progress, tick)
+    let flow = Flow::default();
+    let middle = |before: &_, next: &_| pass(stage, before, next, progress, &flow);
+    run_counted(source, middle, sink, cancel, progress, &flow, tick)
 }
 
 /// As [`run`], with any function as the stage between source and sink: it receives messages from one channel, sends the
-/// results to the other one, and returns its name.
+/// results to the other one, a frame for each frame, and returns its name.
 ///
 /// # Errors
 /// The error of the stage that failed.
@@ -66,6 +69,18 @@ pub fn run_with(
     sink: Box<dyn Sink>,
     cancel: &Cancel,
     progress: &Progress,
+    tick: impl FnMut(&Progress),
+) -> Result<Summary> {
+    run_counted(source, middle, sink, cancel, progress, &Flow::default(), tick)
+}
+
+fn run_counted(
+    source: Box<dyn Source>,
+    middle: impl FnOnce(&Receiver<Message>, &Sender<Message>) -> Result<String> + Send,
+    sink: Box<dyn Sink>,
+    cancel: &Cancel,
+    progress: &Progress,
+    flow: &Flow,
     mut tick: impl FnMut(&Progress),
 ) -> Result<Summary> {
     let begin = Instant::now();
@@ -74,11 +89,11 @@ pub fn run_with(
     let (running, over) = bounded::<()>(0);
     let stop = &|| cancel.abandon();
     scope(|scope| {
-        let read = start(scope, "source", stop, move || read(source, &decoded, cancel, progress))?;
+        let read = start(scope, "source", stop, move || read(source, &decoded, cancel, progress, flow))?;
         let equalize = start(scope, "equalize", stop, move || middle(&to_equalize, &equalized))?;
         let write = start(scope, "sink", stop, move || {
             let _running = running;
-            write(sink, &to_write, progress)
+            write(sink, &to_write, progress, flow)
         })?;
         // This channel only signals: it closes when the sink, the last stage, has ended.
         while over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
@@ -97,14 +112,23 @@ pub fn run_with(
     })
 }
 
-fn read(mut source: Box<dyn Source>, next: &Sender<Message>, cancel: &Cancel, progress: &Progress) -> Result<()> {
+fn read(
+    mut source: Box<dyn Source>,
+    next: &Sender<Message>,
+    cancel: &Cancel,
+    progress: &Progress,
+    flow: &Flow,
+) -> Result<()> {
+    let interrupt = cancel.flag();
     while !cancel.is_cancelled() {
+        flow.wait_for_room(&interrupt);
         let Some(delivery) = progress.measure(Stage::Source, || source.next())? else {
             // A source also ends when it is cancelled while it waits for input.
             let outcome = if cancel.is_cancelled() { Outcome::Interrupted } else { Outcome::Complete };
             let _ = next.send(Message::End(outcome));
             return Ok(());
         };
+        delivery.frame.iter().for_each(|frame| flow.read(frame));
         if next.send(Message::Delivery(delivery)).is_err() {
             return Ok(());
         }
@@ -118,8 +142,9 @@ fn pass(
     before: &Receiver<Message>,
     next: &Sender<Message>,
     progress: &Progress,
+    flow: &Flow,
 ) -> Result<String> {
-    let mut equalize = EqualizeThread { stage, packets: VecDeque::new(), next, progress };
+    let mut equalize = EqualizeThread { stage, packets: VecDeque::new(), next, progress, flow };
     equalize.run(before)?;
     Ok(equalize.stage.name())
 }
@@ -132,6 +157,7 @@ struct EqualizeThread<'a> {
     packets: VecDeque<Vec<Packet>>,
     next: &'a Sender<Message>,
     progress: &'a Progress,
+    flow: &'a Flow,
 }
 
 /// The next stage has failed: its channel is closed.
@@ -144,15 +170,18 @@ impl EqualizeThread<'_> {
                 Message::Delivery(Delivery { frame: Some(frame), position: PartPosition::Before, .. }) => {
                     let flushed = self.flush()?;
                     self.progress.measure(Stage::Equalize, || self.stage.warm_up(frame))?;
+                    self.flow.taken_in(self.outputs());
                     flushed
                 }
                 Message::Delivery(Delivery { frame: Some(frame), position: PartPosition::Behind, .. }) => {
                     self.progress.measure(Stage::Equalize, || self.stage.submit(frame))?;
+                    self.flow.taken_in(self.outputs());
                     Ok(())
                 }
                 Message::Delivery(Delivery { packets, frame: Some(frame), .. }) => {
                     self.progress.measure(Stage::Equalize, || self.stage.submit(frame))?;
                     self.packets.push_back(packets);
+                    self.flow.taken_in(self.outputs());
                     Ok(())
                 }
                 Message::Delivery(Delivery { packets, .. }) => self.send_packets(packets)?,
@@ -211,7 +240,12 @@ impl EqualizeThread<'_> {
 
     /// Whether a frame that is sent on is in flight.
     fn has_output(&self) -> bool {
-        self.stage.in_flight() > 0 && !self.packets.is_empty()
+        self.outputs() > 0
+    }
+
+    /// The most frames in flight that are sent on.
+    fn outputs(&self) -> usize {
+        self.stage.in_flight().min(self.packets.len())
     }
 
     /// Sends on the oldest frame in flight, when it is finished.
@@ -220,6 +254,7 @@ impl EqualizeThread<'_> {
         // All frames in flight were for warm-up.
         let Some(equalized) = equalized else { return Ok(Ok(())) };
         let packets = self.packets.pop_front().unwrap_or_default();
+        self.flow.sent_on(self.outputs());
         Ok(self.send(Message::Delivery(Delivery { packets, frame: Some(equalized.frame), ..Delivery::default() })))
     }
 
@@ -232,6 +267,7 @@ fn write(
     mut sink: Box<dyn Sink>,
     before: &Receiver<Message>,
     progress: &Progress,
+    flow: &Flow,
 ) -> Result<Option<(Outcome, Option<String>)>> {
     for message in before {
         match message {
@@ -239,6 +275,7 @@ fn write(
                 let frames = delivery.frame.is_some();
                 progress.measure(Stage::Sink, || sink.write(delivery))?;
                 if frames {
+                    flow.written();
                     progress.count_written();
                 }
             }

@@ -4,6 +4,7 @@
 
 mod cancel;
 mod engine;
+mod flow;
 pub mod live;
 mod notices;
 mod pauses;

@@ -26,15 +26,7 @@ pub struct RawVideo {
     pub chroma_location: ChromaLocation,
 }
 
-/// The most pixels of a frame that FFmpeg accepts.
-const MOST_PIXELS: usize = 1 << 28;
-
 impl RawVideo {
-    /// Are its frames larger than FFmpeg accepts?
-    pub fn is_too_large(&self) -> bool {
-        self.size.0.checked_mul(self.size.1).is_none_or(|pixels| pixels > MOST_PIXELS)
-    }
-
     /// Bytes of a frame: its planes one after the other, without padding.
     pub fn frame_bytes(&self) -> usize {
         (0..self.format.descriptor().planes().len()).map(|plane| self.plane_bytes(plane)).sum()

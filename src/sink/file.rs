@@ -9,12 +9,13 @@ use super::metadata::{
 use super::power_loss::PeriodicSync;
 use super::streams::{self, Routes};
 use super::target::Target;
+use super::temporary::Temporary;
 use crate::ffmpeg::{
-    AutoRotate, Container, Encoder, Error, Interrupt, Muxer, OutputStream, Packet, Picture, VideoEncoder, VideoOptions,
-    microseconds, rescale,
+    AutoRotate, Container, Encoder, Error, Interrupt, Metadata, Muxer, OutputStream, Packet, Picture, StreamSideData,
+    VideoEncoder, VideoOptions, microseconds, rescale,
 };
 use crate::frame::Frame;
-use crate::io::{escaped_pattern, number_pattern, numbered};
+use crate::io::number_pattern;
 use crate::pipeline::{Delivery, Input, Notices, Outcome, ReaderGone, Sink};
 use anyhow::{Context, Result, ensure};
 
@@ -45,7 +46,10 @@ pub struct FileSink {
     /// Why the video does not keep its codec, if that is not the user's choice.
     codec_changes: Option<&'static str>,
     notices: Notices,
+    /// For a sequence of images, that of the next one.
     muxer: Option<Muxer>,
+    /// The file of the next image of a sequence.
+    image: Option<Temporary>,
     rotate: AutoRotate,
     /// Packets that came before the first frame.
     early: Vec<Packet>,
@@ -66,8 +70,17 @@ struct Running {
     frames: u64,
     /// The number of written frames.
     written: u64,
+    /// For a sequence of images.
+    image: Image,
     /// For a recording.
     _sync: Option<PeriodicSync>,
+}
+
+/// What each image of a sequence begins with.
+struct Image {
+    metadata: Metadata,
+    side_data: StreamSideData,
+    options: Vec<(String, String)>,
 }
 
 impl FileSink {
@@ -135,6 +148,7 @@ impl FileSink {
             codec_changes,
             notices,
             muxer: None,
+            image: None,
             rotate,
             early: Vec::new(),
             running: None,
@@ -143,12 +157,14 @@ impl FileSink {
 
     fn open(&mut self) -> Result<()> {
         self.target.begin()?;
-        let (name, url) = (self.target.name(), self.target.url());
-        let is_sequence = self.container.is_images() && is_sequence(name);
-        let url = if is_sequence { escaped_pattern(&url) } else { url };
+        let (name, mut url) = (self.target.name(), self.target.url());
+        if self.is_sequence() {
+            let image = self.target.image(self.next_image())?;
+            url = self.image.insert(image).location().to_string_lossy().into_owned();
+        }
         let opened = match &self.interrupt {
             Some(interrupt) => Muxer::connect(self.container, &url, interrupt.clone(), &protocol_options(&url)),
-            None => Muxer::create(self.container, &url),
+            None => Muxer::create(self.container, &url, self.target.fifo().map(|_| self.target.cancel().flag().into())),
         };
         let mut muxer = opened.with_context(|| format!("{name}: cannot be opened"))?;
         muxer.set_time_offset(-zero_time(&self.input, self.container));
@@ -252,10 +268,8 @@ impl FileSink {
             Pace::Network => options.extend(network_options(self.container)),
         }
         if self.container.is_images() {
-            // Each image of a sequence is written to a temporary name and renamed when it is complete. A single image is
-            // renamed by `Target`.
-            let option = if is_sequence(self.target.name()) { "atomic_writing" } else { "update" };
-            options.push((option.to_owned(), "1".to_owned()));
+            // The name is no pattern.
+            options.push(("update".to_owned(), "1".to_owned()));
         }
         muxer.write_header(&options).with_context(|| self.target.name().to_owned())?;
         self.running = Some(Running {
@@ -268,6 +282,7 @@ impl FileSink {
             begin,
             frames: 0,
             written: 0,
+            image: Image { metadata, side_data, options },
             _sync: if self.pace == Pace::Recording { PeriodicSync::begin(&self.target.url()) } else { None },
         });
         Ok(())
@@ -295,9 +310,10 @@ impl FileSink {
                 self.write_packet(packet)?;
             }
         }
+        let is_sequence = self.is_sequence();
         let Some(running) = &mut self.running else { unreachable!("started above") };
         ensure!(
-            running.frames == 0 || !self.container.is_images() || is_sequence(self.target.name()),
+            running.frames == 0 || !self.container.is_images() || is_sequence,
             "{}: an image holds one frame only (use a pattern like out%05d.png, or --frames 1)",
             self.target.name()
         );
@@ -317,23 +333,51 @@ impl FileSink {
     }
 
     fn write_encoded(&mut self) -> Result<()> {
-        let (Some(running), Some(muxer)) = (&mut self.running, &mut self.muxer) else { return Ok(()) };
-        while let Some(mut packet) =
-            running.encoder.receive().with_context(|| format!("{}: cannot be encoded", self.target.name()))?
-        {
+        while let Some(running) = &mut self.running {
+            let name = self.target.name();
+            let received = running.encoder.receive().with_context(|| format!("{name}: cannot be encoded"))?;
+            let Some(mut packet) = received else { break };
             running.clock.set_duration(&mut packet);
             let time_base = running.encoder.time_base();
-            if let Err(error) = muxer.write(packet, running.video, time_base) {
-                let name = self.target.name();
-                if self.container.is_images() && is_sequence(name) {
-                    // An incomplete image. If it cannot be removed, its name still marks it as temporary.
-                    let _ = std::fs::remove_file(format!("{}.tmp", numbered(name, running.written + 1)));
-                }
-                return Err(error).with_context(|| format!("{name}: cannot be written"));
+            if self.is_sequence() && self.muxer.is_none() {
+                self.begin_image()?;
             }
-            running.written += 1;
+            let (Some(running), Some(muxer)) = (&mut self.running, &mut self.muxer) else { break };
+            let written = muxer.write(packet, running.video, time_base);
+            written.with_context(|| format!("{}: cannot be written", self.target.name()))?;
+            if self.is_sequence() {
+                self.end_image()?;
+            }
+            self.running.iter_mut().for_each(|running| running.written += 1);
         }
         Ok(())
+    }
+
+    /// Is the output numbered images?
+    fn is_sequence(&self) -> bool {
+        self.container.is_images() && is_sequence(self.target.name())
+    }
+
+    /// The number of the next image of a sequence.
+    fn next_image(&self) -> u64 {
+        1 + self.running.as_ref().map_or(0, |running| running.written)
+    }
+
+    /// Begins the next image of a sequence.
+    fn begin_image(&mut self) -> Result<()> {
+        self.open()?;
+        let (Some(running), Some(muxer)) = (&mut self.running, &mut self.muxer) else { return Ok(()) };
+        let Image { metadata, side_data, options } = &running.image;
+        muxer.set_metadata(metadata);
+        running.video = muxer.add_encoded(&running.encoder, self.input.video_stream(), &Vec::new(), side_data)?;
+        muxer.write_header(options).with_context(|| self.target.name().to_owned())
+    }
+
+    /// Ends an image of a sequence, and gives it its name.
+    fn end_image(&mut self) -> Result<()> {
+        let (Some(muxer), Some(image)) = (self.muxer.take(), self.image.take()) else { return Ok(()) };
+        muxer.finish().with_context(|| format!("{}: cannot be written", self.target.name()))?;
+        Ok(self.target.end_image(image, self.next_image())?)
     }
 
     fn write_packet(&mut self, packet: Packet) -> Result<()> {
@@ -362,6 +406,9 @@ impl FileSink {
         let running = self.running.as_mut().context("nothing has been written")?;
         running.encoder.send(None).with_context(|| format!("{name}: cannot be encoded"))?;
         self.write_encoded()?;
+        if self.is_sequence() {
+            return Ok(());
+        }
         let mut muxer = self.muxer.take().context("the output is closed")?;
         if let Some(running) = &mut self.running {
             running.routes.finish(&mut muxer).with_context(|| format!("{name}: cannot be written"))?;
@@ -369,9 +416,14 @@ impl FileSink {
         muxer.finish().with_context(|| format!("{name}: cannot be written"))
     }
 
-    /// Maps a broken pipe of stdout or a FIFO to [`ReaderGone`]. With a server, it is a lost connection.
+    /// Maps a broken pipe of stdout or a FIFO to [`ReaderGone`], and names a reader that reads nothing. With a server, a broken
+    /// pipe is a lost connection.
     fn map_error(&self, error: anyhow::Error) -> anyhow::Error {
         let broken = matches!(error.downcast_ref(), Some(Error::Other { errno: libc::EPIPE }));
+        let stalled = matches!(error.downcast_ref(), Some(Error::Exit));
+        if stalled && self.target.fifo().is_some() {
+            return self.target.stalled();
+        }
         if broken && (self.target.name() == "-" || self.target.fifo().is_some()) { ReaderGone.into() } else { error }
     }
 }

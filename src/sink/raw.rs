@@ -59,9 +59,12 @@ impl RawSink {
     }
 
     fn start(&mut self, frame: &Frame, picture: &Picture) -> Result<()> {
+        let interrupt = self.target.cancel().flag();
         self.writer = Some(match self.target.name() {
-            "-" => PlaneWriter::stdout().context("stdout: cannot be opened")?,
-            _ => PlaneWriter::new(self.target.writer()?),
+            "-" if self.target.fifo().is_none() => {
+                PlaneWriter::stdout(interrupt).context("stdout: cannot be opened")?
+            }
+            _ => PlaneWriter::new(self.target.writer()?, interrupt),
         });
         let name = self.target.name();
         let format = frame.format();
@@ -130,6 +133,7 @@ impl RawSink {
     fn failed(&self, error: std::io::Error) -> anyhow::Error {
         match error.kind() {
             ErrorKind::BrokenPipe => ReaderGone.into(),
+            ErrorKind::TimedOut => self.target.stalled(),
             _ => anyhow::Error::new(error).context(format!("{}: cannot be written", self.target.name())),
         }
     }

@@ -3,7 +3,7 @@
 
 use super::file_names::{folder_of, names_with, resolve_links};
 use super::temporary::{Leftover, Temporary, by_descriptor, sync, sync_folder};
-use crate::io::{is_fifo, numbered, numbers_there, open_for_reader, without_password};
+use crate::io::{is_fifo, numbered, numbers_there, open_for_reader, stdout_pipe, without_password};
 use crate::pipeline::{Cancel, Outcome};
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, IsTerminal};
@@ -90,7 +90,7 @@ pub struct Target {
     is_direct: bool,
     /// May what lies there be replaced?
     may_replace: bool,
-    /// An open FIFO, which has a reader.
+    /// An open FIFO, which has a reader, or stdout, if that is a pipe.
     fifo: Option<File>,
     /// A file that is written under its own name, once it is open.
     direct: Option<File>,
@@ -231,6 +231,9 @@ impl Target {
     /// # Errors
     /// When it cannot be opened, or the wait is cancelled.
     pub fn wait_for_reader(&mut self) -> Result<(), TargetError> {
+        if self.name == "-" && self.fifo.is_none() {
+            self.fifo = stdout_pipe();
+        }
         if self.fifo.is_some() || !is_fifo(&self.name) {
             return Ok(());
         }
@@ -242,7 +245,12 @@ impl Target {
         Ok(())
     }
 
-    /// The FIFO that has been waited for.
+    /// The error for a pipe whose reader was not waited for after an interruption.
+    pub fn stalled(&self) -> anyhow::Error {
+        anyhow::anyhow!("{}: interrupted while its reader read nothing: the rest is not written", self.name)
+    }
+
+    /// The pipe that is written to: a FIFO that has been waited for, or stdout.
     pub fn fifo(&self) -> Option<&File> {
         self.fifo.as_ref()
     }
@@ -356,6 +364,29 @@ impl Target {
         Err(ErrorKind::AlreadyExists.into())
     }
 
+    /// A temporary file for this image of a sequence.
+    ///
+    /// # Errors
+    /// When the folder takes no new files.
+    pub(super) fn image(&self, number: u64) -> Result<Temporary, TargetError> {
+        let name = numbered(&self.name, number);
+        Temporary::beside(Path::new(&name)).map_err(|error| TargetError::NotWritable(name, reason(&error)))
+    }
+
+    /// Gives this image of a sequence its name.
+    ///
+    /// # Errors
+    /// When it cannot get that name.
+    pub(super) fn end_image(&self, mut image: Temporary, number: u64) -> Result<(), TargetError> {
+        let name = numbered(&self.name, number);
+        // A link is replaced by the image.
+        let old = std::fs::symlink_metadata(&name).ok().filter(|old| self.may_replace && old.is_file());
+        image.take(Path::new(&name), self.may_replace, old.as_ref()).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => TargetError::Exists(name),
+            _ => TargetError::NotWritten(name, reason(&error)),
+        })
+    }
+
     /// The temporary file's name, for removal on an abort.
     pub fn leftover(&self) -> Option<Leftover> {
         self.temporary.as_ref().and_then(Temporary::leftover)
@@ -368,7 +399,7 @@ fn is_stream(name: &str) -> bool {
 }
 
 /// Makes sure that output may be written to `name`, or the files that it stands for, and that `input` is none of them.
-/// Answers whether there is a file of this name.
+/// Answers whether there are such files, which may be replaced.
 fn check_place(name: &str, input: &str, files: Files, overwrite: Overwrite) -> Result<bool, TargetError> {
     Target::differs(name, input)?;
     let metadata = std::fs::metadata(name).ok();
@@ -392,7 +423,7 @@ fn check_place(name: &str, input: &str, files: Files, overwrite: Overwrite) -> R
     }
     match written.first().filter(|other| !may_overwrite(other, overwrite)) {
         Some(other) => Err(TargetError::Exists(other.clone())),
-        None => Ok(is_file),
+        None => Ok(!written.is_empty()),
     }
 }
 

@@ -59,6 +59,7 @@ impl LiveSource {
         })?;
         let stream = open.video_stream();
         let (picture, rotate) = (stream.picture(), AutoRotate::new(stream, false));
+        let to_native = ToNative::new(stream, notices.clone());
         // FFmpeg may guess the clock rate of a transport stream as its frame rate.
         let plausible = stream.frame_rate.filter(|&rate| f64::from(rate) <= 1000.0);
         let rate = plausible.or(options.rate).unwrap_or(Rational::new(30, 1));
@@ -77,7 +78,7 @@ impl LiveSource {
             clock: LiveClock::setting(start),
             sounds,
             last_due: None,
-            to_native: ToNative::new(notices.clone()),
+            to_native,
             rotate,
             input: input.clone(),
             options,

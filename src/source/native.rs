@@ -1,7 +1,7 @@
 //! Frames from decoded pictures: by reference where the pixel format is native, else by swscale.
 
-use crate::ffmpeg::{Converter, Picture, RawFormat, VideoFormat, nearest_format};
-use crate::frame::{Frame, PixelFormat};
+use crate::ffmpeg::{Converter, Picture, RawFormat, Stream, VideoFormat, nearest_format};
+use crate::frame::{Frame, HostPool, PixelFormat, Plane};
 use crate::pipeline::Notices;
 use anyhow::{Context, Result, bail};
 
@@ -13,12 +13,26 @@ pub struct ToNative {
     conversion: Option<(RawFormat, VideoFormat)>,
     /// Has there been a picture?
     begun: bool,
+    /// Are the pictures stored as they are, so that samples may be above their depth?
+    is_raw: bool,
+    /// Were such samples lowered?
+    has_clamped: bool,
+    /// For pictures with such samples.
+    pool: HostPool,
 }
 
 impl ToNative {
-    /// Conversions, and HDR video, are reported through `notices`.
-    pub fn new(notices: Notices) -> Self {
-        ToNative { notices, converter: Converter::default(), conversion: None, begun: false }
+    /// Frames of this stream. Conversions, and HDR video, are reported through `notices`.
+    pub fn new(stream: &Stream, notices: Notices) -> Self {
+        ToNative {
+            notices,
+            converter: Converter::default(),
+            conversion: None,
+            begun: false,
+            is_raw: stream.codec == "rawvideo",
+            has_clamped: false,
+            pool: HostPool::default(),
+        }
     }
 
     /// The frame of `picture`.
@@ -30,7 +44,7 @@ impl ToNative {
             self.notices.note("HDR video is equalized in its own code values (PQ or HLG)");
         }
         if let Some(frame) = picture.to_frame()? {
-            return Ok(frame);
+            return if self.is_raw { self.clamped(frame) } else { Ok(frame) };
         }
         let (from, size) = (picture.format(), picture.size());
         let to = match self.conversion {
@@ -52,4 +66,31 @@ impl ToNative {
         let converted = converted.with_context(|| format!("cannot convert pixel format {from}"))?;
         converted.to_frame()?.context("a conversion gave a format that is not native")
     }
+
+    /// The frame with samples above their depth lowered to the highest code.
+    fn clamped(&mut self, frame: Frame) -> Result<Frame> {
+        let sample = frame.format().descriptor().sample;
+        let rows = |plane: &Plane| (0..plane.rows()).any(|y| sample.exceeds(plane.row(y)));
+        if !sample.may_exceed() || !frame.planes().iter().any(rows) {
+            return Ok(frame);
+        }
+        if !std::mem::replace(&mut self.has_clamped, true) {
+            self.notices.warn(&exceeding("the input", frame.format()))?;
+        }
+        Ok(frame.with_planes(|index| {
+            let plane = &frame.planes()[index];
+            let mut copy = self.pool.plane(plane.row_bytes(), plane.rows());
+            for y in 0..plane.rows() {
+                copy.row_mut(y).copy_from_slice(plane.row(y));
+                sample.clamp(copy.row_mut(y));
+            }
+            Some(copy.freeze())
+        }))
+    }
+}
+
+/// A warning that samples of `place` are above the depth of their format.
+pub fn exceeding(place: &str, format: PixelFormat) -> String {
+    let sample = format.descriptor().sample;
+    format!("{place}: samples above the {} bits of {format} are lowered to {}", sample.depth, sample.max())
 }

@@ -1,7 +1,7 @@
 //! Detects the kind of an input, and opens its source.
 
 use super::file::FileSource;
-use super::options::{InputOptions, RawOptions};
+use super::options::{InputOptions, RawOptions, check_size};
 use super::raw::RawSource;
 use crate::ffmpeg::{ChromaLocation, DecodeOn, OpenError, Rational, RawFormat};
 use crate::frame::Range;
@@ -36,8 +36,7 @@ fn open_by_kind(
 ) -> Result<(Box<dyn Source>, Input)> {
     let name = name_of(options);
     let raw = |reader, video: RawVideo, framed| {
-        let (width, height) = video.size;
-        ensure!(!video.is_too_large(), "{name}: frames of {width}x{height} are too large (at most 16384x16384 pixels)");
+        check_size(name, video.size)?;
         ensure!(options.decode_on == DecodeOn::Cpu, "{name}: raw frames need no decoder (leave --decoder nvdec out)");
         let source = RawSource::new(reader, name, video, framed, options.part, notices.clone(), progress.clone());
         let input = source.input().clone();

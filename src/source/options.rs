@@ -2,8 +2,9 @@
 
 use super::part::Part;
 use crate::ffmpeg::{DecodeOn, Demuxer, Rational};
+use crate::frame::limits;
 use crate::pipeline::Notices;
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 /// The input, and the part of it to read.
 #[derive(Clone, Debug, Default)]
@@ -54,4 +55,15 @@ impl RawOptions {
         }
         Ok(())
     }
+}
+
+/// Checks that frames of this size have no more pixels than are allowed.
+///
+/// # Errors
+/// When they have more.
+pub(super) fn check_size(name: &str, (width, height): (usize, usize)) -> Result<()> {
+    let most = limits::pixels();
+    let fits = width.checked_mul(height).is_some_and(|pixels| pixels as u64 <= most);
+    ensure!(fits, "{name}: frames of {width}x{height} are too large: --max-pixels allows for {most} pixels");
+    Ok(())
 }

@@ -28,7 +28,7 @@ impl PeekedSource {
             if let Some(frame) = &delivery.frame {
                 look(frame);
                 seen += 1;
-                bytes += frame.planes().iter().map(|plane| plane.row_bytes() * plane.rows()).sum::<usize>();
+                bytes += frame.bytes();
             }
             held.push_back(delivery);
         }

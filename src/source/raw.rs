@@ -1,5 +1,6 @@
 //! Reads raw frames and y4m streams directly into memory of the equalizer's pool.
 
+use super::native::exceeding;
 use super::part::Part;
 use crate::ffmpeg::{Media, Picture, PictureProperties, microseconds, rescale};
 use crate::frame::{Frame, HostPool, Matrix, Memory, Plane, Pool, Range};
@@ -25,6 +26,8 @@ pub struct RawSource {
     most_ahead: Option<usize>,
     /// The frames that are being read, oldest first; `None` for the end of the stream.
     ahead: VecDeque<Result<Option<Filling>>>,
+    /// Were samples lowered that were above their depth?
+    has_clamped: bool,
     /// Number of frames read, from the beginning of the input.
     read: u64,
     /// Number of the first frame of the warm-up.
@@ -85,6 +88,7 @@ impl RawSource {
             progress,
             most_ahead: None,
             ahead: VecDeque::new(),
+            has_clamped: false,
             read: 0,
             warm_up: first,
             first,
@@ -118,7 +122,7 @@ impl RawSource {
         }
         let Some(filling) = self.ahead.pop_front().unwrap_or(Ok(None))? else { return Ok(None) };
         let finished = self.reader.finish(filling);
-        let Filled { buffer, len: filled, .. } = finished.with_context(|| self.describe(self.read))?;
+        let Filled { buffer, len: filled, clamped, .. } = finished.with_context(|| self.describe(self.read))?;
         if filled < bytes {
             self.ahead.clear();
             if (filled > 0 || self.is_y4m) && !self.reader.is_interrupted() {
@@ -129,6 +133,9 @@ impl RawSource {
                 ))?;
             }
             return Ok(None);
+        }
+        if clamped && !std::mem::replace(&mut self.has_clamped, true) {
+            self.notices.warn(&exceeding(&self.describe(self.read), self.video.format))?;
         }
         let memory: Arc<dyn Memory> = buffer.freeze();
         let RawVideo { format, size, .. } = self.video;
@@ -155,7 +162,8 @@ impl RawSource {
         if self.is_y4m && !self.read_frame_header(index)? {
             return Ok(None);
         }
-        self.reader.begin(&self.pool, bytes).map(Some).with_context(|| self.describe(index))
+        let sample = self.video.format.descriptor().sample;
+        self.reader.begin(&self.pool, bytes, sample).map(Some).with_context(|| self.describe(index))
     }
 
     /// Reads `FRAME`, its parameters and its line end; `false` at the end of the stream.

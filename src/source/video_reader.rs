@@ -3,6 +3,7 @@
 
 use crate::ffmpeg::{DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Packet, Picture, Rational, RawFormat};
 use crate::frame::Pool;
+use crate::frame::limits::NoRoom;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -111,6 +112,11 @@ impl<P: ReadPackets> VideoReader<P> {
     /// Returns results of [`ReadPackets::read`], which come next.
     pub fn put_back(&mut self, read: impl IntoIterator<Item = Result<Option<Packet>, Error>>) {
         self.returned.extend(read);
+    }
+
+    /// As [`Decoder::refused`].
+    pub fn refused(&self) -> Option<NoRoom> {
+        self.decoder.refused()
     }
 
     /// Stops reading. The decoder's remaining pictures come next.

@@ -1,6 +1,6 @@
 //! Images and image sequences go the way of video.
 
-use crate::program::Dir;
+use crate::program::{Dir, Run, program};
 use crate::reader::encoder_is_here;
 use crate::textbook::{Raw, assert_same_video};
 
@@ -169,13 +169,18 @@ fn an_image_that_cannot_be_written_leaves_the_old_one_as_it_was() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 in%d.png");
     dir.write("out2.png", b"an old image");
-    // Where the second image would be written before it is whole, there is no place.
-    std::fs::create_dir(dir.path("out2.png.tmp")).expect("a folder");
-    dir.run("-y in%d.png out%d.png").exits_with(1).says(&["out%d.png: cannot be written"]);
+    // What has no file's place cannot be written.
+    std::fs::create_dir(dir.path("out3.png")).expect("a folder");
+    dir.run("-y in%d.png out%d.png").exits_with(1).says(&["out3.png: cannot be written: Is a directory"]);
+    std::fs::remove_dir(dir.path("out3.png")).expect("an empty folder");
+    assert_eq!(dir.names(), ["in1.png", "in2.png", "in3.png", "out1.png", "out2.png"]);
+    dir.write("out2.png", b"an old image");
+    let mut small = dir.other_command("sh", "-c");
+    small.arg(format!("ulimit -f 1; exec {} --backend cpu -y in%d.png out%d.png", program().display()));
+    Run::of(&mut small, "with small files").exits_with(1).says(&["out%d.png: cannot be written: File too large"]);
     assert_eq!(dir.read("out2.png"), b"an old image");
-    std::fs::remove_dir(dir.path("out2.png.tmp")).expect("an empty folder");
     dir.succeeds("-y in%d.png out%d.png");
-    assert!(dir.names().iter().all(|name| !name.ends_with(".tmp")), "{:?}", dir.names());
+    assert_eq!(dir.names(), ["in1.png", "in2.png", "in3.png", "out1.png", "out2.png", "out3.png"]);
 }
 
 #[test]

@@ -87,6 +87,47 @@ fn what_lies_under_names_like_temporary_ones_is_left_alone() {
 }
 
 #[test]
+fn images_go_into_no_file_that_another_program_has_planted() {
+    let dir = Dir::new();
+    clip(&dir, "in.mkv");
+    for (number, plant) in ["ln -s precious", "ln precious", "mkfifo"].into_iter().enumerate() {
+        dir.write("precious", b"precious\n");
+        let out = format!("{number}-%d.png");
+        let line =
+            format!("for i in 1 2 3; do {plant} {number}-$i.png.tmp; done; exec PROGRAM --frames 3 in.mkv {out}");
+        let mut running = Running::start(shell(&dir, &line).stderr(Stdio::null()));
+        assert_eq!(running.ends_within(LIMIT), Some(0), "{plant}");
+        assert_eq!(dir.read("precious"), b"precious\n", "{plant}");
+        for image in 1..=3 {
+            assert_eq!(dir.frames(&format!("{number}-{image}.png")).len(), 1, "{plant}");
+            assert!(std::fs::symlink_metadata(dir.path(format!("{number}-{image}.png.tmp"))).is_ok(), "{plant}");
+        }
+    }
+}
+
+#[test]
+fn images_replace_links_and_nothing_that_appears_during_the_run() {
+    let dir = Dir::new();
+    clip(&dir, "in.mkv");
+    dir.write("precious", b"precious");
+    for number in 1..=3 {
+        std::os::unix::fs::symlink("precious", dir.path(format!("out{number}.png"))).expect("a link");
+    }
+    dir.run("--frames 3 in.mkv out%d.png").exits_with(1).says(&["out1.png exists"]);
+    dir.succeeds("-y --frames 3 in.mkv out%d.png");
+    assert_eq!(dir.read("precious"), b"precious");
+    assert_eq!(dir.frames("out3.png").len(), 1);
+    let running = waiting(&dir, "-q --frames 3 - new%d.png");
+    std::os::unix::fs::symlink("precious", dir.path("new2.png")).expect("a link");
+    let (code, said) = fed(running, &dir.read("in.mkv"));
+    assert_eq!((code, said.lines().count()), (Some(1), 1), "{said}");
+    assert!(said.contains("new2.png exists"), "{said}");
+    assert_eq!(dir.read("precious"), b"precious");
+    let expected = ["in.mkv", "new1.png", "new2.png", "out1.png", "out2.png", "out3.png", "precious"];
+    assert_eq!(dir.names(), expected);
+}
+
+#[test]
 fn two_runs_in_containers_may_write_the_same_output() {
     let dir = Dir::new();
     clip(&dir, "in.mkv");
@@ -135,6 +176,15 @@ fn a_system_that_has_no_files_without_names_has_hidden_ones() {
     }
     assert!(dir.files() == before, "{:?}", dir.names());
     assert_eq!(dir.names(), ["c.jsonl", "in.mkv", "out.mkv", "s.csv"]);
+    for signal in [Signal::USR1, Signal::USR2, Signal::ALARM, Signal::PROF, Signal::VTALARM, Signal::XCPU] {
+        let mut command = without_proc("-q --backend cpu -y --stats t.csv - out.mkv");
+        let mut running = Running::start(command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()));
+        wait_for(|| dir.names().into_iter().find(|name| name.starts_with(".out.")));
+        running.wait_until_it_listens();
+        running.signal(signal);
+        assert_eq!(running.ends_within(LIMIT), Some(130), "{signal:?}");
+        assert!(dir.files() == before, "{signal:?}: {:?}", dir.names());
+    }
     // Somebody puts a file of his own in the place of the hidden one.
     let mut command = without_proc("-q --backend cpu -y - out.mkv");
     let running = Running::start(command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()));
@@ -160,6 +210,14 @@ fn a_name_may_be_as_long_as_names_get() {
     assert_eq!(dir.names(), ["in.mkv", &name]);
     dir.succeeds(&format!("-y --frames 3 in.mkv {name}"));
     assert_eq!(dir.frames(&name).len(), 3);
+    let images = format!("{}%d.png", "i".repeat(250));
+    dir.succeeds(&format!("--frames 2 in.mkv {images}"));
+    dir.succeeds(&format!("-y --frames 2 in.mkv {images}"));
+    for number in 1..=2 {
+        let image = images.replace("%d", &number.to_string());
+        assert!(dir.names().contains(&image), "{:?}", dir.names());
+        std::fs::remove_file(dir.path(image)).expect("an image");
+    }
     let (code, said) = interrupted(&dir, &format!("-y OPTIONS long.mkv {name}"));
     assert_eq!(code, Some(130), "{said}");
     assert_eq!(dir.frames(&name).len(), 3);
@@ -402,11 +460,19 @@ fn a_file_that_outgrows_its_limit_is_an_error() {
 #[test]
 fn a_run_that_is_killed_leaves_nothing() {
     let dir = Dir::new();
-    for signal in [Signal::USR1, Signal::ALARM, Signal::QUIT, Signal::KILL] {
-        let mut running = waiting(&dir, "--stats s.csv - out.mkv");
-        running.signal(signal);
-        assert_eq!(running.ends_within(LIMIT), None, "{signal:?}");
-        assert_eq!(dir.names(), [""; 0], "{signal:?}");
+    for (signal, code) in [
+        (Signal::USR1, Some(130)),
+        (Signal::USR2, Some(130)),
+        (Signal::ALARM, Some(130)),
+        (Signal::QUIT, None),
+        (Signal::KILL, None),
+    ] {
+        for output in ["out.mkv", "out%d.png"] {
+            let mut running = waiting(&dir, &format!("--stats s.csv - {output}"));
+            running.signal(signal);
+            assert_eq!(running.ends_within(LIMIT), code, "{signal:?}");
+            assert_eq!(dir.names(), [""; 0], "{signal:?}");
+        }
     }
 }
 

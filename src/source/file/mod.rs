@@ -23,7 +23,7 @@ use super::native::ToNative;
 use super::options::InputOptions;
 use super::part::{Bounds, Part};
 use super::video_reader::{ReadPackets, ReaderEvent, VideoReader};
-use crate::ffmpeg::{DecodeOn, Error, Packet, Picture, Rational, microseconds, rescale};
+use crate::ffmpeg::{DecodeOn, Error, Packet, Picture, Rational, last_message, microseconds, rescale};
 use crate::frame::{Frame, Pool};
 use crate::pipeline::{Delivery, Input, Notices, PartPosition, Progress, Source};
 use anyhow::{Context, Result, bail, ensure};
@@ -107,6 +107,9 @@ impl FileSource {
                 let (name, stream) = (&self.input.name, self.input.video_stream().describe());
                 bail!("{name}: NVDEC does not take this {stream} of {format} (use --decoder cpu)");
             }
+            if let Some(no_room) = self.video.refused() {
+                return Err(no_room).with_context(|| format!("{}: frame {}", self.input.name, self.delivered));
+            }
             match event {
                 Ok(ReaderEvent::Picture(picture)) => {
                     self.errors = 0;
@@ -155,7 +158,10 @@ impl FileSource {
         }
         match self.options.part.start {
             Some(_) if damaged == 0 => "no frame at or after --start".to_owned(),
-            _ => format!("not a single frame could be decoded ({damaged} damaged packets)"),
+            _ => {
+                let why = last_message().map(|why| format!("; {why}")).unwrap_or_default();
+                format!("not a single frame could be decoded ({damaged} damaged packets{why})")
+            }
         }
     }
 

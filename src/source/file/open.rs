@@ -11,7 +11,7 @@ use crate::ffmpeg::{
 use crate::io::Reader;
 use crate::pipeline::{Cancel, Input, Notices, Progress};
 use crate::source::native::ToNative;
-use crate::source::options::InputOptions;
+use crate::source::options::{InputOptions, check_size};
 use crate::source::video_reader::VideoReader;
 use anyhow::{Context, Result, anyhow, ensure};
 use std::io::Read;
@@ -37,6 +37,9 @@ impl FileSource {
         let demuxer = open_demuxer(&options, &name, reader, cancel, sequence.as_ref())?;
         options.raw.check_used(&demuxer, &name, &notices)?;
         let video = choose_video(&demuxer, &name, &options)?;
+        if let Some(size) = demuxer.media().streams[video].size() {
+            check_size(&name, size)?;
+        }
         let input = input_of(&demuxer, name, video, &options);
         let before_gap = sequence.and_then(|sequence| sequence.before_gap);
         let packets = FilePackets::new(demuxer, video, input.name.clone(), notices.clone(), before_gap);
@@ -45,7 +48,7 @@ impl FileSource {
         let is_file = !is_pipe && Path::new(&options.url).is_file();
         Ok(FileSource {
             several: Several::new(&input, &options, is_file, &notices),
-            to_native: ToNative::new(notices.clone()),
+            to_native: ToNative::new(input.video_stream(), notices.clone()),
             others: OtherStreams::new(&input.media.streams, bounds),
             video,
             is_pipe,
@@ -150,8 +153,8 @@ fn open_demuxer(
                 "{name}: FFmpeg has no input format {} (`ffmpeg -demuxers` lists them)",
                 options.format.as_deref().unwrap_or_default()
             ),
-            // A file name that is not allowed in a playlist, say.
-            Error::Other { errno: libc::EPERM } => anyhow!("{name}: {error}{detail}"),
+            // A file name that is not allowed in a playlist, say, or more streams than FFmpeg takes.
+            Error::Other { errno: libc::EPERM | libc::ENOMEM } => anyhow!("{name}: {error}{detail}"),
             error => anyhow!("{name}: {error}"),
         }
     })?;

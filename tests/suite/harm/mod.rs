@@ -1,6 +1,7 @@
 //! Input and surroundings that mean harm: what is read does not reach the network, other files or the terminal, and a
-//! system that gives little does not make the program panic.
+//! system that gives little does not make the program panic; and what is read costs no more memory and time than is allowed.
 
+mod costs;
 mod limits;
 mod playlists;
 mod terminal;

@@ -64,6 +64,33 @@ fn times_of_video_with_b_frames_are_kept() {
 }
 
 #[test]
+fn opus_stays_beside_the_picture_over_many_copies() {
+    if ["libx264", "libvpx", "libopus"].iter().any(|encoder| !encoder_is_here("copies of Opus", encoder)) {
+        return;
+    }
+    let dir = Dir::new();
+    let x264 = "libx264 --preset ultrafast";
+    for (encoder, containers) in [
+        (x264, ["mkv", "mkv"]),
+        (x264, ["mp4", "mp4"]),
+        (x264, ["mp4", "mkv"]),
+        ("libvpx --encoder-option deadline=realtime", ["webm", "webm"]),
+    ] {
+        let file = |pass: usize| format!("{pass}.{}", containers[pass % 2]);
+        let video = encoder.split(' ').next().unwrap_or_default();
+        film(&dir, &file(0), &format!("-c:v {video} -bf 0"), "-c:a libopus");
+        let offset = |file: &str| dir.packet_times("a:0", file)[0] - dir.frame_times(file)[0];
+        let before = offset(&file(0));
+        for pass in 1..=10 {
+            let (from, to) = (file(pass - 1), file(pass));
+            dir.succeeds(&format!("--backend cpu --encoder {encoder} -y {from} {to}"));
+            let after = offset(&to);
+            assert!((after - before).abs() <= RESOLUTION, "pass {pass} to {to}: {after} s, not {before} s");
+        }
+    }
+}
+
+#[test]
 fn frames_that_carry_no_time_follow_each_other_at_the_rate_of_the_stream() {
     if !encoder_is_here("an elementary stream", "libx264") {
         return;

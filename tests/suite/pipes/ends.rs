@@ -245,6 +245,33 @@ fn ctrl_c_in_a_silence_keeps_the_frames_before_it() {
 }
 
 #[test]
+fn one_ctrl_c_ends_a_run_whose_reader_reads_nothing() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=640x360:rate=25 -frames:v 50 -c:v ffv1 in.mkv");
+    Run::of(&mut dir.other_command("mkfifo", "fifo"), "mkfifo").exits_with(0);
+    for output in [
+        "-",
+        "--output-format rawvideo -",
+        "--output-format nut --encoder rawvideo -",
+        "-y fifo",
+        "-y --output-format nut --encoder rawvideo fifo",
+    ] {
+        let mut running = Running::start(&mut piped(&dir, &format!("--backend cpu in.mkv {output}")));
+        let fifo = dir.path("fifo");
+        let is_fifo = output.ends_with("fifo");
+        let _reader = is_fifo.then(|| std::fs::File::open(fifo).expect("a FIFO"));
+        running.wait_until_it_listens();
+        // By then the pipe is full.
+        std::thread::sleep(Duration::from_millis(500));
+        running.signal(Signal::INT);
+        assert_eq!(running.ends_within(SOON), Some(130), "{output}");
+        let mut said = String::new();
+        running.child().stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
+        assert!(said.contains("its reader read nothing"), "{output}: {said}");
+    }
+}
+
+#[test]
 fn who_cannot_write_waits_for_nothing_more_to_read() {
     let dir = Dir::new();
     let input = stream(HEADER, RAW, &noise(RAW, 30));

@@ -59,6 +59,44 @@ fn ffmpeg_cuts_raw_video_of_every_native_format_into_the_same_frames() {
     }
 }
 
+#[test]
+fn samples_above_their_depth_are_lowered_to_the_highest_code() {
+    let dir = Dir::new();
+    for &format in PixelFormat::ALL.iter().filter(|format| format.descriptor().sample.may_exceed()) {
+        let (raw, sample) = (raw_of(format, SIZES[0]), format.descriptor().sample);
+        let mut random = crate::pictures::Random::new(11);
+        let video: Vec<u8> = (0..2 * raw.frame_bytes()).map(|_| random.next() as u8).collect();
+        let mut lowered = video.clone();
+        (0..video.len() / 2).for_each(|index| sample.write(&mut lowered, index, sample.read(&video, index)));
+        let line = format!("{} --output-format rawvideo - -", described(raw));
+        let says = format!("frame 0: samples above the {} bits of {format} are lowered", sample.depth);
+        let run = dir.fed(&line, &video).exits_with(0).says(&[&says]);
+        assert_same_video(raw.format, raw, &run.stdout, &raw.equalized(&lowered));
+        if sample.depth == 10 {
+            dir.fed(&line, &lowered).exits_with(0).never_says("lowered");
+            dir.fed(&format!("--strict {line}"), &video).exits_with(1).says(&[&says]);
+        }
+    }
+}
+
+#[test]
+fn samples_above_their_depth_are_lowered_in_files_too() {
+    let dir = Dir::new();
+    // Frames of a size that several threads read on a large machine.
+    let raw = Raw { format: "yuv420p10le", size: (640, 360), limited: true };
+    let video: Vec<u8> = noise(Raw { format: "yuv420p16le", ..raw }, 3);
+    let lowered: Vec<u8> =
+        video.as_chunks::<2>().0.iter().flat_map(|pair| u16::from_le_bytes(*pair).min(1023).to_le_bytes()).collect();
+    dir.write("in.raw", &video);
+    dir.ffmpeg("-f rawvideo -pixel_format yuv420p10le -video_size 640x360 -i in.raw -c copy in.nut");
+    let expected = raw.equalized(&lowered);
+    let out = "--output-format rawvideo";
+    for line in [format!("{} {out} in.raw -", described(raw)), format!("--backend cpu --exact {out} in.nut -")] {
+        let run = dir.succeeds(&line).says(&["are lowered to 1023"]);
+        assert_same_video(&line, raw, &run.stdout, &expected);
+    }
+}
+
 /// FFmpeg 5.1 cannot convert it, and no encoder takes it.
 #[test]
 fn nv16_is_encoded_as_planar_video() {

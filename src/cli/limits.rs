@@ -1,0 +1,104 @@
+//! Options that limit what an input may cost.
+
+use super::values::{usage, value};
+use crate::ffmpeg::{limit_allocations, parse_number};
+use crate::frame::limits::{self, MOST_PIXELS};
+use clap::Args;
+use clap::error::ErrorKind;
+use std::path::Path;
+use std::time::Duration;
+
+/// The limits, as typed.
+#[derive(Args, Debug)]
+pub struct LimitArgs {
+    /// Refuse videos with more pixels in a frame, like 34M [default: 268435456, which is 16384x16384]
+    #[arg(long, value_name = "N", help_heading = "Limits", hide_short_help = true)]
+    pub max_pixels: Option<String>,
+
+    /// Memory for frames, in bytes, like 500M or 4Gi [default: half of what the machine or the container has left]
+    ///
+    /// These count: frames that are read ahead, decoded, queued, equalized or kept for later use, also in memory that is
+    /// pinned for a GPU. With large frames, fewer are under way at once; if one of them and its result do not fit, that is an
+    /// error. The memory of encoders, filters and libraries comes on top.
+    #[arg(long, value_name = "SIZE", help_heading = "Limits", hide_short_help = true)]
+    pub max_memory: Option<String>,
+
+    /// Give up after this long by the clock on the wall, with exit code 1
+    ///
+    /// What was encoded by then is kept as after an interruption.
+    #[arg(long, value_name = "T", help_heading = "Limits", hide_short_help = true)]
+    pub max_seconds: Option<String>,
+}
+
+/// What an input may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pixels: u64,
+    /// Bytes; by the machine if `None`.
+    memory: Option<usize>,
+    /// How long the run may take.
+    pub time: Option<Duration>,
+}
+
+impl LimitArgs {
+    /// Checks and converts them.
+    ///
+    /// # Errors
+    /// When a value is out of range: a usage error.
+    pub fn check(self) -> Result<Limits, clap::Error> {
+        let pixels = value("--max-pixels", "a number of pixels like 34M", self.max_pixels, parse_count)?;
+        let memory = value("--max-memory", "a number of bytes like 500M or 4Gi", self.max_memory, parse_count)?;
+        let time = super::values::time("--max-seconds", self.max_seconds)?;
+        if time == Some(0) {
+            return Err(usage(ErrorKind::ValueValidation, "--max-seconds is more than 0"));
+        }
+        let time = time.map(|time| Duration::from_micros(time.unsigned_abs()));
+        Ok(Limits {
+            pixels: pixels.unwrap_or(MOST_PIXELS),
+            memory: memory.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
+            time,
+        })
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { pixels: MOST_PIXELS, memory: None, time: None }
+    }
+}
+
+impl Limits {
+    /// Has the process keep to them.
+    pub fn apply(&self) {
+        let memory = self.memory.unwrap_or_else(|| available_memory().map_or(usize::MAX, |available| available / 2));
+        limits::set(self.pixels, memory);
+        limit_allocations(memory);
+    }
+}
+
+fn parse_count(text: &str) -> Option<u64> {
+    parse_number(text).filter(|count| *count >= 1.0).map(|count| count as u64)
+}
+
+/// The bytes of memory that this process can still have: those of the machine, or fewer in a container. `None` where the system
+/// does not tell.
+fn available_memory() -> Option<usize> {
+    let number = |path: &Path| std::fs::read_to_string(path).ok()?.trim().parse::<usize>().ok();
+    let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let kib = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+        kib.trim().trim_end_matches(" kB").parse::<usize>().ok().map(|kib| kib << 10)
+    });
+    // `0::/a/b` names the group of version 2, whose limit may be that of a group around it.
+    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let group = groups.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
+    let group = Path::new("/sys/fs/cgroup").join(group);
+    let of_group = group.ancestors().take_while(|folder| folder.starts_with("/sys/fs/cgroup")).filter_map(|folder| {
+        let used = number(&folder.join("memory.current"))?;
+        Some(number(&folder.join("memory.max"))?.saturating_sub(used))
+    });
+    // Version 1, as it looks from inside a container.
+    let old = Path::new("/sys/fs/cgroup/memory");
+    let of_old = number(&old.join("memory.limit_in_bytes")).zip(number(&old.join("memory.usage_in_bytes")));
+    let of_old = of_old.map(|(most, used)| most.saturating_sub(used));
+    of_group.chain(of_old).chain(machine).min()
+}
