@@ -1,7 +1,7 @@
 //! The device buffers of one frame, and its way through the kernels.
 #![allow(unsafe_code, reason = "device memory is allocated without being set")]
 
-use super::arguments::Gains;
+use super::arguments::{CurvePlace, Gains};
 use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::history::History;
@@ -57,6 +57,8 @@ pub(super) struct Local {
     pub counts: CudaSlice<u32>,
     /// The curve at the centre of each tile.
     pub curves: CudaSlice<u16>,
+    /// Where the kernels have the curves, and so what `curves` has.
+    pub place: CurvePlace,
     /// The mapped luminance of RGB.
     pub mapped: Option<CudaSlice<u8>>,
     /// The curves on the host, while they are copied to `curves`.
@@ -75,11 +77,6 @@ pub(super) enum Applied {
     },
     /// What was decided before.
     Given(Mapping),
-}
-
-impl Applied {
-    /// The curve of the frame itself, which leaves chroma alone where it follows.
-    pub const OWN_CURVE: Applied = Applied::Curves { number: None, chroma_gain: UNIT_GAIN };
 }
 
 impl DevicePicture {
@@ -145,8 +142,28 @@ impl DevicePicture {
     pub fn equalize(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
         let task = &task.clone().reading_back(Readback::Nothing);
         history.next(task);
-        let applied = self.analyze(history, task)?;
+        let applied = self.analyze(history, task, None)?;
         self.apply(task, &applied)
+    }
+
+    /// Enqueues the counting of this picture, after that of the earlier frames in `history`, and the equalization of
+    /// `waiting`, a frame before it in the look-ahead, with the curve of the window that ends with this one.
+    ///
+    /// # Errors
+    /// When a launch fails.
+    ///
+    /// # Panics
+    /// When the task is for another size or depth.
+    pub fn equalize_ahead(
+        &mut self,
+        waiting: &mut DevicePicture,
+        history: &mut History,
+        task: &Task,
+    ) -> Result<(), Error> {
+        let task = &task.clone().reading_back(Readback::Nothing);
+        history.next(task);
+        let applied = self.analyze(history, task, Some((waiting, task)))?;
+        waiting.complete(history, task, &applied)
     }
 
     /// Enqueues plain equalization of many pictures of one layout and one stream in few launches. Returns false where
@@ -164,9 +181,15 @@ impl DevicePicture {
         Ok(true)
     }
 
-    /// Enqueues everything up to the curve; with the fused kernel the mapping too. Returns what is applied to the frame,
-    /// which `history` has found the window of.
-    pub(super) fn analyze(&mut self, history: &mut History, task: &Task) -> Result<Applied, Error> {
+    /// Enqueues everything up to the curve; with the fused kernel the mapping too: of the frame itself, or with a look-ahead
+    /// of `waiting`, a frame that leaves the look-ahead with this frame's curve. Returns what is applied to the frame, which
+    /// `history` has found the window of.
+    pub(super) fn analyze(
+        &mut self,
+        history: &mut History,
+        task: &Task,
+        waiting: Option<(&mut DevicePicture, &Task)>,
+    ) -> Result<Applied, Error> {
         task.assert_suits(&self.layout);
         self.is_mapped = false;
         if !task.settings.method.counts() {
@@ -181,11 +204,22 @@ impl DevicePicture {
         // The fused kernel writes no curve, and in a window of one frame no counts.
         if !everything && gpu.stages.is_none() && task.suits_fused(&self.layout) && gpu.kernels.fused()?.is_available()
         {
-            self.keep_luma(task)?;
-            gpu.kernels.fused()?.launch(self, history, task)?;
-            self.is_mapped = true;
+            let looks_ahead = task.look_ahead() > 0;
+            let mut waiting = waiting.filter(|(waiting, _)| waiting.layout == self.layout);
+            match &mut waiting {
+                Some((waiting, task)) => waiting.keep_luma(task)?,
+                None if looks_ahead => {}
+                None => self.keep_luma(task)?,
+            }
+            let of_waiting = waiting.as_mut().map(|(waiting, _)| &mut **waiting);
+            gpu.kernels.fused()?.launch(self, of_waiting, history, task)?;
+            self.is_mapped = !looks_ahead;
+            if let Some((waiting, _)) = waiting {
+                waiting.is_mapped = true;
+            }
+            (self.local, self.supplied_curve) = (None, None);
             self.copy_window_counts(history, task, &readback)?;
-            return Ok(Applied::Curves { number: None, chroma_gain });
+            return Ok(Applied::Curves { number: looks_ahead.then(|| history.latest_number()), chroma_gain });
         }
         self.make_luminance(task)?;
         match task.tiles(&self.layout) {
@@ -199,7 +233,7 @@ impl DevicePicture {
                 self.copy_window_counts(history, task, &readback)?;
             }
         }
-        if task.settings.backend_look_ahead() == 0 {
+        if task.look_ahead() == 0 {
             return Ok(Applied::Curves { number: None, chroma_gain });
         }
         let number = history.latest_number();
@@ -212,8 +246,18 @@ impl DevicePicture {
         Ok(Applied::Curves { number: Some(number), chroma_gain })
     }
 
+    /// Enqueues what is `applied` to a frame that has been analyzed. `history` has the frames of its look-ahead.
+    pub(super) fn complete(&mut self, history: &History, task: &Task, applied: &Applied) -> Result<(), Error> {
+        if let Applied::Curves { number: Some(number), .. } = applied
+            && !self.is_mapped
+        {
+            self.take_curves(history, task, *number)?;
+        }
+        self.apply(task, applied)
+    }
+
     /// Enqueues a copy of the curves of frame `number` of the look-ahead.
-    pub(super) fn take_curves(&mut self, history: &History, task: &Task, number: u64) -> Result<(), Error> {
+    fn take_curves(&mut self, history: &History, task: &Task, number: u64) -> Result<(), Error> {
         let stream = self.stream.clone();
         let place = history.place(number, &task.settings.smoothing);
         let curves = self.curves_mut();
@@ -223,7 +267,7 @@ impl DevicePicture {
     }
 
     /// Enqueues the mapping.
-    pub(super) fn apply(&mut self, task: &Task, applied: &Applied) -> Result<(), Error> {
+    fn apply(&mut self, task: &Task, applied: &Applied) -> Result<(), Error> {
         match applied {
             Applied::Curves { chroma_gain, .. } if self.is_mapped || self.local.is_none() => {
                 self.apply_curve(task, *chroma_gain)
@@ -239,7 +283,8 @@ impl DevicePicture {
             Applied::Given(Mapping::Veil(veil)) => {
                 self.make_luminance(task)?;
                 let tiles = Veil::tiles(self.layout.size());
-                self.prepare_local(tiles, 1)?;
+                let place = self.gpu.kernels.tile_map()?.place((&tiles, 1), task.levels, 1);
+                self.prepare_local(tiles, 1, place)?;
                 if let Some(local) = &mut self.local {
                     local.given = veil.curves(task.levels, tiles).luts().to_vec();
                     // This also makes the luminance complete before the kernel that maps it begins to read it.
@@ -337,8 +382,8 @@ impl DevicePicture {
         Ok(())
     }
 
-    fn prepare_local(&mut self, tiles: Tiles, bins: usize) -> Result<(), Error> {
-        if self.local.as_ref().is_some_and(|local| (local.tiles, local.bins) == (tiles, bins)) {
+    fn prepare_local(&mut self, tiles: Tiles, bins: usize, place: CurvePlace) -> Result<(), Error> {
+        if self.local.as_ref().is_some_and(|local| (local.tiles, local.bins, local.place) == (tiles, bins, place)) {
             return Ok(());
         }
         let doing = "allocating memory on the device";
@@ -347,11 +392,16 @@ impl DevicePicture {
             Some(luma) => Some(stream.alloc_zeros(luma.len()).doing(doing)?),
             None => None,
         };
+        let entries = match place {
+            CurvePlace::AsSteps => CurvePlace::entries_of_steps(tiles.count(), bins),
+            _ => tiles.count() * self.layout.codes(),
+        };
         self.local = Some(Local {
             tiles,
             bins,
+            place,
             counts: stream.alloc_zeros(tiles.count() * bins).doing(doing)?,
-            curves: stream.alloc_zeros(tiles.count() * self.layout.codes()).doing(doing)?,
+            curves: stream.alloc_zeros(entries).doing(doing)?,
             mapped,
             given: Vec::new(),
         });
@@ -359,8 +409,10 @@ impl DevicePicture {
     }
 
     fn make_tile_curves(&mut self, history: &mut History, task: &Task, tiles: Tiles, bins: usize) -> Result<(), Error> {
-        self.prepare_local(tiles, bins)?;
         let gpu = self.gpu.clone();
+        let frames = task.settings.smoothing.frames();
+        let place = gpu.kernels.tile_map()?.place((&tiles, bins), task.levels, frames);
+        self.prepare_local(tiles, bins, place)?;
         let readback = ReadbackLayout::of(&self.layout, task);
         if !readback.counts.is_empty() {
             // No kernel of tiles uses these counts, and clears them.
@@ -404,9 +456,13 @@ impl DevicePicture {
     }
 
     /// Enqueues a copy of the curves to the readback, if they are read back.
-    pub(super) fn copy_curves(&mut self, readback: &ReadbackLayout) -> Result<(), Error> {
+    pub(super) fn copy_curves(&mut self, task: &Task, readback: &ReadbackLayout) -> Result<(), Error> {
         if readback.curves.is_empty() {
             return Ok(());
+        }
+        if self.local.as_ref().is_some_and(|local| local.place == CurvePlace::AsSteps) {
+            let gpu = self.gpu.clone();
+            return gpu.kernels.tile_curves()?.launch_tables(self, task, readback.curves.clone());
         }
         let stream = self.stream.clone();
         let curves = self.curves_mut();
@@ -432,7 +488,7 @@ impl DevicePicture {
         task.assert_suits(&self.layout);
         match (counts, task.tiles(&self.layout)) {
             (Counts::Tiles { tiles, .. }, Some((grid, bins))) if tiles.counts().len() == grid.count() * bins => {
-                self.prepare_local(grid, bins)?;
+                self.prepare_local(grid, bins, CurvePlace::ThroughCaches)?;
                 let counts: Vec<u32> = tiles.counts().iter().map(|&held| held as u32).collect();
                 let local = self.local.as_mut().expect("made above");
                 stream.memcpy_htod(&counts, &mut local.counts).doing("copying to the device")?;
