@@ -391,7 +391,10 @@ __device__ __forceinline__ void modified_curve(unsigned* totals, unsigned codes,
             return sum_over_crew<Crew>(tally.sums[set]);
         });
     equalize<Count, PER, false, Crew>(held, left, code, levels, m, line, nullptr, room, nullptr, mapped);
-    if (writes && remembers) write_windows<PER>(turn, past, count, m.cap, code, codes, history);
+    // Read again, by a block that has no samples: registers are scarce.
+    if (writes && remembers) {
+        write_windows<PER>(turn, past_of<PER>(code, codes, turn, history), count, m.cap, code, codes, history);
+    }
 }
 
 template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew>

@@ -183,7 +183,7 @@ __device__ __forceinline__ void tile_curves(unsigned codes, Levels levels, const
     if (place == AS_STEPS) {
         steps = reinterpret_cast<unsigned*>(curves);
         if (blockIdx.x + threadIdx.x == 0u) {
-            *reinterpret_cast<Scale*>(steps + all_bins) = scale_of((unsigned)total, m.ceiling, m.keeps_black);
+            *reinterpret_cast<Scale*>(steps + all_bins) = scale_of((unsigned)total, m.ceiling, m.keeps_black, levels, bins);
         }
         steps += (size_t)blockIdx.x * bins;
     }

@@ -153,12 +153,10 @@ struct StepCurves {
         bool unsure = false;
 #pragma unroll
         for (unsigned i = 0u; i < 4u; ++i) four.of[i] = value_near(sums[i], steps, unsure);
-        if (!unsure) return four;
-        float reciprocal = reciprocal_of((float)steps.scale.total);
+        // Seldom, except where a tile has few grays.
+        if (unsure) {
 #pragma unroll
-        for (unsigned i = 0u; i < 4u; ++i) {
-            unsigned long long part = (unsigned long long)sums[i] * steps.scale.ceiling;
-            four.of[i] = steps.levels.lo + half_even(part, steps.scale.total, reciprocal);
+            for (unsigned i = 0u; i < 4u; ++i) four.of[i] = value_of(sums[i], steps);
         }
         return four;
     }

@@ -99,12 +99,17 @@ constexpr unsigned THROUGH_CACHES = 0u;
 constexpr unsigned IN_SHARED = 1u;
 constexpr unsigned AS_STEPS = 2u;
 
-// What turns steps into values: value = lo + steps * ceiling / total, rounded half to even.
+// What turns steps into values: value = lo + steps * ceiling / total, rounded half to even. Bins have at least two levels.
+// `tile_curves` writes it once: divisions that the compiler sees, it would repeat at each sample.
 struct Scale {
     unsigned total;        // of a tile's steps; below 2^31
     unsigned ceiling;      // as in `Modifiers`
     unsigned keeps_black;  // likewise
     unsigned multiplier;   // ceiling * 2^47 / (total << shift), rounded down, where the divisor has 32 bits
+    unsigned narrow;       // levels of a bin, of some one more
+    unsigned of_narrow;    // inverses of both
+    unsigned of_wide;
+    unsigned of_bins;      // inverse of the number of bins
 };
 
 // The number of bits by which a total is shifted to have 32 of them.
@@ -116,8 +121,10 @@ SPEC unsigned shift_of(unsigned total) {
 #endif
 }
 
-SPEC Scale scale_of(unsigned total, unsigned ceiling, unsigned keeps_black) {
-    return {total, ceiling, keeps_black, (unsigned)(((unsigned long long)ceiling << 47) / (total << shift_of(total)))};
+SPEC Scale scale_of(unsigned total, unsigned ceiling, unsigned keeps_black, Levels levels, unsigned bins) {
+    unsigned narrow = (levels.hi - levels.lo + 1u) / bins;
+    unsigned multiplier = (unsigned)(((unsigned long long)ceiling << 47) / (total << shift_of(total)));
+    return {total, ceiling, keeps_black, multiplier, narrow, inverse_of(narrow), inverse_of(narrow + 1u), inverse_of(bins)};
 }
 
 // The place of a level in its bin.
@@ -127,32 +134,28 @@ struct Within {
     unsigned of_width;    // the inverse of the number of levels of the bin
 };
 
-// The arithmetic of steps, where bins have at least two levels each.
+// The arithmetic of steps.
 struct Steps {
     Levels levels;
     unsigned count;       // levels
     unsigned bins;
     unsigned multiplier;  // of bins, as in `Tiles`
-    unsigned of_bins;     // inverse of the number of bins
-    unsigned narrow;      // levels of a bin, of some one more
-    unsigned of_narrow;   // inverses of both
-    unsigned of_wide;
     Scale scale;
-    unsigned shift;
+    unsigned shift;       // of the total
 };
 
 SPEC Steps steps_of(Levels levels, Tiles tiles, Scale scale) {
-    unsigned count = levels.hi - levels.lo + 1u, narrow = count / tiles.bins;
-    return {levels, count, tiles.bins, tiles.bin_multiplier, inverse_of(tiles.bins), narrow, inverse_of(narrow),
-            inverse_of(narrow + 1u), scale, shift_of(scale.total)};
+    return {levels, levels.hi - levels.lo + 1u, tiles.bins, tiles.bin_multiplier, scale, shift_of(scale.total)};
 }
 
 SPEC Within within_of(unsigned level, const Steps& steps) {
     unsigned bin = upper_half(level, steps.multiplier);
     // Levels of a bin leave remainders that lie the number of bins apart.
     unsigned rest = level * steps.bins - bin * steps.count;
-    unsigned before = upper_half(rest, steps.of_bins), behind = upper_half(steps.count - 1u - rest, steps.of_bins);
-    return {bin, before + 1u, before + behind + 1u == steps.narrow ? steps.of_narrow : steps.of_wide};
+    unsigned before = upper_half(rest, steps.scale.of_bins);
+    unsigned behind = upper_half(steps.count - 1u - rest, steps.scale.of_bins);
+    bool is_narrow = before + behind + 1u == steps.scale.narrow;
+    return {bin, before + 1u, is_narrow ? steps.scale.of_narrow : steps.scale.of_wide};
 }
 
 // The steps of the levels up to this one: `below` up to the bin before, `through` up to its own.
@@ -167,6 +170,13 @@ SPEC unsigned value_near(unsigned sum, const Steps& steps, bool& unsure) {
     unsigned high = (unsigned)(product >> 32);
     unsure |= ((high + 1u) & 0x7ffeu) == 0u;
     return high >> 15;
+}
+
+// The value itself.
+SPEC unsigned value_of(unsigned sum, const Steps& steps) {
+    float reciprocal = reciprocal_of((float)steps.scale.total);
+    unsigned long long part = (unsigned long long)sum * steps.scale.ceiling;
+    return steps.levels.lo + half_even(part, steps.scale.total, reciprocal);
 }
 
 // The weighted sum of four values, of which half of the whole is part already, by the whole: their weights add up to it.

@@ -249,7 +249,7 @@ impl CurvePlace {
 
     /// Entries of 16 bits for the curves of all tiles, as steps of this many bins each and a `Scale`.
     pub fn entries_of_steps(tiles: usize, bins: usize) -> usize {
-        2 * (tiles * bins + 4)
+        2 * (tiles * bins + 8)
     }
 
     /// Where curves of this many bins are, in a window of at most `frames` frames; `has_room` if a block's shared memory

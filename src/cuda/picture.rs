@@ -39,6 +39,8 @@ pub struct DevicePicture {
     pub(super) segments: CudaSlice<u32>,
     /// The curve: an output code for each code.
     pub(super) curve: CudaSlice<u16>,
+    /// The address of the curve in a history that is used in its place, of a frame of the look-ahead.
+    kept_curve: Option<u64>,
     /// Whether the luma has been mapped through the curve.
     is_mapped: bool,
     /// The curve in `curve`, when the caller supplied it.
@@ -116,6 +118,7 @@ impl DevicePicture {
             emptied,
             segments,
             curve,
+            kept_curve: None,
             is_mapped: false,
             supplied_curve: None,
             local: None,
@@ -191,7 +194,7 @@ impl DevicePicture {
         waiting: Option<(&mut DevicePicture, &Task)>,
     ) -> Result<Applied, Error> {
         task.assert_suits(&self.layout);
-        self.is_mapped = false;
+        (self.is_mapped, self.kept_curve) = (false, None);
         if !task.settings.method.counts() {
             let given = task.guide.mapping.clone().unwrap_or(Mapping::Balance(Balance::IDENTITY));
             return Ok(Applied::Given(given));
@@ -217,7 +220,7 @@ impl DevicePicture {
             if let Some((waiting, _)) = waiting {
                 waiting.is_mapped = true;
             }
-            (self.local, self.supplied_curve) = (None, None);
+            self.local = None;
             self.copy_window_counts(history, task, &readback)?;
             return Ok(Applied::Curves { number: looks_ahead.then(|| history.latest_number()), chroma_gain });
         }
@@ -237,12 +240,11 @@ impl DevicePicture {
             return Ok(Applied::Curves { number: None, chroma_gain });
         }
         let number = history.latest_number();
-        let stream = self.stream.clone();
-        let place = history.place(number, &task.settings.smoothing);
-        let curves = self.curves_mut();
-        let begin = place * curves.len();
-        let mut kept = history.kept_curves.slice_mut(begin..begin + curves.len());
-        stream.memcpy_dtod(curves, &mut kept).doing("keeping a curve")?;
+        if let Some(local) = &self.local {
+            let begin = history.place(number, &task.settings.smoothing) * local.curves.len();
+            let mut kept = history.kept_curves.slice_mut(begin..begin + local.curves.len());
+            self.stream.memcpy_dtod(&local.curves, &mut kept).doing("keeping a curve")?;
+        }
         Ok(Applied::Curves { number: Some(number), chroma_gain })
     }
 
@@ -256,14 +258,16 @@ impl DevicePicture {
         self.apply(task, applied)
     }
 
-    /// Enqueues a copy of the curves of frame `number` of the look-ahead.
+    /// Takes the curve of frame `number` of the look-ahead, or enqueues a copy of the curves of its tiles.
     fn take_curves(&mut self, history: &History, task: &Task, number: u64) -> Result<(), Error> {
-        let stream = self.stream.clone();
-        let place = history.place(number, &task.settings.smoothing);
-        let curves = self.curves_mut();
-        let begin = place * curves.len();
-        let kept = history.kept_curves.slice(begin..begin + curves.len());
-        stream.memcpy_dtod(&kept, curves).doing("taking a kept curve")
+        let smoothing = &task.settings.smoothing;
+        let Some(local) = &mut self.local else {
+            self.kept_curve = Some(history.kept_curve(number, smoothing));
+            return Ok(());
+        };
+        let begin = history.place(number, smoothing) * local.curves.len();
+        let kept = history.kept_curves.slice(begin..begin + local.curves.len());
+        self.stream.memcpy_dtod(&kept, &mut local.curves).doing("taking a kept curve")
     }
 
     /// Enqueues the mapping.
@@ -353,12 +357,9 @@ impl DevicePicture {
         }
     }
 
-    /// The curve, or the curves of the tiles if there are any.
-    pub(super) fn curves_mut(&mut self) -> &mut CudaSlice<u16> {
-        match &mut self.local {
-            Some(local) => &mut local.curves,
-            None => &mut self.curve,
-        }
+    /// The address of the curve.
+    pub(super) fn curve_address(&self) -> u64 {
+        self.kept_curve.unwrap_or_else(|| self.curve.device_ptr(&self.stream).0)
     }
 
     /// Enqueues everything up to the mapping, with `curve` in place of a curve from the histogram.
@@ -371,7 +372,7 @@ impl DevicePicture {
     pub(super) fn supply_curve(&mut self, curve: &Arc<Curve>, task: &Task) -> Result<(), Error> {
         assert_eq!(curve.codes().len(), self.layout.codes());
         task.assert_suits(&self.layout);
-        self.is_mapped = false;
+        (self.is_mapped, self.kept_curve) = (false, None);
         self.make_luminance(task)?;
         if !self.supplied_curve.as_ref().is_some_and(|supplied_curve| Arc::ptr_eq(supplied_curve, curve)) {
             // Keeps the curve alive until the copy has read it.
@@ -464,10 +465,11 @@ impl DevicePicture {
             let gpu = self.gpu.clone();
             return gpu.kernels.tile_curves()?.launch_tables(self, task, readback.curves.clone());
         }
-        let stream = self.stream.clone();
-        let curves = self.curves_mut();
-        assert_eq!(2 * curves.len(), readback.curves.len());
-        let from = curves.device_ptr(&stream).0;
+        let (from, entries) = match &self.local {
+            Some(local) => (local.curves.device_ptr(&self.stream).0, local.curves.len()),
+            None => (self.curve_address(), self.curve.len()),
+        };
+        assert_eq!(2 * entries, readback.curves.len());
         self.copy_to_readback(from, readback.curves.clone())
     }
 

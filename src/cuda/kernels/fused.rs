@@ -122,11 +122,12 @@ impl FusedLauncher {
         let codes = layout.codes();
         let threads = tuning::FUSED_THREADS;
         let vectors = luma_vectors(&layout);
-        let workers = vectors.div_ceil(threads).min(self.multiprocessors);
-        let share = vectors.div_ceil(workers);
-        // The last block writes the history. If there is a multiprocessor for it, it has no samples.
         let is_plain = task.is_plain() && !looks_ahead;
-        let blocks = workers + u32::from(!is_plain && workers < self.multiprocessors);
+        // The last block writes the history, and has no samples: the others do not wait for it.
+        let writers = u32::from(!is_plain && self.multiprocessors > 1);
+        let workers = vectors.div_ceil(threads).min(self.multiprocessors - writers);
+        let share = vectors.div_ceil(workers);
+        let blocks = workers + writers;
         let table = (codes as u32 * 4) << variant.row.log2_copies;
         let (kept, bytes) = self.rounds_kept(share, threads, table, 1);
         let function = match is_plain {

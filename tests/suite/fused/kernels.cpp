@@ -270,7 +270,7 @@ static void curves_of_tiles() {
         Order order;
         std::vector<unsigned> counts(size_t{count} * tiles.bins);
         for (unsigned& count : counts) count = number();
-        std::vector<unsigned short> curves_of(size_t{count} * codes), steps(2 * (size_t{count} * tiles.bins + 4));
+        std::vector<unsigned short> curves_of(size_t{count} * codes), steps(2 * (size_t{count} * tiles.bins + 8));
         run(count, threads, 8 * tiles.bins, [&] {
             curves::tile_curves(codes, order.levels, order.modifiers, order.turn, tiles, counts.data(), state.slots.data(),
                                 state.sums.data(), (place == AS_STEPS ? steps : curves_of).data(), place);
@@ -306,7 +306,7 @@ static void tile_map(void (*kernel)(const uint4*, uint4*, Samples, Levels, Tiles
     std::vector<unsigned> counts(size_t{count} * tiles.bins);
     for (unsigned& count : counts) count = number();
     Memory<S> memory(samples.pixels);
-    std::vector<unsigned short> curves_of(place == AS_STEPS ? 2 * (size_t{count} * tiles.bins + 4) : size_t{count} * codes);
+    std::vector<unsigned short> curves_of(place == AS_STEPS ? 2 * (size_t{count} * tiles.bins + 8) : size_t{count} * codes);
     run(count, curve_threads, 8 * tiles.bins, [&] {
         curves::tile_curves(codes, order.levels, order.modifiers, order.turn, tiles, counts.data(), nullptr, nullptr,
                             curves_of.data(), place);
