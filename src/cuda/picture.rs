@@ -228,7 +228,7 @@ impl DevicePicture {
         match task.tiles(&self.layout) {
             Some((tiles, bins)) => self.make_tile_curves(history, task, tiles, bins)?,
             None => {
-                self.count(task)?;
+                self.count_before(task, waiting.map(|(waiting, _)| &*waiting))?;
                 if everything && !windowed {
                     self.copy_counts(&readback)?;
                 }
@@ -542,6 +542,11 @@ impl DevicePicture {
     /// # Errors
     /// When the launch fails.
     pub fn count(&mut self, task: &Task) -> Result<(), Error> {
+        self.count_before(task, None)
+    }
+
+    /// The same before `waiting` is mapped.
+    fn count_before(&mut self, task: &Task, waiting: Option<&DevicePicture>) -> Result<(), Error> {
         task.assert_suits(&self.layout);
         let gpu = self.gpu.clone();
         if let Some(stages) = &gpu.stages
@@ -549,7 +554,8 @@ impl DevicePicture {
         {
             return Ok(());
         }
-        gpu.kernels.histogram()?.launch(self, task, gpu.multiprocessors())
+        let waiting = waiting.filter(|waiting| self.luma.is_none() && waiting.layout == self.layout);
+        gpu.kernels.histogram()?.launch(self, task, gpu.multiprocessors(), waiting)
     }
 
     /// Enqueues the curve, and the clearing of counts for the next frame.

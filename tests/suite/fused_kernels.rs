@@ -478,7 +478,8 @@ fn counts_of_videos_become_curves_in_one_block_and_in_several() {
 fn counts_of_tiles_of_videos_become_their_curves() {
     let mut numbers = Numbers(27);
     let mut asked = Vec::new();
-    for (depth, threads, cases) in [(8, 256, 14), (8, 64, 6), (10, 256, 8), (12, 1024, 2), (14, 1024, 3), (16, 1024, 1)] {
+    for (depth, threads, cases) in [(8, 256, 14), (8, 64, 6), (10, 256, 8), (12, 1024, 2), (14, 1024, 3), (16, 1024, 1)]
+    {
         for case in 0..cases {
             let (columns, rows_of_tiles) = (1 + numbers.below(3), 1 + numbers.below(2));
             let size = (20 + numbers.below(60) as usize, 10 + numbers.below(30) as usize);
@@ -524,7 +525,8 @@ fn samples_become_the_blend_of_the_curves_of_the_tiles_around_them() {
             let size = [(1 + numbers.below(90), 1 + numbers.below(20)), (1 + numbers.below(900), 1), (2, 400)];
             let size = size[case % 3];
             let size = (size.0 as usize, size.1 as usize);
-            let bins = [Some(2 + numbers.below(250)), Some(1000 + numbers.below(3000)), None][numbers.below(3) as usize];
+            let bins =
+                [Some(2 + numbers.below(250)), Some(1000 + numbers.below(3000)), None][numbers.below(3) as usize];
             let window = [Smoothing::OFF, Smoothing::new(9, 0)][numbers.below(2) as usize];
             let settings = Settings { bins, smoothing: window, ..settings_with_window(method, false, &mut numbers) };
             let frame = frame_of(depth, numbers.below(2) == 0, size);
@@ -535,7 +537,9 @@ fn samples_become_the_blend_of_the_curves_of_the_tiles_around_them() {
             let alone = Settings { smoothing: Smoothing::OFF, ..settings };
             let mut windows = Windows::new(alone, size);
             let order = order(&task.clone().with(alone), levels, &guide, &mut windows);
-            let (Method::Clahe { columns, rows }, bins) = (method, TileBins::new(levels, settings.bins)) else { panic!() };
+            let (Method::Clahe { columns, rows }, bins) = (method, TileBins::new(levels, settings.bins)) else {
+                panic!()
+            };
             let tiles = Tiles::new(columns, rows, size);
             let of_tile = (tiles.width * tiles.height) as u32;
             let counts: Vec<u32> =

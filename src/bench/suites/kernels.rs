@@ -24,12 +24,8 @@ const SPREAD: usize = 400 << 20;
 /// The columns of a case: names and settings. Fewer where the reference takes long: for the squares of the
 /// publications, and for all but one content at 8K.
 fn columns((size, _, content): FrameCase) -> Vec<(&'static str, Settings)> {
-    let mut columns = vec![
-        ("exact", Settings::default()),
-        ("modified", modified()),
-        ("look-ahead", ahead()),
-        ("clahe", local()),
-    ];
+    let mut columns =
+        vec![("exact", Settings::default()), ("modified", modified()), ("look-ahead", ahead()), ("clahe", local())];
     columns.truncate(match size {
         (width, height) if width == height => 1,
         (7680, 4320) if content != Content::Photo => 3,

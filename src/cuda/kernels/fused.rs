@@ -153,7 +153,8 @@ impl FusedLauncher {
             let (turn, frames) = history.prepare(&layout, task)?;
             Some((Modifiers::new(task, frames), turn, Line::new(&tone.line)))
         };
-        let kept_curve = if looks_ahead { history.kept_curve(history.next_number(), &task.settings.smoothing) } else { NULL };
+        let kept_curve =
+            if looks_ahead { history.kept_curve(history.next_number(), &task.settings.smoothing) } else { NULL };
         let (totals, emptied) = history.totals.next(&stream, codes)?;
         let mut launch = function.on(&stream);
         launch.arg(&plane);

@@ -21,10 +21,7 @@ pub(in crate::cuda) struct TileCurvesLauncher {
 impl TileCurvesLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::TILE_CURVES)?;
-        Ok(TileCurvesLauncher {
-            curves: function(&module, "tile_curves")?,
-            tables: function(&module, "tile_tables")?,
-        })
+        Ok(TileCurvesLauncher { curves: function(&module, "tile_curves")?, tables: function(&module, "tile_tables")? })
     }
 
     /// Enqueues the curves of the tiles of `picture`, and adds their counts to `history`.
@@ -40,7 +37,8 @@ impl TileCurvesLauncher {
         };
         let codes = layout.codes() as u32;
         let levels = Levels::new(task.levels, task.settings.strength);
-        let (modifiers, tiles) = (Modifiers::new(task, frames), Tiles::new(&local.tiles, local.bins, task.levels, &layout));
+        let (modifiers, tiles) =
+            (Modifiers::new(task, frames), Tiles::new(&local.tiles, local.bins, task.levels, &layout));
         let place = local.place as u32;
         let mut launch = self.curves.on(&stream);
         launch.arg(&codes).arg(&levels).arg(&modifiers).arg(&turn).arg(&tiles);
