@@ -414,7 +414,7 @@ __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels le
             if (threadIdx.x == 0u) room.flat = 0u;
             if (!turn.remembers) return;
             if (!READS_EARLY<PER>) {
-                prefetch_past(codes, turn, history);
+                prefetch_past(threadIdx.x, blockDim.x, codes, turn, history);
             } else if (threadIdx.x < Crew::warps() * LANES && threadIdx.x * PER < codes) {
                 // The loads complete while samples are counted.
                 past = past_of<PER>(threadIdx.x * PER, codes, turn, history);
@@ -455,7 +455,7 @@ __device__ __forceinline__ void ahead(Plane plane, Plane waits, Samples samples,
     if (blockIdx.x == 0u) {
         for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) *total_of(emptied, code) = 0u;
     }
-    if (turn.remembers && !READS_EARLY<PER>) prefetch_past(codes, turn, history);
+    if (turn.remembers && !READS_EARLY<PER>) prefetch_past(threadIdx.x, blockDim.x, codes, turn, history);
     if (turn.remembers && READS_EARLY<PER> && is_crew && threadIdx.x * PER < codes) {
         past = past_of<PER>(threadIdx.x * PER, codes, turn, history);
     }

@@ -70,7 +70,9 @@ impl HistogramLauncher {
         if !is_whole {
             launch.arg(&region);
         }
-        launch.arg(&mut picture.counts).arg(&log2_window).arg(&row.log2_copies);
+        // Then `equalization` comes next.
+        let begins_next = u32::from(!task.is_plain());
+        launch.arg(&mut picture.counts).arg(&log2_window).arg(&row.log2_copies).arg(&begins_next);
         if is_whole {
             match waiting {
                 Some(waiting) => launch.arg(&waiting.pixels),
