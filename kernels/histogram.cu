@@ -2,7 +2,6 @@
 // the lanes of a warp seldom access the same counter, and then adds its sums to the global counts. More codes than
 // shared memory has room for are counted in windows of 2^log2_window codes, one for each blockIdx.y.
 #include "copies.cuh"
-#include "fetch.cuh"
 #include "launch.cuh"
 #include "samples.cuh"
 #include "vectors.cuh"
@@ -59,29 +58,19 @@ __device__ __forceinline__ void end_window(Window window, Levels levels, unsigne
     for (unsigned slot = threadIdx.x; slot < window.size; slot += blockDim.x) add(slot, shared_counts[slot]);
 }
 
-// Prefetches a plane that is mapped when the curve is there: until then the memory has nothing to do.
-__device__ __forceinline__ void prefetch_plane(const uint4* plane, unsigned vectors) {
-    constexpr unsigned LINE = 8u;
-    if (plane == nullptr || blockIdx.y != 0u) return;
-    unsigned first = blockIdx.x * blockDim.x + threadIdx.x, stride = gridDim.x * blockDim.x;
-    for (unsigned line = first; line < (vectors + LINE - 1u) / LINE; line += stride) prefetch(plane + LINE * line);
-}
-
 template <typename S, int STEP>
 __device__ __forceinline__ void histogram(const uint4* plane, Samples samples, Levels levels,
                                           unsigned* counts, unsigned log2_window, unsigned log2_copies,
-                                          unsigned begins_next, const uint4* waiting) {
+                                          unsigned begins_next) {
     Window window = begin_window(log2_window, log2_copies, begins_next);
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
-    unsigned all = (samples.pixels + PIXELS - 1u) / PIXELS;
-    Vectors<1u> vectors(plane, all);
+    Vectors<1u> vectors(plane, (samples.pixels + PIXELS - 1u) / PIXELS);
     vectors.each([=](uint4 vector, unsigned index) {
         bool whole = samples.row == 0u && index < samples.pixels / PIXELS;
         count_vector<S, STEP>(vector, index, samples, window, whole,
                               [=](unsigned pixel) { return visible(pixel, samples); });
     });
     end_window(window, levels, counts);
-    prefetch_plane(waiting, all);
 }
 
 // The same for a rectangle, whose rows begin and end anywhere in a vector.
@@ -110,8 +99,8 @@ __device__ __forceinline__ void histogram_region(const uint4* plane, Samples sam
 #define HISTOGRAM(NAME, S, STEP)                                                                                \
     extern "C" __global__ __launch_bounds__(1024) void histogram_##NAME(                                        \
         const uint4* plane, Samples samples, Levels levels, unsigned* counts, unsigned log2_window,             \
-        unsigned log2_copies, unsigned begins_next, const uint4* waiting) {                                     \
-        histogram<S, STEP>(plane, samples, levels, counts, log2_window, log2_copies, begins_next, waiting);     \
+        unsigned log2_copies, unsigned begins_next) {                                                           \
+        histogram<S, STEP>(plane, samples, levels, counts, log2_window, log2_copies, begins_next);              \
     }                                                                                                           \
     extern "C" __global__ __launch_bounds__(1024) void histogram_region_##NAME(                                 \
         const uint4* plane, Samples samples, Levels levels, Region region, unsigned* counts,                    \

@@ -228,7 +228,7 @@ impl DevicePicture {
         match task.tiles(&self.layout) {
             Some((tiles, bins)) => self.make_tile_curves(history, task, tiles, bins)?,
             None => {
-                self.count_before(task, waiting.map(|(waiting, _)| &*waiting))?;
+                self.count(task)?;
                 if everything && !windowed {
                     self.copy_counts(&readback)?;
                 }
@@ -542,11 +542,6 @@ impl DevicePicture {
     /// # Errors
     /// When the launch fails.
     pub fn count(&mut self, task: &Task) -> Result<(), Error> {
-        self.count_before(task, None)
-    }
-
-    /// The same before `waiting` is mapped.
-    fn count_before(&mut self, task: &Task, waiting: Option<&DevicePicture>) -> Result<(), Error> {
         task.assert_suits(&self.layout);
         let gpu = self.gpu.clone();
         if let Some(stages) = &gpu.stages
@@ -554,8 +549,7 @@ impl DevicePicture {
         {
             return Ok(());
         }
-        let waiting = waiting.filter(|waiting| self.luma.is_none() && waiting.layout == self.layout);
-        gpu.kernels.histogram()?.launch(self, task, gpu.multiprocessors(), waiting)
+        gpu.kernels.histogram()?.launch(self, task, gpu.multiprocessors())
     }
 
     /// Enqueues the curve, and the clearing of counts for the next frame.

@@ -1,7 +1,7 @@
 //! Launches `kernels/histogram.cu`: the count of each code.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{LumaVariants, NULL, luma_vectors, module};
+use super::{LumaVariants, luma_vectors, module};
 use crate::cuda::arguments::{Levels, Region, Samples};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::picture::DevicePicture;
@@ -35,15 +35,8 @@ impl HistogramLauncher {
         Ok(HistogramLauncher { whole, region, most_shared: most_shared.unsigned_abs() })
     }
 
-    /// Enqueues the counting of `picture`, whose counts are zero. The luma of `waiting`, of the same layout, is brought into
-    /// the cache meanwhile, if the whole picture is counted.
-    pub fn launch(
-        &self,
-        picture: &mut DevicePicture,
-        task: &Task,
-        multiprocessors: u32,
-        waiting: Option<&DevicePicture>,
-    ) -> Result<(), Error> {
+    /// Enqueues the counting of `picture`, whose counts are zero.
+    pub fn launch(&self, picture: &mut DevicePicture, task: &Task, multiprocessors: u32) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout();
         let row = tuning::histogram(layout.sample().depth);
@@ -73,13 +66,7 @@ impl HistogramLauncher {
         // Then `equalization` comes next.
         let begins_next = u32::from(!task.is_plain());
         launch.arg(&mut picture.counts).arg(&log2_window).arg(&row.log2_copies).arg(&begins_next);
-        if is_whole {
-            match waiting {
-                Some(waiting) => launch.arg(&waiting.pixels),
-                None => launch.arg(&NULL),
-            };
-        }
-        // SAFETY: the arguments are those of the kernel. The planes have room for whole vectors, there is a count for
+        // SAFETY: the arguments are those of the kernel. The plane has room for whole vectors, there is a count for
         // each code, the region lies in the plane, codes are at most `samples.max`, shared memory holds every copy of a
         // window's counters, and all buffers belong to this stream.
         unsafe { launch.launch(config) }.doing("launching histogram")?;

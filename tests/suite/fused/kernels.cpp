@@ -126,7 +126,7 @@ static void plane(unsigned depth, unsigned log2_copies, Kernel<S> plain, Kernel<
 
 // h bytes blocks threads log2_copies shift swapped lo hi max pixels samples... : the counts of a plane.
 template <typename S>
-static void histogram(void (*kernel)(const uint4*, Samples, Levels, unsigned*, unsigned, unsigned, unsigned, const uint4*)) {
+static void histogram(void (*kernel)(const uint4*, Samples, Levels, unsigned*, unsigned, unsigned, unsigned)) {
     unsigned blocks = number(), threads = number(), log2_copies = number();
     Samples samples = {};
     samples.shift = number(), samples.swapped = number();
@@ -136,7 +136,7 @@ static void histogram(void (*kernel)(const uint4*, Samples, Levels, unsigned*, u
     unsigned codes = samples.max + 1u, log2_codes = static_cast<unsigned>(__builtin_ctz(codes));
     std::vector<unsigned> counts(codes);
     run(blocks, threads, size_t{4} << (log2_codes + log2_copies), [&] {
-        kernel(memory.vectors.data(), samples, range, counts.data(), log2_codes, log2_copies, 0, nullptr);
+        kernel(memory.vectors.data(), samples, range, counts.data(), log2_codes, log2_copies, 0);
     });
     for (unsigned count : counts) std::printf("%u ", count);
     std::printf("\n");
