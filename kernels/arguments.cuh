@@ -43,6 +43,7 @@ struct Tiles {
     unsigned picture_height;
     unsigned pitch;           // pixels from one row of the plane to the next
     unsigned bins;            // of each tile
+    unsigned bin_multiplier;  // ceil(2^32 * bins / levels), which gives the bin of a level; 0 if each level has its own
 };
 
 // A multiplication in place of the division by an even number W: ceil(2^(32 + shift) / W), which lies between 2^31 and
@@ -163,7 +164,7 @@ struct Planes {
 static_assert(sizeof(Samples) == 24, "Samples is not as in src/cuda/arguments.rs");
 static_assert(sizeof(Levels) == 12, "Levels is not as in src/cuda/arguments.rs");
 static_assert(sizeof(Region) == 20, "Region is not as in src/cuda/arguments.rs");
-static_assert(sizeof(Tiles) == 32, "Tiles is not as in src/cuda/arguments.rs");
+static_assert(sizeof(Tiles) == 36, "Tiles is not as in src/cuda/arguments.rs");
 static_assert(sizeof(Inverse) == 8, "Inverse is not as in src/cuda/arguments.rs");
 static_assert(sizeof(Turn) == 48, "Turn is not as in src/cuda/arguments.rs");
 static_assert(sizeof(Modifiers) == 48, "Modifiers is not as in src/cuda/arguments.rs");

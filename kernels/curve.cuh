@@ -139,11 +139,12 @@ __device__ __forceinline__ Past<PER> past_of(unsigned code, unsigned codes, cons
     return past;
 }
 
-// Prefetches that part of all codes, by all threads of a block.
-__device__ __forceinline__ void prefetch_past(unsigned codes, const Turn& turn, const History& history) {
+// Prefetches that part of all codes, by `threads` threads, of which this is number `thread`.
+__device__ __forceinline__ void prefetch_past(unsigned thread, unsigned threads, unsigned codes, const Turn& turn,
+                                              const History& history) {
     constexpr unsigned LINE = 128u;
     const Sum* sums = history.sums + 2u * codes * turn.half;
-    for (unsigned i = threadIdx.x * LINE / 8u; i < 2u * codes; i += blockDim.x * LINE / 8u) {
+    for (unsigned i = thread * LINE / 8u; i < 2u * codes; i += threads * LINE / 8u) {
         prefetch(sums + i);
 #pragma unroll
         for (unsigned j = 0u; j < 2u; ++j) {

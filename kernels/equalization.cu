@@ -48,8 +48,10 @@ extern "C" __global__ __launch_bounds__(1024) void equalization(unsigned* counts
                                                                 Modifiers m, Turn turn, Line line, unsigned* slots,
                                                                 Sum* sums, Sum* bins, Grid* grid, ushort4* curve) {
     __shared__ Room room;
-    wait_for_previous();
     History history = {slots, sums};
+    // While the counts are still made.
+    if (turn.remembers) prefetch_past(blockIdx.x * blockDim.x + threadIdx.x, codes / PER_THREAD, codes, turn, history);
+    wait_for_previous();
     if (gridDim.x == 1u) {
         equalization<false>(counts, codes, levels, m, turn, line, history, bins, grid, curve, room);
     } else {

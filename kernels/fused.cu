@@ -39,6 +39,19 @@ struct Share {
     unsigned rest;   // samples in the vector behind those
 };
 
+template <typename S>
+__device__ __forceinline__ Share share_of(Plane plane, unsigned block, Samples samples) {
+    unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>, begin = block * plane.share;
+    Share share = {plane.from + begin, plane.to + begin, 0u, 0u, 0u};
+    if (begin < vectors) {
+        bool last = vectors - begin <= plane.share;
+        share.vectors = last ? vectors - begin : plane.share;
+        share.rest = last ? samples.pixels % PER_VECTOR<S> : 0u;
+        share.whole = share.vectors - (share.rest != 0u);
+    }
+    return share;
+}
+
 // A table with an entry for each code, in 2^LOG2_COPIES interleaved copies, of which each lane uses one to avoid bank
 // conflicts: first the counters, later the curve.
 template <unsigned LOG2_COPIES>
@@ -98,6 +111,14 @@ __device__ __forceinline__ void each_beyond(const uint4* from, unsigned at, unsi
     }
 }
 
+// Counts the samples of the vector behind the whole ones.
+template <typename S, unsigned LOG2_COPIES>
+__device__ __forceinline__ void count_rest(const Share& share, Samples samples, Table<LOG2_COPIES> table) {
+    if (threadIdx.x >= share.rest) return;
+    unsigned sample = reinterpret_cast<const S*>(share.from + share.whole)[threadIdx.x];
+    table.count(decoded<S>(ordered<S>(sample, samples), samples));
+}
+
 // Counts the block's share. `kept` rounds stay in `stage`, and HOLD further rounds in `held`.
 template <typename S, unsigned LOG2_COPIES, unsigned HOLD>
 __device__ __forceinline__ void count_share(const Share& share, uint4* stage, unsigned kept, Samples samples,
@@ -124,10 +145,33 @@ __device__ __forceinline__ void count_share(const Share& share, uint4* stage, un
     each_beyond<HOLD / 2u>(share.from, beyond + HOLD * blockDim.x, share.whole, [&](uint4 vector, unsigned) {
         count_vector<S, LOG2_COPIES>(vector, samples, table);
     });
-    if (threadIdx.x < share.rest) {
-        unsigned sample = reinterpret_cast<const S*>(share.from + share.whole)[threadIdx.x];
-        table.count(decoded<S>(ordered<S>(sample, samples), samples));
+    count_rest<S>(share, samples, table);
+}
+
+// Counts the block's share while the rounds of a waiting one that are `kept` are fetched into `stage`, one for each round
+// that is counted.
+template <typename S, unsigned LOG2_COPIES>
+__device__ __forceinline__ void count_ahead(const Share& share, const Share& waiting, uint4* stage, unsigned kept,
+                                            Samples samples, Table<LOG2_COPIES> table) {
+    uint4 next[AHEAD];
+#pragma unroll
+    for (unsigned i = 0u; i < AHEAD; ++i) {
+        unsigned at = i * blockDim.x + threadIdx.x;
+        if (at < share.vectors) next[i] = share.from[at];
     }
+#pragma unroll 1
+    for (unsigned first = threadIdx.x; first < share.vectors; first += AHEAD * blockDim.x) {
+#pragma unroll
+        for (unsigned i = 0u; i < AHEAD; ++i) {
+            unsigned at = first + i * blockDim.x, later = at + AHEAD * blockDim.x;
+            if (at < kept * blockDim.x && at < waiting.vectors) fetch(waiting.from + at, stage + at);
+            uint4 now = next[i];
+            if (later < share.vectors) next[i] = share.from[later];
+            if (at < share.whole) count_vector<S, LOG2_COPIES>(now, samples, table);
+        }
+    }
+    end_of_round();
+    count_rest<S>(share, samples, table);
 }
 
 // Writes the curve at the thread's codes into all copies of the table.
@@ -217,15 +261,7 @@ __device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsi
                                         Levels levels, unsigned* totals, unsigned* emptied, bool alone, Prepare prepare,
                                         MakeCurve make_curve) {
     unsigned codes = samples.max + 1u;
-    unsigned vectors = (samples.pixels + PER_VECTOR<S> - 1u) / PER_VECTOR<S>;
-    unsigned begin = block * plane.share;
-    Share share = {plane.from + begin, plane.to + begin, 0u, 0u, 0u};
-    if (begin < vectors) {
-        bool last = vectors - begin <= plane.share;
-        share.vectors = last ? vectors - begin : plane.share;
-        share.rest = last ? samples.pixels % PER_VECTOR<S> : 0u;
-        share.whole = share.vectors - (share.rest != 0u);
-    }
+    Share share = share_of<S>(plane, block, samples);
     uint4* stage = reinterpret_cast<uint4*>(shared_words) + (codes << LOG2_COPIES) / 4u;
     unsigned rounds = (share.vectors + blockDim.x - 1u) / blockDim.x;
     unsigned kept = rounds < plane.kept ? rounds : plane.kept;
@@ -282,7 +318,7 @@ __device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsi
     for (unsigned at = threadIdx.x; at < staged; at += blockDim.x) {
         uint4 vector = stage[at];
         // No other thread accesses this place.
-        if (IN_BATCH && succession.next != nullptr) fetch(succession.next + begin + at, stage + at);
+        if (IN_BATCH && succession.next != nullptr) fetch(succession.next + block * plane.share + at, stage + at);
         if (IN_BATCH) end_of_round();
         map(vector, at);
     }
@@ -355,7 +391,10 @@ __device__ __forceinline__ void modified_curve(unsigned* totals, unsigned codes,
             return sum_over_crew<Crew>(tally.sums[set]);
         });
     equalize<Count, PER, false, Crew>(held, left, code, levels, m, line, nullptr, room, nullptr, mapped);
-    if (writes && remembers) write_windows<PER>(turn, past, count, m.cap, code, codes, history);
+    // Read again, by a block that has no samples: registers are scarce.
+    if (writes && remembers) {
+        write_windows<PER>(turn, past_of<PER>(code, codes, turn, history), count, m.cap, code, codes, history);
+    }
 }
 
 template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew>
@@ -375,7 +414,7 @@ __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels le
             if (threadIdx.x == 0u) room.flat = 0u;
             if (!turn.remembers) return;
             if (!READS_EARLY<PER>) {
-                prefetch_past(codes, turn, history);
+                prefetch_past(threadIdx.x, blockDim.x, codes, turn, history);
             } else if (threadIdx.x < Crew::warps() * LANES && threadIdx.x * PER < codes) {
                 // The loads complete while samples are counted.
                 past = past_of<PER>(threadIdx.x * PER, codes, turn, history);
@@ -390,6 +429,72 @@ __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels le
                                                mapped);
             }
         });
+}
+
+// For a look-ahead: counts a plane and makes the curve of the window that ends with it, which maps another plane that has
+// waited for it. That plane is fetched meanwhile. It may be null; `curve` keeps the curve for later. The curve is that of
+// `modified`.
+template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew>
+__device__ __forceinline__ void ahead(Plane plane, Plane waits, Samples samples, Levels levels, const Modifiers& m,
+                                      const Turn& turn, const Line& line, unsigned* totals, unsigned* emptied,
+                                      const History& history, unsigned short* curve) {
+    __shared__ Tally tally;
+    __shared__ Room room;
+    unsigned codes = samples.max + 1u;
+    bool writes = blockIdx.x == gridDim.x - 1u, is_crew = threadIdx.x < Crew::warps() * LANES;
+    bool is_narrow = m.varies == 0u && (Sum)m.frames * m.samples >> 32 == 0u;
+    Share share = share_of<S>(plane, blockIdx.x, samples), waiting = share_of<S>(waits, blockIdx.x, samples);
+    if (waits.from == nullptr) waiting.vectors = 0u;
+    uint4* stage = reinterpret_cast<uint4*>(shared_words) + (codes << LOG2_COPIES) / 4u;
+    Past<PER> past;
+
+    let_next_begin();
+    empty_counters(shared_words, (codes << LOG2_COPIES) / 4u);
+    if (threadIdx.x == 0u) room.flat = 0u;
+    wait_for_previous();
+    if (blockIdx.x == 0u) {
+        for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) *total_of(emptied, code) = 0u;
+    }
+    if (turn.remembers && !READS_EARLY<PER>) prefetch_past(threadIdx.x, blockDim.x, codes, turn, history);
+    if (turn.remembers && READS_EARLY<PER> && is_crew && threadIdx.x * PER < codes) {
+        past = past_of<PER>(threadIdx.x * PER, codes, turn, history);
+    }
+    __syncthreads();
+
+    Table<LOG2_COPIES> table;
+    count_ahead<S, LOG2_COPIES>(share, waiting, stage, waits.kept, samples, table);
+    __syncthreads();
+    add_up<LOG2_COPIES>(shared_words, codes, [=](unsigned code, unsigned sum) {
+        if (sum != 0u) atomicAdd(total_of(totals, level_code(code, levels)), sum);
+    });
+    __syncthreads();
+    if (is_crew) {
+        unsigned mapped[PER];
+        if (is_narrow) {
+            modified_curve<unsigned, PER, Crew>(totals, codes, levels, m, turn, line, history, writes, past, room, tally,
+                                                mapped);
+        } else {
+            modified_curve<Sum, PER, Crew>(totals, codes, levels, m, turn, line, history, writes, past, room, tally,
+                                           mapped);
+        }
+        if (threadIdx.x * PER < codes) {
+            fill_table<S, LOG2_COPIES, PER>(mapped, samples);
+#pragma unroll
+            for (unsigned i = 0u; i < PER; ++i) {
+                if (writes) curve[threadIdx.x * PER + i] = (unsigned short)mapped[i];
+            }
+        }
+    }
+    wait_for_fetched<0u>();
+    __syncthreads();
+
+    auto map = [&](uint4 vector, unsigned at) {
+        waiting.to[at] = mapped_vector<S, 1>(vector, 0u, samples, [=](unsigned code) { return table[code]; });
+    };
+    unsigned staged = waits.kept * blockDim.x < waiting.vectors ? waits.kept * blockDim.x : waiting.vectors;
+#pragma unroll 1
+    for (unsigned at = threadIdx.x; at < staged; at += blockDim.x) map(stage[at], at);
+    each_beyond<AHEAD>(waiting.from, waits.kept * blockDim.x + threadIdx.x, waiting.vectors, map);
 }
 
 // PER codes per thread and WARPS warps in the crew, for the plain curve and for the modified one. Planes that are too
@@ -408,6 +513,12 @@ __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels le
         unsigned* emptied, unsigned* slots, Sum* sums) {                                                            \
         modified<S, LOG2_COPIES, MODIFIED_PER, Crew<MODIFIED_WARPS>>(plane, samples, levels, m, turn, line, totals, \
                                                                      emptied, History{slots, sums});                \
+    }                                                                                                               \
+    extern "C" __global__ __launch_bounds__(1024) void fused_ahead_##NAME(                                          \
+        Plane plane, Plane waits, Samples samples, Levels levels, Modifiers m, Turn turn, Line line,                \
+        unsigned* totals, unsigned* emptied, unsigned* slots, Sum* sums, unsigned short* curve) {                   \
+        ahead<S, LOG2_COPIES, MODIFIED_PER, Crew<MODIFIED_WARPS>>(plane, waits, samples, levels, m, turn, line,     \
+                                                                  totals, emptied, History{slots, sums}, curve);    \
     }
 
 FUSED(u8, unsigned char, 5u, 1u, 8u, 1u, 8u)

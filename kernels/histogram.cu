@@ -32,12 +32,14 @@ __device__ __forceinline__ void count_vector(uint4 loaded, unsigned index, Sampl
     });
 }
 
-__device__ __forceinline__ Window begin_window(unsigned log2_window, unsigned log2_copies) {
+// With `begins_next`, the next kernel may begin at once: it is `equalization`, which has few blocks and waits.
+__device__ __forceinline__ Window begin_window(unsigned log2_window, unsigned log2_copies, unsigned begins_next) {
     Window window = {blockIdx.y << log2_window, 1u << log2_window, log2_copies,
                      threadIdx.x & ((1u << log2_copies) - 1u)};
     empty_counters(shared_counts, (window.size << log2_copies) / 4u);
     __syncthreads();
     wait_for_previous();
+    if (begins_next != 0u) let_next_begin();
     return window;
 }
 
@@ -58,8 +60,9 @@ __device__ __forceinline__ void end_window(Window window, Levels levels, unsigne
 
 template <typename S, int STEP>
 __device__ __forceinline__ void histogram(const uint4* plane, Samples samples, Levels levels,
-                                          unsigned* counts, unsigned log2_window, unsigned log2_copies) {
-    Window window = begin_window(log2_window, log2_copies);
+                                          unsigned* counts, unsigned log2_window, unsigned log2_copies,
+                                          unsigned begins_next) {
+    Window window = begin_window(log2_window, log2_copies, begins_next);
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     Vectors<1u> vectors(plane, (samples.pixels + PIXELS - 1u) / PIXELS);
     vectors.each([=](uint4 vector, unsigned index) {
@@ -74,8 +77,8 @@ __device__ __forceinline__ void histogram(const uint4* plane, Samples samples, L
 template <typename S, int STEP>
 __device__ __forceinline__ void histogram_region(const uint4* plane, Samples samples, Levels levels,
                                                  Region region, unsigned* counts, unsigned log2_window,
-                                                 unsigned log2_copies) {
-    Window window = begin_window(log2_window, log2_copies);
+                                                 unsigned log2_copies, unsigned begins_next) {
+    Window window = begin_window(log2_window, log2_copies, begins_next);
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     // The most vectors that a row reaches into.
     unsigned vectors = (region.width + PIXELS - 2u) / PIXELS + 1u;
@@ -96,13 +99,14 @@ __device__ __forceinline__ void histogram_region(const uint4* plane, Samples sam
 #define HISTOGRAM(NAME, S, STEP)                                                                                \
     extern "C" __global__ __launch_bounds__(1024) void histogram_##NAME(                                        \
         const uint4* plane, Samples samples, Levels levels, unsigned* counts, unsigned log2_window,             \
-        unsigned log2_copies) {                                                                                 \
-        histogram<S, STEP>(plane, samples, levels, counts, log2_window, log2_copies);                           \
+        unsigned log2_copies, unsigned begins_next) {                                                           \
+        histogram<S, STEP>(plane, samples, levels, counts, log2_window, log2_copies, begins_next);              \
     }                                                                                                           \
     extern "C" __global__ __launch_bounds__(1024) void histogram_region_##NAME(                                 \
         const uint4* plane, Samples samples, Levels levels, Region region, unsigned* counts,                    \
-        unsigned log2_window, unsigned log2_copies) {                                                           \
-        histogram_region<S, STEP>(plane, samples, levels, region, counts, log2_window, log2_copies);            \
+        unsigned log2_window, unsigned log2_copies, unsigned begins_next) {                                     \
+        histogram_region<S, STEP>(plane, samples, levels, region, counts, log2_window, log2_copies,             \
+                                  begins_next);                                                                 \
     }
 
 HISTOGRAM(u8, unsigned char, 1)

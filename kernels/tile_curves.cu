@@ -97,33 +97,16 @@ __device__ __forceinline__ void clip(T (&held)[PER], unsigned first, T total, co
     }
 }
 
-// From the bins of a tile, PER neighbouring ones per thread, to its curve. T is wide enough for `total`.
-template <typename T, unsigned PER>
-__device__ __forceinline__ void make_curve(const Sum (&sums)[PER], T total, Levels levels, const Modifiers& m, unsigned bins,
-                                           unsigned codes, Room& room, T* through_bins, unsigned short* curve) {
-    unsigned first = threadIdx.x * PER, count = levels.hi - levels.lo + 1u;
-    T held[PER];
-#pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) held[i] = (T)sums[i];
-    if (m.gain != 0u) clip<T, PER>(held, first, total, m, room);
-
-    T sum = 0u;
-#pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) sum += held[i];
-    T through = prefix_of_warp(sum, threadIdx.x % LANES);
-    T at = told_by_all(through, reinterpret_cast<T*>(room.sums)).before + through - sum;
-#pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) {
-        at += held[i];
-        if (first + i < bins) through_bins[first + i] = at;
-    }
-    __syncthreads();
-
+// The table of a curve, from its steps.
+template <typename T>
+__device__ __forceinline__ void write_table(const T* through_bins, T total, Levels levels, unsigned ceiling,
+                                            unsigned keeps_black, unsigned bins, unsigned codes, unsigned short* curve) {
+    unsigned count = levels.hi - levels.lo + 1u;
     float reciprocal = reciprocal_of((float)total);
-    bool small = ((Sum)total * m.ceiling) >> 31 == 0u;
+    bool small = ((Sum)total * ceiling) >> 31 == 0u;
     for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) {
         unsigned level = level_code(code, levels) - levels.lo;
-        if (level > m.ceiling || (level == 0u && m.keeps_black)) {
+        if (level > ceiling || (level == 0u && keeps_black)) {
             curve[code] = levels.lo + level;
             continue;
         }
@@ -137,17 +120,45 @@ __device__ __forceinline__ void make_curve(const Sum (&sums)[PER], T total, Leve
             unsigned width = first_of_bin(bin + 1u, bins, count) - first_level;
             cumulative = below + (through_bins[bin] - below) * (level - first_level + 1u) / width;
         }
-        unsigned equalized = small ? half_even_small((unsigned)cumulative * m.ceiling, (unsigned)total, reciprocal)
-                                   : half_even(cumulative * m.ceiling, total, reciprocal);
+        unsigned equalized = small ? half_even_small((unsigned)cumulative * ceiling, (unsigned)total, reciprocal)
+                                   : half_even(cumulative * ceiling, total, reciprocal);
         curve[code] = levels.lo + equalized;
     }
+}
+
+// From the bins of a tile, PER neighbouring ones per thread, to its curve. T is wide enough for `total`. `steps` is null, or
+// takes the steps in place of the table.
+template <typename T, unsigned PER>
+__device__ __forceinline__ void make_curve(const Sum (&sums)[PER], T total, Levels levels, const Modifiers& m, unsigned bins,
+                                           unsigned codes, Room& room, T* through_bins, unsigned short* curve,
+                                           unsigned* steps) {
+    unsigned first = threadIdx.x * PER;
+    T held[PER];
+#pragma unroll
+    for (unsigned i = 0u; i < PER; ++i) held[i] = (T)sums[i];
+    if (m.gain != 0u) clip<T, PER>(held, first, total, m, room);
+
+    T sum = 0u;
+#pragma unroll
+    for (unsigned i = 0u; i < PER; ++i) sum += held[i];
+    T through = prefix_of_warp(sum, threadIdx.x % LANES);
+    T at = told_by_all(through, reinterpret_cast<T*>(room.sums)).before + through - sum;
+#pragma unroll
+    for (unsigned i = 0u; i < PER; ++i) {
+        at += held[i];
+        if (first + i < bins && steps != nullptr) steps[first + i] = (unsigned)at;
+        if (first + i < bins && steps == nullptr) through_bins[first + i] = at;
+    }
+    if (steps != nullptr) return;
+    __syncthreads();
+    write_table<T>(through_bins, total, levels, m.ceiling, m.keeps_black, bins, codes, curve);
 }
 
 // With PER bins per thread.
 template <unsigned PER>
 __device__ __forceinline__ void tile_curves(unsigned codes, Levels levels, const Modifiers& m, const Turn& turn,
                                             Tiles tiles, unsigned* tile_counts, const History& history,
-                                            unsigned short* curves, Room& room, Sum* through_bins) {
+                                            unsigned short* curves, unsigned place, Room& room, Sum* through_bins) {
     unsigned bins = tiles.bins;
     size_t all_bins = (size_t)gridDim.x * bins;
     unsigned bin = threadIdx.x * PER;
@@ -167,26 +178,43 @@ __device__ __forceinline__ void tile_curves(unsigned codes, Levels levels, const
     }
 
     unsigned short* curve = curves + (size_t)blockIdx.x * codes;
+    unsigned* steps = nullptr;
     Sum total = (Sum)m.frames * tiles.width * tiles.height;
+    if (place == AS_STEPS) {
+        steps = reinterpret_cast<unsigned*>(curves);
+        if (blockIdx.x + threadIdx.x == 0u) {
+            *reinterpret_cast<Scale*>(steps + all_bins) = scale_of((unsigned)total, m.ceiling, m.keeps_black, levels, bins);
+        }
+        steps += (size_t)blockIdx.x * bins;
+    }
     if (total >> 32 == 0u) {
         make_curve<unsigned, PER>(held, (unsigned)total, levels, m, bins, codes, room,
-                                  reinterpret_cast<unsigned*>(through_bins), curve);
+                                  reinterpret_cast<unsigned*>(through_bins), curve, steps);
     } else {
-        make_curve<Sum, PER>(held, total, levels, m, bins, codes, room, through_bins, curve);
+        make_curve<Sum, PER>(held, total, levels, m, bins, codes, room, through_bins, curve, nullptr);
     }
 }
 
 extern "C" __global__ __launch_bounds__(1024) void tile_curves(unsigned codes, Levels levels, Modifiers m, Turn turn,
                                                                Tiles tiles, unsigned* tile_counts, unsigned* slots,
-                                                               Sum* sums, unsigned short* curves) {
+                                                               Sum* sums, unsigned short* curves, unsigned place) {
     extern __shared__ Sum through_bins[];  // one for each bin
     __shared__ Room room;
     let_next_begin();
     wait_for_previous();
     History history = {slots, sums};
     if (tiles.bins <= blockDim.x) {
-        tile_curves<1u>(codes, levels, m, turn, tiles, tile_counts, history, curves, room, through_bins);
+        tile_curves<1u>(codes, levels, m, turn, tiles, tile_counts, history, curves, place, room, through_bins);
     } else {
-        tile_curves<4u>(codes, levels, m, turn, tiles, tile_counts, history, curves, room, through_bins);
+        tile_curves<4u>(codes, levels, m, turn, tiles, tile_counts, history, curves, place, room, through_bins);
     }
+}
+
+// The tables of curves that were left as steps.
+extern "C" __global__ __launch_bounds__(1024) void tile_tables(unsigned codes, Levels levels, Tiles tiles,
+                                                               const unsigned* steps, unsigned short* curves) {
+    wait_for_previous();
+    Scale scale = *reinterpret_cast<const Scale*>(steps + (size_t)gridDim.x * tiles.bins);
+    write_table<unsigned>(steps + (size_t)blockIdx.x * tiles.bins, scale.total, levels, scale.ceiling, scale.keeps_black,
+                          tiles.bins, codes, curves + (size_t)blockIdx.x * codes);
 }

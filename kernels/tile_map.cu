@@ -19,18 +19,73 @@ constexpr unsigned MOST_THREADS = 512u;
 
 extern __shared__ __align__(128) uint4 shared_curves[];
 
-// The four curves of a cell, the upper two first.
+// The first pixel of cell `index` in a direction with tiles of `size` pixels.
+__device__ __forceinline__ unsigned cell_start(unsigned index, unsigned size) {
+    return index == 0u ? 0u : index * size - size / 2u;
+}
+
+// A block's part of a cell.
+struct Cell {
+    unsigned column;
+    unsigned row;
+    unsigned x_begin;
+    unsigned x_end;
+    unsigned y_begin;  // the block's first row
+    unsigned parts;    // blocks that share the cell; this one's rows lie this many rows apart
+    unsigned rows;     // of this block; 0 if there is nothing to do
+};
+
+__device__ __forceinline__ Cell cell_of(Tiles tiles) {
+    Cell cell;
+    cell.row = blockIdx.x / (tiles.columns + 1u);
+    cell.column = blockIdx.x - cell.row * (tiles.columns + 1u);
+    cell.x_begin = cell_start(cell.column, tiles.width);
+    cell.x_end = cell_start(cell.column + 1u, tiles.width);
+    cell.y_begin = cell_start(cell.row, tiles.height) + blockIdx.y;
+    unsigned y_end = cell_start(cell.row + 1u, tiles.height);
+    if (cell.x_end > tiles.picture_width || cell.column == tiles.columns) cell.x_end = tiles.picture_width;
+    if (y_end > tiles.picture_height || cell.row == tiles.rows) y_end = tiles.picture_height;
+    // A cell at the edge of the picture is half as large, one in a corner a quarter, and so is its number of blocks.
+    cell.parts = gridDim.y >> ((cell.column % tiles.columns == 0u) + (cell.row % tiles.rows == 0u));
+    if (cell.parts == 0u) cell.parts = 1u;
+    bool empty = blockIdx.y >= cell.parts || cell.x_begin >= cell.x_end || cell.y_begin >= y_end;
+    cell.rows = empty ? 0u : (y_end - cell.y_begin - 1u) / cell.parts + 1u;
+    return cell;
+}
+
+// The tiles around a cell, the upper two first.
+struct Corners {
+    unsigned of[4];
+};
+
+__device__ __forceinline__ Corners corners_of(Cell cell, Tiles tiles) {
+    unsigned left = cell.column == 0u ? 0u : cell.column - 1u, upper = cell.row == 0u ? 0u : cell.row - 1u;
+    unsigned right = cell.column < tiles.columns ? cell.column : tiles.columns - 1u;
+    unsigned lower = cell.row < tiles.rows ? cell.row : tiles.rows - 1u;
+    return Corners{{upper * tiles.columns + left, upper * tiles.columns + right, lower * tiles.columns + left,
+                    lower * tiles.columns + right}};
+}
+
+// The values of the four curves of a cell, the upper two first.
 struct Four {
     unsigned of[4];
 };
 
-// With at most 2^12 codes the curves are interleaved in shared memory, so that one load reads all four; else they are
-// read from global memory.
+// With at most 2^12 codes tables are interleaved in shared memory, so that one load reads all four; else they are read
+// from global memory.
 template <typename S>
 struct Curves {
     const unsigned short* of[4];
     bool in_shared;
     unsigned start;  // shared address of this thread's copy
+
+    __device__ __forceinline__ Curves(Cell cell, Tiles tiles, const unsigned short* curves, unsigned max, unsigned place)
+        : in_shared(place == IN_SHARED), start(0u) {
+        Corners corners = corners_of(cell, tiles);
+#pragma unroll
+        for (unsigned i = 0u; i < 4u; ++i) of[i] = curves + (size_t)corners.of[i] * (max + 1u);
+        if (sizeof(S) == 1 || in_shared) share(max);
+    }
 
     __device__ __forceinline__ void share(unsigned max) {
         constexpr unsigned COPIES = 1u << LOG2_BYTE_COPIES, QUADS = COPIES / 4u;
@@ -71,31 +126,79 @@ struct Curves {
     }
 };
 
-// The denominators of a pixel's weights: of the right tiles in `across`, of the lower tiles in `down`.
+// The curves as steps, those of the four tiles side by side in shared memory; one more is behind the last bin.
+struct StepCurves {
+    Steps steps;
+
+    __device__ __forceinline__ StepCurves(Cell cell, Tiles tiles, const unsigned* all, Levels levels) {
+        Corners corners = corners_of(cell, tiles);
+        if (threadIdx.x == 0u) shared_curves[0] = make_uint4(0u, 0u, 0u, 0u);
+        for (unsigned bin = threadIdx.x; bin < tiles.bins; bin += blockDim.x) {
+            auto of = [&](unsigned i) { return all[(size_t)corners.of[i] * tiles.bins + bin]; };
+            shared_curves[bin + 1u] = make_uint4(of(0u), of(1u), of(2u), of(3u));
+        }
+        size_t all_bins = (size_t)tiles.columns * tiles.rows * tiles.bins;
+        steps = steps_of(levels, tiles, *reinterpret_cast<const Scale*>(all + all_bins));
+        __syncthreads();
+    }
+
+    __device__ __forceinline__ Four operator[](unsigned code) const {
+        unsigned level = level_code(code, steps.levels) - steps.levels.lo, own = steps.levels.lo + level;
+        if (level > steps.scale.ceiling || (level == 0u && steps.scale.keeps_black)) return Four{{own, own, own, own}};
+        Within within = within_of(level, steps);
+        uint4 below = shared_curves[within.bin], through = shared_curves[within.bin + 1u];
+        unsigned sums[4] = {steps_up_to(within, below.x, through.x), steps_up_to(within, below.y, through.y),
+                            steps_up_to(within, below.z, through.z), steps_up_to(within, below.w, through.w)};
+        Four four;
+        bool unsure = false;
+#pragma unroll
+        for (unsigned i = 0u; i < 4u; ++i) four.of[i] = value_near(sums[i], steps, unsure);
+        // Seldom, except where a tile has few grays.
+        if (unsure) {
+#pragma unroll
+            for (unsigned i = 0u; i < 4u; ++i) four.of[i] = value_of(sums[i], steps);
+        }
+        return four;
+    }
+};
+
+// The denominators of a pixel's weights, of the right tiles in `across`, of the lower tiles in `down`, and how their product
+// divides. Each blend takes the values of the four tiles, and the weights of the right and of the lower tiles.
 struct Blend {
     unsigned across;
     unsigned down;
-    Inverse inverse;    // of their product, if 32 bits are enough
-    float reciprocal;
+    Inverse inverse;
 };
 
-// The output of a pixel with these weights of the right and the lower tiles. With SMALL there is an inverse.
-template <bool SMALL>
-__device__ __forceinline__ unsigned blended_tiles(unsigned code, Four four, unsigned right, unsigned lower, Blend blend,
-                                                  Levels levels) {
-    unsigned left = blend.across - right, upper = blend.down - lower;
-    unsigned value;
-    if (SMALL) {
-        unsigned whole = blend.across * blend.down;
+// Where all sums fit 31 bits.
+struct SmallBlend : Blend {
+    __device__ __forceinline__ unsigned operator()(Four four, unsigned right, unsigned lower) const {
+        unsigned left = across - right, upper = down - lower, whole = across * down;
         unsigned sum = (four.of[0] * left + four.of[1] * right) * upper + (four.of[2] * left + four.of[3] * right) * lower;
-        value = half_even_by(sum + whole / 2u, whole, blend.inverse);
-    } else {
+        return half_even_by(sum + whole / 2u, whole, inverse);
+    }
+};
+
+// Where the sums of two tiles fit 32 bits.
+struct DeepBlend : Blend {
+    __device__ __forceinline__ unsigned operator()(Four four, unsigned right, unsigned lower) const {
+        unsigned left = across - right, upper = down - lower, whole = across * down;
+        unsigned above = four.of[0] * left + four.of[1] * right, below = four.of[2] * left + four.of[3] * right;
+        unsigned long long sum = (unsigned long long)above * upper + whole / 2u;
+        return half_even_of_deep(sum + (unsigned long long)below * lower, whole, inverse);
+    }
+};
+
+// Tiles of any size.
+struct WideBlend : Blend {
+    __device__ __forceinline__ unsigned operator()(Four four, unsigned right, unsigned lower) const {
+        unsigned left = across - right, upper = down - lower;
         unsigned long long above = four.of[0] * (unsigned long long)left + four.of[1] * (unsigned long long)right;
         unsigned long long below = four.of[2] * (unsigned long long)left + four.of[3] * (unsigned long long)right;
-        value = half_even(above * upper + below * lower, (unsigned long long)blend.across * blend.down, blend.reciprocal);
+        float reciprocal = 1.0f / ((float)across * (float)down);
+        return half_even(above * upper + below * lower, (unsigned long long)across * down, reciprocal);
     }
-    return blended(code, value, levels.strength);
-}
+};
 
 // The two halves of `weights` times the lower two of four bytes, and times the upper two.
 __device__ __forceinline__ unsigned weighed_low(unsigned weights, unsigned bytes) {
@@ -107,52 +210,6 @@ __device__ __forceinline__ unsigned weighed_high(unsigned weights, unsigned byte
     unsigned sum;
     asm("dp2a.hi.u32.u32 %0, %1, %2, 0;" : "=r"(sum) : "r"(weights), "r"(bytes));
     return sum;
-}
-
-// The first pixel of cell `index` in a direction with tiles of `size` pixels.
-__device__ __forceinline__ unsigned cell_start(unsigned index, unsigned size) {
-    return index == 0u ? 0u : index * size - size / 2u;
-}
-
-// A block's part of a cell.
-struct Cell {
-    unsigned column;
-    unsigned row;
-    unsigned x_begin;
-    unsigned x_end;
-    unsigned y_begin;  // the block's first row
-    unsigned parts;    // blocks that share the cell; this one's rows lie this many rows apart
-    unsigned rows;     // of this block; 0 if there is nothing to do
-};
-
-__device__ __forceinline__ Cell cell_of(Tiles tiles) {
-    Cell cell;
-    cell.row = blockIdx.x / (tiles.columns + 1u);
-    cell.column = blockIdx.x - cell.row * (tiles.columns + 1u);
-    cell.x_begin = cell_start(cell.column, tiles.width);
-    cell.x_end = cell_start(cell.column + 1u, tiles.width);
-    cell.y_begin = cell_start(cell.row, tiles.height) + blockIdx.y;
-    unsigned y_end = cell_start(cell.row + 1u, tiles.height);
-    if (cell.x_end > tiles.picture_width || cell.column == tiles.columns) cell.x_end = tiles.picture_width;
-    if (y_end > tiles.picture_height || cell.row == tiles.rows) y_end = tiles.picture_height;
-    // A cell at the edge of the picture is half as large, one in a corner a quarter, and so is its number of blocks.
-    cell.parts = gridDim.y >> ((cell.column % tiles.columns == 0u) + (cell.row % tiles.rows == 0u));
-    if (cell.parts == 0u) cell.parts = 1u;
-    bool empty = blockIdx.y >= cell.parts || cell.x_begin >= cell.x_end || cell.y_begin >= y_end;
-    cell.rows = empty ? 0u : (y_end - cell.y_begin - 1u) / cell.parts + 1u;
-    return cell;
-}
-
-template <typename S>
-__device__ __forceinline__ Curves<S> curves_of(Cell cell, Tiles tiles, const unsigned short* curves, size_t codes,
-                                               unsigned in_shared) {
-    unsigned left = cell.column == 0u ? 0u : cell.column - 1u, upper = cell.row == 0u ? 0u : cell.row - 1u;
-    unsigned right = cell.column < tiles.columns ? cell.column : tiles.columns - 1u;
-    unsigned lower = cell.row < tiles.rows ? cell.row : tiles.rows - 1u;
-    return Curves<S>{{curves + (upper * tiles.columns + left) * codes, curves + (upper * tiles.columns + right) * codes,
-                      curves + (lower * tiles.columns + left) * codes, curves + (lower * tiles.columns + right) * codes},
-                     in_shared != 0u,
-                     0u};
 }
 
 // A vector with pixels of the cell.
@@ -181,12 +238,13 @@ __device__ __forceinline__ bool next_piece(Walk& walk, Cell cell, unsigned pitch
 
 template <unsigned PIXELS>
 __device__ __forceinline__ Walk walk_of(Cell cell, unsigned pitch) {
-    return walk_of(threadIdx.x, blockDim.x, vectors_over(cell.x_begin, cell.x_end - cell.x_begin, pitch, PIXELS));
+    return ::walk_of(threadIdx.x, blockDim.x, vectors_over(cell.x_begin, cell.x_end - cell.x_begin, pitch, PIXELS));
 }
 
-template <typename S, int STEP, bool SMALL>
+// `curves_of` gives the curves of a cell once they have been made.
+template <typename S, int STEP, typename F, typename B>
 __device__ __forceinline__ void tile_map(const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles,
-                                         const unsigned short* curves, unsigned in_shared, Inverse inverse) {
+                                         B blend, F curves_of) {
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     constexpr unsigned MASK = (1u << BITS<S>) - 1u;
     Cell cell = cell_of(tiles);
@@ -198,11 +256,7 @@ __device__ __forceinline__ void tile_map(const uint4* from, uint4* to, Samples s
     // Loaded while the curves are being made.
     uint4 loaded = more ? fresh(&from[next.index]) : make_uint4(0u, 0u, 0u, 0u);
     wait_for_previous();
-    Curves<S> four = curves_of<S>(cell, tiles, curves, samples.max + 1u, in_shared);
-    if (sizeof(S) == 1 || in_shared) four.share(samples.max);
-
-    Blend blend = {2u * tiles.width, 2u * tiles.height, inverse, 0.0f};
-    blend.reciprocal = 1.0f / ((float)blend.across * (float)blend.down);
+    auto four = curves_of(cell);
     while (more) {
         Piece piece = next;
         Words mapped = words(loaded);
@@ -223,8 +277,8 @@ __device__ __forceinline__ void tile_map(const uint4* from, uint4* to, Samples s
                 unsigned at = j * STEP * BITS<S> + (STEP > 1 ? samples.offset * BITS<S> : 0u);
                 unsigned code = decoded<S>((word >> at) & MASK, samples);
                 unsigned weight = own ? 2u * (pixel - piece.start) + towards_right : 0u;
-                unsigned value =
-                    encoded<S>(blended_tiles<SMALL>(code, four[code], weight, towards_lower, blend, levels), samples);
+                unsigned value = blended(code, blend(four[code], weight, towards_lower), levels.strength);
+                value = encoded<S>(value, samples);
                 if (whole) {
                     if (STEP > 1) out &= ~(MASK << at);
                     out |= value << at;
@@ -272,8 +326,7 @@ __device__ __forceinline__ void tile_map_bytes(const uint4* from, uint4* to, Sam
     // Loaded while the curves are being made.
     uint4 loaded = more ? fresh(&from[next.index]) : make_uint4(0u, 0u, 0u, 0u);
     wait_for_previous();
-    Curves<unsigned char> four = curves_of<unsigned char>(cell, tiles, curves, samples.max + 1u, 1u);
-    four.share(samples.max);
+    Curves<unsigned char> four(cell, tiles, curves, samples.max, IN_SHARED);
 
     unsigned across = 2u * tiles.width, down = 2u * tiles.height, whole = across * down;
     while (more) {
@@ -310,12 +363,19 @@ __device__ __forceinline__ void tile_map_bytes(const uint4* from, uint4* to, Sam
 #define TILE_MAP(NAME, S, STEP)                                                                                  \
     extern "C" __global__ __launch_bounds__(MOST_THREADS, 2) void tile_map_##NAME(                               \
         const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles, const unsigned short* curves, \
-        unsigned in_shared, Inverse inverse) {                                                                   \
+        unsigned place, Inverse inverse) {                                                                       \
         let_next_begin();                                                                                        \
-        if (inverse.multiplier == 0u) {                                                                          \
-            tile_map<S, STEP, false>(from, to, samples, levels, tiles, curves, in_shared, inverse);              \
+        Blend blend = {2u * tiles.width, 2u * tiles.height, inverse};                                            \
+        auto tables = [&](Cell cell) { return Curves<S>(cell, tiles, curves, samples.max, place); };             \
+        auto steps = [&](Cell cell) {                                                                            \
+            return StepCurves(cell, tiles, reinterpret_cast<const unsigned*>(curves), levels);                   \
+        };                                                                                                       \
+        if (sizeof(S) > 1 && place == AS_STEPS) {                                                                \
+            tile_map<S, STEP>(from, to, samples, levels, tiles, DeepBlend{blend}, steps);                        \
+        } else if (inverse.multiplier == 0u) {                                                                   \
+            tile_map<S, STEP>(from, to, samples, levels, tiles, WideBlend{blend}, tables);                       \
         } else if (sizeof(S) > 1 || STEP > 1) {                                                                  \
-            tile_map<S, STEP, true>(from, to, samples, levels, tiles, curves, in_shared, inverse);               \
+            tile_map<S, STEP>(from, to, samples, levels, tiles, SmallBlend{blend}, tables);                      \
         } else if (levels.strength == 256u) {                                                                    \
             tile_map_bytes<true>(from, to, samples, levels, tiles, curves, inverse);                             \
         } else {                                                                                                 \

@@ -14,11 +14,23 @@ SPEC unsigned mirrored(unsigned at, unsigned length) {
     return at < length ? at : period - at;
 }
 
-// The bin of a code.
+// The upper half of a product of 64 bits.
+SPEC unsigned upper_half(unsigned a, unsigned b) {
+#ifdef __CUDACC__
+    return __umulhi(a, b);
+#else
+    return (unsigned)((unsigned long long)a * b >> 32);
+#endif
+}
+
+// ceil(2^32 / divisor), for divisors from 2 on. The upper half of n times it is n / divisor, rounded down, if n times the
+// remainder that the inverse leaves (at most divisor - 1, 0 for powers of two) is below 2^32.
+SPEC unsigned inverse_of(unsigned divisor) { return 0xffffffffu / divisor + 1u; }
+
+// The bin of a code. The multiplier is exact: levels are below 2^16, and it leaves a remainder below the number of levels.
 SPEC unsigned tile_bin(unsigned code, Levels levels, Tiles tiles) {
     unsigned level = level_code(code, levels) - levels.lo;
-    unsigned count = levels.hi - levels.lo + 1u;
-    return tiles.bins == count ? level : bin_of(level, tiles.bins, count);
+    return tiles.bin_multiplier == 0u ? level : upper_half(level, tiles.bin_multiplier);
 }
 
 // A place in rows of `width`. Each thread advances by the number of threads, without a division.
@@ -76,10 +88,106 @@ SPEC unsigned half_even_small(unsigned part, unsigned whole, float reciprocal) {
 
 // (part - W / 2) / W, rounded half to even: `part` already includes half of the whole.
 SPEC unsigned half_even_by(unsigned part, unsigned whole, Inverse inverse) {
-#ifdef __CUDACC__
-    unsigned up = __umulhi(part, inverse.multiplier) >> inverse.shift;
-#else
-    unsigned up = (unsigned)((unsigned long long)part * inverse.multiplier >> 32) >> inverse.shift;
-#endif
+    unsigned up = upper_half(part, inverse.multiplier) >> inverse.shift;
     return part == up * whole ? up & ~1u : up;
+}
+
+// Where the curves of tiles are. As tables: read through the caches, or copied into shared memory. As steps: the sum of the
+// clipped counts up to each bin of each tile, and behind all of them a `Scale`, from which a curve's value at a code is
+// computed where it is needed. Of deep samples, tables are larger than shared memory, and steps are not.
+constexpr unsigned THROUGH_CACHES = 0u;
+constexpr unsigned IN_SHARED = 1u;
+constexpr unsigned AS_STEPS = 2u;
+
+// What turns steps into values: value = lo + steps * ceiling / total, rounded half to even. Bins have at least two levels.
+// `tile_curves` writes it once: divisions that the compiler sees, it would repeat at each sample.
+struct Scale {
+    unsigned total;        // of a tile's steps; below 2^31
+    unsigned ceiling;      // as in `Modifiers`
+    unsigned keeps_black;  // likewise
+    unsigned multiplier;   // ceiling * 2^47 / (total << shift), rounded down, where the divisor has 32 bits
+    unsigned narrow;       // levels of a bin, of some one more
+    unsigned of_narrow;    // inverses of both
+    unsigned of_wide;
+    unsigned of_bins;      // inverse of the number of bins
+};
+
+// The number of bits by which a total is shifted to have 32 of them.
+SPEC unsigned shift_of(unsigned total) {
+#ifdef __CUDACC__
+    return __clz(total);
+#else
+    return (unsigned)__builtin_clz(total);
+#endif
+}
+
+SPEC Scale scale_of(unsigned total, unsigned ceiling, unsigned keeps_black, Levels levels, unsigned bins) {
+    unsigned narrow = (levels.hi - levels.lo + 1u) / bins;
+    unsigned multiplier = (unsigned)(((unsigned long long)ceiling << 47) / (total << shift_of(total)));
+    return {total, ceiling, keeps_black, multiplier, narrow, inverse_of(narrow), inverse_of(narrow + 1u), inverse_of(bins)};
+}
+
+// The place of a level in its bin.
+struct Within {
+    unsigned bin;
+    unsigned through;     // levels of the bin up to this one
+    unsigned of_width;    // the inverse of the number of levels of the bin
+};
+
+// The arithmetic of steps.
+struct Steps {
+    Levels levels;
+    unsigned count;       // levels
+    unsigned bins;
+    unsigned multiplier;  // of bins, as in `Tiles`
+    Scale scale;
+    unsigned shift;       // of the total
+};
+
+SPEC Steps steps_of(Levels levels, Tiles tiles, Scale scale) {
+    return {levels, levels.hi - levels.lo + 1u, tiles.bins, tiles.bin_multiplier, scale, shift_of(scale.total)};
+}
+
+SPEC Within within_of(unsigned level, const Steps& steps) {
+    unsigned bin = upper_half(level, steps.multiplier);
+    // Levels of a bin leave remainders that lie the number of bins apart.
+    unsigned rest = level * steps.bins - bin * steps.count;
+    unsigned before = upper_half(rest, steps.scale.of_bins);
+    unsigned behind = upper_half(steps.count - 1u - rest, steps.scale.of_bins);
+    bool is_narrow = before + behind + 1u == steps.scale.narrow;
+    return {bin, before + 1u, is_narrow ? steps.scale.of_narrow : steps.scale.of_wide};
+}
+
+// The steps of the levels up to this one: `below` up to the bin before, `through` up to its own.
+SPEC unsigned steps_up_to(Within within, unsigned below, unsigned through) {
+    return below + upper_half((through - below) * within.through, within.of_width);
+}
+
+// A value, of which a 32768th may be missing: then `unsure` becomes true.
+SPEC unsigned value_near(unsigned sum, const Steps& steps, bool& unsure) {
+    unsigned long long product = (unsigned long long)(sum << steps.shift) * steps.scale.multiplier +
+                                 (((unsigned long long)steps.levels.lo << 47) + (1ull << 46));
+    unsigned high = (unsigned)(product >> 32);
+    unsure |= ((high + 1u) & 0x7ffeu) == 0u;
+    return high >> 15;
+}
+
+// The value itself.
+SPEC unsigned value_of(unsigned sum, const Steps& steps) {
+    float reciprocal = reciprocal_of((float)steps.scale.total);
+    unsigned long long part = (unsigned long long)sum * steps.scale.ceiling;
+    return steps.levels.lo + half_even(part, steps.scale.total, reciprocal);
+}
+
+// The weighted sum of four values, of which half of the whole is part already, by the whole: their weights add up to it.
+// `by` has 2^(31 + bits) / whole, rounded down, for a whole of that many bits.
+SPEC unsigned half_even_of_deep(unsigned long long part, unsigned whole, Inverse by) {
+    unsigned bits = 32u - shift_of(whole - 1u), dropped = bits > 16u ? bits - 16u : 0u;
+    unsigned up = upper_half((unsigned)(part >> dropped), by.multiplier) >> by.shift;
+    unsigned rest = (unsigned)part - up * whole;
+    if (rest >= whole) {
+        ++up;
+        rest -= whole;
+    }
+    return rest == 0u ? up & ~1u : up;
 }

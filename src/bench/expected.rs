@@ -126,6 +126,11 @@ pub fn modified() -> Settings {
     }
 }
 
+/// The same with a look-ahead of half a second.
+pub fn ahead() -> Settings {
+    Settings { smoothing: modified().smoothing.looking_ahead(12), ..modified() }
+}
+
 /// Settings of local equalization, with the same window.
 pub fn local() -> Settings {
     Settings { method: Method::Clahe { columns: 8, rows: 8 }, plateau: Plateau::Off, ..modified() }

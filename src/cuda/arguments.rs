@@ -4,6 +4,7 @@
 use super::launch::KernelValue;
 use super::layout::{Arrangement, BufferLayout, ChromaLayout};
 use super::task::Task;
+use super::tuning;
 use crate::spec;
 use crate::spec::Method;
 use crate::spec::clahe::TileBins;
@@ -177,11 +178,14 @@ by_value! {
         picture_height: u32,
         pitch: u32,
         bins: u32,
+        bin_multiplier: u32,
     }
 }
 
 impl Tiles {
-    pub fn new(tiles: &spec::clahe::Tiles, bins: usize, layout: &BufferLayout) -> Self {
+    /// With this many bins for these levels.
+    pub fn new(tiles: &spec::clahe::Tiles, bins: usize, levels: spec::Levels, layout: &BufferLayout) -> Self {
+        let (wide, levels) = ((bins as u64) << 32, levels.count() as u64);
         Tiles {
             columns: tiles.columns as u32,
             rows: tiles.rows as u32,
@@ -191,6 +195,7 @@ impl Tiles {
             picture_height: tiles.picture.1 as u32,
             pitch: layout.row_pixels(),
             bins: bins as u32,
+            bin_multiplier: u32::try_from(wide.div_ceil(levels)).unwrap_or(0),
         }
     }
 }
@@ -209,7 +214,7 @@ impl Inverse {
 
     /// The inverse of the sum of a pixel's four tile weights, which blend curves of `codes` codes. The kernel keeps the
     /// horizontal weights in 16 bits.
-    pub fn of_blend(tiles: &spec::clahe::Tiles, codes: usize) -> Self {
+    fn of_blend(tiles: &spec::clahe::Tiles, codes: usize) -> Self {
         let (across, down) = (2 * tiles.width as u64, 2 * tiles.height as u64);
         let whole = across.saturating_mul(down);
         if across > u16::MAX.into() || whole.saturating_mul(codes as u64) > 1 << 31 {
@@ -217,6 +222,72 @@ impl Inverse {
         }
         let shift = (whole - 1).ilog2();
         Inverse { multiplier: (1u64 << (32 + shift)).div_ceil(whole) as u32, shift }
+    }
+
+    /// The inverse of the same sum where curves are kept as steps: of dividends whose lowest bits are dropped, so that they
+    /// have 32.
+    fn of_deep_blend(tiles: &spec::clahe::Tiles) -> Self {
+        let whole = 4 * tiles.width as u64 * tiles.height as u64;
+        let bits = (whole - 1).ilog2() + 1;
+        Inverse { multiplier: ((1u64 << (31 + bits)) / whole) as u32, shift: bits.min(16) - 1 }
+    }
+}
+
+/// Where the curves of tiles are: `kernels/tiles.cuh` says what each is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CurvePlace {
+    ThroughCaches = 0,
+    InShared = 1,
+    AsSteps = 2,
+}
+
+impl CurvePlace {
+    /// Bytes of shared memory of `tile_map` for the steps of this many bins.
+    pub fn bytes_of_steps(bins: usize) -> usize {
+        16 * (bins + 1)
+    }
+
+    /// Entries of 16 bits for the curves of all tiles, as steps of this many bins each and a `Scale`.
+    pub fn entries_of_steps(tiles: usize, bins: usize) -> usize {
+        2 * (tiles * bins + 8)
+    }
+
+    /// Where curves of this many bins are, in a window of at most `frames` frames; `has_room` if a block's shared memory
+    /// holds the steps of four tiles.
+    pub fn of(
+        (tiles, bins): (&spec::clahe::Tiles, usize),
+        levels: spec::Levels,
+        frames: u32,
+        has_room: bool,
+    ) -> CurvePlace {
+        if levels.codes() <= tuning::TILE_MAP_SHARED {
+            CurvePlace::InShared
+        } else if has_room && CurvePlace::suits_steps(tiles, bins, levels.count(), frames) {
+            CurvePlace::AsSteps
+        } else {
+            CurvePlace::ThroughCaches
+        }
+    }
+
+    /// How the blend of curves of `codes` codes divides.
+    pub fn inverse(self, tiles: &spec::clahe::Tiles, codes: usize) -> Inverse {
+        if self == CurvePlace::AsSteps { Inverse::of_deep_blend(tiles) } else { Inverse::of_blend(tiles, codes) }
+    }
+
+    /// Whether the arithmetic of steps suits the curves of all windows of `frames` frames, in tiles with this many bins each
+    /// for `count` levels.
+    fn suits_steps(tiles: &spec::clahe::Tiles, bins: usize, count: usize, frames: u32) -> bool {
+        let area = (tiles.width * tiles.height) as u64;
+        let total = area * u64::from(frames);
+        // As `inverse_of` in the kernels says.
+        let divides = |width: usize| {
+            let width = width as u64;
+            let left = (width - (1 << 32) % width) % width;
+            total * width * left.max(1) < 1 << 32
+        };
+        let widths = [count / bins, count.div_ceil(bins)];
+        let levels_are_few = bins >= 2 && widths[0] >= 2 && widths.into_iter().all(divides);
+        levels_are_few && tiles.width <= 1 << 15 && area < 1 << 29 && total < 1 << 31
     }
 }
 
@@ -507,6 +578,19 @@ by_value! {
     pub(super) struct Planes {
         pub of: [u64; MOST_PLANES],
     }
+}
+
+/// What kernels of tiles take for a frame, for tests that run kernels on the CPU: the words of the tiles, where the curves are,
+/// and the words of the inverse. `has_room` as on GPUs whose shared memory holds the steps of four tiles.
+#[doc(hidden)]
+pub fn words_of_tiles(frame: &crate::frame::Frame, task: &Task, has_room: bool) -> Vec<u32> {
+    let layout = BufferLayout::of(frame, false).expect("a frame that is not too large");
+    let (tiles, bins) = task.tiles(&layout).expect("local equalization");
+    let place = CurvePlace::of((&tiles, bins), task.levels, task.settings.smoothing.frames(), has_room);
+    let mut words: Vec<u32> = bytemuck::cast_slice(&[Tiles::new(&tiles, bins, task.levels, &layout)]).to_vec();
+    words.push(place as u32);
+    words.extend_from_slice(bytemuck::cast_slice(&[place.inverse(&tiles, layout.codes())]));
+    words
 }
 
 /// What kernels of colour take for a frame: for tests that run kernels on the CPU.

@@ -7,7 +7,7 @@ use super::launch;
 use super::layout::BufferLayout;
 use super::task::Task;
 use crate::spec::{Equalization, Method, Scene, Settings, Smoothing, WindowUpdate};
-use cudarc::driver::{CudaSlice, CudaStream};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
 use std::sync::Arc;
 
 /// Bytes of `Grid` in kernels/curve.cuh.
@@ -222,6 +222,17 @@ impl History {
     /// The index of the curves of frame `number` in `kept_curves`.
     pub(super) fn place(&self, number: u64, smoothing: &Smoothing) -> usize {
         (number % places(smoothing) as u64) as usize
+    }
+
+    /// The number of the next frame that is enqueued.
+    pub(super) fn next_number(&self) -> u64 {
+        self.number
+    }
+
+    /// The address of the kept curve of frame `number`, where there is one curve per frame.
+    pub(super) fn kept_curve(&self, number: u64, smoothing: &Smoothing) -> u64 {
+        let begin = self.place(number, smoothing) * (self.kept_curves.len() / places(smoothing));
+        self.kept_curves.device_ptr(&self.stream).0 + 2 * begin as u64
     }
 
     /// The number of the last frame.

@@ -50,7 +50,7 @@ mod timeline;
 mod tuning;
 
 #[doc(hidden)]
-pub use arguments::{ColourArguments, Field, STRUCTURES, Structure};
+pub use arguments::{ColourArguments, Field, STRUCTURES, Structure, words_of_tiles};
 pub use compiled::{Code, LoadReport};
 pub use context::{Gpu, find_driver};
 pub use error::Error;

@@ -1,7 +1,7 @@
 //! The device buffers of one frame, and its way through the kernels.
 #![allow(unsafe_code, reason = "device memory is allocated without being set")]
 
-use super::arguments::Gains;
+use super::arguments::{CurvePlace, Gains};
 use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::history::History;
@@ -39,6 +39,8 @@ pub struct DevicePicture {
     pub(super) segments: CudaSlice<u32>,
     /// The curve: an output code for each code.
     pub(super) curve: CudaSlice<u16>,
+    /// The address of the curve in a history that is used in its place, of a frame of the look-ahead.
+    kept_curve: Option<u64>,
     /// Whether the luma has been mapped through the curve.
     is_mapped: bool,
     /// The curve in `curve`, when the caller supplied it.
@@ -57,6 +59,8 @@ pub(super) struct Local {
     pub counts: CudaSlice<u32>,
     /// The curve at the centre of each tile.
     pub curves: CudaSlice<u16>,
+    /// Where the kernels have the curves, and so what `curves` has.
+    pub place: CurvePlace,
     /// The mapped luminance of RGB.
     pub mapped: Option<CudaSlice<u8>>,
     /// The curves on the host, while they are copied to `curves`.
@@ -75,11 +79,6 @@ pub(super) enum Applied {
     },
     /// What was decided before.
     Given(Mapping),
-}
-
-impl Applied {
-    /// The curve of the frame itself, which leaves chroma alone where it follows.
-    pub const OWN_CURVE: Applied = Applied::Curves { number: None, chroma_gain: UNIT_GAIN };
 }
 
 impl DevicePicture {
@@ -119,6 +118,7 @@ impl DevicePicture {
             emptied,
             segments,
             curve,
+            kept_curve: None,
             is_mapped: false,
             supplied_curve: None,
             local: None,
@@ -145,8 +145,28 @@ impl DevicePicture {
     pub fn equalize(&mut self, history: &mut History, task: &Task) -> Result<(), Error> {
         let task = &task.clone().reading_back(Readback::Nothing);
         history.next(task);
-        let applied = self.analyze(history, task)?;
+        let applied = self.analyze(history, task, None)?;
         self.apply(task, &applied)
+    }
+
+    /// Enqueues the counting of this picture, after that of the earlier frames in `history`, and the equalization of
+    /// `waiting`, a frame before it in the look-ahead, with the curve of the window that ends with this one.
+    ///
+    /// # Errors
+    /// When a launch fails.
+    ///
+    /// # Panics
+    /// When the task is for another size or depth.
+    pub fn equalize_ahead(
+        &mut self,
+        waiting: &mut DevicePicture,
+        history: &mut History,
+        task: &Task,
+    ) -> Result<(), Error> {
+        let task = &task.clone().reading_back(Readback::Nothing);
+        history.next(task);
+        let applied = self.analyze(history, task, Some((waiting, task)))?;
+        waiting.complete(history, task, &applied)
     }
 
     /// Enqueues plain equalization of many pictures of one layout and one stream in few launches. Returns false where
@@ -164,11 +184,17 @@ impl DevicePicture {
         Ok(true)
     }
 
-    /// Enqueues everything up to the curve; with the fused kernel the mapping too. Returns what is applied to the frame,
-    /// which `history` has found the window of.
-    pub(super) fn analyze(&mut self, history: &mut History, task: &Task) -> Result<Applied, Error> {
+    /// Enqueues everything up to the curve; with the fused kernel the mapping too: of the frame itself, or with a look-ahead
+    /// of `waiting`, a frame that leaves the look-ahead with this frame's curve. Returns what is applied to the frame, which
+    /// `history` has found the window of.
+    pub(super) fn analyze(
+        &mut self,
+        history: &mut History,
+        task: &Task,
+        waiting: Option<(&mut DevicePicture, &Task)>,
+    ) -> Result<Applied, Error> {
         task.assert_suits(&self.layout);
-        self.is_mapped = false;
+        (self.is_mapped, self.kept_curve) = (false, None);
         if !task.settings.method.counts() {
             let given = task.guide.mapping.clone().unwrap_or(Mapping::Balance(Balance::IDENTITY));
             return Ok(Applied::Given(given));
@@ -181,11 +207,22 @@ impl DevicePicture {
         // The fused kernel writes no curve, and in a window of one frame no counts.
         if !everything && gpu.stages.is_none() && task.suits_fused(&self.layout) && gpu.kernels.fused()?.is_available()
         {
-            self.keep_luma(task)?;
-            gpu.kernels.fused()?.launch(self, history, task)?;
-            self.is_mapped = true;
+            let looks_ahead = task.look_ahead() > 0;
+            let mut waiting = waiting.filter(|(waiting, _)| waiting.layout == self.layout);
+            match &mut waiting {
+                Some((waiting, task)) => waiting.keep_luma(task)?,
+                None if looks_ahead => {}
+                None => self.keep_luma(task)?,
+            }
+            let of_waiting = waiting.as_mut().map(|(waiting, _)| &mut **waiting);
+            gpu.kernels.fused()?.launch(self, of_waiting, history, task)?;
+            self.is_mapped = !looks_ahead;
+            if let Some((waiting, _)) = waiting {
+                waiting.is_mapped = true;
+            }
+            self.local = None;
             self.copy_window_counts(history, task, &readback)?;
-            return Ok(Applied::Curves { number: None, chroma_gain });
+            return Ok(Applied::Curves { number: looks_ahead.then(|| history.latest_number()), chroma_gain });
         }
         self.make_luminance(task)?;
         match task.tiles(&self.layout) {
@@ -199,31 +236,42 @@ impl DevicePicture {
                 self.copy_window_counts(history, task, &readback)?;
             }
         }
-        if task.settings.backend_look_ahead() == 0 {
+        if task.look_ahead() == 0 {
             return Ok(Applied::Curves { number: None, chroma_gain });
         }
         let number = history.latest_number();
-        let stream = self.stream.clone();
-        let place = history.place(number, &task.settings.smoothing);
-        let curves = self.curves_mut();
-        let begin = place * curves.len();
-        let mut kept = history.kept_curves.slice_mut(begin..begin + curves.len());
-        stream.memcpy_dtod(curves, &mut kept).doing("keeping a curve")?;
+        if let Some(local) = &self.local {
+            let begin = history.place(number, &task.settings.smoothing) * local.curves.len();
+            let mut kept = history.kept_curves.slice_mut(begin..begin + local.curves.len());
+            self.stream.memcpy_dtod(&local.curves, &mut kept).doing("keeping a curve")?;
+        }
         Ok(Applied::Curves { number: Some(number), chroma_gain })
     }
 
-    /// Enqueues a copy of the curves of frame `number` of the look-ahead.
-    pub(super) fn take_curves(&mut self, history: &History, task: &Task, number: u64) -> Result<(), Error> {
-        let stream = self.stream.clone();
-        let place = history.place(number, &task.settings.smoothing);
-        let curves = self.curves_mut();
-        let begin = place * curves.len();
-        let kept = history.kept_curves.slice(begin..begin + curves.len());
-        stream.memcpy_dtod(&kept, curves).doing("taking a kept curve")
+    /// Enqueues what is `applied` to a frame that has been analyzed. `history` has the frames of its look-ahead.
+    pub(super) fn complete(&mut self, history: &History, task: &Task, applied: &Applied) -> Result<(), Error> {
+        if let Applied::Curves { number: Some(number), .. } = applied
+            && !self.is_mapped
+        {
+            self.take_curves(history, task, *number)?;
+        }
+        self.apply(task, applied)
+    }
+
+    /// Takes the curve of frame `number` of the look-ahead, or enqueues a copy of the curves of its tiles.
+    fn take_curves(&mut self, history: &History, task: &Task, number: u64) -> Result<(), Error> {
+        let smoothing = &task.settings.smoothing;
+        let Some(local) = &mut self.local else {
+            self.kept_curve = Some(history.kept_curve(number, smoothing));
+            return Ok(());
+        };
+        let begin = history.place(number, smoothing) * local.curves.len();
+        let kept = history.kept_curves.slice(begin..begin + local.curves.len());
+        self.stream.memcpy_dtod(&kept, &mut local.curves).doing("taking a kept curve")
     }
 
     /// Enqueues the mapping.
-    pub(super) fn apply(&mut self, task: &Task, applied: &Applied) -> Result<(), Error> {
+    fn apply(&mut self, task: &Task, applied: &Applied) -> Result<(), Error> {
         match applied {
             Applied::Curves { chroma_gain, .. } if self.is_mapped || self.local.is_none() => {
                 self.apply_curve(task, *chroma_gain)
@@ -239,7 +287,8 @@ impl DevicePicture {
             Applied::Given(Mapping::Veil(veil)) => {
                 self.make_luminance(task)?;
                 let tiles = Veil::tiles(self.layout.size());
-                self.prepare_local(tiles, 1)?;
+                let place = self.gpu.kernels.tile_map()?.place((&tiles, 1), task.levels, 1);
+                self.prepare_local(tiles, 1, place)?;
                 if let Some(local) = &mut self.local {
                     local.given = veil.curves(task.levels, tiles).luts().to_vec();
                     // This also makes the luminance complete before the kernel that maps it begins to read it.
@@ -308,12 +357,9 @@ impl DevicePicture {
         }
     }
 
-    /// The curve, or the curves of the tiles if there are any.
-    pub(super) fn curves_mut(&mut self) -> &mut CudaSlice<u16> {
-        match &mut self.local {
-            Some(local) => &mut local.curves,
-            None => &mut self.curve,
-        }
+    /// The address of the curve.
+    pub(super) fn curve_address(&self) -> u64 {
+        self.kept_curve.unwrap_or_else(|| self.curve.device_ptr(&self.stream).0)
     }
 
     /// Enqueues everything up to the mapping, with `curve` in place of a curve from the histogram.
@@ -326,7 +372,7 @@ impl DevicePicture {
     pub(super) fn supply_curve(&mut self, curve: &Arc<Curve>, task: &Task) -> Result<(), Error> {
         assert_eq!(curve.codes().len(), self.layout.codes());
         task.assert_suits(&self.layout);
-        self.is_mapped = false;
+        (self.is_mapped, self.kept_curve) = (false, None);
         self.make_luminance(task)?;
         if !self.supplied_curve.as_ref().is_some_and(|supplied_curve| Arc::ptr_eq(supplied_curve, curve)) {
             // Keeps the curve alive until the copy has read it.
@@ -337,8 +383,8 @@ impl DevicePicture {
         Ok(())
     }
 
-    fn prepare_local(&mut self, tiles: Tiles, bins: usize) -> Result<(), Error> {
-        if self.local.as_ref().is_some_and(|local| (local.tiles, local.bins) == (tiles, bins)) {
+    fn prepare_local(&mut self, tiles: Tiles, bins: usize, place: CurvePlace) -> Result<(), Error> {
+        if self.local.as_ref().is_some_and(|local| (local.tiles, local.bins, local.place) == (tiles, bins, place)) {
             return Ok(());
         }
         let doing = "allocating memory on the device";
@@ -347,11 +393,16 @@ impl DevicePicture {
             Some(luma) => Some(stream.alloc_zeros(luma.len()).doing(doing)?),
             None => None,
         };
+        let entries = match place {
+            CurvePlace::AsSteps => CurvePlace::entries_of_steps(tiles.count(), bins),
+            _ => tiles.count() * self.layout.codes(),
+        };
         self.local = Some(Local {
             tiles,
             bins,
+            place,
             counts: stream.alloc_zeros(tiles.count() * bins).doing(doing)?,
-            curves: stream.alloc_zeros(tiles.count() * self.layout.codes()).doing(doing)?,
+            curves: stream.alloc_zeros(entries).doing(doing)?,
             mapped,
             given: Vec::new(),
         });
@@ -359,8 +410,10 @@ impl DevicePicture {
     }
 
     fn make_tile_curves(&mut self, history: &mut History, task: &Task, tiles: Tiles, bins: usize) -> Result<(), Error> {
-        self.prepare_local(tiles, bins)?;
         let gpu = self.gpu.clone();
+        let frames = task.settings.smoothing.frames();
+        let place = gpu.kernels.tile_map()?.place((&tiles, bins), task.levels, frames);
+        self.prepare_local(tiles, bins, place)?;
         let readback = ReadbackLayout::of(&self.layout, task);
         if !readback.counts.is_empty() {
             // No kernel of tiles uses these counts, and clears them.
@@ -404,14 +457,19 @@ impl DevicePicture {
     }
 
     /// Enqueues a copy of the curves to the readback, if they are read back.
-    pub(super) fn copy_curves(&mut self, readback: &ReadbackLayout) -> Result<(), Error> {
+    pub(super) fn copy_curves(&mut self, task: &Task, readback: &ReadbackLayout) -> Result<(), Error> {
         if readback.curves.is_empty() {
             return Ok(());
         }
-        let stream = self.stream.clone();
-        let curves = self.curves_mut();
-        assert_eq!(2 * curves.len(), readback.curves.len());
-        let from = curves.device_ptr(&stream).0;
+        if self.local.as_ref().is_some_and(|local| local.place == CurvePlace::AsSteps) {
+            let gpu = self.gpu.clone();
+            return gpu.kernels.tile_curves()?.launch_tables(self, task, readback.curves.clone());
+        }
+        let (from, entries) = match &self.local {
+            Some(local) => (local.curves.device_ptr(&self.stream).0, local.curves.len()),
+            None => (self.curve_address(), self.curve.len()),
+        };
+        assert_eq!(2 * entries, readback.curves.len());
         self.copy_to_readback(from, readback.curves.clone())
     }
 
@@ -432,7 +490,7 @@ impl DevicePicture {
         task.assert_suits(&self.layout);
         match (counts, task.tiles(&self.layout)) {
             (Counts::Tiles { tiles, .. }, Some((grid, bins))) if tiles.counts().len() == grid.count() * bins => {
-                self.prepare_local(grid, bins)?;
+                self.prepare_local(grid, bins, CurvePlace::ThroughCaches)?;
                 let counts: Vec<u32> = tiles.counts().iter().map(|&held| held as u32).collect();
                 let local = self.local.as_mut().expect("made above");
                 stream.memcpy_htod(&counts, &mut local.counts).doing("copying to the device")?;

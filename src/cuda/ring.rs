@@ -189,12 +189,14 @@ impl Ring {
         if update.as_ref().is_some_and(|update| update.reset) {
             self.finish().inspect_err(|_| self.history.reset())?;
         }
-        let ahead = if let Operation::WarmUp = operation { 0 } else { task.settings.backend_look_ahead() };
+        let ahead = if let Operation::WarmUp = operation { 0 } else { task.look_ahead() };
         let scene = update.as_ref().map(Scene::from);
         let refused = std::mem::take(&mut self.refuse_next);
-        let begun = slot.begin(frame, &mut self.history, (task, scene), operation, refused);
+        let number = scene.map_or(0, |scene| scene.number);
+        let waiting = self.waiting.taker(ahead, number);
+        let begun = slot.begin(frame, &mut self.history, (task, scene), operation, refused, waiting);
         let applied = begun.inspect_err(|_| self.history.reset())?;
-        match self.waiting.push(ahead, scene.map_or(0, |scene| scene.number), slot, applied) {
+        match self.waiting.push(ahead, number, slot, applied) {
             Some((slot, applied)) => self.complete(slot, &applied),
             None => Ok(()),
         }

@@ -72,8 +72,6 @@ struct UnderWay {
     warms_up: bool,
     /// The scene that it belongs to, if it is added to the history.
     scene: Option<Scene>,
-    /// What is applied to it, unless a later frame of its scene has another.
-    applied: Applied,
     target: Option<PinnedBuffer>,
 }
 
@@ -146,7 +144,7 @@ impl Slot {
 
     /// Enqueues the upload of `frame` and its kernels up to the curve. Samples in pageable memory are first copied into
     /// pinned memory. With `refused` the driver refuses a launch. Returns what is applied to the frame, unless a later frame
-    /// of its scene has another.
+    /// of its scene has another. `waiting` has a frame that leaves the look-ahead with the curve of this one.
     pub fn begin(
         &mut self,
         frame: Frame,
@@ -154,6 +152,7 @@ impl Slot {
         (task, scene): (Task, Option<Scene>),
         operation: Operation,
         refused: bool,
+        waiting: Option<&mut Slot>,
     ) -> Result<Applied, Error> {
         assert!(self.under_way.is_none());
         // Copies do not bind it, and another thread may have used the slot before.
@@ -172,7 +171,6 @@ impl Slot {
             chroma_gain: None,
             warms_up,
             scene,
-            applied: Applied::OWN_CURVE,
             target: None,
         };
         self.under_way = Some(under_way);
@@ -186,11 +184,8 @@ impl Slot {
         if refused {
             self.picture.fail(&task)?;
         }
-        let applied = self.picture.analyze(history, &task)?;
-        if let Some(under_way) = &mut self.under_way {
-            under_way.applied = applied.clone();
-        }
-        Ok(applied)
+        let waiting = waiting.and_then(|slot| Some((&mut slot.picture, &slot.under_way.as_ref()?.task)));
+        self.picture.analyze(history, &task, waiting)
     }
 
     /// Enqueues the mapping of the frame by what is `applied`, and its download into `target`. `history` has the frames of its
@@ -202,7 +197,6 @@ impl Slot {
         let under_way = self.under_way.as_mut().expect("a frame under way");
         under_way.target = Some(target);
         let (task, readback) = (under_way.task.clone(), under_way.readback.clone());
-        let own = under_way.applied.clone();
         if let (Applied::Given(Mapping::Curve { curve, .. }), Readback::Everything) = (applied, task.readback) {
             under_way.told_curve = Some(curve.clone());
         }
@@ -216,13 +210,8 @@ impl Slot {
         let bytes = if under_way.warms_up {
             readback.range()
         } else {
-            if let (Applied::Curves { number: own, .. }, Applied::Curves { number: Some(number), .. }) = (own, applied)
-                && own != Some(*number)
-            {
-                self.picture.take_curves(history, &task, *number)?;
-            }
-            self.picture.apply(&task, applied)?;
-            self.picture.copy_curves(&readback)?;
+            self.picture.complete(history, &task, applied)?;
+            self.picture.copy_curves(&task, &readback)?;
             if readback.range().is_empty() { 0..self.picture.layout().bytes() } else { 0..readback.buffer_bytes() }
         };
         self.mark(|marks| marks.kernels.end(compute))?;

@@ -104,6 +104,11 @@ impl Task {
         );
     }
 
+    /// The number of later frames that a frame waits for.
+    pub fn look_ahead(&self) -> u32 {
+        self.settings.backend_look_ahead()
+    }
+
     /// Columns and rows of the picture, in pixels.
     pub(super) fn size(&self) -> (usize, usize) {
         self.size
@@ -155,19 +160,18 @@ impl Task {
         is_textbook && tone.line.is_identity() && tone.ceiling as usize == self.levels.count() - 1
     }
 
-    /// Whether the fused kernel can do this task: one curve, from the whole of a plane of luma alone, without look-ahead.
+    /// Whether the fused kernel can do this task: one curve, from the whole of a plane of luma alone.
     pub(super) fn suits_fused(&self, layout: &BufferLayout) -> bool {
         layout.arrangement() == Arrangement::Luma
             && layout.padded_row() == 0
             && tuning::FUSED.iter().any(|row| layout.sample().depth <= row.depth)
             && self.is_whole(layout)
             && self.settings.method == Method::Global
-            && self.settings.smoothing.ahead() == 0
             && spec::bins(self.levels, self.settings.bins) == self.levels.count()
     }
 
     /// Whether the fused kernel can do this task for a batch of pictures.
     pub(super) fn suits_batches(&self, layout: &BufferLayout) -> bool {
-        self.suits_fused(layout) && self.is_plain() && layout.sample().depth == 8
+        self.suits_fused(layout) && self.is_plain() && self.look_ahead() == 0 && layout.sample().depth == 8
     }
 }

@@ -31,6 +31,13 @@ impl<F, C: Clone> LookAhead<F, C> {
         if self.waiting.len() > ahead as usize { self.pop() } else { None }
     }
 
+    /// The frame that leaves when the next one is added, which is of this scene, if it leaves with the curve of that one.
+    pub fn taker(&mut self, ahead: u32, scene: u64) -> Option<&mut F> {
+        let leaves = ahead > 0 && self.waiting.len() >= ahead as usize;
+        let oldest = self.waiting.front_mut().filter(|oldest| leaves && oldest.scene == scene)?;
+        Some(&mut oldest.frame)
+    }
+
     /// How many frames wait.
     pub fn len(&self) -> usize {
         self.waiting.len()

@@ -308,6 +308,25 @@ fn large_pictures_and_tiles_beyond_the_fast_arithmetic() {
 }
 
 #[test]
+fn curves_of_deep_pictures_are_the_same_with_any_number_of_bins_and_frames() {
+    let cases = [
+        ((8, 8), (643, 361), None, 3),
+        ((3, 2), (322, 83), Some(1000), 25),
+        ((1, 1), (1283, 37), None, 512),
+        ((2, 2), (40, 30), Some(2), 1),
+        ((8, 8), (30, 6), None, 2),
+    ];
+    for format in [PixelFormat::Gray14le, PixelFormat::Gray16be, PixelFormat::Ya16le, PixelFormat::Rgb48le] {
+        for (grid, size, bins, frames) in cases {
+            let contents = [Content::TwoLevel, Content::Noise, Content::Ramp, Content::NearZero, Content::Noise];
+            let pictures = contents.map(|content| Picture { content, ..Picture::new(format, size) });
+            check(Settings { bins, smoothing: Smoothing::new(frames, 0), ..settings(grid, 3.0) }, &pictures);
+            check(settings(grid, 40.0), &pictures.map(|picture| Picture { range: Range::Full, ..picture }));
+        }
+    }
+}
+
+#[test]
 fn a_window_with_cuts_and_fewer_bins_is_the_same_everywhere() {
     let scene = |content, seed| {
         (0..6u64).map(move |frame| Picture {

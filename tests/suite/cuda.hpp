@@ -12,7 +12,7 @@
 #define __global__
 #define __device__
 #define __forceinline__ inline
-#define __launch_bounds__(most)
+#define __launch_bounds__(...)
 #define __align__(bytes) alignas(bytes)
 
 struct Dim {
@@ -114,6 +114,13 @@ static inline unsigned __ballot_sync(unsigned, bool vote) {
 static inline bool __any_sync(unsigned lanes, bool vote) { return __ballot_sync(lanes, vote) != 0; }
 static inline int __ffs(unsigned value) { return __builtin_ffs(static_cast<int>(value)); }
 static inline int __popc(unsigned value) { return __builtin_popcount(value); }
+
+static inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
+    unsigned long long both = static_cast<unsigned long long>(high) << 32 | low;
+    unsigned bytes = 0;
+    for (unsigned i = 0; i < 4; ++i) bytes |= static_cast<unsigned>(both >> 8 * (selector >> 4 * i & 7) & 0xff) << 8 * i;
+    return bytes;
+}
 
 static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
     return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);

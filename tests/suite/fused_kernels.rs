@@ -1,11 +1,11 @@
-//! `kernels/{fused,equalization,histogram,tile_histogram,tile_curves,chroma,balance}.cu`, run on this machine thread by thread
+//! `kernels/{fused,equalization,histogram,tile_histogram,tile_curves,tile_map,chroma,balance}.cu`, run on this machine thread by thread
 //! (`fused/emulator.hpp`), all blocks at once, copies landing when they like, and compared with the specification: what can be said about it without a GPU. A vector that is read before
 //! it was waited for, a barrier that is missing, or totals that are taken for whole too early fail here.
 
 use crate::host_program::{Numbers, Program};
 use crate::kernel_arithmetic::{line, range as some_levels};
 use crate::pictures::{Content, Picture};
-use histeq_video::cuda::{ColourArguments, Task, words_of_modified};
+use histeq_video::cuda::{ColourArguments, Task, words_of_modified, words_of_tiles};
 use histeq_video::equalize::reference::Reference;
 use histeq_video::equalize::{Equalizer, Work};
 use histeq_video::frame::{self, Endian, Frame, HostPool, Luminance, Matrix, PixelFormat, Sample};
@@ -24,12 +24,13 @@ macro_rules! kernels {
     };
 }
 
-const KERNELS: [(&str, &str); 18] = kernels![
+const KERNELS: [(&str, &str); 19] = kernels![
     "fused.cu",
     "equalization.cu",
     "histogram.cu",
     "tile_histogram.cu",
     "tile_curves.cu",
+    "tile_map.cu",
     "chroma.cu",
     "balance.cu",
     "components.cuh",
@@ -54,6 +55,22 @@ fn emulated(overlap: bool) -> Option<Program> {
         text.replace("extern __shared__ __align__(128) unsigned shared_words[];", "#define shared_words block_words()")
             .replace("extern __shared__ __align__(16) unsigned shared_counts[];", "#define shared_counts block_words()")
             .replace("extern __shared__ __align__(128) unsigned shared_counts[];", "")
+            .replace(
+                "extern __shared__ __align__(128) uint4 shared_curves[];",
+                "#define shared_curves reinterpret_cast<uint4*>(block_words())",
+            )
+            .replace(
+                "asm volatile(\"ld.shared.u32 %0, [%1];\" : \"=r\"(found) : \"r\"(start + (code << (LOG2_BYTE_COPIES + 2u))));",
+                "found = word_at(start + (code << (LOG2_BYTE_COPIES + 2u)));",
+            )
+            .replace(
+                "asm(\"dp2a.lo.u32.u32 %0, %1, %2, 0;\" : \"=r\"(sum) : \"r\"(weights), \"r\"(bytes));",
+                "sum = (weights & 0xffffu) * (bytes & 0xffu) + (weights >> 16) * (bytes >> 8 & 0xffu);",
+            )
+            .replace(
+                "asm(\"dp2a.hi.u32.u32 %0, %1, %2, 0;\" : \"=r\"(sum) : \"r\"(weights), \"r\"(bytes));",
+                "sum = (weights & 0xffffu) * (bytes >> 16 & 0xffu) + (weights >> 16) * (bytes >> 24);",
+            )
             .replace("__shared__ Tally tally;", "Tally& tally = block_static<Tally>();")
             .replace(
                 "extern __shared__ Sum through_bins[];",
@@ -69,7 +86,7 @@ fn emulated(overlap: bool) -> Option<Program> {
     files.push(("main.cpp", include_str!("fused/kernels.cpp").to_owned()));
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
     let overlap = format!("-DOVERLAP={overlap}");
-    Program::of(&files, &["-O1", "-Wno-unknown-pragmas", "-Wno-unused", &overlap])
+    Program::of(&files, &["-O1", "-Wno-unknown-pragmas", "-Wno-unused", "-Wno-maybe-uninitialized", &overlap])
 }
 
 /// Both, compiled once for all tests.
@@ -248,6 +265,7 @@ fn every_pixel_of_a_tile_is_counted_and_its_mirror() {
         // The last tiles may reach beyond the picture, which has at least a pixel in each row of tiles.
         let picture = (columns * width - numbers.below(width), rows * height - numbers.below(height));
         let bins = if depth == 14 { 4096 } else { levels.count() as u32 };
+        let bin_multiplier = (u64::from(bins) << 32).div_ceil(levels.count() as u64) as u32;
         let (samples, _) = plane(sample, levels, strength, picture.0 * picture.1, &mut numbers);
         let level = |code: u32| code.clamp(levels.lo().into(), levels.hi().into());
         let mut expected = vec![0; (columns * rows * bins) as usize];
@@ -264,7 +282,7 @@ fn every_pixel_of_a_tile_is_counted_and_its_mirror() {
         asked.push((
             format!(
                 "t {bytes} {threads} {log2_copies} {lo} {hi} {max} {columns} {rows} {width} {height} {picture_width} \
-                 {picture_height} {bins} {}",
+                 {picture_height} {bins} {bin_multiplier} {}",
                 text(&samples)
             ),
             expected,
@@ -280,7 +298,8 @@ fn frame_of(depth: u8, is_full: bool, (width, height): (usize, usize)) -> Frame 
         9 => PixelFormat::Gray9le,
         10 => PixelFormat::Gray10le,
         12 => PixelFormat::Gray12le,
-        _ => PixelFormat::Gray14le,
+        14 => PixelFormat::Gray14le,
+        _ => PixelFormat::Gray16le,
     };
     let plane = HostPool::default().plane(format.row_bytes(0, width), height).freeze();
     let range = if is_full { frame::Range::Full } else { frame::Range::Limited };
@@ -377,7 +396,8 @@ fn videos_with_cuts_and_flashes_become_what_the_specification_says() {
             let mut windows = Windows::new(settings, (pixels as usize, 1));
             let mut equalization = Equalization::new(settings);
             let (rows, mut expected) = (windows.rows(), Vec::new());
-            let mut question = format!("v {depth} {blocks} {threads} {share} {kept} {rows} {FRAMES} {pixels}");
+            let (mut expected_ahead, mut before) = (Vec::new(), Vec::new());
+            let mut question = format!(" {depth} {blocks} {threads} {share} {kept} {rows} {FRAMES} {pixels}");
             for _ in 0..FRAMES {
                 let guide = guide_of(levels, &settings, &mut numbers);
                 let task = Task::new(&frame, settings, frame.whole()).guided(guide.clone());
@@ -386,9 +406,16 @@ fn videos_with_cuts_and_flashes_become_what_the_specification_says() {
                 let mut histogram = Histogram::new(levels);
                 samples.iter().for_each(|&code| histogram.add(code as u16));
                 let curve = equalization.next(&histogram, windows.size, &guide).curve;
-                expected.extend(samples.iter().map(|&code| u32::from(curve.apply(code as u16))));
+                let mapped = |samples: &[u32]| -> Vec<u32> {
+                    samples.iter().map(|&code| u32::from(curve.apply(code as u16))).collect()
+                };
+                expected.extend(mapped(&samples));
+                expected_ahead.extend(curve.codes().iter().copied().map(u32::from));
+                expected_ahead.extend(mapped(&before));
+                before = samples;
             }
-            asked.push((question, expected));
+            asked.push((format!("v{question}"), expected));
+            asked.push((format!("a{question}"), expected_ahead));
         }
     }
     compare(asked);
@@ -451,7 +478,8 @@ fn counts_of_videos_become_curves_in_one_block_and_in_several() {
 fn counts_of_tiles_of_videos_become_their_curves() {
     let mut numbers = Numbers(27);
     let mut asked = Vec::new();
-    for (depth, threads, cases) in [(8, 256, 14), (8, 64, 6), (10, 256, 8), (12, 1024, 2), (14, 1024, 1)] {
+    for (depth, threads, cases) in [(8, 256, 14), (8, 64, 6), (10, 256, 8), (12, 1024, 2), (14, 1024, 3), (16, 1024, 1)]
+    {
         for case in 0..cases {
             let (columns, rows_of_tiles) = (1 + numbers.below(3), 1 + numbers.below(2));
             let size = (20 + numbers.below(60) as usize, 10 + numbers.below(30) as usize);
@@ -463,13 +491,10 @@ fn counts_of_tiles_of_videos_become_their_curves() {
             let mut windows = Windows::new(settings, size);
             let mut equalization = Equalization::new(settings);
             let (rows, codes, mut expected) = (windows.rows(), levels.codes(), Vec::new());
-            let mut question = format!(
-                "l {codes} {threads} {rows} {FRAMES} {} {} {} {}",
-                tiles.count(),
-                tiles.width,
-                tiles.height,
-                bins.count()
-            );
+            let task = Task::new(&frame, settings, frame.whole());
+            let has_room = numbers.below(4) != 0;
+            let of_tiles = text(&words_of_tiles(&frame, &task, has_room));
+            let mut question = format!("l {codes} {threads} {rows} {FRAMES} {of_tiles}");
             for _ in 0..FRAMES {
                 let guide = guide_of(levels, &settings, &mut numbers);
                 let task = Task::new(&frame, settings, frame.whole()).guided(guide.clone());
@@ -484,6 +509,65 @@ fn counts_of_tiles_of_videos_become_their_curves() {
                 expected.extend(curves.luts().iter().copied().map(u32::from));
             }
             asked.push((question, expected));
+        }
+    }
+    compare(asked);
+}
+
+#[test]
+fn samples_become_the_blend_of_the_curves_of_the_tiles_around_them() {
+    let mut numbers = Numbers(29);
+    let mut asked = Vec::new();
+    for (depth, cases) in [(8, 16), (10, 12), (14, 24), (16, 12)] {
+        for case in 0..cases {
+            let method = Method::Clahe { columns: 1 + numbers.below(3), rows: 1 + numbers.below(3) };
+            // Wide and high ones too, in which sums have many bits.
+            let size = [(1 + numbers.below(90), 1 + numbers.below(20)), (1 + numbers.below(900), 1), (2, 400)];
+            let size = size[case % 3];
+            let size = (size.0 as usize, size.1 as usize);
+            let bins =
+                [Some(2 + numbers.below(250)), Some(1000 + numbers.below(3000)), None][numbers.below(3) as usize];
+            let window = [Smoothing::OFF, Smoothing::new(9, 0)][numbers.below(2) as usize];
+            let settings = Settings { bins, smoothing: window, ..settings_with_window(method, false, &mut numbers) };
+            let frame = frame_of(depth, numbers.below(2) == 0, size);
+            let levels = frame.levels();
+            let guide = Guide { change: Change::None, ..guide_of(levels, &settings, &mut numbers) };
+            let task = Task::new(&frame, settings, frame.whole()).guided(guide.clone());
+            // The kernels have the histogram of one frame, whose history is not looked at.
+            let alone = Settings { smoothing: Smoothing::OFF, ..settings };
+            let mut windows = Windows::new(alone, size);
+            let order = order(&task.clone().with(alone), levels, &guide, &mut windows);
+            let (Method::Clahe { columns, rows }, bins) = (method, TileBins::new(levels, settings.bins)) else {
+                panic!()
+            };
+            let tiles = Tiles::new(columns, rows, size);
+            let of_tile = (tiles.width * tiles.height) as u32;
+            let counts: Vec<u32> =
+                (0..tiles.count()).flat_map(|_| counts_of(bins.count(), of_tile, &mut numbers)).collect();
+            let of_tiles = TileHistograms::from_counts(tiles, bins, counts.iter().map(|&count| count.into()).collect());
+            let tone = guide.tone.unwrap_or(Tone::plain(levels, &settings));
+            let curves = TileCurves::equalizing(&of_tiles, &settings, &tone.of_tiles());
+            let mut sample = frame.format().descriptor().sample;
+            if depth > 8 && numbers.below(2) == 0 {
+                sample.endian = Endian::Big;
+            }
+            let pixels = size.0 * size.1;
+            let codes: Vec<u16> = (0..pixels).map(|_| numbers.below(levels.codes() as u32) as u16).collect();
+            let expected = (0..pixels).map(|at| stored(sample, curves.value(at % size.0, at / size.0, codes[at])));
+            let samples: Vec<u32> = codes.iter().map(|&code| stored(sample, code)).collect();
+            let words = text(&words_of_tiles(&frame, &task, numbers.below(4) != 0));
+            let threads = 32 * (1 + numbers.below(4));
+            let curve_threads = (bins.count() as u32).div_ceil(4).next_multiple_of(32).clamp(64, 1024);
+            let question = format!(
+                "x {} {threads} {} {} {} {words} {pixels} {curve_threads} {order} {} {}",
+                sample.bytes,
+                sample.shift,
+                u32::from(sample.endian == Endian::Big),
+                levels.codes(),
+                text(&counts),
+                text(&samples)
+            );
+            asked.push((question, expected.collect()));
         }
     }
     compare(asked);

@@ -1,9 +1,10 @@
 //! Bins, plateau and contrast limit: against a second computation of them with exact fractions, and on every backend,
 //! with the temporal window around them.
 
-use crate::backends::{available, by_reference};
+use crate::backends::{Sequence, available, by_reference, gpu};
 use crate::grid::{LAYOUTS, check};
 use crate::pictures::{Content, Picture, Random, seed};
+use histeq_video::equalize::cuda::Cuda;
 use histeq_video::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use histeq_video::spec::modifiers::{capped, in_bins, limited};
 use histeq_video::spec::{
@@ -228,6 +229,21 @@ fn every_backend_remembers_what_the_reference_remembers() {
                 check(&format!("{} {settings:?}", backend.name), &mut backend.make(settings, 3), settings, &pictures);
             }
         }
+    }
+}
+
+#[test]
+fn frames_of_a_look_ahead_that_take_many_blocks_are_equalized_like_the_reference() {
+    let Some(gpu) = gpu() else { return };
+    // The last one is too large for shared memory.
+    let small = [PixelFormat::P010le, PixelFormat::Gray12le, PixelFormat::Gray16be, PixelFormat::Rgb24];
+    let cases = small.map(|format| (format, (1283, 541))).into_iter();
+    for (format, size) in cases.chain([(PixelFormat::Gray, (3841, 1083)), (PixelFormat::Gray, (7681, 4321))]) {
+        let contents = [Content::Noise, Content::Ramp, Content::NearZero, Content::Noise, Content::TwoLevel];
+        let pictures = contents.map(|content| Picture { content, ..Picture::new(format, size) });
+        let settings = Settings { smoothing: Smoothing::new(3, 0).looking_ahead(1), ..window_with_limits() };
+        let mut cuda = Sequence::new(Box::new(Cuda::on(gpu, 3).unwrap()), settings);
+        check(&format!("{format} {size:?}"), &mut cuda, settings, &pictures);
     }
 }
 

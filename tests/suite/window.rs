@@ -181,7 +181,10 @@ fn a_look_ahead_ends_the_window_at_the_last_frame_of_the_scene_that_is_known() {
     let mut seen = Vec::new();
     // A scene, a flash of two frames, the scene again, a cut.
     for (number, scene) in [0, 0, 1, 1, 0, 0, 0, 2, 2].into_iter().enumerate() {
-        seen.extend(look_ahead.push(3, scene, number, number));
+        let taker = look_ahead.taker(3, scene).copied();
+        let leaves = look_ahead.push(3, scene, number, number);
+        assert_eq!(taker, leaves.filter(|(_, curve)| *curve == number).map(|(frame, _)| frame));
+        seen.extend(leaves);
         assert!(seen.len() == (number + 1).saturating_sub(3));
     }
     while let Some(rest) = look_ahead.pop() {

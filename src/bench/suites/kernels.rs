@@ -2,7 +2,7 @@
 
 use crate::bench::content::{Content, first_plane, gray, picture};
 use crate::bench::copies::{DeviceCopies, on_device, within_device};
-use crate::bench::expected::{Expected, check, check_values, local, modified};
+use crate::bench::expected::{Expected, ahead, check, check_values, local, modified};
 use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value};
 use crate::cuda::{BufferLayout, DevicePicture, Gpu, History, Ring, Task};
@@ -24,11 +24,12 @@ const SPREAD: usize = 400 << 20;
 /// The columns of a case: names and settings. Fewer where the reference takes long: for the squares of the
 /// publications, and for all but one content at 8K.
 fn columns((size, _, content): FrameCase) -> Vec<(&'static str, Settings)> {
-    let mut columns = vec![("exact", Settings::default()), ("modified", modified()), ("clahe", local())];
+    let mut columns =
+        vec![("exact", Settings::default()), ("modified", modified()), ("look-ahead", ahead()), ("clahe", local())];
     columns.truncate(match size {
         (width, height) if width == height => 1,
-        (7680, 4320) if content != Content::Photo => 2,
-        _ => 3,
+        (7680, 4320) if content != Content::Photo => 3,
+        _ => 4,
     });
     columns
 }
@@ -40,8 +41,8 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
             "Time a frame, launches waiting in the queue, pictures in turns that take more memory than the cache. Copy is \
              a copy of the frame within the device; share is how much of the memory's bandwidth, measured by one large copy, \
              exact makes use of, if the frame is read and written once. batch is exact with as many frames in one launch \
-             as it takes, 64 at most. modified has a window of 25 frames, scene cuts, plateau and contrast limit, clahe \
-             8x8 tiles and the same window; what follows them is how many times exact they take, in turns with it. What is \
+             as it takes, 64 at most. modified has a window of 25 frames, scene cuts, plateau and contrast limit, \
+             look-ahead the same, 12 frames of them behind the frame that is mapped, clahe 8x8 tiles and the same window; what follows them is how many times exact they take, in turns with it. What is \
              timed has strength 0, which does all the work and leaves pictures as they are, and is read back; the same \
              kernels are verified at full strength.",
         )
@@ -51,6 +52,8 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         .measure("batch", Unit::Microseconds)
         .measure("modified", Unit::Microseconds)
         .undrawn("modified / exact", Unit::Times)
+        .measure("look-ahead", Unit::Microseconds)
+        .undrawn("look-ahead / exact", Unit::Times)
         .measure("clahe", Unit::Microseconds)
         .undrawn("clahe / exact", Unit::Times)
         .over("size");
@@ -133,16 +136,33 @@ fn pictures(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame) -> Result<Vec<DevicePi
     Ok(pictures)
 }
 
-/// Microseconds of `work` per picture, over all pictures in turn.
+/// Microseconds of `work` per picture, over all pictures in turn; it gets all of them, and the number of the one.
 fn each(
     setup: &Setup,
     pictures: &mut [DevicePicture],
-    mut work: impl FnMut(&mut DevicePicture) -> Result<(), crate::cuda::Error>,
+    mut work: impl FnMut(&mut [DevicePicture], usize) -> Result<(), crate::cuda::Error>,
 ) -> Result<Value> {
     let stream = pictures[0].stream().clone();
-    let count = pictures.len() as f64;
-    let value = setup.repeats.of(|| on_device(&stream, || Ok(pictures.iter_mut().try_for_each(&mut work)?)))?;
-    Ok(value.times(1.0 / count))
+    let count = pictures.len();
+    let value =
+        setup.repeats.of(|| on_device(&stream, || Ok((0..count).try_for_each(|index| work(pictures, index))?)))?;
+    Ok(value.times(1.0 / count as f64))
+}
+
+/// Equalizes a picture, or with a look-ahead counts it and maps the one that has waited for its curve.
+fn equalize(
+    pictures: &mut [DevicePicture],
+    index: usize,
+    history: &mut History,
+    task: &Task,
+) -> Result<(), crate::cuda::Error> {
+    let ahead = (task.look_ahead() as usize).min(pictures.len() - 1);
+    if ahead == 0 {
+        return pictures[index].equalize(history, task);
+    }
+    let waiting = (index + pictures.len() - ahead) % pictures.len();
+    let [picture, waiting] = pictures.get_disjoint_mut([index, waiting]).expect("two pictures");
+    picture.equalize_ahead(waiting, history, task)
 }
 
 fn frame_row(setup: &Setup, gpu: &Arc<Gpu>, copies: &mut DeviceCopies, case: FrameCase) -> Result<Row> {
@@ -162,12 +182,12 @@ fn frame_row(setup: &Setup, gpu: &Arc<Gpu>, copies: &mut DeviceCopies, case: Fra
     for (name, settings) in columns(case) {
         let task = task(&frame, settings);
         // Measured in turn, at the same clocks.
-        let time = each(setup, &mut pictures, |picture| picture.equalize(&mut history, &task))?;
+        let time = each(setup, &mut pictures, |pictures, index| equalize(pictures, index, &mut history, &task))?;
         if name == "exact" {
             let limit = 2.0 * bytes as f64 / 1e3 / copies.bandwidth.median;
             row.set("share of bandwidth", Value::derived(limit / time.median * 100.0));
         } else {
-            let beside = each(setup, &mut pictures, |picture| picture.equalize(&mut history, &exact))?;
+            let beside = each(setup, &mut pictures, |pictures, index| pictures[index].equalize(&mut history, &exact))?;
             row.set(&format!("{name} / exact"), Value::derived(time.median / beside.median));
         }
         row.set(name, time);
@@ -210,17 +230,17 @@ fn kernel_row(setup: &Setup, gpu: &Arc<Gpu>, format: PixelFormat) -> Result<Row>
     let mut pictures = pictures(setup, gpu, &frame)?;
     let mut history = History::on(pictures[0].stream())?;
     let mut row = Row::new([format.to_string(), size_name(size), Content::Photo.name().to_owned()]);
-    row.set("exact", each(setup, &mut pictures, |picture| picture.equalize(&mut history, &task))?);
+    row.set("exact", each(setup, &mut pictures, |pictures, index| pictures[index].equalize(&mut history, &task))?);
     if format.descriptor().model == Model::Rgb {
-        row.set("luminance", each(setup, &mut pictures, |picture| picture.make_luminance(&task))?);
+        row.set("luminance", each(setup, &mut pictures, |pictures, index| pictures[index].make_luminance(&task))?);
     }
-    row.set("histogram", each(setup, &mut pictures, |picture| picture.count(&task))?);
-    let with_curve = each(setup, &mut pictures, |picture| {
-        picture.count(&task)?;
-        picture.make_curve(&mut history, &task)
+    row.set("histogram", each(setup, &mut pictures, |pictures, index| pictures[index].count(&task))?);
+    let with_curve = each(setup, &mut pictures, |pictures, index| {
+        pictures[index].count(&task)?;
+        pictures[index].make_curve(&mut history, &task)
     })?;
     row.set("histogram and curve", with_curve);
-    row.set("map", each(setup, &mut pictures, |picture| picture.map(&task))?);
+    row.set("map", each(setup, &mut pictures, |pictures, index| pictures[index].map(&task))?);
     Ok(row)
 }
 
@@ -228,11 +248,16 @@ fn kernel_row(setup: &Setup, gpu: &Arc<Gpu>, format: PixelFormat) -> Result<Row>
 fn verify(gpu: &Arc<Gpu>, frame: &Frame, settings: Settings) -> Result<()> {
     let mut ring = Ring::new(gpu, 1)?;
     let mut expected = Expected::of(frame, settings);
-    for _ in 0..2 {
+    let ahead = settings.backend_look_ahead() as usize;
+    // A frame of a look-ahead has the curve of a later one.
+    expected.skip(ahead);
+    for number in 0..ahead + 2 {
         let task = Task::new(frame, settings, frame.whole());
         ring.submit(frame.clone(), task)?;
-        let found = ring.collect()?.ok_or_else(|| anyhow!("no frame came back"))?;
-        check(&format!("{} on the GPU", frame.format()), expected.after(1), &found.frame)?;
+        if number >= ahead {
+            let found = ring.collect()?.ok_or_else(|| anyhow!("no frame came back"))?;
+            check(&format!("{} on the GPU", frame.format()), expected.after(1), &found.frame)?;
+        }
     }
     Ok(())
 }

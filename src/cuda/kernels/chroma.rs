@@ -90,7 +90,8 @@ impl ChromaLauncher {
             Some(mapped) => launch.arg(mapped),
             None => launch.arg(&NULL),
         };
-        launch.arg(&samples).arg(&weights).arg(&picture.curve).arg(gains);
+        let curve = picture.curve_address();
+        launch.arg(&samples).arg(&weights).arg(&curve).arg(gains);
         // SAFETY: the arguments are those of the kernel. The planes have room for whole groups of vectors, the curve
         // has an entry for each code up to `samples.max`, and all buffers belong to this stream.
         unsafe { launch.launch(config(luma_vectors(layout), multiprocessors)) }.doing("launching chroma")?;

@@ -23,7 +23,8 @@ impl EqualizationLauncher {
         Ok(EqualizationLauncher { function: function(&module, "equalization")? })
     }
 
-    /// Enqueues the curve of `picture`. Clears its counts for the next frame and adds them to `history`.
+    /// Enqueues the curve of `picture`; with a look-ahead, `history` keeps the curve. Clears the counts for the next frame and
+    /// adds them to `history`.
     pub fn launch(&self, picture: &mut DevicePicture, history: &mut History, task: &Task) -> Result<(), Error> {
         let codes = picture.layout().codes();
         let (turn, frames) = history.prepare(picture.layout(), task)?;
@@ -33,10 +34,15 @@ impl EqualizationLauncher {
         let (codes, levels) = (codes as u32, Levels::new(task.levels, tone.strength));
         let (modifiers, line) = (Modifiers::new(task, frames), Line::new(&tone.line));
         let stream = picture.stream().clone();
+        let kept = (task.look_ahead() > 0).then(|| history.kept_curve(history.next_number(), &task.settings.smoothing));
         let mut launch = self.function.on(&stream);
         launch.arg(&mut picture.counts).arg(&codes).arg(&levels).arg(&modifiers).arg(&turn).arg(&line);
         launch.arg(&mut history.slots).arg(&mut history.sums);
-        launch.arg(&mut history.bins).arg(&mut history.grid).arg(&mut picture.curve);
+        launch.arg(&mut history.bins).arg(&mut history.grid);
+        match &kept {
+            Some(kept) => launch.arg(kept),
+            None => launch.arg(&mut picture.curve),
+        };
         // SAFETY: the arguments are those of the kernel. Counts and curve have an entry for each code, the buffers of
         // the history have the sizes that `prepare` gave them for these codes and this window, and all belong to this
         // stream; each thread has four codes, and several blocks are all resident at once.

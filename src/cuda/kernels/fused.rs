@@ -1,7 +1,7 @@
 //! Launches `kernels/fused.cu`: the whole equalization in one launch, with the samples in shared memory in between.
 #![allow(unsafe_code, reason = "launches kernels")]
 
-use super::{VECTOR, function, luma_vectors, module};
+use super::{NULL, VECTOR, function, luma_vectors, module};
 use crate::cuda::arguments::{Levels, Line, MOST_PLANES, Modifiers, Plane, Planes, Samples};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::{History, Totals};
@@ -30,6 +30,8 @@ struct Variant {
     /// As `plain`, for planes that are too large for shared memory.
     large: Kernel,
     modified: Kernel,
+    /// As `modified`, for a look-ahead: what is mapped is another plane.
+    ahead: Kernel,
 }
 
 pub(in crate::cuda) struct FusedLauncher {
@@ -80,6 +82,7 @@ impl FusedLauncher {
                 plain: kernel(&format!("fused_u{}", row.depth))?,
                 large: kernel(&format!("fused_large_u{}", row.depth))?,
                 modified: kernel(&format!("fused_modified_u{}", row.depth))?,
+                ahead: kernel(&format!("fused_ahead_u{}", row.depth))?,
             })
         });
         let variants = variants.collect::<Result<_, Error>>()?;
@@ -103,39 +106,62 @@ impl FusedLauncher {
         self.variants.iter().find(|variant| layout.sample().depth <= variant.row.depth)
     }
 
-    /// Enqueues the equalization of `picture`, in place.
-    pub fn launch(&self, picture: &mut DevicePicture, history: &mut History, task: &Task) -> Result<(), Error> {
+    /// Enqueues the equalization of `picture`, in place. With a look-ahead, `picture` is only counted, its curve kept in
+    /// `history`, and what is equalized with that curve is `waiting`, of the same layout.
+    pub fn launch(
+        &self,
+        picture: &mut DevicePicture,
+        waiting: Option<&mut DevicePicture>,
+        history: &mut History,
+        task: &Task,
+    ) -> Result<(), Error> {
+        let looks_ahead = task.look_ahead() > 0;
+        assert!(looks_ahead || waiting.is_none());
         let layout = picture.layout().clone();
         let variant = self.variant(&layout).expect("it is there and suits");
         let codes = layout.codes();
         let threads = tuning::FUSED_THREADS;
         let vectors = luma_vectors(&layout);
-        let workers = vectors.div_ceil(threads).min(self.multiprocessors);
+        let is_plain = task.is_plain() && !looks_ahead;
+        // The last block writes the history, and has no samples: the others do not wait for it.
+        let writers = u32::from(!is_plain && self.multiprocessors > 1);
+        let workers = vectors.div_ceil(threads).min(self.multiprocessors - writers);
         let share = vectors.div_ceil(workers);
-        // The last block writes the history. If there is a multiprocessor for it, it has no samples.
-        let blocks = workers + u32::from(!task.is_plain() && workers < self.multiprocessors);
+        let blocks = workers + writers;
         let table = (codes as u32 * 4) << variant.row.log2_copies;
         let (kept, bytes) = self.rounds_kept(share, threads, table, 1);
-        let function = match task.is_plain() {
+        let function = match is_plain {
             true if kept < share.div_ceil(threads) => &variant.large,
             true => &variant.plain,
+            false if looks_ahead => &variant.ahead,
             false => &variant.modified,
         };
         let stream = picture.stream().clone();
         let (pixels, _order) = picture.pixels.device_ptr_mut(&stream);
         let plane = Plane { from: pixels, to: pixels, share, kept };
+        let waits = waiting.map_or(NULL, |waiting| {
+            assert!(*waiting.layout() == layout);
+            waiting.pixels.device_ptr_mut(&stream).0
+        });
+        let waits = Plane { from: waits, to: waits, share, kept };
         let samples = Samples::of(&layout);
         let tone = task.tone();
         let levels = Levels::new(task.levels, tone.strength);
-        let modified = if task.is_plain() {
+        let modified = if is_plain {
             None
         } else {
             let (turn, frames) = history.prepare(&layout, task)?;
             Some((Modifiers::new(task, frames), turn, Line::new(&tone.line)))
         };
+        let kept_curve =
+            if looks_ahead { history.kept_curve(history.next_number(), &task.settings.smoothing) } else { NULL };
         let (totals, emptied) = history.totals.next(&stream, codes)?;
         let mut launch = function.on(&stream);
-        launch.arg(&plane).arg(&samples).arg(&levels);
+        launch.arg(&plane);
+        if looks_ahead {
+            launch.arg(&waits);
+        }
+        launch.arg(&samples).arg(&levels);
         if let Some((modifiers, turn, line)) = &modified {
             launch.arg(modifiers).arg(turn).arg(line);
         }
@@ -143,11 +169,14 @@ impl FusedLauncher {
         if modified.is_some() {
             launch.arg(&mut history.slots).arg(&mut history.sums);
         }
+        if looks_ahead {
+            launch.arg(&kept_curve);
+        }
         let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: bytes };
-        // SAFETY: the arguments are those of the kernel. The shares cover the plane, which has room for whole vectors;
+        // SAFETY: the arguments are those of the kernel. The shares cover both planes, which have room for whole vectors;
         // shared memory holds the table and the rounds that stay; the totals have an entry for each code, and the first
-        // ones are zero; the history has the sizes that `prepare` gave it; all buffers belong to this stream, and all
-        // blocks are resident at once.
+        // ones are zero; the history has the sizes that `prepare` gave it, a kept curve has an entry for each code; all
+        // buffers belong to this stream, and all blocks are resident at once.
         unsafe { launch.launch_together(config) }.doing("launching fused")?;
         // Only after the launch was enqueued: a refused launch has cleared nothing.
         history.totals.swap();
@@ -181,7 +210,7 @@ impl FusedLauncher {
         let shape = tuning::batch(vectors * VECTOR as u32, self.multiprocessors);
         if shape.teams == 1 {
             // Launches of single planes overlap; the planes of one launch would not.
-            return pictures.iter_mut().try_for_each(|picture| self.launch(picture, history, task));
+            return pictures.iter_mut().try_for_each(|picture| self.launch(picture, None, history, task));
         }
         let share = vectors.div_ceil(shape.team);
         let table = (layout.codes() as u32 * 4) << self.variants[0].row.log2_copies;

@@ -54,15 +54,18 @@ impl HistogramLauncher {
         };
         let levels = Levels::new(task.levels, task.settings.strength);
         let region = Region::new(task.counted, layout);
-        let mut launch = match task.is_whole(layout) {
+        let is_whole = task.is_whole(layout);
+        let mut launch = match is_whole {
             true => self.whole.of(layout).on(&stream),
             false => self.region.of(layout).on(&stream),
         };
         launch.arg(plane).arg(&samples).arg(&levels);
-        if !task.is_whole(layout) {
+        if !is_whole {
             launch.arg(&region);
         }
-        launch.arg(&mut picture.counts).arg(&log2_window).arg(&row.log2_copies);
+        // Then `equalization` comes next.
+        let begins_next = u32::from(!task.is_plain());
+        launch.arg(&mut picture.counts).arg(&log2_window).arg(&row.log2_copies).arg(&begins_next);
         // SAFETY: the arguments are those of the kernel. The plane has room for whole vectors, there is a count for
         // each code, the region lies in the plane, codes are at most `samples.max`, shared memory holds every copy of a
         // window's counters, and all buffers belong to this stream.

@@ -76,7 +76,8 @@ impl MapLauncher {
         } else {
             launch.arg(&samples);
         }
-        launch.arg(&picture.curve).arg(&in_shared);
+        let curve = picture.curve_address();
+        launch.arg(&curve).arg(&in_shared);
         // SAFETY: the arguments are those of the kernel, which allows source and target to be one. The planes have room
         // for whole groups of vectors, the curve has an entry for each code up to `samples.max`, shared memory holds it
         // if `in_shared`, and all buffers belong to this stream.

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{function, module};
-use crate::cuda::arguments::{Levels, Modifiers, Tiles};
+use crate::cuda::arguments::{CurvePlace, Levels, Modifiers, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::History;
 use crate::cuda::launch::Kernel;
@@ -10,16 +10,18 @@ use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
 use crate::cuda::tuning;
 use cudarc::driver::{CudaContext, LaunchConfig};
+use std::ops::Range;
 use std::sync::Arc;
 
 pub(in crate::cuda) struct TileCurvesLauncher {
-    function: Kernel,
+    curves: Kernel,
+    tables: Kernel,
 }
 
 impl TileCurvesLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::TILE_CURVES)?;
-        Ok(TileCurvesLauncher { function: function(&module, "tile_curves")? })
+        Ok(TileCurvesLauncher { curves: function(&module, "tile_curves")?, tables: function(&module, "tile_tables")? })
     }
 
     /// Enqueues the curves of the tiles of `picture`, and adds their counts to `history`.
@@ -35,15 +37,36 @@ impl TileCurvesLauncher {
         };
         let codes = layout.codes() as u32;
         let levels = Levels::new(task.levels, task.settings.strength);
-        let (modifiers, tiles) = (Modifiers::new(task, frames), Tiles::new(&local.tiles, local.bins, &layout));
-        let mut launch = self.function.on(&stream);
+        let (modifiers, tiles) =
+            (Modifiers::new(task, frames), Tiles::new(&local.tiles, local.bins, task.levels, &layout));
+        let place = local.place as u32;
+        let mut launch = self.curves.on(&stream);
         launch.arg(&codes).arg(&levels).arg(&modifiers).arg(&turn).arg(&tiles);
-        launch.arg(&mut local.counts).arg(&mut history.slots).arg(&mut history.sums).arg(&mut local.curves);
-        // SAFETY: the arguments are those of the kernel. The counts and the curves of the tiles have one for each bin and
-        // each code of each tile, and the history has the sizes that `prepare` gave it; shared memory holds the bins of a
+        launch.arg(&mut local.counts).arg(&mut history.slots).arg(&mut history.sums).arg(&mut local.curves).arg(&place);
+        // SAFETY: the arguments are those of the kernel. The counts have one for each bin of each tile, the curves have room
+        // for what `place` says, and the history has the sizes that `prepare` gave it; shared memory holds the bins of a
         // tile; all buffers belong to this stream.
         unsafe { launch.launch(config) }.doing("launching tile_curves")?;
         history.advance(&turn);
+        Ok(())
+    }
+
+    /// Enqueues the tables of the curves of `picture`, which are kept as steps, into `bytes` of its buffer.
+    pub fn launch_tables(&self, picture: &mut DevicePicture, task: &Task, bytes: Range<usize>) -> Result<(), Error> {
+        let stream = picture.stream().clone();
+        let layout = picture.layout().clone();
+        let local = picture.local.as_ref().expect("buffers for tiles");
+        let count = local.tiles.count();
+        assert_eq!((local.place, bytes.len()), (CurvePlace::AsSteps, 2 * count * layout.codes()));
+        let (codes, levels) = (layout.codes() as u32, Levels::new(task.levels, task.settings.strength));
+        let tiles = Tiles::new(&local.tiles, local.bins, task.levels, &layout);
+        let config = LaunchConfig { grid_dim: (count as u32, 1, 1), block_dim: (1024, 1, 1), shared_mem_bytes: 0 };
+        let target = picture.pixels.slice(bytes);
+        let mut launch = self.tables.on(&stream);
+        launch.arg(&codes).arg(&levels).arg(&tiles).arg(&local.curves).arg(&target);
+        // SAFETY: the arguments are those of the kernel. There are steps for each tile and their scale, and room for an entry
+        // for each code of each tile, at an even address; all buffers belong to this stream.
+        unsafe { launch.launch(config) }.doing("launching tile_tables")?;
         Ok(())
     }
 }

@@ -39,7 +39,7 @@ impl TileHistogramLauncher {
             shared_mem_bytes: (layout.codes().min(tuning::MOST_TILE_COUNTERS) as u32 * 4) << log2_copies,
         };
         let levels = Levels::new(task.levels, task.settings.strength);
-        let tiles = Tiles::new(&local.tiles, local.bins, &layout);
+        let tiles = Tiles::new(&local.tiles, local.bins, task.levels, &layout);
         let mut launch = self.variants.of(&layout).on(&stream);
         launch.arg(plane).arg(&samples).arg(&levels).arg(&tiles).arg(&mut local.counts);
         launch.arg(&log2_copies);

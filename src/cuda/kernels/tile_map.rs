@@ -2,23 +2,44 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{LumaVariants, module, pixels_of_vector};
-use crate::cuda::arguments::{Inverse, Levels, Samples, Tiles};
+use crate::cuda::arguments::{CurvePlace, Levels, Samples, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::layout::BufferLayout;
 use crate::cuda::picture::DevicePicture;
 use crate::cuda::tuning;
 use crate::spec;
+use crate::spec::clahe::TileBins;
+use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaContext, LaunchConfig};
 use std::sync::Arc;
 
 pub(in crate::cuda) struct TileMapLauncher {
     variants: LumaVariants,
+    /// Whether a block has room for the steps of four tiles, of any number of bins.
+    has_room_for_steps: bool,
 }
 
 impl TileMapLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::TILE_MAP)?;
-        Ok(TileMapLauncher { variants: LumaVariants::load(&module, "tile_map")? })
+        let variants = LumaVariants::load(&module, "tile_map")?;
+        let most_shared = context
+            .attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+            .doing("asking for what the device can do")?;
+        let of_steps = CurvePlace::bytes_of_steps(TileBins::MAX) as i32;
+        let has_room_for_steps = of_steps <= most_shared;
+        for function in [&variants.plain.two, &variants.pairs.two].into_iter().filter(|_| has_room_for_steps) {
+            function
+                .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, of_steps)
+                .doing("asking for shared memory")?;
+        }
+        Ok(TileMapLauncher { variants, has_room_for_steps })
+    }
+
+    /// Where the curves of these tiles are, with this many bins each, in a window of at most `frames` frames.
+    pub fn place(&self, tiles: (&spec::clahe::Tiles, usize), levels: spec::Levels, frames: u32) -> CurvePlace {
+        CurvePlace::of(tiles, levels, frames, self.has_room_for_steps)
     }
 
     /// Enqueues the mapping of the luminance of `picture`, blended at this strength: stored luma in place, the luminance of
@@ -37,19 +58,22 @@ impl TileMapLauncher {
         // Inner cells are as large as tiles, and all cells together have the area of all tiles.
         let parts =
             tuning::parts(grid.count() as u32, multiprocessors * tuning::TILE_MAP_BLOCKS).min(grid.height as u32);
-        let in_shared = layout.codes() <= tuning::TILE_MAP_SHARED;
+        let place = local.place;
         let entry = if layout.sample().bytes == 1 { 4 << tuning::TILE_MAP_LOG2_COPIES } else { 8 };
         let kernel = self.variants.of(&layout);
         let most = kernel.max_threads_per_block().doing("asking for the threads of a block")?.unsigned_abs();
         let config = LaunchConfig {
             grid_dim: (cells, parts.min(65_535), 1),
             block_dim: (tuning::tile_map_threads(vectors(grid, &layout, parts), most), 1, 1),
-            shared_mem_bytes: if in_shared { layout.codes() as u32 * entry } else { 0 },
+            shared_mem_bytes: match place {
+                CurvePlace::ThroughCaches => 0,
+                CurvePlace::InShared => layout.codes() as u32 * entry,
+                CurvePlace::AsSteps => CurvePlace::bytes_of_steps(local.bins) as u32,
+            },
         };
-        let inverse = Inverse::of_blend(grid, layout.codes());
-        let in_shared = u32::from(in_shared);
+        let (inverse, place) = (place.inverse(grid, layout.codes()), place as u32);
+        let tiles = Tiles::new(grid, local.bins, levels, &layout);
         let levels = Levels::new(levels, strength);
-        let tiles = Tiles::new(grid, local.bins, &layout);
         let mut launch = kernel.on(&stream);
         let samples = match (&picture.luma, &mut local.mapped) {
             (Some(luma), Some(mapped)) => {
@@ -61,11 +85,11 @@ impl TileMapLauncher {
                 Samples::of(&layout)
             }
         };
-        launch.arg(&samples).arg(&levels).arg(&tiles).arg(&local.curves).arg(&in_shared).arg(&inverse);
+        launch.arg(&samples).arg(&levels).arg(&tiles).arg(&local.curves).arg(&place).arg(&inverse);
         // SAFETY: the arguments are those of the kernel, which allows source and target to be one. The grid is that of
-        // this picture, whose planes have room for whole vectors; there is a curve for each tile with an entry for each
-        // code up to `samples.max`; shared memory holds all copies of four of them if `in_shared`; all buffers belong
-        // to this stream.
+        // this picture, whose planes have room for whole vectors; there is a curve for each tile, as `place` says: a table
+        // with an entry for each code up to `samples.max`, or steps, which suit the arithmetic; shared memory holds four
+        // of them, tables in all copies, unless they are read through the caches; all buffers belong to this stream.
         unsafe { launch.launch(config) }.doing("launching tile_map")?;
         Ok(())
     }

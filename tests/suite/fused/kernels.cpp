@@ -1,4 +1,4 @@
-// Runs kernels/{fused,equalization,histogram,tile_histogram,tile_curves,chroma,balance}.cu in the emulator: one question a line on standard input, one line of numbers each on standard
+// Runs kernels/{fused,equalization,histogram,tile_histogram,tile_curves,tile_map,chroma,balance}.cu in the emulator: one question a line on standard input, one line of numbers each on standard
 // output. The test writes the kernels beside this file, with shared memory spelt as the emulator has it.
 #include "emulator.hpp"
 
@@ -15,6 +15,9 @@ namespace tiled {
 }
 namespace curves {
 #include "tile_curves.cu"
+}
+namespace blended_curves {
+#include "tile_map.cu"
 }
 #include "balance.cu"
 #include "chroma.cu"
@@ -78,6 +81,9 @@ static void batch() {
 
 template <typename S>
 using Kernel = void (*)(Plane, Samples, Levels, unsigned*, unsigned*);
+template <typename S>
+using ModifiedAhead = void (*)(Plane, Plane, Samples, Levels, Modifiers, Turn, Line, unsigned*, unsigned*, unsigned*, Sum*,
+                               unsigned short*);
 using Modified = void (*)(Plane, Samples, Levels, Modifiers, Turn, Line, unsigned*, unsigned*, unsigned*, Sum*);
 
 // ... KIND blocks threads share kept shift swapped lo hi strength pixels samples... : one plane; n as it is, l by the kernel
@@ -120,7 +126,7 @@ static void plane(unsigned depth, unsigned log2_copies, Kernel<S> plain, Kernel<
 
 // h bytes blocks threads log2_copies shift swapped lo hi max pixels samples... : the counts of a plane.
 template <typename S>
-static void histogram(void (*kernel)(const uint4*, Samples, Levels, unsigned*, unsigned, unsigned)) {
+static void histogram(void (*kernel)(const uint4*, Samples, Levels, unsigned*, unsigned, unsigned, unsigned)) {
     unsigned blocks = number(), threads = number(), log2_copies = number();
     Samples samples = {};
     samples.shift = number(), samples.swapped = number();
@@ -130,14 +136,14 @@ static void histogram(void (*kernel)(const uint4*, Samples, Levels, unsigned*, u
     unsigned codes = samples.max + 1u, log2_codes = static_cast<unsigned>(__builtin_ctz(codes));
     std::vector<unsigned> counts(codes);
     run(blocks, threads, size_t{4} << (log2_codes + log2_copies), [&] {
-        kernel(memory.vectors.data(), samples, range, counts.data(), log2_codes, log2_copies);
+        kernel(memory.vectors.data(), samples, range, counts.data(), log2_codes, log2_copies, 0);
     });
     for (unsigned count : counts) std::printf("%u ", count);
     std::printf("\n");
 }
 
-// t bytes threads log2_copies lo hi max columns rows width height picture_width picture_height bins samples... : the bins of
-// all tiles.
+// t bytes threads log2_copies lo hi max columns rows width height picture_width picture_height bins bin_multiplier samples... : the
+// bins of all tiles.
 template <typename S>
 static void tile_histogram(void (*kernel)(const uint4*, Samples, Levels, Tiles, unsigned*, unsigned)) {
     unsigned threads = number(), log2_copies = number();
@@ -148,6 +154,7 @@ static void tile_histogram(void (*kernel)(const uint4*, Samples, Levels, Tiles, 
     Tiles tiles = {};
     tiles.columns = number(), tiles.rows = number(), tiles.width = number(), tiles.height = number();
     tiles.picture_width = number(), tiles.picture_height = number(), tiles.bins = number();
+    tiles.bin_multiplier = number();
     tiles.pitch = tiles.picture_width;
     samples.pixels = tiles.picture_width * tiles.picture_height;
     Memory<S> memory(samples.pixels);
@@ -188,9 +195,10 @@ struct Kept {
 };
 
 // v depth blocks threads share kept rows frames pixels, then for each frame levels, modifiers, turn, line and samples: a
-// video through the fused kernel.
+// video through the fused kernel. a ... : the same with a look-ahead of one frame; and the curve of each frame before the
+// frame that is mapped with it.
 template <typename S>
-static void video(unsigned depth, unsigned log2_copies, Modified modified) {
+static void video(unsigned depth, unsigned log2_copies, Modified modified, ModifiedAhead<S> ahead) {
     unsigned blocks = number(), threads = number(), share = number(), kept = number(), codes = 1u << depth;
     unsigned rows = number(), frames = number();
     Samples samples = {};
@@ -198,8 +206,24 @@ static void video(unsigned depth, unsigned log2_copies, Modified modified) {
     samples.max = codes - 1;
     Kept state(rows, codes);
     std::vector<unsigned> totals(entries(codes)), emptied(entries(codes), 7u);
+    std::unique_ptr<Memory<S>> waiting;
     for (unsigned frame = 0; frame < frames; ++frame) {
         Order order;
+        if (ahead != nullptr) {
+            auto memory = std::make_unique<Memory<S>>(samples.pixels);
+            uint4* of_waiting = waiting ? waiting->vectors.data() : nullptr;
+            Plane plane = {memory->vectors.data(), nullptr, share, kept}, waits = {of_waiting, of_waiting, share, kept};
+            std::vector<unsigned short> curve(codes);
+            run(blocks, threads, (size_t{codes} * 4 << log2_copies) + size_t{kept} * threads * 16, [&] {
+                ahead(plane, waits, samples, order.levels, order.modifiers, order.turn, order.line, totals.data(),
+                      emptied.data(), state.slots.data(), state.sums.data(), curve.data());
+            });
+            for (unsigned code : curve) std::printf("%u ", code);
+            if (waiting) waiting->print();
+            waiting = std::move(memory);
+            totals.swap(emptied);
+            continue;
+        }
         Memory<S> memory(samples.pixels);
         Plane plane = {memory.vectors.data(), memory.vectors.data(), share, kept};
         run(blocks, threads, (size_t{codes} * 4 << log2_copies) + size_t{kept} * threads * 16, [&] {
@@ -234,27 +258,64 @@ static void curves_of_video() {
     std::printf("\n");
 }
 
-// l codes threads rows frames tiles width height bins, then for each frame levels, modifiers, turn, line and the counts of
-// all tiles: their curves.
+// l codes threads rows frames tiles place inverse, then for each frame levels, modifiers, turn, line and the counts of all
+// tiles: their curves.
 static void curves_of_tiles() {
-    unsigned codes = number(), threads = number(), rows = number(), frames = number(), count = number();
-    Tiles tiles = {};
-    tiles.width = number(), tiles.height = number(), tiles.bins = number();
+    unsigned codes = number(), threads = number(), rows = number(), frames = number();
+    Tiles tiles = structure<Tiles>();
+    unsigned place = number(), count = tiles.columns * tiles.rows;
+    structure<Inverse>();
     Kept state(rows, size_t{count} * tiles.bins);
     for (unsigned frame = 0; frame < frames; ++frame) {
         Order order;
         std::vector<unsigned> counts(size_t{count} * tiles.bins);
         for (unsigned& count : counts) count = number();
-        std::vector<unsigned short> curves_of(size_t{count} * codes);
+        std::vector<unsigned short> curves_of(size_t{count} * codes), steps(2 * (size_t{count} * tiles.bins + 8));
         run(count, threads, 8 * tiles.bins, [&] {
             curves::tile_curves(codes, order.levels, order.modifiers, order.turn, tiles, counts.data(), state.slots.data(),
-                                state.sums.data(), curves_of.data());
+                                state.sums.data(), (place == AS_STEPS ? steps : curves_of).data(), place);
         });
+        if (place == AS_STEPS) {
+            run(count, threads, 0, [&] {
+                curves::tile_tables(codes, order.levels, tiles, reinterpret_cast<unsigned*>(steps.data()), curves_of.data());
+            });
+        }
         for (unsigned count : counts) {
             if (count != 0) fail("counts that are not empty");
         }
         for (unsigned code : curves_of) std::printf("%u ", code);
     }
+    std::printf("\n");
+}
+
+// x bytes threads shift swapped codes tiles place inverse pixels curve_threads levels modifiers turn line, then the counts of
+// all tiles, and samples: what the samples become.
+template <typename S>
+static void tile_map(void (*kernel)(const uint4*, uint4*, Samples, Levels, Tiles, const unsigned short*, unsigned, Inverse)) {
+    unsigned threads = number();
+    Samples samples = {};
+    samples.shift = number(), samples.swapped = number();
+    unsigned codes = number();
+    samples.max = codes - 1;
+    Tiles tiles = structure<Tiles>();
+    unsigned place = number(), count = tiles.columns * tiles.rows;
+    Inverse inverse = structure<Inverse>();
+    samples.pixels = number();
+    unsigned curve_threads = number();
+    Order order;
+    std::vector<unsigned> counts(size_t{count} * tiles.bins);
+    for (unsigned& count : counts) count = number();
+    Memory<S> memory(samples.pixels);
+    std::vector<unsigned short> curves_of(place == AS_STEPS ? 2 * (size_t{count} * tiles.bins + 8) : size_t{count} * codes);
+    run(count, curve_threads, 8 * tiles.bins, [&] {
+        curves::tile_curves(codes, order.levels, order.modifiers, order.turn, tiles, counts.data(), nullptr, nullptr,
+                            curves_of.data(), place);
+    });
+    size_t shared = sizeof(S) == 1 ? 32 * codes : place == IN_SHARED ? 8 * codes : place == AS_STEPS ? 16 * (tiles.bins + 1) : 0;
+    uint4* plane = memory.vectors.data();
+    run((tiles.columns + 1) * (tiles.rows + 1), threads, shared,
+        [&] { kernel(plane, plane, samples, order.levels, tiles, curves_of.data(), place, inverse); });
+    memory.print();
     std::printf("\n");
 }
 
@@ -312,14 +373,19 @@ int main() {
         if (question == 'e') curves_of_video();
         if (question == 'l') curves_of_tiles();
         if (question == 'k') number() == 1 ? colour<unsigned char>() : colour<unsigned short>();
-        if (question == 'v') {
+        if (question == 'x') {
+            number() == 1 ? tile_map<unsigned char>(blended_curves::tile_map_u8)
+                          : tile_map<unsigned short>(blended_curves::tile_map_u16);
+        }
+        if (question == 'v' || question == 'a') {
             unsigned depth = number();
+            bool ahead = question == 'a';
             if (depth <= 8) {
-                video<unsigned char>(depth, 5, fused_modified_u8);
+                video<unsigned char>(depth, 5, fused_modified_u8, ahead ? fused_ahead_u8 : nullptr);
             } else if (depth <= 10) {
-                video<unsigned short>(depth, 3, fused_modified_u10);
+                video<unsigned short>(depth, 3, fused_modified_u10, ahead ? fused_ahead_u10 : nullptr);
             } else {
-                video<unsigned short>(depth, 2, fused_modified_u12);
+                video<unsigned short>(depth, 2, fused_modified_u12, ahead ? fused_ahead_u12 : nullptr);
             }
         }
         if (question != 'p') continue;
