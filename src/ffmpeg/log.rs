@@ -1,15 +1,22 @@
-//! FFmpeg's log. It is not printed, but the last error message of each thread is kept: it often names the cause, which the
-//! error code does not.
+//! FFmpeg's log. It is not printed, but the last error message of each thread is kept, and the last one of the threads that
+//! FFmpeg starts itself, such as those of a decoder: it often names the cause, which the error code does not.
 #![allow(unsafe_code, reason = "a C callback")]
 
 use crate::io::print_text;
 use ffmpeg_next::ffi;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 #[cfg(all(target_arch = "x86_64", unix))]
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// The messages of threads that have never asked for any.
+static MESSAGES_OF_OTHERS: Mutex<Option<[String; 2]>> = Mutex::new(None);
 
 thread_local! {
+    /// Whether this thread has asked for messages.
+    static ASKS: Cell<bool> = const { Cell::new(false) };
+
     /// The first error message of this thread, and the last one, since they were taken.
     static MESSAGES: RefCell<Option<[String; 2]>> = const { RefCell::new(None) };
 
@@ -55,16 +62,23 @@ fn is_only_thread() -> bool {
     return cfg!(windows);
 }
 
-/// Takes the last error message that FFmpeg has logged on this thread since the last call, without its line end.
+/// Takes the last error message that FFmpeg has logged on this thread since the last call, without its line end; if there is
+/// none, the last one of a thread that FFmpeg has started.
 pub fn last_message() -> Option<String> {
-    let [_, last] = MESSAGES.take()?;
+    let [_, last] = take_messages()?;
     Some(last)
 }
 
 /// As [`last_message`], for the first one: filters name the cause first, and then what they could not do.
 pub fn first_message() -> Option<String> {
-    let [first, _] = MESSAGES.take()?;
+    let [first, _] = take_messages()?;
     Some(first)
+}
+
+fn take_messages() -> Option<[String; 2]> {
+    ASKS.set(true);
+    let of_others = MESSAGES_OF_OTHERS.lock().unwrap_or_else(PoisonError::into_inner).take();
+    MESSAGES.take().or(of_others)
 }
 
 /// Takes the last protocol that FFmpeg has refused to open on this thread since the last call, because it was not on the
@@ -137,11 +151,17 @@ unsafe extern "C" fn remember(
         // What a thread logs while it ends is not asked for.
         let _ = REFUSED.try_with(|refused| refused.replace(Some(protocol.to_owned())));
     }
-    if !message.is_empty() {
-        let _ = MESSAGES.try_with(|messages| {
-            let first = messages.take().map_or_else(|| message.clone(), |[first, _]| first);
-            messages.replace(Some([first, message]))
-        });
+    if message.is_empty() {
+        return;
+    }
+    let keep = |messages: &mut Option<[String; 2]>| {
+        let first = messages.take().map_or_else(|| message.clone(), |[first, _]| first);
+        *messages = Some([first, message]);
+    };
+    if ASKS.try_with(Cell::get).unwrap_or(false) {
+        let _ = MESSAGES.try_with(|messages| keep(&mut messages.borrow_mut()));
+    } else {
+        keep(&mut MESSAGES_OF_OTHERS.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
 

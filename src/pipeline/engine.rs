@@ -251,8 +251,11 @@ impl EqualizeThread<'_> {
     /// Sends on the oldest frame in flight, when it is finished.
     fn send_oldest(&mut self) -> Result<Result<(), ChannelClosed>> {
         let equalized = self.progress.measure(Stage::Equalize, || self.stage.collect())?;
-        // All frames in flight were for warm-up.
-        let Some(equalized) = equalized else { return Ok(Ok(())) };
+        let Some(equalized) = equalized else {
+            // All frames in flight were for warm-up, or turned out to wait for later ones.
+            self.flow.holds(self.outputs());
+            return Ok(Ok(()));
+        };
         let packets = self.packets.pop_front().unwrap_or_default();
         self.flow.sent_on(self.outputs());
         Ok(self.send(Message::Delivery(Delivery { packets, frame: Some(equalized.frame), ..Delivery::default() })))

@@ -42,14 +42,19 @@ impl Flow {
 
     /// The stage has taken a frame in, and can send on this many without another one.
     pub fn taken_in(&self, in_stage: usize) {
-        self.in_stage.store(in_stage, SeqCst);
+        self.holds(in_stage);
         self.moving.fetch_sub(1, SeqCst);
+    }
+
+    /// The stage can send on this many frames without another one.
+    pub fn holds(&self, in_stage: usize) {
+        self.in_stage.store(in_stage, SeqCst);
     }
 
     /// The stage sends a frame on, and can send on this many more.
     pub fn sent_on(&self, in_stage: usize) {
         self.moving.fetch_add(1, SeqCst);
-        self.in_stage.store(in_stage, SeqCst);
+        self.holds(in_stage);
     }
 
     /// The sink has written a frame.
