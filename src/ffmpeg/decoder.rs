@@ -21,6 +21,9 @@ pub enum Decoded {
     End,
 }
 
+/// Pixels of a row that FFmpeg allocates at once, at most.
+const VECTOR: usize = 64;
+
 /// Whether a decoder may delay pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delay {
@@ -89,7 +92,7 @@ impl Decoder {
             (*decoder.ptr).pkt_timebase = stream.time_base.into();
             (*decoder.ptr).thread_count =
                 if let DecodeOn::Threads(threads) = on { threads.into() } else { threads(stream) };
-            (*decoder.ptr).max_pixels = limits::pixels() as i64;
+            (*decoder.ptr).max_pixels = most_pixels(stream);
             // Other decoders cannot use custom buffers.
             if (*codec).capabilities & ffi::AV_CODEC_CAP_DR1 as i32 != 0 {
                 (*decoder.ptr).opaque = (&raw const *decoder.buffers).cast_mut().cast();
@@ -206,6 +209,14 @@ fn threads(stream: &Stream) -> i32 {
     let bytes = stream.picture().and_then(|(format, size)| picture_bytes(format, size)).unwrap_or(0);
     let (cores, fitting) = (available_parallelism().map_or(1, usize::from), limits::under_way() / 2 / bytes.max(1));
     if fitting >= cores { 0 } else { fitting.max(1) as i32 }
+}
+
+/// The most pixels that a decoder of `stream` allocates for a frame. FFmpeg compares them with whole vectors in each row; the size
+/// of the stream itself was checked without.
+fn most_pixels(stream: &Stream) -> i64 {
+    let padded =
+        stream.picture().map_or(0, |(_, (width, height))| width.next_multiple_of(VECTOR) as u64 * height as u64);
+    limits::pixels().max(padded) as i64
 }
 
 /// FFmpeg's default decoder, but libvpx for VP8 and VP9 with alpha, which only libvpx decodes.

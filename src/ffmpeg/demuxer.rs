@@ -124,7 +124,8 @@ impl Demuxer {
 
     /// Finds out about the streams, for which the first frames of some are decoded.
     fn probe(&mut self) -> Result<(), Error> {
-        let most = [("max_pixels".to_owned(), limits::pixels().to_string())];
+        // FFmpeg counts whole vectors in each row here, too. The size that it finds is checked afterwards.
+        let most = [("max_pixels".to_owned(), limits::pixels().saturating_mul(2).min(i64::MAX as u64).to_string())];
         // SAFETY: the context is open, and none of its streams goes away; each so far has its dictionary, which is freed
         // afterwards.
         unsafe {

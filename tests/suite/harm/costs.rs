@@ -107,6 +107,13 @@ fn more_pixels_than_allowed_are_refused() {
         assert!(!dir.path("out.mkv").exists(), "{input}");
         dir.succeeds(&format!("--backend cpu --max-pixels 3072 --encoder ffv1 -y {input} whole.mkv"));
     }
+    // Rows that are no multiple of what FFmpeg allocates at once.
+    dir.ffmpeg("-f lavfi -i testsrc2=size=100x70:rate=25 -frames:v 1 -update 1 odd.png");
+    dir.ffmpeg("-f lavfi -i testsrc2=size=100x70:rate=25 -frames:v 3 -c:v ffv1 odd.mkv");
+    for input in ["odd.png", "odd.mkv"] {
+        dir.run(&format!("--backend cpu --max-pixels 6999 {input} out.mkv")).exits_with(1).says(&["--max-pixels"]);
+        dir.succeeds(&format!("--backend cpu --max-pixels 7000 --encoder ffv1 -y {input} whole.mkv"));
+    }
     dir.run("preview --max-pixels 3071 in.mkv out.png").exits_with(1).says(&["--max-pixels"]);
     dir.run("compare --max-pixels 3071 in.mkv in.mkv out.mkv").exits_with(1).says(&["--max-pixels"]);
 }
