@@ -5,7 +5,6 @@ use crate::ffmpeg::{limit_allocations, parse_number};
 use crate::frame::limits::{self, MOST_PIXELS};
 use clap::Args;
 use clap::error::ErrorKind;
-use std::path::Path;
 use std::time::Duration;
 
 /// The limits, as typed.
@@ -70,7 +69,7 @@ impl Default for Limits {
 impl Limits {
     /// Has the process keep to them.
     pub fn apply(&self) {
-        let memory = self.memory.unwrap_or_else(|| available_memory().map_or(usize::MAX, |available| available / 2));
+        let memory = self.memory.unwrap_or_else(|| limits::available().map_or(usize::MAX, |available| available / 2));
         limits::set(self.pixels, memory);
         limit_allocations(memory);
     }
@@ -78,27 +77,4 @@ impl Limits {
 
 fn parse_count(text: &str) -> Option<u64> {
     parse_number(text).filter(|count| *count >= 1.0).map(|count| count as u64)
-}
-
-/// The bytes of memory that this process can still have: those of the machine, or fewer in a container. `None` where the system
-/// does not tell.
-fn available_memory() -> Option<usize> {
-    let number = |path: &Path| std::fs::read_to_string(path).ok()?.trim().parse::<usize>().ok();
-    let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let kib = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-        kib.trim().trim_end_matches(" kB").parse::<usize>().ok().map(|kib| kib << 10)
-    });
-    // `0::/a/b` names the group of version 2, whose limit may be that of a group around it.
-    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let group = groups.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
-    let group = Path::new("/sys/fs/cgroup").join(group);
-    let of_group = group.ancestors().take_while(|folder| folder.starts_with("/sys/fs/cgroup")).filter_map(|folder| {
-        let used = number(&folder.join("memory.current"))?;
-        Some(number(&folder.join("memory.max"))?.saturating_sub(used))
-    });
-    // Version 1, as it looks from inside a container.
-    let old = Path::new("/sys/fs/cgroup/memory");
-    let of_old = number(&old.join("memory.limit_in_bytes")).zip(number(&old.join("memory.usage_in_bytes")));
-    let of_old = of_old.map(|(most, used)| most.saturating_sub(used));
-    of_group.chain(of_old).chain(machine).min()
 }

@@ -1,5 +1,6 @@
 //! The most that frames may take in this process: pixels of each, and bytes of all. Pools count their buffers here.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// The most pixels of a frame by default, which is also the most that FFmpeg decodes: 16384x16384.
@@ -48,6 +49,29 @@ pub fn under_way() -> usize {
 /// The most bytes that a pool keeps without use.
 pub(crate) fn idle() -> usize {
     memory() / 16
+}
+
+/// The bytes of memory that this process can still have: those of the machine, or fewer in a container. `None` where the system
+/// does not tell.
+pub fn available() -> Option<usize> {
+    let number = |path: &Path| std::fs::read_to_string(path).ok()?.trim().parse::<usize>().ok();
+    let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let kib = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+        kib.trim().trim_end_matches(" kB").parse::<usize>().ok().map(|kib| kib << 10)
+    });
+    // `0::/a/b` names the group of version 2, whose limit may be that of a group around it.
+    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let group = groups.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
+    let group = Path::new("/sys/fs/cgroup").join(group);
+    let of_group = group.ancestors().take_while(|folder| folder.starts_with("/sys/fs/cgroup")).filter_map(|folder| {
+        let used = number(&folder.join("memory.current"))?;
+        Some(number(&folder.join("memory.max"))?.saturating_sub(used))
+    });
+    // Version 1, as it looks from inside a container.
+    let old = Path::new("/sys/fs/cgroup/memory");
+    let of_old = number(&old.join("memory.limit_in_bytes")).zip(number(&old.join("memory.usage_in_bytes")));
+    let of_old = of_old.map(|(most, used)| most.saturating_sub(used));
+    of_group.chain(of_old).chain(machine).min()
 }
 
 /// Checks that a frame of `bytes` bytes, and a result of the same size, fit into what is left.

@@ -44,10 +44,7 @@ const MOST_AHEAD: usize = 4 << 30;
 /// Bytes of host memory for frames that are decoded ahead: half of what frames may take, and at most a quarter of what is free,
 /// or 1 GiB where the system does not say.
 pub fn host_room() -> usize {
-    let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let available =
-        memory.lines().find_map(|line| line.strip_prefix("MemAvailable:")?.strip_suffix("kB")?.trim().parse().ok());
-    available.map_or(1 << 30, |kib: usize| kib / 4 * 1024).min(MOST_AHEAD).min(limits::memory() / 2)
+    limits::available().map_or(1 << 30, |bytes| bytes / 4).min(MOST_AHEAD).min(limits::memory() / 2)
 }
 
 /// Where buffers begin: at a cache line, which is as long as the widest vector.

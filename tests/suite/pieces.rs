@@ -19,7 +19,7 @@ const SAYS: [&str; 2] = ["decoded in pieces", "not in pieces any more"];
 /// A list of notices.
 type Said = Arc<Mutex<Vec<String>>>;
 
-/// Opens a file for so many decoders; notices go into the list.
+/// Opens a file for this number of decoders, and a list to which its notices are added.
 fn open(file: &Path, decoders: usize, part: Part) -> (Box<dyn Source>, Arc<Progress>, Said) {
     let said = Said::default();
     let list = said.clone();
@@ -250,7 +250,7 @@ fn damage_is_the_same_and_is_said_the_same() {
     }
 }
 
-/// Buffers of a ledger, with room for so many bytes.
+/// A pool of the buffers of a ledger, which has room for this number of bytes.
 struct Narrow(Ledger, usize);
 
 impl Pool for Narrow {

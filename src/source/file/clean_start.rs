@@ -14,7 +14,7 @@ pub struct Start {
 /// A codec whose key frames are known.
 #[derive(Clone, Copy)]
 pub enum KeyFrames {
-    /// H.264; units begin with a length of so many bytes, or with a start code.
+    /// H.264. Each unit begins with its length, in this number of bytes; with `None`, with a start code.
     H264(Option<usize>),
     /// HEVC; as above.
     Hevc(Option<usize>),

@@ -161,7 +161,7 @@ impl Several {
         })
     }
 
-    /// Decodes so many frames behind the requested part, too.
+    /// Decodes this number of frames behind the requested part, too.
     pub fn look_ahead(&mut self, frames: u32) {
         self.part.look_ahead = frames.into();
     }
