@@ -1,7 +1,8 @@
 //! Decodes a video stream.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::decoder_buffers::{DecoderBuffers, get_buffer, picture_bytes};
+use super::decoder_buffers::{DecoderBuffers, count_concealed, get_buffer, picture_bytes};
+use super::log::count_concealed_by;
 use super::nvdec::Nvdec;
 use super::{Error, OUT_OF_MEMORY, Packet, Picture, RawFormat, Stream, check};
 use crate::frame::limits::{self, NoRoom};
@@ -55,6 +56,8 @@ pub struct Decoder {
     aspect_ratio: Option<Rational>,
     /// Address of the last packet's bytes, if they are in pinned memory. Raw video is decoded in place.
     pinned: Option<*const u8>,
+    /// Number of pictures so far that came out marked as concealed.
+    marked: u64,
     // The context points to it, and is freed before it (see `Drop`).
     buffers: Box<DecoderBuffers>,
 }
@@ -79,12 +82,20 @@ impl Decoder {
         if codec.is_null() {
             return Err(Error::DecoderNotFound);
         }
+        count_concealed_by(count_concealed);
         // SAFETY: the context is owned by `decoder` from the start; the stream's parameters are valid.
         unsafe {
             let ptr = ffi::avcodec_alloc_context3(codec);
             let aspect_ratio = stream.container_aspect_ratio;
-            let decoder =
-                Decoder { ptr, nvdec, unsupported: None, aspect_ratio, pinned: None, buffers: Box::default() };
+            let decoder = Decoder {
+                ptr,
+                nvdec,
+                unsupported: None,
+                aspect_ratio,
+                pinned: None,
+                marked: 0,
+                buffers: Box::default(),
+            };
             if decoder.ptr.is_null() {
                 return Err(OUT_OF_MEMORY);
             }
@@ -157,6 +168,12 @@ impl Decoder {
         match check(unsafe { ffi::avcodec_receive_frame(self.ptr, picture.as_mut_ptr()) }) {
             Ok(_) => {
                 let mut picture = self.out_of_nvdec(picture)?;
+                // A decoder with several threads marks a picture too late, if it is shown before the picture that was decoded
+                // next: it is already out then. The first one behind it is marked.
+                if !picture.is_concealed() && self.buffers.concealed() > self.marked {
+                    picture.mark_concealed();
+                }
+                self.marked += u64::from(picture.is_concealed());
                 if let Some(packet) = self.pinned {
                     picture.mark_pinned(packet);
                 }

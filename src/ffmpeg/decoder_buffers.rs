@@ -6,8 +6,9 @@ use super::{Picture, RawFormat};
 use crate::frame::limits::{self, NoRoom};
 use crate::frame::{Buffer, HostPool, Memory, Pool};
 use ffmpeg_next::ffi;
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// Bytes that decoders may read or write past a plane's last byte, as in FFmpeg's own buffers.
@@ -30,6 +31,8 @@ pub(super) struct DecoderBuffers {
     plane_buffers: OnceLock<HostPool>,
     /// For whole pictures, if there is no pool.
     picture_buffers: HostPool,
+    /// Number of pictures that the decoder has concealed damage in, by its messages.
+    concealed: AtomicU64,
 }
 
 /// Strides and sizes of the planes of a picture.
@@ -37,6 +40,24 @@ struct BufferLayout {
     planes: usize,
     line_bytes: [c_int; PLANES],
     plane_bytes: [usize; PLANES],
+}
+
+/// Counts a picture that a decoder has concealed damage in.
+///
+/// # Safety
+/// `context` is what FFmpeg logs a message for: null, or a structure that begins with its `AVClass`.
+pub(super) unsafe fn count_concealed(context: *mut c_void) {
+    // SAFETY: by the caller's promise; a class that is there has a name, and is that of the structure. Only `Decoder` sets
+    // `opaque`, to buffers that live longer than the context; the contexts of a decoder's threads are copies of its own.
+    unsafe {
+        let Some(class) = context.cast::<*const ffi::AVClass>().as_ref().and_then(|class| class.as_ref()) else {
+            return;
+        };
+        if CStr::from_ptr(class.class_name) == c"AVCodecContext" {
+            let buffers = (*context.cast::<ffi::AVCodecContext>()).opaque.cast::<DecoderBuffers>().as_ref();
+            buffers.iter().for_each(|buffers| _ = buffers.concealed.fetch_add(1, Ordering::Relaxed));
+        }
+    }
 }
 
 impl DecoderBuffers {
@@ -62,6 +83,11 @@ impl DecoderBuffers {
     /// Why a picture got no buffer: there was no room for it.
     pub fn refused(&self) -> Option<NoRoom> {
         self.refused.get().copied()
+    }
+
+    /// Number of pictures that the decoder has concealed damage in so far.
+    pub fn concealed(&self) -> u64 {
+        self.concealed.load(Ordering::Relaxed)
     }
 
     /// Allocates memory for an empty picture. `None` when FFmpeg has to allocate it: with an exhausted pool, or for a format

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 #[cfg(all(target_arch = "x86_64", unix))]
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The messages of threads that have never asked for any.
 static MESSAGES_OF_OTHERS: Mutex<Option<[String; 2]>> = Mutex::new(None);
@@ -109,6 +109,19 @@ pub(super) fn install() {
     }
 }
 
+/// What a message begins with that FFmpeg logs once for each picture, or field, in which it has concealed damage.
+#[cfg(all(target_arch = "x86_64", unix))]
+const CONCEALING: &[u8] = b"concealing ";
+
+/// What is called with the context of such a message.
+static CONCEALED: OnceLock<unsafe fn(*mut std::ffi::c_void)> = OnceLock::new();
+
+/// Calls `count` whenever FFmpeg has concealed damage in a picture, with what it logs that for: null, or a structure that begins
+/// with its `AVClass`. The first call of this function decides.
+pub(super) fn count_concealed_by(count: unsafe fn(*mut std::ffi::c_void)) {
+    let _ = CONCEALED.set(count);
+}
+
 // The type of a `va_list` differs by platform; only this one is supported.
 #[cfg(all(target_arch = "x86_64", unix))]
 unsafe extern "C" fn remember(
@@ -117,6 +130,11 @@ unsafe extern "C" fn remember(
     format: *const std::ffi::c_char,
     arguments: *mut ffi::__va_list_tag,
 ) {
+    // SAFETY: FFmpeg passes a format that ends with NUL.
+    if level == ffi::AV_LOG_INFO && unsafe { CStr::from_ptr(format) }.to_bytes().starts_with(CONCEALING) {
+        // SAFETY: FFmpeg passes a context.
+        CONCEALED.get().into_iter().for_each(|count| unsafe { count(context) });
+    }
     // SAFETY: reads an atomic integer.
     let most = unsafe { ffi::av_log_get_level() };
     if level > most {

@@ -265,6 +265,16 @@ impl Picture {
         self.get().decode_error_flags != 0 || self.get().flags & ffi::AV_FRAME_FLAG_CORRUPT != 0
     }
 
+    /// Did the decoder conceal damage in it?
+    pub(super) fn is_concealed(&self) -> bool {
+        self.get().decode_error_flags & ffi::FF_DECODE_ERROR_CONCEALMENT_ACTIVE != 0
+    }
+
+    /// Marks it as one in which the decoder has concealed damage.
+    pub(super) fn mark_concealed(&mut self) {
+        self.get_mut().decode_error_flags |= ffi::FF_DECODE_ERROR_CONCEALMENT_ACTIVE;
+    }
+
     /// `Some(top field first?)` when it is interlaced.
     pub fn interlaced(&self) -> Option<bool> {
         let frame = self.get();

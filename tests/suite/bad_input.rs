@@ -353,6 +353,27 @@ fn broken_packets_are_counted_and_decoding_goes_on() {
     assert!(!dir.path("strict.mkv").exists());
 }
 
+/// A picture that is shown before the one that was decoded next came out unmarked in most runs.
+#[test]
+fn concealed_damage_is_told_whichever_thread_of_the_decoder_finds_it() {
+    if !encoder_is_here("concealed damage", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    let noise = "noise=alls=10:allf=t";
+    dir.ffmpeg(&format!(
+        "-f lavfi -i testsrc2=size=320x180:rate=25,{noise} -frames:v 60 -c:v libx264 -bf 3 -threads 1 whole.mp4"
+    ));
+    let mut bytes = dir.read("whole.mp4");
+    let middle = bytes.len() / 2;
+    (0..3).for_each(|index| bytes[middle + 7 * index] ^= 0x55);
+    dir.write("broken.mp4", &bytes);
+    for _ in 0..12 {
+        dir.run("--backend cpu --exact --strict -y broken.mp4 - --output-format null").exits_with(1).says(&["damaged"]);
+    }
+    dir.run("--backend cpu --exact --strict -y whole.mp4 - --output-format null").exits_with(0);
+}
+
 #[test]
 fn a_stream_that_never_decodes_is_an_error() {
     let dir = Dir::new();
