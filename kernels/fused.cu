@@ -82,16 +82,22 @@ __device__ __forceinline__ void count_vector(uint4 vector, Samples samples, Tabl
     each_code<S, 1>(vector, 0u, samples, [=](unsigned code, unsigned) { table.count(code); });
 }
 
+// What is read while the previous launch ends is FRESH: the L1 cache may have old data.
+template <bool FRESH, typename T>
+__device__ __forceinline__ T loaded(const T* at) {
+    return FRESH ? fresh(at) : *at;
+}
+
 // Calls `use` with the vectors of a thread's share from `at` on, and their indices. COUNT of them are loaded at once;
 // with 0, where registers are scarce, one ahead.
-template <unsigned COUNT, typename F>
+template <unsigned COUNT, bool FRESH, typename F>
 __device__ __forceinline__ void each_beyond(const uint4* from, unsigned at, unsigned end, F use) {
     if (COUNT == 0u) {
-        uint4 next = at < end ? from[at] : make_uint4(0u, 0u, 0u, 0u);
+        uint4 next = at < end ? loaded<FRESH>(from + at) : make_uint4(0u, 0u, 0u, 0u);
 #pragma unroll 1
         for (; at < end; at += blockDim.x) {
             uint4 now = next;
-            if (at + blockDim.x < end) next = from[at + blockDim.x];
+            if (at + blockDim.x < end) next = loaded<FRESH>(from + at + blockDim.x);
             use(now, at);
         }
         return;
@@ -102,7 +108,7 @@ __device__ __forceinline__ void each_beyond(const uint4* from, unsigned at, unsi
         uint4 vectors[ROUNDS];
 #pragma unroll
         for (unsigned i = 0u; i < ROUNDS; ++i) {
-            if (at + i * blockDim.x < end) vectors[i] = from[at + i * blockDim.x];
+            if (at + i * blockDim.x < end) vectors[i] = loaded<FRESH>(from + at + i * blockDim.x);
         }
 #pragma unroll
         for (unsigned i = 0u; i < ROUNDS; ++i) {
@@ -112,15 +118,16 @@ __device__ __forceinline__ void each_beyond(const uint4* from, unsigned at, unsi
 }
 
 // Counts the samples of the vector behind the whole ones.
-template <typename S, unsigned LOG2_COPIES>
+template <typename S, unsigned LOG2_COPIES, bool FRESH>
 __device__ __forceinline__ void count_rest(const Share& share, Samples samples, Table<LOG2_COPIES> table) {
     if (threadIdx.x >= share.rest) return;
-    unsigned sample = reinterpret_cast<const S*>(share.from + share.whole)[threadIdx.x];
+    const S* at = reinterpret_cast<const S*>(share.from + share.whole) + threadIdx.x;
+    unsigned sample = loaded<FRESH>(at);
     table.count(decoded<S>(ordered<S>(sample, samples), samples));
 }
 
 // Counts the block's share. `kept` rounds stay in `stage`, and HOLD further rounds in `held`.
-template <typename S, unsigned LOG2_COPIES, unsigned HOLD>
+template <typename S, unsigned LOG2_COPIES, unsigned HOLD, bool FRESH>
 __device__ __forceinline__ void count_share(const Share& share, uint4* stage, unsigned kept, Samples samples,
                                             Table<LOG2_COPIES> table, bool is_fetched, uint4* held) {
     unsigned beyond = kept * blockDim.x + threadIdx.x;
@@ -142,10 +149,10 @@ __device__ __forceinline__ void count_share(const Share& share, uint4* stage, un
     for (unsigned i = 0u; i != HOLD; ++i) {
         if (beyond + i * blockDim.x < share.whole) count_vector<S, LOG2_COPIES>(held[i], samples, table);
     }
-    each_beyond<HOLD / 2u>(share.from, beyond + HOLD * blockDim.x, share.whole, [&](uint4 vector, unsigned) {
+    each_beyond<HOLD / 2u, FRESH>(share.from, beyond + HOLD * blockDim.x, share.whole, [&](uint4 vector, unsigned) {
         count_vector<S, LOG2_COPIES>(vector, samples, table);
     });
-    count_rest<S>(share, samples, table);
+    count_rest<S, LOG2_COPIES, FRESH>(share, samples, table);
 }
 
 // Counts the block's share while the rounds of a waiting one that are `kept` are fetched into `stage`, one for each round
@@ -157,7 +164,7 @@ __device__ __forceinline__ void count_ahead(const Share& share, const Share& wai
 #pragma unroll
     for (unsigned i = 0u; i < AHEAD; ++i) {
         unsigned at = i * blockDim.x + threadIdx.x;
-        if (at < share.vectors) next[i] = share.from[at];
+        if (at < share.vectors) next[i] = fresh(share.from + at);
     }
 #pragma unroll 1
     for (unsigned first = threadIdx.x; first < share.vectors; first += AHEAD * blockDim.x) {
@@ -166,12 +173,12 @@ __device__ __forceinline__ void count_ahead(const Share& share, const Share& wai
             unsigned at = first + i * blockDim.x, later = at + AHEAD * blockDim.x;
             if (at < kept * blockDim.x && at < waiting.vectors) fetch(waiting.from + at, stage + at);
             uint4 now = next[i];
-            if (later < share.vectors) next[i] = share.from[later];
+            if (later < share.vectors) next[i] = fresh(share.from + later);
             if (at < share.whole) count_vector<S, LOG2_COPIES>(now, samples, table);
         }
     }
     end_of_round();
-    count_rest<S>(share, samples, table);
+    count_rest<S, LOG2_COPIES, true>(share, samples, table);
 }
 
 // Writes the curve at the thread's codes into all copies of the table.
@@ -252,14 +259,28 @@ __device__ __forceinline__ void plain_curve(unsigned* totals, unsigned codes, un
     }
 }
 
+// When a plane is counted: once the previous launch has ended.
+struct Afterwards {
+    static constexpr bool OVERLAPS = false;
+    __device__ __forceinline__ constexpr bool overlaps() const { return false; }
+};
+
+// Or while it ends, if no kernel writes the samples any more.
+struct Meanwhile {
+    static constexpr bool OVERLAPS = true;
+    bool is_settled;
+    __device__ __forceinline__ bool overlaps() const { return is_settled; }
+};
+
 // Equalizes a plane by the blocks of a team, of which this is number `block`. The crew calls `make_curve`, which waits
 // for the totals and computes the curve. Blocks that are `alone` leave no room on a multiprocessor for one of the next
-// launch. HOLD rounds are held in registers.
-template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew, bool IN_BATCH, unsigned HOLD, typename Prepare,
-          typename MakeCurve>
+// launch before it has counted. HOLD rounds are held in registers.
+template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew, bool IN_BATCH, unsigned HOLD, typename When,
+          typename Prepare, typename MakeCurve>
 __device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsigned block, Samples samples,
-                                        Levels levels, unsigned* totals, unsigned* emptied, bool alone, Prepare prepare,
-                                        MakeCurve make_curve) {
+                                        Levels levels, unsigned* totals, unsigned* emptied, bool alone, When when,
+                                        Prepare prepare, MakeCurve make_curve) {
+    bool early = when.overlaps();
     unsigned codes = samples.max + 1u;
     Share share = share_of<S>(plane, block, samples);
     uint4* stage = reinterpret_cast<uint4*>(shared_words) + (codes << LOG2_COPIES) / 4u;
@@ -277,24 +298,33 @@ __device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsi
             end_of_round();
         }
     };
-    if (alone) let_next_begin();
+    auto start = [&] {
+        wait_for_previous();
+        // The next launch counts meanwhile. What this one has waited for is settled for it.
+        if (When::OVERLAPS) let_next_begin();
+        if (block == 0u) {
+            for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) *total_of(emptied, code) = 0u;
+            // In the same launch, no block adds to these before the totals of this plane are complete, so not before
+            // this block has cleared them.
+            if (IN_BATCH) __threadfence();
+        }
+    };
+    if (alone && !When::OVERLAPS) let_next_begin();
     // The slower work comes first, unless the samples may be incomplete.
-    if (!LAUNCHES_OVERLAP) start_fetching();
+    if (!LAUNCHES_OVERLAP || early) start_fetching();
     empty_counters(shared_words, (codes << LOG2_COPIES) / 4u);
-    wait_for_previous();
-    if (LAUNCHES_OVERLAP) start_fetching();
-    if (block == 0u) {
-        for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) *total_of(emptied, code) = 0u;
-        // In the same launch, no block adds to these before the totals of this plane are complete, so not before this
-        // block has cleared them.
-        if (IN_BATCH) __threadfence();
-    }
-    prepare();
+    if (!early) start();
+    if (LAUNCHES_OVERLAP && !early) start_fetching();
+    if (!early) prepare();
     __syncthreads();
 
     Table<LOG2_COPIES> table;
     uint4 held[HOLD != 0u ? HOLD : 1u];
-    count_share<S, LOG2_COPIES, HOLD>(share, stage, kept, samples, table, succession.is_fetched, held);
+    count_share<S, LOG2_COPIES, HOLD, When::OVERLAPS>(share, stage, kept, samples, table, succession.is_fetched, held);
+    if (early) {
+        start();
+        prepare();
+    }
     __syncthreads();
     // If the next launch has room beside this block, beginning it earlier would have slowed the counting.
     if (!alone) let_next_begin();
@@ -327,8 +357,9 @@ __device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsi
     for (unsigned i = 0u; i != HOLD; ++i) {
         if (beyond + i * blockDim.x < share.vectors) map(held[i], beyond + i * blockDim.x);
     }
-    each_beyond<HOLD>(share.from, beyond + HOLD * blockDim.x, share.vectors, map);
+    each_beyond<HOLD, When::OVERLAPS>(share.from, beyond + HOLD * blockDim.x, share.vectors, map);
 }
+
 
 constexpr Succession ALONE = {false, nullptr};
 
@@ -337,7 +368,7 @@ __device__ __forceinline__ void plain(Plane plane, Samples samples, Levels level
                                       unsigned* emptied) {
     __shared__ Tally tally;
     on_chip<S, LOG2_COPIES, PER, Crew, false, HOLD>(
-        plane, ALONE, blockIdx.x, samples, levels, totals, emptied, plane.kept >= CROWDED, [] {},
+        plane, ALONE, blockIdx.x, samples, levels, totals, emptied, plane.kept >= CROWDED, Afterwards{}, [] {},
         [&](unsigned(&mapped)[PER]) {
             plain_curve<PER, Crew>(totals, samples.max + 1u, samples.pixels, levels, tally, mapped);
         });
@@ -400,7 +431,7 @@ __device__ __forceinline__ void modified_curve(unsigned* totals, unsigned codes,
 template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew>
 __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels levels, const Modifiers& m,
                                          const Turn& turn, const Line& line, unsigned* totals, unsigned* emptied,
-                                         const History& history) {
+                                         const History& history, unsigned settled) {
     __shared__ Tally tally;
     __shared__ Room room;
     unsigned codes = samples.max + 1u;
@@ -409,7 +440,7 @@ __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels le
     bool is_narrow = m.varies == 0u && (Sum)m.frames * m.samples >> 32 == 0u;
     Past<PER> past;
     on_chip<S, LOG2_COPIES, PER, Crew, false, 0u>(
-        plane, ALONE, blockIdx.x, samples, levels, totals, emptied, true,
+        plane, ALONE, blockIdx.x, samples, levels, totals, emptied, true, Meanwhile{settled != 0u},
         [&] {
             if (threadIdx.x == 0u) room.flat = 0u;
             if (!turn.remembers) return;
@@ -437,7 +468,8 @@ __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels le
 template <typename S, unsigned LOG2_COPIES, unsigned PER, typename Crew>
 __device__ __forceinline__ void ahead(Plane plane, Plane waits, Samples samples, Levels levels, const Modifiers& m,
                                       const Turn& turn, const Line& line, unsigned* totals, unsigned* emptied,
-                                      const History& history, unsigned short* curve) {
+                                      const History& history, unsigned short* curve,
+                                      unsigned settled) {
     __shared__ Tally tally;
     __shared__ Room room;
     unsigned codes = samples.max + 1u;
@@ -448,21 +480,25 @@ __device__ __forceinline__ void ahead(Plane plane, Plane waits, Samples samples,
     uint4* stage = reinterpret_cast<uint4*>(shared_words) + (codes << LOG2_COPIES) / 4u;
     Past<PER> past;
 
-    let_next_begin();
+    auto start = [&] {
+        wait_for_previous();
+        let_next_begin();
+        if (blockIdx.x == 0u) {
+            for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) *total_of(emptied, code) = 0u;
+        }
+        if (turn.remembers && !READS_EARLY<PER>) prefetch_past(threadIdx.x, blockDim.x, codes, turn, history);
+        if (turn.remembers && READS_EARLY<PER> && is_crew && threadIdx.x * PER < codes) {
+            past = past_of<PER>(threadIdx.x * PER, codes, turn, history);
+        }
+    };
     empty_counters(shared_words, (codes << LOG2_COPIES) / 4u);
     if (threadIdx.x == 0u) room.flat = 0u;
-    wait_for_previous();
-    if (blockIdx.x == 0u) {
-        for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) *total_of(emptied, code) = 0u;
-    }
-    if (turn.remembers && !READS_EARLY<PER>) prefetch_past(threadIdx.x, blockDim.x, codes, turn, history);
-    if (turn.remembers && READS_EARLY<PER> && is_crew && threadIdx.x * PER < codes) {
-        past = past_of<PER>(threadIdx.x * PER, codes, turn, history);
-    }
+    if (settled == 0u) start();
     __syncthreads();
 
     Table<LOG2_COPIES> table;
     count_ahead<S, LOG2_COPIES>(share, waiting, stage, waits.kept, samples, table);
+    if (settled != 0u) start();
     __syncthreads();
     add_up<LOG2_COPIES>(shared_words, codes, [=](unsigned code, unsigned sum) {
         if (sum != 0u) atomicAdd(total_of(totals, level_code(code, levels)), sum);
@@ -494,7 +530,7 @@ __device__ __forceinline__ void ahead(Plane plane, Plane waits, Samples samples,
     unsigned staged = waits.kept * blockDim.x < waiting.vectors ? waits.kept * blockDim.x : waiting.vectors;
 #pragma unroll 1
     for (unsigned at = threadIdx.x; at < staged; at += blockDim.x) map(stage[at], at);
-    each_beyond<AHEAD>(waiting.from, waits.kept * blockDim.x + threadIdx.x, waiting.vectors, map);
+    each_beyond<AHEAD, true>(waiting.from, waits.kept * blockDim.x + threadIdx.x, waiting.vectors, map);
 }
 
 // PER codes per thread and WARPS warps in the crew, for the plain curve and for the modified one. Planes that are too
@@ -510,15 +546,16 @@ __device__ __forceinline__ void ahead(Plane plane, Plane waits, Samples samples,
     }                                                                                                               \
     extern "C" __global__ __launch_bounds__(1024) void fused_modified_##NAME(                                       \
         Plane plane, Samples samples, Levels levels, Modifiers m, Turn turn, Line line, unsigned* totals,           \
-        unsigned* emptied, unsigned* slots, Sum* sums) {                                                            \
+        unsigned* emptied, unsigned* slots, Sum* sums, unsigned settled) {                                          \
         modified<S, LOG2_COPIES, MODIFIED_PER, Crew<MODIFIED_WARPS>>(plane, samples, levels, m, turn, line, totals, \
-                                                                     emptied, History{slots, sums});                \
+                                                                     emptied, History{slots, sums}, settled);       \
     }                                                                                                               \
     extern "C" __global__ __launch_bounds__(1024) void fused_ahead_##NAME(                                          \
         Plane plane, Plane waits, Samples samples, Levels levels, Modifiers m, Turn turn, Line line,                \
-        unsigned* totals, unsigned* emptied, unsigned* slots, Sum* sums, unsigned short* curve) {                   \
+        unsigned* totals, unsigned* emptied, unsigned* slots, Sum* sums, unsigned short* curve, unsigned settled) { \
         ahead<S, LOG2_COPIES, MODIFIED_PER, Crew<MODIFIED_WARPS>>(plane, waits, samples, levels, m, turn, line,     \
-                                                                  totals, emptied, History{slots, sums}, curve);    \
+                                                                  totals, emptied, History{slots, sums}, curve,     \
+                                                                  settled);                                         \
     }
 
 FUSED(u8, unsigned char, 5u, 1u, 8u, 1u, 8u)
@@ -546,7 +583,7 @@ extern "C" __global__ __launch_bounds__(1024) void fused_batch_u8(Planes planes,
         unsigned next = turn == 2u ? 0u : turn + 1u;
         on_chip<unsigned char, 5u, 1u, Crew<8u>, true, 0u>(
             plane, succession, blockIdx.x % team, samples, levels, totals + turn * SIZE, totals + next * SIZE, true,
-            [] {},
+            Afterwards{}, [] {},
             [&](unsigned(&mapped)[1]) {
                 plain_curve<1u, Crew<8u>>(totals + turn * SIZE, 256u, samples.pixels, levels, tally, mapped);
                 __threadfence();

@@ -43,6 +43,8 @@ pub struct History {
     /// The curves of the frames of the look-ahead, one of which becomes the curve of the oldest of them.
     pub(super) kept_curves: CudaSlice<u16>,
     pub(super) totals: Totals,
+    /// Launches of the fused kernel with a window. Each waits for all kernels before it, before it lets the next one begin.
+    pub(super) launches: u64,
 }
 
 /// The counts to which the blocks of the fused kernel add. Two buffers alternate: a frame adds
@@ -131,6 +133,7 @@ impl History {
             grid: stream.alloc_zeros(GRID_BYTES).doing(ALLOCATING)?,
             kept_curves: stream.alloc_zeros(1).doing(ALLOCATING)?,
             totals: Totals::on(stream)?,
+            launches: 0,
         })
     }
 

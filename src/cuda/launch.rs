@@ -54,6 +54,11 @@ impl Kernel {
         Ok(Kernel { function: module.function(name)?, overlaps })
     }
 
+    /// Whether it may begin while the previous kernel of the stream ends.
+    pub fn overlaps(&self) -> bool {
+        self.overlaps
+    }
+
     /// Starts a launch on this stream; [`Launch::arg`] adds the arguments.
     pub fn on<'a>(&'a self, stream: &'a Arc<CudaStream>) -> Launch<'a> {
         Launch { kernel: self, stream, arguments: Vec::new(), borrowed: PhantomData }

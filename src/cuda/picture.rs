@@ -43,6 +43,8 @@ pub struct DevicePicture {
     kept_curve: Option<u64>,
     /// Whether the luma has been mapped through the curve.
     is_mapped: bool,
+    /// What `History::launches` was when a kernel last wrote `pixels`; `None` if copies did.
+    written_at: Option<u64>,
     /// The curve in `curve`, when the caller supplied it.
     supplied_curve: Option<Arc<Curve>>,
     /// The buffers of local equalization, once it has been used.
@@ -120,6 +122,7 @@ impl DevicePicture {
             curve,
             kept_curve: None,
             is_mapped: false,
+            written_at: None,
             supplied_curve: None,
             local: None,
             stage_state: None,
@@ -146,7 +149,7 @@ impl DevicePicture {
         let task = &task.clone().reading_back(Readback::Nothing);
         history.next(task);
         let applied = self.analyze(history, task, None)?;
-        self.apply(task, &applied)
+        self.complete(history, task, &applied)
     }
 
     /// Enqueues the counting of this picture, after that of the earlier frames in `history`, and the equalization of
@@ -180,6 +183,7 @@ impl DevicePicture {
         if !task.suits_batches(&pictures[0].layout) || !gpu.kernels.fused()?.is_available() {
             return Ok(false);
         }
+        pictures.iter_mut().for_each(|picture| picture.written_at = Some(history.launches));
         gpu.kernels.fused()?.launch_batch(pictures, history, task)?;
         Ok(true)
     }
@@ -255,7 +259,18 @@ impl DevicePicture {
         {
             self.take_curves(history, task, *number)?;
         }
+        self.written_at = Some(history.launches);
         self.apply(task, applied)
+    }
+
+    /// Notes that copies write its samples, which every later launch waits for.
+    pub(super) fn refill(&mut self) {
+        self.written_at = None;
+    }
+
+    /// Whether no kernel writes its samples any more when the kernel begins that follows the last launch in `history`.
+    pub(super) fn is_settled(&self, history: &History) -> bool {
+        self.written_at.is_none_or(|launches| launches < history.launches)
     }
 
     /// Takes the curve of frame `number` of the look-ahead, or enqueues a copy of the curves of its tiles.
@@ -584,6 +599,8 @@ impl DevicePicture {
     /// When the launch fails.
     pub fn map(&mut self, task: &Task) -> Result<(), Error> {
         task.assert_suits(&self.layout);
+        // Which launches come after it is not known.
+        self.written_at = Some(u64::MAX);
         self.map_to(task, false, None)
     }
 
@@ -621,6 +638,7 @@ impl DevicePicture {
     pub fn fill(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let stream = self.stream.clone();
         stream.memcpy_htod(bytes, &mut self.pixels.slice_mut(..bytes.len())).doing("copying to the device")?;
+        self.refill();
         stream.synchronize().doing("copying to the device")
     }
 

@@ -175,6 +175,7 @@ impl Slot {
         };
         self.under_way = Some(under_way);
 
+        self.picture.refill();
         if let Operation::EqualizeStaged = operation { self.upload(0..bytes) } else { self.gather_and_upload() }?;
         self.mark(|marks| marks.upload.end(upload))?;
         self.uploaded.record(upload).doing("recording an event")?;

@@ -59,13 +59,16 @@ pub(super) struct FusedTuning {
     pub depth: u8,
     /// Copies of each entry of its table in shared memory, as a power of two; the kernel has the same constant.
     pub log2_copies: u32,
+    /// With a window, where launches overlap: two blocks per multiprocessor are one of a launch and one of the next, which
+    /// counts while the first maps.
+    pub window: BlockShape,
 }
 
 /// By depth; the table of deeper samples does not fit in shared memory. 4K: 8 bits 8.1 µs, 10 bits 16.1, 12 bits 21.6.
 pub(super) const FUSED: [FusedTuning; 3] = [
-    FusedTuning { depth: 8, log2_copies: 5 },
-    FusedTuning { depth: 10, log2_copies: 3 },
-    FusedTuning { depth: 12, log2_copies: 2 },
+    FusedTuning { depth: 8, log2_copies: 5, window: BlockShape { threads: 512, blocks: 2 } },
+    FusedTuning { depth: 10, log2_copies: 3, window: BlockShape { threads: 512, blocks: 2 } },
+    FusedTuning { depth: 12, log2_copies: 2, window: BlockShape { threads: FUSED_THREADS, blocks: 1 } },
 ];
 
 /// The distribution of a batch of planes over the blocks of the fused kernel.
@@ -89,11 +92,11 @@ const BATCH: [(u32, BlockShape, u32); 2] = [
     (u32::MAX, BlockShape { threads: FUSED_THREADS, blocks: 1 }, 190 << 10),
 ];
 
-/// Blocks of a launch.
+/// Threads of a block, and blocks per multiprocessor.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct BlockShape {
-    threads: u32,
-    blocks: u32,
+pub(super) struct BlockShape {
+    pub threads: u32,
+    pub blocks: u32,
 }
 
 /// The row for planes of `plane_bytes` bytes. All blocks share one plane if two planes do not fit in shared memory.

@@ -18,8 +18,15 @@ const SIZES: [(usize, usize); 8] =
 /// The size at which depths, contents and formats are compared.
 const TYPICAL: (usize, usize) = (3840, 2160);
 
+/// A size at which depths are compared with one content.
+const SMALLER: (usize, usize) = (1920, 1080);
+
 /// Bytes of the pictures of one measurement together: more than any GPU's cache.
 const SPREAD: usize = 400 << 20;
+
+/// The fewest pictures of a measurement. With a look-ahead of 12 frames, a picture is mapped 3 turns before it is counted again;
+/// in a video they are never the same.
+const FEWEST: usize = 15;
 
 /// The columns of a case: names and settings. Fewer where the reference takes long: for the squares of the
 /// publications, and for all but one content at 8K.
@@ -83,13 +90,17 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
 
 type FrameCase = ((usize, usize), u8, Content);
 
-/// Every size at 8 bits, video sizes with every content; and every depth with every content at one size.
+/// Every size at 8 bits, video sizes with every content; and every depth with every content at one size, and with one content at
+/// another.
 fn cases(setup: &Setup) -> Vec<FrameCase> {
     let typical = if setup.quick { (96, 64) } else { TYPICAL };
     let contents = |size: (usize, usize)| if size.0 == size.1 { &Content::ALL[..1] } else { &Content::ALL[..] };
     let sizes = setup.sizes(&SIZES).into_iter().flat_map(|size| contents(size).iter().map(move |&all| (size, 8, all)));
-    let depths = [10, 12, 14, 16].into_iter().flat_map(|depth| Content::ALL.map(|content| (typical, depth, content)));
-    sizes.chain(depths).collect()
+    let depths = [10, 12, 14, 16];
+    let deep = depths.into_iter().flat_map(|depth| Content::ALL.map(|content| (typical, depth, content)));
+    let smaller = setup.sizes(&[SMALLER]).into_iter();
+    let smaller = smaller.flat_map(|size| depths.map(|depth| (size, depth, Content::Photo)));
+    sizes.chain(deep).chain(smaller).collect()
 }
 
 fn formats() -> [PixelFormat; 8] {
@@ -126,7 +137,8 @@ fn task(frame: &Frame, settings: Settings) -> Task {
 /// Copies of this frame on the device, which together are larger than the cache.
 fn pictures(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame) -> Result<Vec<DevicePicture>> {
     let layout = BufferLayout::of(frame, false)?;
-    let mut pictures = DevicePicture::several(gpu, &layout, spread(setup).div_ceil(layout.bytes()))?;
+    let count = spread(setup).div_ceil(layout.bytes()).max(FEWEST);
+    let mut pictures = DevicePicture::several(gpu, &layout, count)?;
     // The planes of these formats follow each other without a gap at these sizes, except for planar RGB.
     let bytes: Vec<u8> = frame.planes()[frame.rewritten_planes(false)]
         .iter()

@@ -9,7 +9,7 @@ use crate::cuda::launch::Kernel;
 use crate::cuda::layout::BufferLayout;
 use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
-use crate::cuda::tuning;
+use crate::cuda::tuning::{self, BlockShape};
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::sys::CUfunction_attribute_enum::{
     CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
@@ -120,21 +120,29 @@ impl FusedLauncher {
         let layout = picture.layout().clone();
         let variant = self.variant(&layout).expect("it is there and suits");
         let codes = layout.codes();
-        let threads = tuning::FUSED_THREADS;
         let vectors = luma_vectors(&layout);
         let is_plain = task.is_plain() && !looks_ahead;
+        let table = (codes as u32 * 4) << variant.row.log2_copies;
         // The last block writes the history, and has no samples: the others do not wait for it.
         let writers = u32::from(!is_plain && self.multiprocessors > 1);
-        let workers = vectors.div_ceil(threads).min(self.multiprocessors - writers);
+        let workers = vectors.div_ceil(tuning::FUSED_THREADS).min(self.multiprocessors - writers);
         let share = vectors.div_ceil(workers);
         let blocks = workers + writers;
-        let table = (codes as u32 * 4) << variant.row.log2_copies;
-        let (kept, bytes) = self.rounds_kept(share, threads, table, 1);
+        let settled = |picture: &DevicePicture| picture.is_settled(history);
+        let settled = settled(picture) && waiting.as_deref().is_none_or(settled);
+        let window = if looks_ahead { &variant.ahead } else { &variant.modified };
+        let alone = BlockShape { threads: tuning::FUSED_THREADS, blocks: 1 };
+        let overlaps = !is_plain && settled && window.overlaps();
+        let mut shape = if overlaps { variant.row.window } else { alone };
+        let (mut kept, mut bytes) = self.rounds_kept(share, shape, table);
+        if !looks_ahead && 2 * kept < share.div_ceil(shape.threads) {
+            shape = alone;
+            (kept, bytes) = self.rounds_kept(share, shape, table);
+        }
         let function = match is_plain {
-            true if kept < share.div_ceil(threads) => &variant.large,
+            true if kept < share.div_ceil(shape.threads) => &variant.large,
             true => &variant.plain,
-            false if looks_ahead => &variant.ahead,
-            false => &variant.modified,
+            false => window,
         };
         let stream = picture.stream().clone();
         let (pixels, _order) = picture.pixels.device_ptr_mut(&stream);
@@ -144,7 +152,7 @@ impl FusedLauncher {
             waiting.pixels.device_ptr_mut(&stream).0
         });
         let waits = Plane { from: waits, to: waits, share, kept };
-        let samples = Samples::of(&layout);
+        let (samples, is_settled) = (Samples::of(&layout), u32::from(settled));
         let tone = task.tone();
         let levels = Levels::new(task.levels, tone.strength);
         let modified = if is_plain {
@@ -172,7 +180,11 @@ impl FusedLauncher {
         if looks_ahead {
             launch.arg(&kept_curve);
         }
-        let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: bytes };
+        if modified.is_some() {
+            launch.arg(&is_settled);
+        }
+        let config =
+            LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (shape.threads, 1, 1), shared_mem_bytes: bytes };
         // SAFETY: the arguments are those of the kernel. The shares cover both planes, which have room for whole vectors;
         // shared memory holds the table and the rounds that stay; the totals have an entry for each code, and the first
         // ones are zero; the history has the sizes that `prepare` gave it, a kept curve has an entry for each code; all
@@ -180,15 +192,15 @@ impl FusedLauncher {
         unsafe { launch.launch_together(config) }.doing("launching fused")?;
         // Only after the launch was enqueued: a refused launch has cleared nothing.
         history.totals.swap();
+        history.launches += u64::from(!is_plain);
         if let Some((_, turn, _)) = &modified {
             history.advance(turn);
         }
         Ok(())
     }
 
-    /// The rounds of a block's share that stay in shared memory, and the bytes of shared memory with the table, with
-    /// `blocks` blocks per multiprocessor.
-    fn rounds_kept(&self, share: u32, threads: u32, table: u32, blocks: u32) -> (u32, u32) {
+    /// The rounds of a block's share that stay in shared memory, and the bytes of shared memory with the table.
+    fn rounds_kept(&self, share: u32, BlockShape { threads, blocks }: BlockShape, table: u32) -> (u32, u32) {
         let most = self.shared.min(self.all_shared / blocks - RESERVED) - self.own_shared;
         let round = threads * VECTOR as u32;
         let kept = share.div_ceil(threads).min(most.saturating_sub(table) / round);
@@ -214,7 +226,7 @@ impl FusedLauncher {
         }
         let share = vectors.div_ceil(shape.team);
         let table = (layout.codes() as u32 * 4) << self.variants[0].row.log2_copies;
-        let (kept, bytes) = self.rounds_kept(share, shape.threads, table, shape.blocks);
+        let (kept, bytes) = self.rounds_kept(share, BlockShape { threads: shape.threads, blocks: shape.blocks }, table);
         let teams = shape.teams;
         let (samples, levels) = (Samples::of(&layout), Levels::new(task.levels, task.tone().strength));
         let entries = teams as usize * 3 * Totals::entries(layout.codes());

@@ -83,8 +83,8 @@ template <typename S>
 using Kernel = void (*)(Plane, Samples, Levels, unsigned*, unsigned*);
 template <typename S>
 using ModifiedAhead = void (*)(Plane, Plane, Samples, Levels, Modifiers, Turn, Line, unsigned*, unsigned*, unsigned*, Sum*,
-                               unsigned short*);
-using Modified = void (*)(Plane, Samples, Levels, Modifiers, Turn, Line, unsigned*, unsigned*, unsigned*, Sum*);
+                               unsigned short*, unsigned);
+using Modified = void (*)(Plane, Samples, Levels, Modifiers, Turn, Line, unsigned*, unsigned*, unsigned*, Sum*, unsigned);
 
 // ... KIND blocks threads share kept shift swapped lo hi strength pixels samples... : one plane; n as it is, l by the kernel
 // for large planes, m by the one for all modifiers, none of which is asked for.
@@ -115,7 +115,8 @@ static void plane(unsigned depth, unsigned log2_copies, Kernel<S> plain, Kernel<
         none.ceiling = range.hi - range.lo;
         none.inverse = ~0ull / none.width;
         Turn alone = {0u, 0u, 0u, 1u, 1u, 0u, {NOWHERE, NOWHERE}, {NOWHERE, NOWHERE}, {UNCAPPED, UNCAPPED}};
-        modified(plane, samples, range, none, alone, Line{}, totals.data(), emptied.data(), nullptr, nullptr);
+        modified(plane, samples, range, none, alone, Line{}, totals.data(), emptied.data(), nullptr, nullptr,
+                 share % 2u);
     });
     for (unsigned code = 0; code < codes; ++code) {
         if (*total_of(emptied.data(), code) != 0) fail("totals that are not empty");
@@ -216,7 +217,7 @@ static void video(unsigned depth, unsigned log2_copies, Modified modified, Modif
             std::vector<unsigned short> curve(codes);
             run(blocks, threads, (size_t{codes} * 4 << log2_copies) + size_t{kept} * threads * 16, [&] {
                 ahead(plane, waits, samples, order.levels, order.modifiers, order.turn, order.line, totals.data(),
-                      emptied.data(), state.slots.data(), state.sums.data(), curve.data());
+                      emptied.data(), state.slots.data(), state.sums.data(), curve.data(), frame % 2u);
             });
             for (unsigned code : curve) std::printf("%u ", code);
             if (waiting) waiting->print();
@@ -228,7 +229,7 @@ static void video(unsigned depth, unsigned log2_copies, Modified modified, Modif
         Plane plane = {memory.vectors.data(), memory.vectors.data(), share, kept};
         run(blocks, threads, (size_t{codes} * 4 << log2_copies) + size_t{kept} * threads * 16, [&] {
             modified(plane, samples, order.levels, order.modifiers, order.turn, order.line, totals.data(), emptied.data(),
-                     state.slots.data(), state.sums.data());
+                     state.slots.data(), state.sums.data(), frame % 2u);
         });
         memory.print();
         totals.swap(emptied);
