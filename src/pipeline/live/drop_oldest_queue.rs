@@ -1,9 +1,13 @@
-//! A bounded queue whose writer never waits: when it is full, the oldest entry is dropped and counted.
+//! A bounded queue whose writer need not wait: when it is full, the oldest entry is dropped and counted.
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
+use std::thread::sleep;
 use std::time::Duration;
+
+/// How long a writer that may wait sleeps before it looks for room again.
+const ROOM: Duration = Duration::from_millis(1);
 
 /// Holds the newest `capacity` entries; a capacity of one is a slot.
 pub struct DropOldestQueue<T> {
@@ -32,6 +36,14 @@ impl<T> DropOldestQueue<T> {
             }
             sent = sender.try_send(entry);
         }
+    }
+
+    /// As [`push`](Self::push), after waiting for room while `waits`.
+    pub fn push_after_waiting(&self, entry: T, waits: impl Fn() -> bool) {
+        while self.receiver.is_full() && waits() {
+            sleep(ROOM);
+        }
+        self.push(entry);
     }
 
     /// The oldest entry; waits for one. `None` when the queue is closed and empty.

@@ -36,19 +36,22 @@ pub fn run(
     progress: &Progress,
     mut tick: impl FnMut(&Progress),
 ) -> Result<LiveSummary> {
-    let LiveParts { source, microphone, stage, shared_settings, outputs, viewer } = parts;
+    let LiveParts { source, microphone, stage, shared_settings, warm_up, outputs, viewer } = parts;
     let begin = Instant::now();
     let captured = DropOldestQueue::new(if outputs.is_empty() { 1 } else { CAPTURED_WAITING });
     let shown: Option<ShownQueue> = viewer.is_some().then(|| DropOldestQueue::new(1));
     let queues: Vec<OutputQueue> = outputs.iter().map(OutputQueue::before).collect();
     let (captured, shown, queues) = (&captured, shown.as_ref(), queues.as_slice());
+    // A viewer alone shows the newest frame at any time.
+    let warming_up = (!queues.is_empty()).then(|| warm_up.begin());
+    let waits = move || !queues.is_empty() && warm_up.goes_on(begin) && !cancel.is_cancelled();
     let (running, over) = bounded::<()>(0);
     let stop = &|| cancel.cancel();
     scope(|scope| {
         let alive = running.clone();
         let capture = start(scope, "camera", stop, move || {
             let _alive = alive;
-            self::capture(source, captured, queues, cancel, progress)
+            self::capture(source, (captured, waits), queues, cancel, progress)
         })?;
         let alive = running.clone();
         let listen = start(scope, "microphone", stop, move || {
@@ -58,7 +61,8 @@ pub fn run(
         let alive = running.clone();
         let equalize = start(scope, "equalize", stop, move || {
             let _alive = alive;
-            let stage = LiveEqualizer { stage, shared_settings, captured, shown, queues, progress, equalized: 0 };
+            let stage =
+                LiveEqualizer { stage, shared_settings, captured, shown, queues, progress, warming_up, equalized: 0 };
             let result = stage.run();
             queues.iter().for_each(OutputQueue::close);
             cancel.cancel();
@@ -95,10 +99,10 @@ pub fn run(
     })
 }
 
-/// Reads frames and sound from the camera until it ends or the run is cancelled.
+/// Reads frames and sound from the camera until it ends or the run is cancelled. While `waits`, no frame is dropped.
 fn capture(
     mut source: Box<dyn Source>,
-    captured: &DropOldestQueue<Captured>,
+    (captured, waits): (&DropOldestQueue<Captured>, impl Fn() -> bool),
     queues: &[OutputQueue],
     cancel: &Cancel,
     progress: &Progress,
@@ -109,7 +113,7 @@ fn capture(
         let Delivery { packets, frame, read_at, .. } = delivery;
         packets.iter().for_each(|packet| queues.iter().for_each(|queue| queue.push_sound(packet.clone())));
         if let Some(frame) = frame {
-            captured.push(Captured { frame, at: read_at.unwrap_or_else(Instant::now) });
+            captured.push_after_waiting(Captured { frame, at: read_at.unwrap_or_else(Instant::now) }, &waits);
         }
     }
     Ok(())

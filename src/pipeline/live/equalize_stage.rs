@@ -1,6 +1,7 @@
 //! The equalizing thread between camera and outputs.
 
 use super::output_queue::OutputQueue;
+use super::warm_up::{self, WarmingUp};
 use super::{Captured, DropOldestQueue, Latency, SharedSettings, Shown};
 use crate::equalize::{EqualizeStage, Equalized};
 use crate::pipeline::{Progress, Stage};
@@ -16,6 +17,8 @@ pub(super) struct LiveEqualizer<'a> {
     pub(super) shown: Option<&'a DropOldestQueue<(Shown, Instant)>>,
     pub(super) queues: &'a [OutputQueue],
     pub(super) progress: &'a Progress,
+    /// `None` once this run's warm-up is over.
+    pub(super) warming_up: Option<WarmingUp>,
     /// Number of frames equalized so far.
     pub(super) equalized: u64,
 }
@@ -65,6 +68,9 @@ impl LiveEqualizer<'_> {
             slot.push((Shown { original, equalized: frame, number: self.equalized, applied }, at));
         }
         self.equalized += 1;
+        if self.equalized >= warm_up::FRAMES {
+            self.warming_up = None;
+        }
         Ok(())
     }
 }

@@ -18,6 +18,7 @@ mod parts;
 mod several;
 mod shared_settings;
 mod viewer_stats;
+mod warm_up;
 
 pub use drop_oldest_queue::DropOldestQueue;
 pub use engine::run;
@@ -25,3 +26,4 @@ pub use latency::Latency;
 pub use parts::{Captured, LiveParts, LiveSummary, Output, QueuePolicy, Shown, Status, Viewer, ViewerReply, Written};
 pub use several::run_several;
 pub use shared_settings::SharedSettings;
+pub use warm_up::WarmUp;

@@ -7,7 +7,7 @@ use histeq_video::equalize::reference::Reference;
 use histeq_video::equalize::{EqualizeStage, Equalized, Equalizer, Work};
 use histeq_video::frame::{Frame, PixelFormat};
 use histeq_video::pipeline::live::{
-    DropOldestQueue, Latency, LiveParts, LiveSummary, Output, QueuePolicy, SharedSettings, run,
+    DropOldestQueue, Latency, LiveParts, LiveSummary, Output, QueuePolicy, SharedSettings, WarmUp, run,
 };
 use histeq_video::pipeline::{Cancel, Delivery, Outcome, Progress, Sink, Source};
 use histeq_video::spec::{Remembered, Settings};
@@ -64,12 +64,14 @@ impl Sink for Slow {
     }
 }
 
-/// The reference, slowed down.
-struct Lazy(Reference, Duration);
+/// The reference, slowed down: the times of the first three frames, and of all others.
+struct Lazy(Reference, [Duration; 3], Duration);
 
 impl Equalizer for Lazy {
     fn submit(&mut self, work: Work) -> Result<()> {
-        std::thread::sleep(self.1);
+        std::thread::sleep(self.1[0]);
+        self.1.rotate_left(1);
+        self.1[2] = self.2;
         self.0.submit(work)
     }
 
@@ -96,6 +98,7 @@ impl Equalizer for Lazy {
 
 struct Film {
     frames: u32,
+    first: Duration,
     equalize: Duration,
     write: Duration,
     queue_policy: QueuePolicy,
@@ -109,12 +112,13 @@ fn film(film: &Film) -> (Result<LiveSummary>, usize, usize) {
     let source = Paced { left: film.frames, interval, token: Arc::new(()), most_alive: most_alive.clone() };
     let sink = Box::new(Slow { time: film.write, fault: film.fault, written: written.clone() });
     let output = Output { name: "slow".to_owned(), sink, queue_policy: film.queue_policy };
-    let time = film.equalize;
+    let lazy = Lazy(Reference::default(), [film.first; 3], film.equalize);
     let cast = LiveParts {
         microphone: None,
         source: Box::new(source),
-        stage: EqualizeStage::new(Box::new(Lazy(Reference::default(), time)), Settings::default()),
+        stage: EqualizeStage::new(Box::new(lazy), Settings::default()),
         shared_settings: &SharedSettings::default(),
+        warm_up: WarmUp::default(),
         outputs: vec![output],
         viewer: None,
     };
@@ -128,7 +132,17 @@ const NO_TIME: Duration = Duration::ZERO;
 fn a_recording_that_keeps_up_has_every_frame() {
     let queue_policy = QueuePolicy::Recording;
     let (tally, written, _) =
-        film(&Film { frames: 100, equalize: NO_TIME, write: NO_TIME, queue_policy, fault: false });
+        film(&Film { frames: 100, first: NO_TIME, equalize: NO_TIME, write: NO_TIME, queue_policy, fault: false });
+    let tally = tally.expect("a good run");
+    assert_eq!((written, tally.dropped, tally.outputs[0].dropped), (100, 0, 0));
+}
+
+/// As on a GPU, which makes room for each of the first ones.
+#[test]
+fn frames_are_not_dropped_while_the_first_ones_are_equalized() {
+    let (queue_policy, first) = (QueuePolicy::Recording, Duration::from_millis(300));
+    let (tally, written, _) =
+        film(&Film { frames: 100, first, equalize: NO_TIME, write: NO_TIME, queue_policy, fault: false });
     let tally = tally.expect("a good run");
     assert_eq!((written, tally.dropped, tally.outputs[0].dropped), (100, 0, 0));
 }
@@ -138,7 +152,7 @@ fn a_slow_output_drops_frames_and_holds_nothing_up() {
     for (queue_policy, waiting) in [(QueuePolicy::Stream, 1), (QueuePolicy::Recording, 60)] {
         let write = Duration::from_millis(60);
         let (tally, written, most_alive) =
-            film(&Film { frames: 200, equalize: NO_TIME, write, queue_policy, fault: false });
+            film(&Film { frames: 200, first: NO_TIME, equalize: NO_TIME, write, queue_policy, fault: false });
         let tally = tally.expect("a good run");
         assert_eq!(tally.outputs[0].frames, written as u64);
         assert_eq!(tally.dropped + tally.outputs[0].dropped + written as u64, 200, "{queue_policy:?}");
@@ -155,7 +169,8 @@ fn a_slow_output_drops_frames_and_holds_nothing_up() {
 fn a_slow_equalizer_drops_frames_and_latency_does_not_grow() {
     let equalize = Duration::from_millis(60);
     let queue_policy = QueuePolicy::Stream;
-    let (tally, written, _) = film(&Film { frames: 300, equalize, write: NO_TIME, queue_policy, fault: false });
+    let (tally, written, _) =
+        film(&Film { frames: 300, first: equalize, equalize, write: NO_TIME, queue_policy, fault: false });
     let tally = tally.expect("a good run");
     assert!(tally.dropped > 150, "{} dropped", tally.dropped);
     assert_eq!(tally.dropped + tally.outputs[0].dropped + written as u64, 300);
@@ -167,7 +182,8 @@ fn a_slow_equalizer_drops_frames_and_latency_does_not_grow() {
 #[test]
 fn an_output_that_fails_ends_the_run_with_its_error() {
     let queue_policy = QueuePolicy::Recording;
-    let (tally, ..) = film(&Film { frames: 400, equalize: NO_TIME, write: NO_TIME, queue_policy, fault: true });
+    let (tally, ..) =
+        film(&Film { frames: 400, first: NO_TIME, equalize: NO_TIME, write: NO_TIME, queue_policy, fault: true });
     let error = tally.err().expect("an error");
     assert!(error.to_string().contains("disk is full"));
 }
