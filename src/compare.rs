@@ -19,6 +19,7 @@ pub fn run(job: CompareJob, console: &Console) -> Result<Outcome> {
     let [a, b] = &job.inputs;
     Target::differs(&job.output.name, &b.url)?;
     let target = run.target(&job.output, &a.url)?;
+    run.close(job.sandbox.around_process(&[a, b], &job.output.name, target.place()), &[a, b])?;
     run.listen_for_signals(target.leftover().into_iter().collect(), signals::FINISHING)?;
 
     let a = source::open(a, cancel, notices.clone(), progress.clone())?;

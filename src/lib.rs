@@ -72,13 +72,14 @@
 //! | module | what it is | may use |
 //! |---|---|---|
 //! | [`io`] | pipes with large buffers, reads that can be interrupted, lines on stderr | frame |
+//! | [`sandbox`] | walls around what reads files of strangers | |
 //! | [`ffmpeg`] | what the safe bindings lack: contexts, pictures by reference, side data | frame, io |
 //! | [`rawvideo`] | what raw frames are, and y4m headers | ffmpeg, frame |
 //! | [`svg`] | drawings and axes of plots | |
 //! | [`chart`] | histograms, curves, labels, drawn over pictures | frame, spec |
 //! | [`pipeline`] | stages, bounded channels, cancel; the live engine | equalize, ffmpeg, frame, spec |
 //! | [`camera`] | which cameras there are, in which mode to open them | ffmpeg |
-//! | [`source`] | files, URLs, images, raw frames, cameras | pipeline, rawvideo, camera, ffmpeg, io, frame |
+//! | [`source`] | files, URLs, images, raw frames, cameras | pipeline, rawvideo, camera, ffmpeg, sandbox, io, frame |
 //! | [`sink`] | encoders, containers, temporary files, raw frames | pipeline, rawvideo, ffmpeg, io, frame |
 //! | [`curves`] | curves kept in files, and given to frames | pipeline, sink, equalize, frame, spec |
 //! | [`stats`] | what was done to each frame, measured and plotted | curves, pipeline, sink, equalize, frame, svg, spec |
@@ -129,6 +130,8 @@ pub mod publications;
 pub mod rawvideo;
 #[cfg(feature = "program")]
 pub mod report;
+#[cfg(feature = "program")]
+pub mod sandbox;
 #[cfg(feature = "program")]
 pub mod sheet;
 #[cfg(feature = "program")]

@@ -97,6 +97,8 @@ fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     let target = run.target(&job.output, &job.input.url)?;
     let records = RecordTargets::of_file(&job)?;
     let builder = StageBuilder::new(&job.equalize)?;
+    let written = target.place().into_iter().chain(records.places());
+    run.close(job.sandbox.around_process(&[&job.input], &job.output.name, written), &[&job.input])?;
     run.listen_for_signals(target.leftover().into_iter().chain(records.leftovers()).collect(), signals::FINISHING)?;
 
     let mut backend = BackendStartup::begin(job.backend.clone());

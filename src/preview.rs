@@ -43,6 +43,7 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
         "{name}: the input of preview is read several times, which a pipe does not allow (save it to a file first)"
     );
     let target = run.target(&job.output, &job.input.url)?;
+    run.close(job.sandbox.around_process(&[&job.input], &job.output.name, target.place()), &[&job.input])?;
     run.listen_for_signals(target.leftover().into_iter().collect(), signals::GIVING_UP)?;
 
     let (source, input) = source::open(&job.input, cancel, notices.clone(), progress.clone())?;

@@ -7,6 +7,7 @@ use histeq_video::equalize::EqualizeStage;
 use histeq_video::pipeline::{Input, Outcome, Progress};
 use histeq_video::sink::{Files, Leftover, Target};
 use histeq_video::stats::{CurveSaver, Recorder, Recording, StatsFormat};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Targets of the records, checked before the input is opened.
@@ -37,6 +38,12 @@ impl RecordTargets {
     pub fn leftovers(&self) -> impl Iterator<Item = Leftover> {
         let targets = self.stats.iter().map(|(target, _)| target).chain(&self.curves);
         targets.filter_map(Target::leftover)
+    }
+
+    /// What is opened for them.
+    pub fn places(&self) -> impl Iterator<Item = PathBuf> {
+        let targets = self.stats.iter().map(|(target, _)| target).chain(&self.curves);
+        targets.filter_map(Target::place)
     }
 
     /// Opens the records. `title` is the video's name in a page of statistics.

@@ -6,7 +6,9 @@ use histeq_video::cli::{Limits, OutputFile, StderrOptions};
 use histeq_video::ffmpeg;
 use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress, ReaderGone, Summary};
 use histeq_video::report::{Console, Meter, MeterStyle};
+use histeq_video::sandbox::ProcessWall;
 use histeq_video::sink::{self, Leftover, Target};
+use histeq_video::source::InputOptions;
 use std::sync::Arc;
 
 /// One run of the pipeline, and what it prints on stderr.
@@ -73,6 +75,17 @@ impl<'a> Run<'a> {
         stdout::check(&output.name)?;
         let format = output.options.format.as_deref();
         Ok(sink::target(&output.name, format, input, output.overwrite)?.interruptible(&self.cancel))
+    }
+
+    /// Puts the wall around this process, if there is one. Call it before the first thread is started.
+    pub fn close(&self, wall: Option<ProcessWall>, inputs: &[&InputOptions]) -> Result<()> {
+        if let Some(wall) = wall {
+            let holds = wall.close()?;
+            let has_another = inputs.iter().all(|input| input.wall.is_some());
+            let decoders = if has_another { "; decoders can do even less" } else { "" };
+            self.notices.detail(&format!("sandbox: the program {holds}{decoders}"));
+        }
+        Ok(())
     }
 
     /// Cancels the run at the first signal, and prints `answer`; the second signal removes `temporary` and ends the program. Also

@@ -3,6 +3,7 @@
 use super::limits::{LimitArgs, Limits};
 use super::output::{OutputArgs, OutputFile};
 use super::part::PartArgs;
+use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{output_name, usage};
 use crate::comparison::View;
@@ -45,6 +46,10 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub limits: LimitArgs,
 
+    /// What they may reach.
+    #[command(flatten)]
+    pub sandbox: SandboxArgs,
+
     /// What is printed on stderr, and what is an error.
     #[command(flatten)]
     pub stderr: StderrArgs,
@@ -61,6 +66,8 @@ pub struct CompareJob {
     pub view: View,
     /// What they may cost.
     pub limits: Limits,
+    /// What they may reach.
+    pub sandbox: Sandbox,
     /// What is printed on stderr.
     pub stderr: StderrOptions,
 }
@@ -79,9 +86,13 @@ impl CompareJob {
         // Frames are counted in A; B may have more of them in the same time.
         let parts = [part, Part { frames: None, ..part }];
         let input = |url, part| InputOptions { url, part, ..InputOptions::default() };
+        let mut inputs = [input(args.a, parts[0]), input(args.b, parts[1])];
+        let output = args.output_options.file(output_name(args.output), from_stdin);
+        let sandbox = args.sandbox.check(&mut inputs, &output)?;
         Ok(CompareJob {
-            inputs: [input(args.a, parts[0]), input(args.b, parts[1])],
-            output: args.output_options.file(output_name(args.output), from_stdin),
+            inputs,
+            output,
+            sandbox,
             view: if args.split { View::Split } else { View::SideBySide },
             limits: args.limits.check()?,
             stderr: args.stderr.into(),

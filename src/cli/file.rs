@@ -8,6 +8,7 @@ use super::input::InputArgs;
 use super::limits::{LimitArgs, Limits};
 use super::output::{DepthArgs, OutputArgs, OutputFile};
 use super::part::PartArgs;
+use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{output_name, plain_name, usage};
 use crate::ffmpeg::DecodeOn;
@@ -95,6 +96,10 @@ pub struct FileArgs {
     #[command(flatten)]
     pub limits: LimitArgs,
 
+    /// What it may reach.
+    #[command(flatten)]
+    pub sandbox: SandboxArgs,
+
     /// What is printed on stderr, and what is an error.
     #[command(flatten)]
     pub stderr: StderrArgs,
@@ -144,6 +149,8 @@ pub struct FileJob {
     pub verify: bool,
     /// What it may cost.
     pub limits: Limits,
+    /// What it may reach.
+    pub sandbox: Sandbox,
     /// What is printed on stderr.
     pub stderr: StderrOptions,
 }
@@ -164,7 +171,7 @@ impl FileJob {
         let equalize = EqualizeOptions::from_args(args.equalize, args.depth)?.for_file(args.look_ahead, &input)?;
         // NVDEC needs the GPU first; --verify is to check the GPU's frames.
         let cpu_may_begin = args.decoder != DecoderArg::Nvdec && !args.verify;
-        let backend = args.device.choice(&equalize, cpu_may_begin)?;
+        let mut backend = args.device.choice(&equalize, cpu_may_begin)?;
         let from_stdin = input == "-";
         let stats = stats(args.stats, &output)?;
         let other = [Some(&output), stats.as_ref().map(|(name, _)| name)];
@@ -174,24 +181,29 @@ impl FileJob {
         }
         let (format, raw) = args.input_kind.check()?;
         let decoders = args.decoders.unwrap_or(if args.decoder == DecoderArg::Nvdec { DECODERS } else { 1 });
+        let mut input = InputOptions {
+            url: input,
+            format,
+            raw,
+            video_stream: args.video_stream,
+            part: args.part.part()?,
+            // NVDEC conceals damage without a report: only on request.
+            decode_on: args.decoder.on(args.device.gpu),
+            decoders: decoders.into(),
+            wall: None,
+        };
+        let (output, has_filters) = (args.output_options.file(output, from_stdin), args.filters.filter.is_some());
+        let sandbox = args.sandbox.check([&mut input], &output)?.with(&mut backend, &mut input, has_filters)?;
         Ok(FileJob {
-            input: InputOptions {
-                url: input,
-                format,
-                raw,
-                video_stream: args.video_stream,
-                part: args.part.part()?,
-                // NVDEC conceals damage without a report: only on request.
-                decode_on: args.decoder.on(args.device.gpu),
-                decoders: decoders.into(),
-            },
-            output: args.output_options.file(output, from_stdin),
+            input,
+            output,
             stats,
             filters: args.filters.check()?,
             equalize,
             backend,
             verify: args.verify,
             limits: args.limits.check()?,
+            sandbox,
             stderr: args.stderr.into(),
         })
     }

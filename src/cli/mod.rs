@@ -9,6 +9,7 @@
 //! | `input` | options that describe the input |
 //! | `output` | options that choose how to write a file |
 //! | `limits` | options that limit what an input may cost |
+//! | `sandbox` | the option of the walls around decoding |
 //! | `part` | options that choose a part of the input |
 //! | `stderr` | options that choose what is printed on stderr |
 //! | `backend_args`, `variant_args` | options that choose the backend and its kernels |
@@ -34,6 +35,7 @@ mod output;
 mod part;
 mod preview;
 mod region;
+mod sandbox;
 mod shell;
 mod stderr;
 mod values;
@@ -54,5 +56,6 @@ pub use live::{LiveArgs, LiveJob};
 pub use look::LookArg;
 pub use output::OutputFile;
 pub use preview::{PreviewArgs, PreviewJob};
+pub use sandbox::Sandbox;
 pub use shell::{completions, man_page, man_pages};
 pub use stderr::StderrOptions;

@@ -4,6 +4,7 @@ use super::input::InputArgs;
 use super::limits::{LimitArgs, Limits};
 use super::output::OutputFile;
 use super::part::PartArgs;
+use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::StderrOptions;
 use super::values::{output_name, plain_name, usage};
 use crate::io::number_pattern;
@@ -56,6 +57,10 @@ pub struct PreviewArgs {
     #[command(flatten)]
     pub limits: LimitArgs,
 
+    /// What it may reach.
+    #[command(flatten)]
+    pub sandbox: SandboxArgs,
+
     /// Overwrite an existing output [default: ask on a terminal, else refuse]
     #[arg(short = 'y', conflicts_with = "no_overwrite")]
     pub yes: bool,
@@ -84,6 +89,8 @@ pub struct PreviewJob {
     pub frames: u64,
     /// What it may cost.
     pub limits: Limits,
+    /// What it may reach.
+    pub sandbox: Sandbox,
     /// What is printed on stderr.
     pub stderr: StderrOptions,
 }
@@ -106,25 +113,29 @@ impl PreviewJob {
         let to_stdout = |name: &str| (output == "-").then(|| name.to_owned());
         let encoder = EncoderChoice { encoder: to_stdout("png"), ..EncoderChoice::default() };
         let (format, raw) = args.input_kind.check()?;
+        let mut input = InputOptions {
+            url: input,
+            format,
+            raw,
+            part: PartArgs { start: args.start, duration: args.duration, frames: None }.part()?,
+            ..InputOptions::default()
+        };
+        let output = OutputFile {
+            options: OutputOptions { format: to_stdout("image2pipe"), encoder, ..OutputOptions::default() },
+            name: output,
+            overwrite: match (args.yes, args.no_overwrite) {
+                (true, _) => Overwrite::Yes,
+                (false, true) => Overwrite::No,
+                (false, false) => Overwrite::Ask,
+            },
+        };
+        let sandbox = args.sandbox.check([&mut input], &output)?;
         Ok(PreviewJob {
-            input: InputOptions {
-                url: input,
-                format,
-                raw,
-                part: PartArgs { start: args.start, duration: args.duration, frames: None }.part()?,
-                ..InputOptions::default()
-            },
-            output: OutputFile {
-                options: OutputOptions { format: to_stdout("image2pipe"), encoder, ..OutputOptions::default() },
-                name: output,
-                overwrite: match (args.yes, args.no_overwrite) {
-                    (true, _) => Overwrite::Yes,
-                    (false, true) => Overwrite::No,
-                    (false, false) => Overwrite::Ask,
-                },
-            },
+            input,
+            output,
             frames: args.frames,
             limits: args.limits.check()?,
+            sandbox,
             stderr: StderrOptions {
                 strict: false,
                 verbosity: match (args.quiet, args.verbose) {

@@ -181,6 +181,11 @@ impl Container {
         matches!(self.name().as_str(), "hls" | "dash" | "segment" | "smoothstreaming" | "hds")
     }
 
+    /// Does it open other things than its file, or files beside it: a device, say?
+    pub fn opens_more(self) -> bool {
+        !self.needs_file() && !self.writes_segments() && !self.is_images() && !self.discards()
+    }
+
     /// Can it hold only a video stream (images, gif)?
     fn is_video_only(self) -> bool {
         let none = ffi::AVCodecID::AV_CODEC_ID_NONE;

@@ -299,6 +299,15 @@ fn demuxer_named(name: &str) -> Result<*const ffi::AVInputFormat, Error> {
     if found.is_null() { Err(Error::DemuxerNotFound) } else { Ok(found) }
 }
 
+/// Does the demuxer of this name open more than one file: a playlist, a device, a script? Numbered images lie in one folder.
+pub fn opens_more(name: &str) -> bool {
+    super::init();
+    let Ok(found) = demuxer_named(name) else { return false };
+    // SAFETY: a constant of the library.
+    let (name, flags) = unsafe { (text((*found).name), (*found).flags) };
+    protocols::is_playlist(&name) || name != "image2" && flags & ffi::AVFMT_NOFILE != 0
+}
+
 /// Is it an input device (a camera, say) rather than a container?
 ///
 /// # Safety

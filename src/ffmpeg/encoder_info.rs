@@ -41,6 +41,13 @@ impl Encoder {
         self.0.description().to_owned()
     }
 
+    /// Is it one of a device, which has a driver?
+    pub fn is_hardware(self) -> bool {
+        let flags = ffi::AV_CODEC_CAP_HARDWARE | ffi::AV_CODEC_CAP_HYBRID;
+        // SAFETY: a constant of the library.
+        unsafe { (*self.0.as_ptr()).capabilities & flags as i32 != 0 }
+    }
+
     /// The codec that it encodes.
     pub fn codec(self) -> Id {
         self.0.id()

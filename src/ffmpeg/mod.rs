@@ -53,7 +53,7 @@ pub use colour::Colour;
 pub use container::Container;
 pub use converter::{Converter, VideoFormat};
 pub use decoder::{DecodeOn, Decoded, Decoder, Delay};
-pub use demuxer::Demuxer;
+pub use demuxer::{Demuxer, opens_more};
 pub use devices::{Device, input_devices};
 pub use encoder::{VideoEncoder, VideoOptions};
 pub use encoder_info::{Encoder, encoders, nearest_format};
@@ -144,6 +144,12 @@ fn location(name: &str) -> CString {
 pub fn knows_protocol(url: &str) -> bool {
     // SAFETY: a NUL-terminated name.
     unsafe { !ffmpeg_next::ffi::avio_find_protocol_name(c_string(url).as_ptr()).is_null() }
+}
+
+/// Does FFmpeg take this name for a URL, rather than for the name of a file?
+pub fn is_url(name: &str) -> bool {
+    let may_be_file = !name.contains(':') || std::path::Path::new(name).exists();
+    name.contains("://") || !may_be_file && knows_protocol(name)
 }
 
 /// Text as a C string, up to the first NUL byte.

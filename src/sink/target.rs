@@ -317,6 +317,14 @@ impl Target {
         }
     }
 
+    /// What is opened for it: the folder of its file, in which it is made and named, or the device or FIFO that it is; `None`
+    /// for stdout and servers.
+    pub fn place(&self) -> Option<PathBuf> {
+        let is_other = std::fs::metadata(&self.file).is_ok_and(|metadata| !metadata.is_file());
+        let place = if is_other { &self.file } else { folder_of(&self.file) };
+        (self.url.is_none() && !is_stream(&self.name)).then(|| place.to_owned())
+    }
+
     /// The name as the user gave it, less its passwords.
     pub fn name(&self) -> &str {
         &self.name

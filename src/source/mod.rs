@@ -5,6 +5,7 @@
 //! | `options.rs`, `part.rs` | what to read, and which part of it |
 //! | `open.rs` | detects the kind of an input, and opens its source |
 //! | `file` | files and other inputs of FFmpeg |
+//! | `walled.rs` | a source on a thread that can do nothing else |
 //! | `raw.rs` | raw frames and y4m |
 //! | `live.rs`, `live_input.rs`, `open_input.rs`, `clock.rs` | live inputs: found, opened again when they are lost, timestamped |
 //! | `sound.rs`, `microphone.rs` | the audio of a live input, and of a microphone |
@@ -31,6 +32,7 @@ mod picture;
 mod raw;
 mod sound;
 mod video_reader;
+mod walled;
 
 pub use clock::{LiveClock, StartTime};
 pub use filtered::filtered;

@@ -3,6 +3,7 @@
 use super::file::FileSource;
 use super::options::{InputOptions, RawOptions, check_size};
 use super::raw::RawSource;
+use super::walled::WalledSource;
 use crate::ffmpeg::{ChromaLocation, DecodeOn, OpenError, Rational, RawFormat};
 use crate::frame::Range;
 use crate::io::{Reader, is_pipe};
@@ -45,9 +46,7 @@ fn open_by_kind(
     let format = options.format.as_deref();
     let is_y4m_file = format.is_none() && Path::new(name).extension().is_some_and(|extension| extension == "y4m");
     if !is_pipe(&options.url) && !is_y4m_file && !matches!(format, Some("rawvideo" | "yuv4mpegpipe")) {
-        let source = FileSource::open(options.clone(), name, None, cancel, notices.clone(), progress.clone())?;
-        let input = source.input().clone();
-        return Ok((Box::new(source), input));
+        return open_file(options, name, None, cancel, notices, progress);
     }
     let mut reader = Reader::open(&options.url, cancel.flag()).with_context(|| name.to_owned())?;
     if format == Some("rawvideo") {
@@ -62,15 +61,34 @@ fn open_by_kind(
     }
     let anything = !reader.peek(1).with_context(|| name.to_owned())?.is_empty();
     ensure!(anything, "{name}: no data received");
-    let source = FileSource::open(options.clone(), name, Some(reader), cancel, notices.clone(), progress.clone())
-        .map_err(|error| {
-            // An input that FFmpeg does not recognize is most likely raw frames.
-            let hint = "raw frames have to be described: -f rawvideo -s WxH --pixel-format yuv420p -r 25";
-            let may_be_raw = options.format.is_none() && !error.is::<OpenError>();
-            if may_be_raw { anyhow!("{error:#} ({hint})") } else { error }
-        })?;
-    let input = source.input().clone();
-    Ok((Box::new(source), input))
+    open_file(options, name, Some(reader), cancel, notices, progress).map_err(|error| {
+        // An input that FFmpeg does not recognize is most likely raw frames.
+        let hint = "raw frames have to be described: -f rawvideo -s WxH --pixel-format yuv420p -r 25";
+        let may_be_raw = options.format.is_none() && !error.is::<OpenError>();
+        if may_be_raw { anyhow!("{error:#} ({hint})") } else { error }
+    })
+}
+
+/// Opens what FFmpeg reads, from `reader` if there is one; behind a wall if the options say so.
+fn open_file(
+    options: &InputOptions,
+    name: &str,
+    reader: Option<Reader>,
+    cancel: &Cancel,
+    notices: Notices,
+    progress: Arc<Progress>,
+) -> Result<(Box<dyn Source>, Input)> {
+    let (wall, readable) = (options.wall, options.readable());
+    let (options, name, cancel) = (options.clone(), name.to_owned(), cancel.clone());
+    let open = move || {
+        let source = FileSource::open(options, &name, reader, &cancel, notices, progress)?;
+        let input = source.input().clone();
+        Ok((Box::new(source) as Box<dyn Source>, input))
+    };
+    match wall {
+        Some(wall) => WalledSource::open(wall, readable, open),
+        None => open(),
+    }
 }
 
 /// The name of the input in messages.

@@ -3,8 +3,11 @@
 use super::part::Part;
 use crate::ffmpeg::{DecodeOn, Demuxer, Rational};
 use crate::frame::limits;
+use crate::io::number_pattern;
 use crate::pipeline::Notices;
+use crate::sandbox::DecoderWall;
 use anyhow::{Result, ensure};
+use std::path::{Path, PathBuf};
 
 /// The input, and the part of it to read.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +27,19 @@ pub struct InputOptions {
     /// How many decoders may work on it at once, for callers that need no other stream than the video. They pay for long
     /// files that can be cut at key frames; 0 and 1 are one.
     pub decoders: usize,
+    /// The wall behind which FFmpeg opens and decodes it, if there is one. Other files than the input and those of a numbered
+    /// sequence are out of reach there: playlists, devices, URLs and NVDEC need to do without.
+    pub wall: Option<DecoderWall>,
+}
+
+impl InputOptions {
+    /// What is read: the file, or the folder of a numbered sequence.
+    pub fn readable(&self) -> PathBuf {
+        let path = Path::new(&self.url);
+        let is_sequence = number_pattern(&self.url).is_some() && !path.exists();
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if is_sequence { folder.to_owned() } else { path.to_owned() }
+    }
 }
 
 /// The properties of raw frames, as given by the user.
