@@ -3,9 +3,10 @@
 use super::Places;
 use anyhow::{Context, Result, ensure};
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, make_bitflags,
+    ABI, Access, AccessFs, BitFlags, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, make_bitflags,
     path_beneath_rules,
 };
+use std::path::PathBuf;
 
 /// What libraries read while they run: other libraries, character sets, fonts, the time zone, and how much memory and how many
 /// cores there are. Every user can read these files, and they hold nothing of one.
@@ -42,14 +43,15 @@ const WRITE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
 /// # Errors
 /// When the kernel has no Landlock, or it is off.
 pub fn close(places: &Places) -> Result<()> {
+    // What leads to no file, as the end of a pipe does, is open to all.
+    let resolved = |paths: &[PathBuf]| -> Vec<PathBuf> { paths.iter().flat_map(|path| path.canonicalize()).collect() };
     let restrict = || {
         let ruleset = Ruleset::default()
             .handle_access(AccessFs::from_all(ABI::V5))?
-            .handle_access(AccessNet::from_all(ABI::V5))?
             .create()?
             .add_rules(path_beneath_rules(SYSTEM, READ))?
-            .add_rules(path_beneath_rules(&places.read, READ))?
-            .add_rules(path_beneath_rules(&places.written, WRITE))?;
+            .add_rules(path_beneath_rules(resolved(&places.read), READ))?
+            .add_rules(path_beneath_rules(resolved(&places.written), WRITE))?;
         ruleset.restrict_self()
     };
     let status = restrict().context("--sandbox on: Landlock cannot be set up (--sandbox auto goes on without)")?;

@@ -10,6 +10,8 @@ use crate::io::{Reader, is_pipe};
 use crate::pipeline::{Cancel, Input, Notices, Progress, Source};
 use crate::rawvideo::{self, HEADER, LONGEST_LINE, RawVideo};
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -86,9 +88,21 @@ fn open_file(
         Ok((Box::new(source) as Box<dyn Source>, input))
     };
     match wall {
-        Some(wall) => WalledSource::open(wall, readable, open),
+        Some(wall) => WalledSource::open(wall, readable.clone(), open).map_err(|error| match is_playlist(&readable) {
+            true => error.context(
+                "the sandbox opens no file that a playlist names (say with -f that it is one, or use --sandbox off)",
+            ),
+            false => error,
+        }),
         None => open(),
     }
+}
+
+/// Does this file begin as a playlist does?
+fn is_playlist(path: &Path) -> bool {
+    let mut begin = [0; 8];
+    let read = path.is_file() && File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok();
+    read && (begin.starts_with(b"#EXTM3U") || begin == *b"ffconcat")
 }
 
 /// The name of the input in messages.

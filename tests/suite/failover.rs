@@ -606,6 +606,7 @@ fn open(dir: &Dir, name: &str) -> (Box<dyn Source>, histeq_video::pipeline::Inpu
         part: Part { start: None, duration: None, frames: None },
         decode_on: DecodeOn::Cpu,
         decoders: 1,
+        wall: None,
     };
     source::open(&options, &Cancel::default(), quiet(), Arc::default()).unwrap()
 }

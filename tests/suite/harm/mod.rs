@@ -4,4 +4,5 @@
 mod costs;
 mod limits;
 mod playlists;
+mod sandbox;
 mod terminal;

@@ -1,0 +1,440 @@
+//! A decoder that is taken over: what it can reach with walls and without, and that runs behind walls lose nothing.
+
+use crate::program::{Dir, Run};
+use crate::running::Running;
+use crate::skip::skip;
+use rustix::process::Signal;
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Stands between the program and FFmpeg's functions, as an exploit of a decoder would: at the first packet that is read, the
+/// first picture that is decoded and the first one that is encoded, it tries what it could do, and says what worked. It does
+/// the same on a thread that it starts where pictures are decoded, as decoders start theirs.
+const EXPLOIT: &str = r#"
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void said(const char *who, const char *what, int worked) {
+    char line[100];
+    int len = snprintf(line, sizeof line, "\nexploit %s %s %d\n", who, what, worked);
+    if (write(2, line, len) != len) abort();
+}
+
+static int opens(const char *name, int flags) {
+    int file = open(name, flags, 0600);
+    if (file >= 0) close(file);
+    return file >= 0;
+}
+
+static int connects(void) {
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(atoi(getenv("EXPLOIT_PORT")))};
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int file = socket(AF_INET, SOCK_STREAM, 0);
+    if (file < 0) return 0;
+    int worked = connect(file, (struct sockaddr *)&to, sizeof to) == 0;
+    close(file);
+    return worked;
+}
+
+static int local(void) {
+    int file = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (file >= 0) close(file);
+    return file >= 0;
+}
+
+static int starts(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        execl("/bin/true", "true", NULL);
+        _exit(1);
+    }
+    int status = 1;
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static char path[4096];
+
+static const char *in_home(const char *name, const char *who) {
+    snprintf(path, sizeof path, "%s/%s-%s", getenv("EXPLOIT_HOME"), name, who);
+    return path;
+}
+
+static void *try_all(void *argument) {
+    const char *who = argument;
+    if (getenv("EXPLOIT_EXECUTES")) {
+        if (strcmp(who, getenv("EXPLOIT_EXECUTES")) == 0) execl("/bin/true", "true", NULL);
+        return NULL;
+    }
+    said(who, "read", opens("/etc/passwd", O_RDONLY));
+    said(who, "make", opens(in_home("made", who), O_CREAT | O_WRONLY));
+    said(who, "change", opens(in_home("there", who), O_WRONLY));
+    said(who, "empty", opens(in_home("there", who), O_RDONLY | O_TRUNC));
+    said(who, "mode", chmod(in_home("there", who), 0777) == 0);
+    said(who, "remove", unlink(in_home("there", who)) == 0);
+    said(who, "folder", mkdir(in_home("folder", who), 0700) == 0);
+    said(who, "connect", connects());
+    said(who, "local", local());
+    said(who, "start", starts());
+    said(who, "signal", kill(getppid(), 0) == 0);
+    return NULL;
+}
+
+#define BEFORE(function, who, result, parameters, arguments, also) \
+    result function parameters { \
+        static result (*real) parameters; \
+        if (!real) { \
+            real = (result (*) parameters)dlsym(RTLD_NEXT, #function); \
+            try_all(who); \
+            also; \
+        } \
+        return real arguments; \
+    }
+
+static void in_thread(void) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, try_all, "thread")) abort();
+    pthread_join(thread, NULL);
+}
+
+BEFORE(av_read_frame, "demux", int, (void *context, void *packet), (context, packet), (void)0)
+BEFORE(avcodec_receive_frame, "decode", int, (void *context, void *frame), (context, frame), in_thread())
+BEFORE(avcodec_send_frame, "encode", int, (void *context, const void *frame), (context, frame), (void)0)
+"#;
+
+const WHO: [&str; 4] = ["demux", "decode", "thread", "encode"];
+
+/// A folder with a clip, the exploit and a home to be harmed; `None`, and said so, without a C compiler.
+fn attacked() -> Option<Dir> {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v mpeg4 -q:v 3 in.mkv");
+    let home = dir.path("home");
+    std::fs::create_dir(&home).expect("a folder");
+    std::fs::create_dir(dir.path("out")).expect("a folder");
+    WHO.iter().for_each(|who| dir.write(&format!("home/there-{who}"), b"there"));
+    built(&dir, "exploit.so", "-shared -fPIC", EXPLOIT).then_some(dir)
+}
+
+fn built(dir: &Dir, name: &str, options: &str, source: &str) -> bool {
+    dir.write("source.c", source.as_bytes());
+    let built = dir.other_command("cc", &format!("{options} -pthread -o {name} source.c -ldl")).output();
+    let Ok(built) = built else {
+        skip("a program in C", "there is no C compiler");
+        return false;
+    };
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    true
+}
+
+/// Has the exploit loaded by `command`.
+fn exploited(dir: &Dir, mut command: Command, port: u16) -> Command {
+    command.env("LD_PRELOAD", dir.path("exploit.so")).env("EXPLOIT_HOME", dir.path("home"));
+    command.env("EXPLOIT_PORT", port.to_string());
+    command
+}
+
+/// What worked, by who tried it.
+fn worked(run: &Run) -> BTreeMap<&'static str, Vec<String>> {
+    let mut all = BTreeMap::new();
+    for who in WHO {
+        let tries = run.stderr.lines().filter_map(|line| line.strip_prefix(&format!("exploit {who} ")));
+        let tries: Vec<_> = tries.filter_map(|line| line.split_once(' ')).collect();
+        assert_eq!(tries.len(), 11, "{who}: {}", run.stderr);
+        let done = tries.into_iter().filter(|(_, worked)| *worked == "1").map(|(what, _)| what.to_owned());
+        all.insert(who, done.collect());
+    }
+    all
+}
+
+const ALL: [&str; 11] =
+    ["read", "make", "change", "empty", "mode", "remove", "folder", "connect", "local", "start", "signal"];
+
+#[test]
+fn a_decoder_that_is_taken_over_reaches_nothing() {
+    let Some(dir) = attacked() else { return };
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.set_nonblocking(true).expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let before = dir.files();
+    let line = |when: &str| format!("--backend cpu --sandbox {when} in.mkv out/{when}.mp4");
+    let run = |when: &str| Run::of(&mut exploited(&dir, dir.command(&line(when)), port), &line(when)).exits_with(0);
+    for when in ["on", "auto"] {
+        for (who, done) in worked(&run(when)) {
+            assert!(done.is_empty(), "--sandbox {when}: {who} could {done:?}");
+        }
+        assert!(listener.accept().is_err(), "a connection");
+        let after: Vec<_> = dir.files().into_iter().filter(|(name, _)| !name.starts_with("out")).collect();
+        assert!(after.into_iter().eq(before.clone()), "{:?}", dir.names());
+    }
+    // Without walls all of it works, so that the rest of this test can fail.
+    for (who, done) in worked(&run("off")) {
+        assert_eq!(done, ALL, "{who}");
+    }
+    assert!(listener.accept().is_ok());
+    assert!(dir.read("out/on.mp4") == dir.read("out/off.mp4") && dir.read("out/auto.mp4") == dir.read("out/off.mp4"));
+    assert_eq!(dir.frames("out/on.mp4").len(), 10);
+}
+
+#[test]
+fn nothing_becomes_another_program() {
+    let Some(dir) = attacked() else { return };
+    for who in WHO {
+        let run = |when: &str| {
+            let line = format!("-y --backend cpu --sandbox {when} in.mkv out/out.mkv");
+            let mut command = exploited(&dir, dir.command(&line), 1);
+            Run::of(command.env("EXPLOIT_EXECUTES", who), &line).exits_with(0);
+            dir.path("out/out.mkv").exists()
+        };
+        assert!(!run("off"), "{who} could not become /bin/true");
+        assert!(run("on"), "{who} became /bin/true");
+        std::fs::remove_file(dir.path("out/out.mkv")).expect("the output");
+    }
+}
+
+/// Runs a program on a kernel that answers some calls as if it did not know them: 444 to 446 are those of Landlock.
+const OLDER: &str = r#"
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+int main(int count, char **words) {
+    (void)count;
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 444, 0, 2),
+        BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, 446, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) return 99;
+    execv(words[1], words + 1);
+    return 98;
+}
+"#;
+
+#[test]
+fn on_a_kernel_without_landlock_files_stay_open_for_reading_or_the_run_is_refused() {
+    let Some(dir) = attacked() else { return };
+    assert!(built(&dir, "older", "", OLDER));
+    let run = |line: &str| {
+        let mut command = dir.other_command(dir.path("older"), "");
+        command.arg(crate::program::program()).args(line.split(' '));
+        Run::of(&mut exploited(&dir, command, 1), line)
+    };
+    let refused = run("--backend cpu --sandbox on in.mkv out/out.mkv").exits_with(1);
+    refused.says(&["--sandbox on: this kernel has no Landlock", "--sandbox auto"]);
+    assert!(!dir.path("out/out.mkv").exists());
+    let done = worked(&run("--backend cpu in.mkv out/out.mkv").exits_with(0));
+    for who in ["demux", "decode", "thread"] {
+        assert_eq!(done[who], ["read"], "{who}");
+    }
+    assert!(
+        !done["encode"].iter().any(|what| ["mode", "connect", "local", "start", "signal"].contains(&what.as_str()))
+    );
+}
+
+/// The bytes of a file. Matroska's have a random number in them: of such a file, the bytes of all streams and their number.
+fn content(dir: &Dir, name: &str) -> (usize, Vec<u8>) {
+    let bytes = dir.read(name);
+    let line = format!("-v error -i {name} -map 0 -map -0:t -c copy -f framehash -hash md5 -");
+    let streams = name.ends_with(".mkv").then(|| dir.tool("ffmpeg", &line, None).stdout);
+    (bytes.len(), streams.unwrap_or(bytes))
+}
+
+/// Requires that `line` makes the same files and says the same with walls and without, but for times.
+#[track_caller]
+fn same(dir: &Dir, line: &str, stdin: Option<&str>, outputs: &[&str]) {
+    let input = stdin.map(|name| dir.read(name)).unwrap_or_default();
+    let run = |when: &str| {
+        let line = format!("-q --backend cpu -y --sandbox {when} {line}");
+        let run = dir.fed(&line, &input).exits_with(0);
+        let files: Vec<_> = outputs.iter().map(|name| content(dir, name)).collect();
+        outputs.iter().for_each(|name| std::fs::remove_file(dir.path(name)).expect("an output"));
+        (run.stdout, run.stderr, files)
+    };
+    let without = run("off");
+    assert!(!without.0.is_empty() || !without.2.is_empty());
+    for when in ["on", "auto"] {
+        assert!(run(when) == without, "--sandbox {when}: {line}");
+    }
+}
+
+#[test]
+fn walls_change_no_output() {
+    let dir = Dir::new();
+    let film = "-f lavfi -i testsrc2=size=64x48:rate=25";
+    dir.ffmpeg(&format!("{film} -f lavfi -i sine -t 1 -c:v libx264 -threads 1 -c:a aac in.mp4"));
+    dir.ffmpeg("-i in.mp4 -c copy -mpegts_copyts 1 in.ts");
+    dir.ffmpeg(&format!("{film} -frames:v 5 in.gif"));
+    dir.ffmpeg(&format!("{film} -frames:v 5 in%02d.png"));
+    dir.ffmpeg(&format!("{film} -frames:v 1 in.jpg"));
+    dir.ffmpeg(&format!("{film} -frames:v 5 in.y4m"));
+    dir.ffmpeg(&format!("{film} -frames:v 5 -pix_fmt yuv420p -f rawvideo in.yuv"));
+    dir.write("in.srt", b"1\n00:00:00,000 --> 00:00:01,000\nHello\n");
+    dir.write("font.ttf", b"not really a font");
+    let attached = "-attach font.ttf -metadata:s:t mimetype=application/x-truetype-font";
+    dir.ffmpeg(&format!("-i in.mp4 -i in.srt -c copy -c:s srt {attached} in.mkv"));
+    std::fs::create_dir(dir.path("sub")).expect("a folder");
+    for (line, stdin, outputs) in [
+        ("in.mp4 out.mp4", None, &["out.mp4"][..]),
+        ("in.mkv sub/out.mkv", None, &["sub/out.mkv"]),
+        ("in.mkv out.mp4", None, &["out.mp4"]),
+        ("in.ts out.ts", None, &["out.ts"]),
+        ("- out.ts", Some("in.ts"), &["out.ts"]),
+        ("- -", Some("in.ts"), &[]),
+        ("/dev/stdin out.mkv", Some("in.mkv"), &["out.mkv"]),
+        ("in.gif out.gif", None, &["out.gif"]),
+        ("in.jpg sub/out.png", None, &["sub/out.png"]),
+        ("in%02d.png out%02d.png", None, &["out01.png", "out05.png"]),
+        ("in%02d.png out.mkv", None, &["out.mkv"]),
+        ("in.y4m -", None, &[]),
+        ("-f rawvideo -s 64x48 --pixel-format yuv420p in.yuv out.yuv", None, &["out.yuv"]),
+        ("--smooth scene --look night in.mp4 out.mkv", None, &["out.mkv"]),
+        ("--look auto --start 0.4 --frames 5 in.mp4 out.mkv", None, &["out.mkv"]),
+        ("--filter hflip in.mp4 out.mkv", None, &["out.mkv"]),
+        ("--encoder-option tune=film in.mp4 out.mp4", None, &["out.mp4"]),
+        ("--mask in.jpg --stats sub/s.jsonl --save-curves c.jsonl in.mp4 out.mkv", None, &["out.mkv", "c.jsonl"]),
+        ("--output-format hls in.mp4 sub/list.m3u8", None, &["sub/list.m3u8", "sub/list0.ts"]),
+    ] {
+        same(&dir, line, stdin, outputs);
+    }
+    for (line, outputs) in [("compare in.mp4 in.mkv out.mkv", ["out.mkv"]), ("preview in.mp4 out.png", ["out.png"])] {
+        let run = |when: &str| {
+            dir.succeeds(&format!("{line} -q -y --sandbox {when}"));
+            outputs.map(|name| content(&dir, name))
+        };
+        assert!(run("on") == run("off"), "{line}");
+    }
+}
+
+#[test]
+fn several_decoders_are_inside() {
+    let dir = Dir::new();
+    let film = "-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 400";
+    dir.ffmpeg(&format!("{film} -c:v libx264 -g 50 -threads 1 in.mkv"));
+    let line = |when: &str| format!("-v --backend cpu -y --sandbox {when} --decoders 2 in.mkv {when}.y4m");
+    for when in ["off", "on"] {
+        dir.succeeds(&line(when)).says(&["decoded in pieces, by up to 2 decoders at once"]);
+    }
+    assert!(dir.read("on.y4m") == dir.read("off.y4m"));
+    // A piece that is decoded by a thread of the one that was walled in.
+    if !built(&dir, "exploit.so", "-shared -fPIC", EXPLOIT) {
+        return;
+    }
+    std::fs::create_dir(dir.path("home")).expect("a folder");
+    for (when, is_held) in [("off", false), ("on", true)] {
+        let line = line(when);
+        let run = Run::of(&mut exploited(&dir, dir.command(&line), 1), &line).exits_with(0);
+        let made = run.stderr.contains("exploit decode make 1") && run.stderr.contains("exploit thread make 1");
+        assert_eq!(!made, is_held, "--sandbox {when}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn an_interrupted_run_leaves_its_part() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 50 -c:v mpeg2video in.ts");
+    let mut command = dir.command("-q --backend cpu --sandbox on - out.mkv");
+    let mut running = Running::start(command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()));
+    let mut stdin = running.child().stdin.take().expect("a pipe");
+    // More than what FFmpeg reads before it knows the streams.
+    stdin.write_all(&dir.read("in.ts")).expect("a reader");
+    running.wait_until_it_listens();
+    std::thread::sleep(Duration::from_millis(500));
+    running.signal(Signal::INT);
+    let mut said = String::new();
+    running.child().stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
+    assert_eq!(running.ends_within(Duration::from_secs(60)), Some(130), "{said}");
+    drop(stdin);
+    assert_eq!(dir.names(), ["in.ts", "out.partial.mkv"], "{said}");
+}
+
+#[test]
+fn what_is_wrong_is_said_as_without_walls() {
+    let dir = Dir::new();
+    std::fs::create_dir(dir.path("folder")).expect("a folder");
+    dir.write("empty.mp4", b"");
+    dir.write("text.txt", b"hello\n");
+    dir.write("cut.mkv", &[0x1a, 0x45, 0xdf, 0xa3]);
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 -c:v mpeg4 in.mkv");
+    for line in [
+        "missing.mp4 out.mkv",
+        "folder out.mkv",
+        "empty.mp4 out.mkv",
+        "text.txt out.mkv",
+        "cut.mkv out.mkv",
+        "in.mkv missing/out.mkv",
+        "in.mkv folder",
+        "in.mkv out.unknown",
+        "-f unknown in.mkv out.mkv",
+        "--video-stream 3 in.mkv out.mkv",
+        "--mask missing.png in.mkv out.mkv",
+        "missing%d.png out.mkv",
+    ] {
+        let run = |when: &str| {
+            let run = dir.run(&format!("--backend cpu --sandbox {when} {line}"));
+            (run.code, run.stderr)
+        };
+        let without = run("off");
+        assert_eq!(without.0, Some(1), "{line}: {}", without.1);
+        assert_eq!(run("on"), without, "{line}");
+        assert_eq!(run("auto"), without, "{line}");
+    }
+}
+
+#[test]
+fn a_playlist_in_disguise_opens_nothing() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v mpeg2video secret.ts");
+    let hls = "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:1,\nsecret.ts\n#EXT-X-ENDLIST\n";
+    for (name, text) in [("concat", "ffconcat version 1.0\nfile secret.ts\n"), ("hls", hls)] {
+        dir.write("upload.mp4", text.as_bytes());
+        let run = dir.run("--backend cpu upload.mp4 out.mkv").exits_with(1);
+        assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+        run.says(&["the sandbox opens no file that a playlist names", "-f", "--sandbox off"]);
+        dir.run(&format!("--backend cpu --sandbox on -f {name} upload.mp4 out.mkv"))
+            .exits_with(2)
+            .says(&["--sandbox on"]);
+        assert!(!dir.path("out.mkv").exists());
+        dir.succeeds(&format!("--backend cpu -f {name} upload.mp4 out.mkv"));
+        std::fs::remove_file(dir.path("out.mkv")).expect("the output");
+    }
+}
+
+#[test]
+fn walls_that_cannot_hold_are_refused() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 -c:v mpeg4 in.mkv");
+    for (line, says) in [
+        ("http://127.0.0.1:1/x out.mkv", "http://127.0.0.1:1/x: a URL is a connection"),
+        ("in.mkv rtmp://127.0.0.1:1/x", "rtmp://127.0.0.1:1/x: an output of this kind is a connection"),
+        ("list.m3u8 out.mkv", "list.m3u8: such a file names others"),
+        ("-f lavfi testsrc2 out.mkv", "testsrc2: an input in this format opens devices or other files"),
+        ("--decoder nvdec in.mkv out.mkv", "in.mkv: NVDEC opens devices"),
+        ("--backend cuda in.mkv out.mkv", "the driver of a GPU opens devices"),
+    ] {
+        dir.run(&format!("--sandbox on {line}")).exits_with(2).says(&[says, "--sandbox auto"]);
+    }
+    let said = dir.succeeds("-v --backend cpu in.mkv out.mkv").stderr;
+    assert!(said.contains("sandbox: the program opens only its own files"), "{said}");
+    let said = dir.succeeds("-v -y --backend cpu --sandbox off in.mkv out.mkv").stderr;
+    assert!(!said.contains("sandbox"), "{said}");
+}
