@@ -5,6 +5,7 @@
 //! main: arguments -> Job -> source, stage, sink -> pipeline::run -> summary
 //!
 //! thread "source"    Source::next               Demuxer -> Decoder -> Frame (planes, shared by reference)
+//!                                               behind a wall (--sandbox): the same on the thread "decode"
 //!                                               with filters: Frame -> FilterGraph -> Frame
 //! thread "equalize"  EqualizeStage::submit      Gray, Depth, CountedRegion, Mask, MappingSource: Frame -> Work
 //!                    Equalizer::submit          Failover -> Cuda: Ring -> Slot -> DevicePicture -> kernels

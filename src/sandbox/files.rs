@@ -1,6 +1,6 @@
 //! Which files a thread can open, by Landlock.
 
-use super::Places;
+use super::places::Places;
 use anyhow::{Context, Result, ensure};
 use landlock::{
     ABI, Access, AccessFs, BitFlags, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, make_bitflags,

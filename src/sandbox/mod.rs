@@ -4,12 +4,16 @@
 //! | file | what it is |
 //! |---|---|
 //! | `files.rs` | which files can be opened (Landlock) |
+//! | `places.rs` | what a process can open |
 //! | `calls.rs` | which system calls are answered (seccomp) |
 
 #[cfg(target_os = "linux")]
 mod calls;
 #[cfg(target_os = "linux")]
 mod files;
+mod places;
+
+pub use places::Places;
 
 use anyhow::Result;
 use std::path::PathBuf;
@@ -34,15 +38,6 @@ pub struct ProcessWall {
     pub network: bool,
     /// Whether it is an error that the kernel has no such wall.
     pub is_required: bool,
-}
-
-/// Files and folders with all that is in them.
-#[derive(Clone, Debug, Default)]
-pub struct Places {
-    /// Those that can be read. Those of the system, such as libraries and fonts, always can.
-    pub read: Vec<PathBuf>,
-    /// Those that can be read and written; in folders, files can be made, named and removed.
-    pub written: Vec<PathBuf>,
 }
 
 impl DecoderWall {
