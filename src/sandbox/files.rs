@@ -34,7 +34,7 @@ const SYSTEM: [&str; 18] = [
 const READ: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile | ReadDir});
 
 const WRITE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
-    ReadFile | ReadDir | WriteFile | Truncate | MakeReg | MakeDir | RemoveFile | IoctlDev
+    ReadFile | ReadDir | WriteFile | Truncate | MakeReg | MakeDir | RemoveFile | RemoveDir | IoctlDev
 });
 
 /// From now on, the calling thread and those that it starts can open these places only. Open files stay open. Older kernels

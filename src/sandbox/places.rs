@@ -7,6 +7,6 @@ use std::path::PathBuf;
 pub struct Places {
     /// Those that can be read. Those of the system, such as libraries and fonts, always can.
     pub read: Vec<PathBuf>,
-    /// Those that can be read and written; in folders, files can be made, named and removed.
+    /// Those that can be read and written; in folders, files can be made, named and removed, and empty folders, too.
     pub written: Vec<PathBuf>,
 }
