@@ -4,7 +4,7 @@ use crate::frame::Pool;
 use crate::pipeline::{Delivery, Input, Source};
 use crate::sandbox::DecoderWall;
 use anyhow::{Result, anyhow};
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,17 +13,20 @@ use std::thread::{Builder, JoinHandle};
 /// An open source, and its description.
 type Opened = (Box<dyn Source>, Input);
 
-/// A source on a thread behind a wall. The thread waits while nothing is asked of it.
+/// A source on a thread behind a wall. From the first delivery on, the thread is one delivery ahead.
 pub struct WalledSource {
-    /// `None` once the thread is told to end.
-    orders: Option<Sender<Order>>,
-    deliveries: Receiver<Result<Option<Delivery>>>,
+    orders: Sender<Order>,
+    /// Whether a delivery has been asked for.
+    has_begun: bool,
+    /// `None` once the last delivery is there, or the thread is told to end.
+    deliveries: Option<Receiver<Result<Option<Delivery>>>>,
     /// `None` once it has been joined.
     thread: Option<JoinHandle<()>>,
 }
 
 /// What is asked of the thread, each as the method of [`Source`] of its name.
 enum Order {
+    /// All deliveries, as there is room for them.
     Next,
     LookAround(u32, u32),
     UsePool(Arc<dyn Pool>),
@@ -39,8 +42,8 @@ impl WalledSource {
         readable: PathBuf,
         open: impl FnOnce() -> Result<Opened> + Send + 'static,
     ) -> Result<Opened> {
-        let (orders, queued) = bounded(1);
-        let (deliver, deliveries) = bounded(1);
+        let (orders, queued) = unbounded();
+        let (deliver, deliveries) = bounded(0);
         let (describe, described) = bounded(1);
         let work = move || match wall.close(readable).and_then(|()| open()) {
             Ok((source, input)) => {
@@ -51,14 +54,14 @@ impl WalledSource {
         };
         let thread = Builder::new().name("decode".to_owned()).spawn(work);
         let thread = thread.map_err(|error| anyhow!("no thread can be started: {error} (`ulimit -u` limits them)"))?;
-        let mut source = WalledSource { orders: Some(orders), deliveries, thread: Some(thread) };
+        let mut source = WalledSource { orders, has_begun: false, deliveries: Some(deliveries), thread: Some(thread) };
         let input = described.recv().unwrap_or_else(|_| source.panicked())?;
         Ok((Box::new(source), input))
     }
 
     fn order(&self, order: Order) {
         // If the thread has panicked, the next delivery tells.
-        let _ = self.orders.as_ref().map(|orders| orders.send(order));
+        let _ = self.orders.send(order);
     }
 
     /// Goes on with the panic of the thread.
@@ -68,21 +71,41 @@ impl WalledSource {
     }
 }
 
-/// Does what is ordered, until all is done.
+/// Does what is ordered; delivers from the first `Next` on, until the end, an error, or until there is no receiver.
 fn serve(mut source: Box<dyn Source>, orders: &Receiver<Order>, deliver: &Sender<Result<Option<Delivery>>>) {
-    for order in orders {
+    let mut delivers = false;
+    loop {
+        let order = if delivers { orders.try_recv().ok() } else { orders.recv().ok() };
+        if order.is_none() && !delivers {
+            return;
+        }
         match order {
-            Order::Next => drop(deliver.send(source.next())),
-            Order::LookAround(before, behind) => source.look_around(before, behind),
-            Order::UsePool(pool) => source.use_pool(pool),
+            Some(Order::Next) => delivers = true,
+            Some(Order::LookAround(before, behind)) => source.look_around(before, behind),
+            Some(Order::UsePool(pool)) => source.use_pool(pool),
+            None => {
+                let delivery = source.next();
+                let is_last = !matches!(delivery, Ok(Some(_)));
+                if deliver.send(delivery).is_err() || is_last {
+                    return;
+                }
+            }
         }
     }
 }
 
 impl Source for WalledSource {
     fn next(&mut self) -> Result<Option<Delivery>> {
-        self.order(Order::Next);
-        self.deliveries.recv().unwrap_or_else(|_| self.panicked())
+        let Some(deliveries) = &self.deliveries else { return Ok(None) };
+        if !self.has_begun {
+            self.order(Order::Next);
+            self.has_begun = true;
+        }
+        let delivery = deliveries.recv().unwrap_or_else(|_| self.panicked());
+        if !matches!(delivery, Ok(Some(_))) {
+            self.deliveries = None;
+        }
+        delivery
     }
 
     fn look_around(&mut self, before: u32, behind: u32) {
@@ -96,7 +119,9 @@ impl Source for WalledSource {
 
 impl Drop for WalledSource {
     fn drop(&mut self) {
-        self.orders = None;
+        // Without a receiver, the thread ends at its next delivery; without orders to come, if it has not begun.
+        self.deliveries = None;
+        self.orders = unbounded().0;
         // A panic has been passed on, or nothing is asked of the source any more.
         let _ = self.thread.take().map(JoinHandle::join);
     }
