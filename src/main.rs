@@ -19,7 +19,7 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use histeq_video::cli::{Args, BackendStartup, FileJob, Job, completions, gpu_may_be_opening, man_page, man_pages};
 use histeq_video::equalize::{SceneMappings, Verifier};
-use histeq_video::io::{print_text, printable};
+use histeq_video::io::{Allocator, print_text, printable};
 use histeq_video::pipeline::{self, Notices, Outcome};
 use histeq_video::report::{Console, summary};
 use histeq_video::sink;
@@ -31,6 +31,9 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use stdout::{leave, print};
+
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
 
 fn main() -> ExitCode {
     let job = Args::try_parse().and_then(Job::from_args).unwrap_or_else(|error| refuse(&error));

@@ -10,6 +10,7 @@ use super::{
     Chapter, Error, Interrupt, Media, Metadata, OUT_OF_MEMORY, Stream, StreamSideData, c_string, check, location, text,
 };
 use crate::frame::{HostPool, Pool, limits};
+use crate::io::out_of_memory;
 use ffmpeg_next::codec::{Id, Parameters};
 use ffmpeg_next::{Rational, ffi};
 use std::ffi::CStr;
@@ -329,7 +330,9 @@ unsafe fn describe_stream(context: *mut ffi::AVFormatContext, stream: *mut ffi::
     unsafe {
         let s = &*stream;
         let mut parameters = Parameters::new();
-        ffi::avcodec_parameters_copy(parameters.as_mut_ptr(), s.codecpar);
+        if parameters.as_ptr().is_null() || ffi::avcodec_parameters_copy(parameters.as_mut_ptr(), s.codecpar) < 0 {
+            out_of_memory();
+        }
         let positive = |q: ffi::AVRational| (q.num > 0 && q.den > 0).then(|| Rational::from(q));
         Stream {
             index: s.index as usize,

@@ -46,7 +46,8 @@ pub fn silence_encoders() {
 /// Is the calling thread the only one of the process?
 fn is_only_thread() -> bool {
     #[cfg(target_os = "linux")]
-    return std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1);
+    return std::fs::read_to_string("/proc/self/status")
+        .is_ok_and(|status| status.lines().any(|line| line.split_whitespace().eq(["Threads:", "1"])));
     #[cfg(target_os = "macos")]
     {
         let size = size_of::<libc::proc_taskinfo>() as i32;

@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::{FieldOrder, MediaType, OpenError, RawFormat, StreamSideData, text};
+use crate::io::out_of_memory;
 use ffmpeg_next::codec::Parameters;
 use ffmpeg_next::{Rational, ffi};
 
@@ -286,6 +287,8 @@ pub(super) unsafe fn set_entries(dictionary: *mut *mut ffi::AVDictionary, entrie
     for (key, value) in entries {
         let (key, value) = (super::c_string(key), super::c_string(value));
         // SAFETY: by the caller's promise; key and value are copied.
-        unsafe { ffi::av_dict_set(dictionary, key.as_ptr(), value.as_ptr(), 0) };
+        if unsafe { ffi::av_dict_set(dictionary, key.as_ptr(), value.as_ptr(), 0) } < 0 {
+            out_of_memory();
+        }
     }
 }

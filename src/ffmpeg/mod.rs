@@ -83,7 +83,7 @@ use std::sync::Once;
 pub type Error = ffmpeg_next::Error;
 
 /// The error of a call when memory runs out.
-const OUT_OF_MEMORY: Error = Error::Other { errno: libc::ENOMEM };
+pub const OUT_OF_MEMORY: Error = Error::Other { errno: libc::ENOMEM };
 
 /// Initializes FFmpeg and redirects its log. Safe to call more than once.
 pub fn init() {

@@ -6,6 +6,7 @@ use super::{
     Chapter, Container, Error, Interrupt, MediaType, Metadata, OUT_OF_MEMORY, Packet, SoundTranscoder, Stream,
     StreamSideData, SubtitleTranscoder, VideoEncoder, check, location, rescale,
 };
+use crate::io::out_of_memory;
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -165,7 +166,9 @@ impl Muxer {
             // SAFETY: allocated with zeros, as in FFmpeg's own code; the context frees them with the array.
             unsafe {
                 let entry: *mut ffi::AVChapter = ffi::av_mallocz(size_of::<ffi::AVChapter>()).cast();
-                assert!(!entry.is_null(), "out of memory");
+                if entry.is_null() {
+                    out_of_memory();
+                }
                 (*entry).id = chapter.id;
                 (*entry).time_base = chapter.time_base.into();
                 (*entry).start = start;
@@ -180,7 +183,9 @@ impl Muxer {
         // SAFETY: the array is long enough, allocated by FFmpeg, and freed by the context.
         unsafe {
             let pointers: *mut *mut ffi::AVChapter = ffi::av_malloc(size_of_val(array.as_slice())).cast();
-            assert!(!pointers.is_null(), "out of memory");
+            if pointers.is_null() {
+                out_of_memory();
+            }
             std::ptr::copy_nonoverlapping(array.as_ptr(), pointers, array.len());
             (*self.ptr).chapters = pointers;
             (*self.ptr).nb_chapters = array.len() as u32;

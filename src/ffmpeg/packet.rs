@@ -4,6 +4,7 @@
 use super::decoder_buffers::into_buffer_ref;
 use super::{Error, check};
 use crate::frame::Buffer;
+use crate::io::out_of_memory;
 use ffmpeg_next::{Rational, ffi};
 
 /// A packet of any stream. Its bytes are reference-counted, and may outlive the input.
@@ -20,7 +21,9 @@ impl Packet {
     pub(super) fn new() -> Self {
         // SAFETY: no precondition.
         let ptr = unsafe { ffi::av_packet_alloc() };
-        assert!(!ptr.is_null(), "out of memory");
+        if ptr.is_null() {
+            out_of_memory();
+        }
         Packet { ptr, pinned: false }
     }
 
@@ -193,8 +196,10 @@ impl Clone for Packet {
     fn clone(&self) -> Self {
         let mut packet = Packet::new();
         packet.pinned = self.pinned;
-        // SAFETY: both packets are valid; after a failure, the new one is empty.
-        unsafe { ffi::av_packet_ref(packet.ptr, self.ptr) };
+        // SAFETY: both packets are valid.
+        if unsafe { ffi::av_packet_ref(packet.ptr, self.ptr) } < 0 {
+            out_of_memory();
+        }
         packet
     }
 }

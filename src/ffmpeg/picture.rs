@@ -5,6 +5,7 @@ use super::colour::{Colour, range_tag};
 use super::raw_format::RawFormat;
 use super::{ChromaLocation, Error, check};
 use crate::frame::{Memory, OnDevice, PixelFormat, Range};
+use crate::io::out_of_memory;
 use ffmpeg_next::ffi;
 use std::sync::Arc;
 
@@ -40,7 +41,9 @@ impl Picture {
     pub(super) fn new() -> Self {
         // SAFETY: no precondition.
         let ptr = unsafe { ffi::av_frame_alloc() };
-        assert!(!ptr.is_null(), "out of memory");
+        if ptr.is_null() {
+            out_of_memory();
+        }
         Picture { ptr, device_luma: None }
     }
 

@@ -4,6 +4,7 @@
 
 use super::Picture;
 use super::display_matrix::Rotation;
+use crate::io::out_of_memory;
 use ffmpeg_next::ffi;
 
 /// FFmpeg's AVMasteringDisplayMetadata, which the bindings lack.
@@ -133,9 +134,10 @@ impl StreamSideData {
                     );
                     if entry.is_null() { std::ptr::null_mut() } else { (*entry).data }
                 };
-                if !data.is_null() {
-                    std::ptr::copy_nonoverlapping(bytes.as_ptr(), data, bytes.len());
+                if data.is_null() {
+                    out_of_memory();
                 }
+                std::ptr::copy_nonoverlapping(bytes.as_ptr(), data, bytes.len());
             }
         }
     }

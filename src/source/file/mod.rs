@@ -22,8 +22,8 @@ mod several;
 use super::native::ToNative;
 use super::options::InputOptions;
 use super::part::{Bounds, Part};
-use super::video_reader::{ReadPackets, ReaderEvent, VideoReader};
-use crate::ffmpeg::{DecodeOn, Error, Packet, Picture, Rational, last_message, microseconds, rescale};
+use super::video_reader::{Damage, ReadPackets, ReaderEvent, VideoReader};
+use crate::ffmpeg::{DecodeOn, Error, OUT_OF_MEMORY, Packet, Picture, Rational, last_message, microseconds, rescale};
 use crate::frame::{Frame, Pool};
 use crate::pipeline::{Delivery, Input, Notices, PartPosition, Progress, Source};
 use anyhow::{Context, Result, bail, ensure};
@@ -123,6 +123,9 @@ impl FileSource {
                         return Ok(Some(self.delivery(None)));
                     }
                 }
+                // What is lost for lack of memory is no damage of the input.
+                Ok(ReaderEvent::Damaged(Damage::Packet(OUT_OF_MEMORY) | Damage::Picture(OUT_OF_MEMORY)))
+                | Err(OUT_OF_MEMORY) => bail!("{}: frame {}: {OUT_OF_MEMORY}", self.input.name, self.delivered),
                 Ok(ReaderEvent::Damaged(damage)) => self.damaged(&damage.to_string())?,
                 Ok(ReaderEvent::LastPacket) => self.check_end()?,
                 Ok(ReaderEvent::End) => {

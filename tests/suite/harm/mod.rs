@@ -1,7 +1,8 @@
 //! Input and surroundings that mean harm: what is read does not reach the network, other files or the terminal, and a
-//! system that gives little does not make the program panic; and what is read costs no more memory and time than is allowed.
+//! system that gives little, or nothing more, does not make the program panic; and what is read costs no more memory and time than is allowed.
 
 mod costs;
+mod faults;
 mod limits;
 mod playlists;
 mod sandbox;

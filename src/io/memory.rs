@@ -1,0 +1,57 @@
+//! The end of a program whose memory runs out, here or in a library.
+#![allow(unsafe_code, reason = "implements an allocator, and ends the process")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What is said then. It is made beforehand: there is no memory to make it in.
+const MESSAGE: &[u8] = b"histeq-video: error: out of memory: the system gives no more (smaller frames, or a higher \
+                         `ulimit -v`)\n";
+
+/// Ends the program at once, with exit code 1 and a line on stderr. Outputs that are not whole have no names, so that nothing
+/// of them stays.
+pub fn out_of_memory() -> ! {
+    static IS_SAID: AtomicBool = AtomicBool::new(false);
+    // SAFETY: the first call waits for the end; the second reads a constant of this length; after the third no more code of the
+    // process runs. None takes memory, or runs exit handlers, which might.
+    unsafe {
+        while IS_SAID.swap(true, Ordering::Relaxed) {
+            libc::pause();
+        }
+        libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.len());
+        libc::_exit(1)
+    }
+}
+
+/// The system's allocator, with an end in [`out_of_memory`] instead of an abort, which would leave exit code 134 and a core dump
+/// as large as the process.
+pub struct Allocator;
+
+impl Allocator {
+    fn checked(memory: *mut u8) -> *mut u8 {
+        if memory.is_null() { out_of_memory() } else { memory }
+    }
+}
+
+// SAFETY: `System` does all of it, and its promises are those that are made here; the program ends where it has no memory.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: by the caller's promise.
+        Allocator::checked(unsafe { System.alloc(layout) })
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: by the caller's promise.
+        Allocator::checked(unsafe { System.alloc_zeroed(layout) })
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: by the caller's promise; `System` has allocated `memory`.
+        Allocator::checked(unsafe { System.realloc(memory, layout, size) })
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: by the caller's promise; `System` has allocated `memory`.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
