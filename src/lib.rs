@@ -72,7 +72,7 @@
 //!
 //! | module | what it is | may use |
 //! |---|---|---|
-//! | [`io`] | pipes with large buffers, reads that can be interrupted, lines on stderr, the end of memory | frame |
+//! | [`io`] | pipes with large buffers, reads that can be interrupted, lines on stderr, the end when nothing else is left | frame |
 //! | [`sandbox`] | walls around what reads files of strangers | |
 //! | [`ffmpeg`] | what the safe bindings lack: contexts, pictures by reference, side data | frame, io |
 //! | [`rawvideo`] | what raw frames are, and y4m headers | ffmpeg, frame |

@@ -2,7 +2,7 @@
 //! FFmpeg starts itself, such as those of a decoder: it often names the cause, which the error code does not.
 #![allow(unsafe_code, reason = "a C callback")]
 
-use crate::io::print_text;
+use crate::io::{give_up, print_text, printable};
 use ffmpeg_next::ffi;
 use std::cell::{Cell, RefCell};
 #[cfg(all(target_arch = "x86_64", unix))]
@@ -166,6 +166,11 @@ unsafe extern "C" fn remember(
         }
         _ => line.trim().to_owned(),
     };
+    if level == ffi::AV_LOG_PANIC {
+        // FFmpeg has found itself in a state that it rules out, and would abort the program next.
+        let message = printable(&message);
+        give_up(&format!("histeq-video: error: FFmpeg gives up: {message} (a damaged input; try another version)\n"));
+    }
     if let Some(protocol) = refused_protocol_in(&message) {
         // What a thread logs while it ends is not asked for.
         let _ = REFUSED.try_with(|refused| refused.replace(Some(protocol.to_owned())));

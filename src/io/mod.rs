@@ -1,8 +1,8 @@
 //! Input and output of bytes: pipes with large buffers, reads that can be interrupted, writes of whole planes; also names of
-//! numbered files, URLs, lines on stderr, and the end when memory runs out. It is independent of formats.
+//! numbered files, URLs, lines on stderr, and the end of a program that cannot go on. It is independent of formats.
 
 mod fifo;
-mod memory;
+mod give_up;
 mod numbered;
 mod read_ahead;
 mod reader;
@@ -13,7 +13,7 @@ mod virtual_camera;
 mod writer;
 
 pub use fifo::{is_fifo, is_pipe, open_for_reader, stdout_pipe};
-pub use memory::{Allocator, out_of_memory};
+pub use give_up::{Allocator, give_up, out_of_memory};
 pub use numbered::{escaped_pattern, number_pattern, numbered, numbers_there};
 pub use read_ahead::{Filled, Filling};
 pub use reader::Reader;

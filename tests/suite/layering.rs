@@ -152,7 +152,7 @@ const UNSAFE_FILES: &[&str] = &[
     "ffmpeg/subtitle.rs",
     "ffmpeg/surface.rs",
     "frame/pool.rs",
-    "io/memory.rs",
+    "io/give_up.rs",
     "io/virtual_camera.rs",
     "publications/arguments.rs",
     "publications/kernels/cdf_min.rs",

@@ -236,6 +236,7 @@ impl FileSource {
 
     /// The delivery of a picture after the requested part; `None` when no look-ahead needs it.
     fn take_after_end(&mut self, picture: &Picture, moment: i64) -> Result<Option<Delivery>> {
+        ensure!(self.delivered > 0, "{}: no frame in this part (a longer --duration may have one)", self.input.name);
         let end = self.bounds.end.unwrap_or(moment).min(moment);
         self.bounds.end = Some(end);
         self.others.cut(&self.input.media.streams, end + self.input.shift);

@@ -3,7 +3,9 @@
 
 mod costs;
 mod faults;
+mod found;
 mod limits;
+mod parsers;
 mod playlists;
 mod sandbox;
 mod terminal;

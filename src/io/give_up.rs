@@ -1,26 +1,27 @@
-//! The end of a program whose memory runs out, here or in a library.
+//! The end of a program that cannot go on: its memory has run out, or a library is about to abort it.
 #![allow(unsafe_code, reason = "implements an allocator, and ends the process")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is said then. It is made beforehand: there is no memory to make it in.
-const MESSAGE: &[u8] = b"histeq-video: error: out of memory: the system gives no more (smaller frames, or a higher \
-                         `ulimit -v`)\n";
-
-/// Ends the program at once, with exit code 1 and a line on stderr. Outputs that are not whole have no names, so that nothing
+/// Ends the program at once, with exit code 1 and this line on stderr. Outputs that are not whole have no names, so that nothing
 /// of them stays.
-pub fn out_of_memory() -> ! {
+pub fn give_up(line: &str) -> ! {
     static IS_SAID: AtomicBool = AtomicBool::new(false);
-    // SAFETY: the first call waits for the end; the second reads a constant of this length; after the third no more code of the
+    // SAFETY: the first call waits for the end; the second reads a text of this length; after the third no more code of the
     // process runs. None takes memory, or runs exit handlers, which might.
     unsafe {
         while IS_SAID.swap(true, Ordering::Relaxed) {
             libc::pause();
         }
-        libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.len());
+        libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len());
         libc::_exit(1)
     }
+}
+
+/// Ends the program because memory has run out.
+pub fn out_of_memory() -> ! {
+    give_up("histeq-video: error: out of memory: the system gives no more (smaller frames, or a higher `ulimit -v`)\n")
 }
 
 /// The system's allocator, with an end in [`out_of_memory`] instead of an abort, which would leave exit code 134 and a core dump

@@ -1,0 +1,78 @@
+//! The parsers of what comes from elsewhere, as functions of bytes. They must not panic, whatever the bytes. `parsers.rs` runs
+//! them in a fuzzer, and the test suite runs them on the corpus and what it makes of it.
+
+use clap::Parser;
+use histeq_video::cli::{Args, Job};
+use histeq_video::curves::CurveFile;
+use histeq_video::equalize::Mask;
+use histeq_video::ffmpeg::{Rational, later_timecode, parse_number, parse_rate, parse_size, parse_time};
+use histeq_video::io::{escaped_pattern, host, number_pattern, numbered, printable, without_password};
+use histeq_video::rawvideo;
+use histeq_video::spec::Rect;
+
+/// Each target with its name, which is that of its folder in the corpus.
+pub const TARGETS: [(&str, fn(&[u8])); 6] =
+    [("y4m", y4m), ("curves", curves), ("arguments", arguments), ("values", values), ("names", names), ("mask", mask)];
+
+/// A header of y4m. What is accepted is written such that it is read the same way.
+fn y4m(data: &[u8]) {
+    let Ok(video) = rawvideo::parse(data) else { return };
+    assert!(video.frame_bytes() > 0);
+    let line = rawvideo::header(&video).expect("a format that y4m carries");
+    let again = rawvideo::parse(line.trim_end().as_bytes()).expect("a header");
+    // Without a chroma tag, nothing is said of where the samples are.
+    assert_eq!(rawvideo::RawVideo { chroma_location: video.chroma_location, ..again }, video);
+}
+
+/// A file of curves.
+fn curves(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok(curves) = CurveFile::parse("curves", text) else { return };
+    let codes = curves.format().levels().codes() as u16;
+    for frame in [0, 1, 1000, u64::MAX] {
+        let (curve, _) = curves.curve(curves.index_at(frame));
+        assert!([0, codes / 2, codes.wrapping_sub(1)].iter().all(|&code| curve.apply(code) <= codes.wrapping_sub(1)));
+    }
+}
+
+/// A command line: times, sizes, rates, regions, looks, raw formats. Zero bytes and line ends are between arguments.
+fn arguments(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let arguments = std::iter::once("histeq-video").chain(text.split(['\0', '\n']));
+    if let Err(error) = Args::try_parse_from(arguments).and_then(Job::from_args) {
+        assert!(!error.render().to_string().is_empty());
+    }
+}
+
+/// Single values, in the syntax of FFmpeg's options.
+fn values(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let _ = (parse_time(&text), parse_rate(&text));
+    assert!(parse_number(&text).is_none_or(f64::is_finite));
+    assert!(parse_size(&text).is_none_or(|(width, height)| width > 0 && height > 0));
+    for rate in [Rational::new(25, 1), Rational::new(30000, 1001)] {
+        let _ = later_timecode(&text, rate, data.len() as i32);
+    }
+}
+
+/// Names of numbered files and URLs, and text for a terminal.
+fn names(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    if let Some((place, _)) = number_pattern(&text) {
+        assert!(text[place].starts_with('%'));
+        assert!(!numbered(&text, 7).is_empty() && !escaped_pattern(&text).is_empty());
+    }
+    assert!(host(&text).is_none_or(|host| text.contains(host)));
+    let _ = without_password(&text);
+    assert!(!printable(&text).contains(|c: char| c.is_control() && !matches!(c, '\n' | '\t')));
+}
+
+/// The weights of a mask, and the part of a frame that they leave; the first two bytes are columns and rows.
+fn mask(data: &[u8]) {
+    let [width, height, weights @ ..] = data else { return };
+    let size @ (width, height) = (usize::from(*width), usize::from(*height));
+    let Some(mask) = Mask::new(size, weights.to_vec()) else { return };
+    let Rect { x, y, width: columns, height: rows } = mask.around(Rect::whole(size));
+    assert!(columns > 0 && rows > 0 && x + columns <= width && y + rows <= height);
+    assert!((y..y + rows).any(|y| mask.counts(x, y)));
+}
