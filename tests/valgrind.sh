@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # Runs the program on four small jobs under valgrind's memcheck: reads and writes outside of memory, memory that was never
-# written, frees of what is not allocated, here and in the libraries.
+# written, frees of what is not allocated, here and in the libraries. tests/valgrind.sh [PROGRAM]
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+program=${1:+$(realpath "$1")}
 set_up ffmpeg valgrind
 
-cargo build --quiet --locked
-program=$PWD/target/debug/histeq-video
+if [ -z "$program" ]; then
+    cargo build --quiet --locked
+    program=$PWD/target/debug/histeq-video
+fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"

@@ -3,15 +3,14 @@
 
 use super::custom_io::CustomIo;
 use super::log::refused_protocol;
-use super::media::{entries, set_entries};
+use super::media::{CodecParameters, entries, set_entries};
 use super::packet::Packet;
 use super::protocols::{self, OpenError};
 use super::{
     Chapter, Error, Interrupt, Media, Metadata, OUT_OF_MEMORY, Stream, StreamSideData, c_string, check, location, text,
 };
 use crate::frame::{HostPool, Pool, limits};
-use crate::io::out_of_memory;
-use ffmpeg_next::codec::{Id, Parameters};
+use ffmpeg_next::codec::Id;
 use ffmpeg_next::{Rational, ffi};
 use std::ffi::CStr;
 use std::io::Read;
@@ -329,16 +328,12 @@ unsafe fn describe_stream(context: *mut ffi::AVFormatContext, stream: *mut ffi::
     // SAFETY: by the caller's promise; the parameters are copied out.
     unsafe {
         let s = &*stream;
-        let mut parameters = Parameters::new();
-        if parameters.as_ptr().is_null() || ffi::avcodec_parameters_copy(parameters.as_mut_ptr(), s.codecpar) < 0 {
-            out_of_memory();
-        }
         let positive = |q: ffi::AVRational| (q.num > 0 && q.den > 0).then(|| Rational::from(q));
         Stream {
             index: s.index as usize,
             kind: (*s.codecpar).codec_type.into(),
             codec: text(ffi::avcodec_get_name((*s.codecpar).codec_id)),
-            parameters,
+            parameters: CodecParameters::copied(s.codecpar),
             time_base: s.time_base.into(),
             frame_rate: positive(s.avg_frame_rate).or(positive(s.r_frame_rate)),
             base_rate: positive(s.r_frame_rate),

@@ -166,10 +166,12 @@ unsafe extern "C" fn remember(
         }
         _ => line.trim().to_owned(),
     };
-    if level == ffi::AV_LOG_PANIC {
+    if level == ffi::AV_LOG_PANIC && message.starts_with("Assertion ") {
         // FFmpeg has found itself in a state that it rules out, and would abort the program next.
         let message = printable(&message);
-        give_up(&format!("histeq-video: error: FFmpeg gives up: {message} (a damaged input; try another version)\n"));
+        give_up(&format!(
+            "histeq-video: error: FFmpeg gives up: {message} (the input may be damaged, or another version may take it)\n"
+        ));
     }
     if let Some(protocol) = refused_protocol_in(&message) {
         // What a thread logs while it ends is not asked for.

@@ -5,6 +5,7 @@ use super::{FieldOrder, MediaType, OpenError, RawFormat, StreamSideData, text};
 use crate::io::out_of_memory;
 use ffmpeg_next::codec::Parameters;
 use ffmpeg_next::{Rational, ffi};
+use std::ops::{Deref, DerefMut};
 
 /// Keys and values, in order.
 pub type Metadata = Vec<(String, String)>;
@@ -34,7 +35,7 @@ pub struct Stream {
     /// FFmpeg's name of its codec.
     pub codec: String,
     /// The parameters of its codec.
-    pub parameters: Parameters,
+    pub parameters: CodecParameters,
     /// Unit of its timestamps, in seconds.
     pub time_base: Rational,
     /// Average frames a second, if known.
@@ -59,6 +60,59 @@ pub struct Stream {
     pub side_data: StreamSideData,
     /// The image, for cover art.
     pub cover: Option<Vec<u8>>,
+}
+
+/// The parameters of a codec. Those of the bindings do not check whether there is memory for them, or for a copy.
+pub struct CodecParameters(Parameters);
+
+impl CodecParameters {
+    fn new() -> Self {
+        let parameters = Parameters::new();
+        // SAFETY: the pointer is read, not what it points to.
+        if unsafe { parameters.as_ptr() }.is_null() {
+            out_of_memory();
+        }
+        CodecParameters(parameters)
+    }
+
+    /// A copy of what `from` points to.
+    ///
+    /// # Safety
+    /// `from` points to valid parameters.
+    pub(super) unsafe fn copied(from: *const ffi::AVCodecParameters) -> Self {
+        let mut copy = CodecParameters::new();
+        // SAFETY: both are valid, one by the caller's promise.
+        if unsafe { ffi::avcodec_parameters_copy(copy.as_mut_ptr(), from) } < 0 {
+            out_of_memory();
+        }
+        copy
+    }
+}
+
+impl Clone for CodecParameters {
+    fn clone(&self) -> Self {
+        // SAFETY: its own parameters are valid.
+        unsafe { CodecParameters::copied(self.as_ptr()) }
+    }
+}
+
+impl From<CodecParameters> for Parameters {
+    fn from(parameters: CodecParameters) -> Self {
+        parameters.0
+    }
+}
+
+impl Deref for CodecParameters {
+    type Target = Parameters;
+    fn deref(&self) -> &Parameters {
+        &self.0
+    }
+}
+
+impl DerefMut for CodecParameters {
+    fn deref_mut(&mut self) -> &mut Parameters {
+        &mut self.0
+    }
 }
 
 impl Stream {
@@ -213,7 +267,7 @@ impl Media {
 
     /// The description of raw video without a container.
     pub fn of_raw_video(demuxer: &str, rate: Rational, sample_aspect_ratio: Option<Rational>) -> Self {
-        let mut parameters = Parameters::new();
+        let mut parameters = CodecParameters::new();
         parameters.set_medium(MediaType::Video);
         parameters.set_id(ffmpeg_next::codec::Id::RAWVIDEO);
         let stream = Stream {

@@ -10,8 +10,11 @@ use histeq_video::io::{escaped_pattern, host, number_pattern, numbered, printabl
 use histeq_video::rawvideo;
 use histeq_video::spec::Rect;
 
-/// Each target with its name, which is that of its folder in the corpus.
-pub const TARGETS: [(&str, fn(&[u8])); 6] =
+/// A target with its name, which is that of its folder in the corpus.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All of them.
+pub const TARGETS: [Target; 6] =
     [("y4m", y4m), ("curves", curves), ("arguments", arguments), ("values", values), ("names", names), ("mask", mask)];
 
 /// A header of y4m. What is accepted is written such that it is read the same way.
