@@ -1,32 +1,34 @@
 //! A source behind a wall: it is opened and read on a thread of its own, which can do nothing else.
 
 use crate::frame::Pool;
+use crate::frame::limits;
 use crate::pipeline::{Delivery, Input, Source};
 use crate::sandbox::DecoderWall;
 use anyhow::{Result, anyhow};
-use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
+/// How many frames have to fit into the memory for those that are under way, before one is read ahead.
+const AHEAD: usize = 16;
+
 /// An open source, and its description.
 type Opened = (Box<dyn Source>, Input);
 
-/// A source on a thread behind a wall. From the first delivery on, the thread is one delivery ahead.
+/// A source on a thread behind a wall. From the first delivery on, the thread is one ahead, if frames are small beside the
+/// memory for them; else it waits while nothing is asked of it.
 pub struct WalledSource {
-    orders: Sender<Order>,
-    /// Whether a delivery has been asked for.
-    has_begun: bool,
-    /// `None` once the last delivery is there, or the thread is told to end.
-    deliveries: Option<Receiver<Result<Option<Delivery>>>>,
+    /// `None` once the thread is told to end.
+    orders: Option<Sender<Order>>,
+    deliveries: Receiver<Result<Option<Delivery>>>,
     /// `None` once it has been joined.
     thread: Option<JoinHandle<()>>,
 }
 
 /// What is asked of the thread, each as the method of [`Source`] of its name.
 enum Order {
-    /// All deliveries, as there is room for them.
     Next,
     LookAround(u32, u32),
     UsePool(Arc<dyn Pool>),
@@ -43,7 +45,7 @@ impl WalledSource {
         open: impl FnOnce() -> Result<Opened> + Send + 'static,
     ) -> Result<Opened> {
         let (orders, queued) = unbounded();
-        let (deliver, deliveries) = bounded(0);
+        let (deliver, deliveries) = unbounded();
         let (describe, described) = bounded(1);
         let work = move || match wall.close(readable).and_then(|()| open()) {
             Ok((source, input)) => {
@@ -54,14 +56,14 @@ impl WalledSource {
         };
         let thread = Builder::new().name("decode".to_owned()).spawn(work);
         let thread = thread.map_err(|error| anyhow!("no thread can be started: {error} (`ulimit -u` limits them)"))?;
-        let mut source = WalledSource { orders, has_begun: false, deliveries: Some(deliveries), thread: Some(thread) };
+        let mut source = WalledSource { orders: Some(orders), deliveries, thread: Some(thread) };
         let input = described.recv().unwrap_or_else(|_| source.panicked())?;
         Ok((Box::new(source), input))
     }
 
     fn order(&self, order: Order) {
         // If the thread has panicked, the next delivery tells.
-        let _ = self.orders.send(order);
+        let _ = self.orders.as_ref().map(|orders| orders.send(order));
     }
 
     /// Goes on with the panic of the thread.
@@ -71,41 +73,37 @@ impl WalledSource {
     }
 }
 
-/// Does what is ordered; delivers from the first `Next` on, until the end, an error, or until there is no receiver.
+/// Does what is ordered, until there are no orders to come. After the first delivery, one more than was asked for.
 fn serve(mut source: Box<dyn Source>, orders: &Receiver<Order>, deliver: &Sender<Result<Option<Delivery>>>) {
-    let mut delivers = false;
+    let (mut asked, mut delivered, mut ahead) = (0, 0, 0);
     loop {
-        let order = if delivers { orders.try_recv().ok() } else { orders.recv().ok() };
-        if order.is_none() && !delivers {
-            return;
-        }
+        let may_deliver = delivered < asked + ahead;
+        let order = if may_deliver { orders.try_recv() } else { orders.recv().map_err(TryRecvError::from) };
         match order {
-            Some(Order::Next) => delivers = true,
-            Some(Order::LookAround(before, behind)) => source.look_around(before, behind),
-            Some(Order::UsePool(pool)) => source.use_pool(pool),
-            None => {
+            Ok(Order::Next) => asked += 1,
+            Ok(Order::LookAround(before, behind)) => source.look_around(before, behind),
+            Ok(Order::UsePool(pool)) => source.use_pool(pool),
+            Err(TryRecvError::Disconnected) => return,
+            Err(TryRecvError::Empty) => {
                 let delivery = source.next();
-                let is_last = !matches!(delivery, Ok(Some(_)));
-                if deliver.send(delivery).is_err() || is_last {
-                    return;
-                }
+                ahead = u64::from(matches!(&delivery, Ok(Some(delivery)) if is_small(delivery)));
+                delivered += 1;
+                // Without a receiver, there are no orders to come.
+                let _ = deliver.send(delivery);
             }
         }
     }
 }
 
+/// Whether there is room for another frame like this one ahead of those that the engine lets be under way.
+fn is_small(delivery: &Delivery) -> bool {
+    delivery.frame.as_ref().is_none_or(|frame| AHEAD * frame.bytes() <= limits::under_way())
+}
+
 impl Source for WalledSource {
     fn next(&mut self) -> Result<Option<Delivery>> {
-        let Some(deliveries) = &self.deliveries else { return Ok(None) };
-        if !self.has_begun {
-            self.order(Order::Next);
-            self.has_begun = true;
-        }
-        let delivery = deliveries.recv().unwrap_or_else(|_| self.panicked());
-        if !matches!(delivery, Ok(Some(_))) {
-            self.deliveries = None;
-        }
-        delivery
+        self.order(Order::Next);
+        self.deliveries.recv().unwrap_or_else(|_| self.panicked())
     }
 
     fn look_around(&mut self, before: u32, behind: u32) {
@@ -119,9 +117,7 @@ impl Source for WalledSource {
 
 impl Drop for WalledSource {
     fn drop(&mut self) {
-        // Without a receiver, the thread ends at its next delivery; without orders to come, if it has not begun.
-        self.deliveries = None;
-        self.orders = unbounded().0;
+        self.orders = None;
         // A panic has been passed on, or nothing is asked of the source any more.
         let _ = self.thread.take().map(JoinHandle::join);
     }
