@@ -19,7 +19,7 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use histeq_video::cli::{Args, BackendStartup, FileJob, Job, completions, gpu_may_be_opening, man_page, man_pages};
 use histeq_video::equalize::{SceneMappings, Verifier};
-use histeq_video::io::{Allocator, print_text, printable};
+use histeq_video::io::{Allocator, end_is_explained, print_text, printable};
 use histeq_video::pipeline::{self, Notices, Outcome};
 use histeq_video::report::{Console, summary};
 use histeq_video::sink;
@@ -68,6 +68,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Interrupted) => signals::INTERRUPTED,
         Err(error) => {
             console.error(&error);
+            end_is_explained();
             // Also when the error is not due to the interruption: the shell needs to know of it.
             if signals::was_interrupted() { signals::INTERRUPTED } else { 1 }
         }

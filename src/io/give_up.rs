@@ -4,6 +4,14 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Whether it has been said why the program ends.
+static IS_EXPLAINED: AtomicBool = AtomicBool::new(false);
+
+/// It has been said why the program ends: if memory runs out while it does, no other reason follows.
+pub fn end_is_explained() {
+    IS_EXPLAINED.store(true, Ordering::Relaxed);
+}
+
 /// Ends the program at once, with exit code 1 and this line on stderr. Outputs that are not whole have no names, so that nothing
 /// of them stays.
 pub fn give_up(line: &str) -> ! {
@@ -14,7 +22,9 @@ pub fn give_up(line: &str) -> ! {
         while IS_SAID.swap(true, Ordering::Relaxed) {
             libc::pause();
         }
-        libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len());
+        if !IS_EXPLAINED.load(Ordering::Relaxed) {
+            libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len());
+        }
         libc::_exit(1)
     }
 }
