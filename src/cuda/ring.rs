@@ -12,7 +12,7 @@ use super::slot::{Collected, Operation, Slot, Streams};
 use super::surface::InputPool;
 use super::task::Task;
 use super::timeline::{self, Timeline};
-use crate::frame::Frame;
+use crate::frame::{Frame, limits};
 use crate::spec::{Counts, LookAhead, Remembered, Scene};
 use cudarc::driver::CudaEvent;
 use std::collections::VecDeque;
@@ -164,7 +164,8 @@ impl Ring {
         }
     }
 
-    /// Makes sure that the GPU has memory for another slot with buffers of `bytes` bytes, and takes no more of them than fit.
+    /// Makes sure that the GPU has memory for another slot with buffers of `bytes` bytes, and takes no more of them than fit there
+    /// and on the host.
     fn fit(&mut self, bytes: usize) -> Result<(), Error> {
         let (free, _) = self.gpu.context.mem_get_info().doing("asking for the free memory")?;
         // The picture; and its luma once more, where luma is made of red, green and blue, or chroma follows.
@@ -172,7 +173,9 @@ impl Ring {
         if free < needed {
             return Err(Error::NoMemory { needed: needed >> 20, free: free >> 20 });
         }
-        self.depth = self.asked.min(self.under_way.len() + free / needed);
+        // On the host, a frame is staged in one buffer, and comes down into another.
+        let on_host = (limits::under_way() / needed).max(1);
+        self.depth = self.asked.min(on_host).min(self.under_way.len() + free / needed);
         Ok(())
     }
 
