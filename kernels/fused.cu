@@ -298,31 +298,37 @@ __device__ __forceinline__ void on_chip(Plane plane, Succession succession, unsi
             end_of_round();
         }
     };
-    auto start = [&] {
+    auto wait = [&] {
         wait_for_previous();
         // The next launch counts meanwhile. What this one has waited for is settled for it.
         if (When::OVERLAPS) let_next_begin();
-        if (block == 0u) {
-            for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) *total_of(emptied, code) = 0u;
-            // In the same launch, no block adds to these before the totals of this plane are complete, so not before
-            // this block has cleared them.
-            if (IN_BATCH) __threadfence();
-        }
+    };
+    auto empty = [&] {
+        // With a window, the last block has no samples.
+        if (block != (When::OVERLAPS ? gridDim.x - 1u : 0u)) return;
+        for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) *total_of(emptied, code) = 0u;
+        // In the same launch, no block adds to these before the totals of this plane are complete, so not before this
+        // block has cleared them.
+        if (IN_BATCH) __threadfence();
     };
     if (alone && !When::OVERLAPS) let_next_begin();
     // The slower work comes first, unless the samples may be incomplete.
     if (!LAUNCHES_OVERLAP || early) start_fetching();
     empty_counters(shared_words, (codes << LOG2_COPIES) / 4u);
-    if (!early) start();
-    if (LAUNCHES_OVERLAP && !early) start_fetching();
-    if (!early) prepare();
+    if (!early) {
+        wait();
+        if (LAUNCHES_OVERLAP) start_fetching();
+        empty();
+        prepare();
+    }
     __syncthreads();
 
     Table<LOG2_COPIES> table;
     uint4 held[HOLD != 0u ? HOLD : 1u];
     count_share<S, LOG2_COPIES, HOLD, When::OVERLAPS>(share, stage, kept, samples, table, succession.is_fetched, held);
     if (early) {
-        start();
+        wait();
+        empty();
         prepare();
     }
     __syncthreads();
@@ -483,7 +489,7 @@ __device__ __forceinline__ void ahead(Plane plane, Plane waits, Samples samples,
     auto start = [&] {
         wait_for_previous();
         let_next_begin();
-        if (blockIdx.x == 0u) {
+        if (writes) {
             for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) *total_of(emptied, code) = 0u;
         }
         if (turn.remembers && !READS_EARLY<PER>) prefetch_past(threadIdx.x, blockDim.x, codes, turn, history);
