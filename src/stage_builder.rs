@@ -2,7 +2,7 @@
 //! the depth of the output (`--output-depth`).
 
 use crate::mask::NamedMask;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use histeq_video::cli::EqualizeOptions;
 use histeq_video::curves::{CurveFile, LoadedCurves};
 use histeq_video::equalize::cpu::Cpu;
@@ -14,10 +14,16 @@ use histeq_video::sink::Target;
 use histeq_video::spec::{Chroma, Settings, Smoothing};
 use std::sync::Arc;
 
-/// Checks that the files of `--load-curves` and `--mask` are none of the files to be `written`.
-pub fn check_files_differ<'a>(options: &EqualizeOptions, mut written: impl Iterator<Item = &'a String>) -> Result<()> {
-    let read = options.load_curves.iter().chain(&options.mask);
-    Ok(written.try_for_each(|name| read.clone().try_for_each(|read| Target::differs(name, read)))?)
+/// Checks that the files to be `written` are different ones, and none of those of `--load-curves` and `--mask`.
+pub fn check_files_differ<'a>(options: &EqualizeOptions, written: impl Iterator<Item = &'a String>) -> Result<()> {
+    let written: Vec<&String> = written.collect();
+    for (index, name) in written.iter().enumerate() {
+        options.load_curves.iter().chain(&options.mask).try_for_each(|read| Target::differs(name, read))?;
+        if let Some(other) = written[index + 1..].iter().find(|other| Target::are_one(name, other)) {
+            bail!("{name} and {other} are one file (give each its own)");
+        }
+    }
+    Ok(())
 }
 
 /// The options that apply ahead of the backend, with the curves read.

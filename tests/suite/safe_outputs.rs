@@ -511,3 +511,26 @@ fn a_stdout_that_does_not_wait_gets_everything() {
         assert!(found == expected, "{options}: {} of {} bytes", found.len(), expected.len());
     }
 }
+
+#[test]
+fn two_outputs_are_never_one_file_however_they_are_spelt() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 5 -c:v ffv1 in.mkv");
+    std::fs::create_dir(dir.path("folder")).expect("a folder");
+    std::os::unix::fs::symlink("folder", dir.path("link")).expect("a link");
+    for records in [
+        "--save-curves ./folder/out.mkv",
+        "--save-curves link/out.mkv",
+        "--stats link/b.csv --save-curves folder/../folder/b.csv",
+    ] {
+        for there in [false, true] {
+            if there {
+                dir.write("folder/out.mkv", b"what was there");
+            }
+            let run = dir.run(&format!("--backend cpu -y {records} in.mkv folder/out.mkv"));
+            run.exits_with(1).says(&["are one file (give each its own)"]);
+            assert_eq!(dir.path("folder/out.mkv").exists(), there, "{records}");
+        }
+        std::fs::remove_file(dir.path("folder/out.mkv")).expect("what was there");
+    }
+}
