@@ -126,7 +126,7 @@ impl Sandbox {
         let is_behind_wall = inputs.iter().all(|input| input.wall.is_some());
         let knows_places = is_required || is_behind_wall && !network && !self.with_other_files;
         let places = || Places {
-            read: inputs.iter().map(|input| input.readable()).collect(),
+            read: inputs.iter().flat_map(|input| input.readable()).collect(),
             written: written.into_iter().chain([PathBuf::from("/dev/null")]).collect(),
         };
         let has_wall =
@@ -144,10 +144,13 @@ fn is_device(input: &&InputOptions) -> bool {
 fn opens(input: &InputOptions) -> Option<&'static str> {
     let extension = Path::new(&input.url).extension().map(|text| text.to_string_lossy().to_lowercase());
     let is_list = input.format.is_none() && extension.is_some_and(|extension| LISTS.contains(&extension.as_str()));
+    let folder = Path::new(&input.url).parent().map(|folder| folder.to_string_lossy());
+    let is_in_folder = folder.is_some_and(|folder| folder.contains('%')) && !Path::new(&input.url).exists();
     match input.format.as_deref() {
         _ if input.decode_on != DecodeOn::Cpu => Some("NVDEC opens devices"),
         _ if is_url(&input.url) => Some("a URL is a connection"),
         Some(format) if opens_more(format) => Some("an input in this format opens devices or other files"),
+        _ if is_in_folder => Some("the number of its files is in the name of a folder"),
         _ if is_list => Some("such a file names others, which are opened, too"),
         _ => None,
     }

@@ -41,13 +41,13 @@ pub struct ProcessWall {
 }
 
 impl DecoderWall {
-    /// Puts it up around the calling thread and those that it starts from now on, which can only read `input`.
+    /// Puts it up around the calling thread and those that it starts from now on, which can only read these files and folders.
     ///
     /// # Errors
     /// When the kernel has no such wall, and it is required.
     #[cfg(target_os = "linux")]
-    pub(crate) fn close(self, input: PathBuf) -> Result<()> {
-        let places = Places { read: vec![input], written: Vec::new() };
+    pub(crate) fn close(self, read: Vec<PathBuf>) -> Result<()> {
+        let places = Places { read, written: Vec::new() };
         self.unless_required(files::close(&places).map(drop))?;
         self.unless_required(calls::answer_decoders())
     }
@@ -57,7 +57,7 @@ impl DecoderWall {
     /// # Errors
     /// When it is required.
     #[cfg(not(target_os = "linux"))]
-    pub(crate) fn close(self, _input: PathBuf) -> Result<()> {
+    pub(crate) fn close(self, _read: Vec<PathBuf>) -> Result<()> {
         self.unless_required(Err(elsewhere()))
     }
 

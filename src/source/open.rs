@@ -80,7 +80,7 @@ fn open_file(
     notices: Notices,
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
-    let (wall, readable) = (options.wall, options.readable());
+    let (wall, readable, url) = (options.wall, options.readable(), options.url.clone());
     let (options, name, cancel) = (options.clone(), name.to_owned(), cancel.clone());
     let open = move || {
         let source = FileSource::open(options, &name, reader, &cancel, notices, progress)?;
@@ -88,7 +88,7 @@ fn open_file(
         Ok((Box::new(source) as Box<dyn Source>, input))
     };
     match wall {
-        Some(wall) => WalledSource::open(wall, readable.clone(), open).map_err(|error| match is_playlist(&readable) {
+        Some(wall) => WalledSource::open(wall, readable, open).map_err(|error| match is_playlist(Path::new(&url)) {
             true => error.context(
                 "the sandbox opens no file that a playlist names (say with -f that it is one, or use --sandbox off)",
             ),

@@ -3,7 +3,7 @@
 use super::part::Part;
 use crate::ffmpeg::{DecodeOn, Demuxer, Rational};
 use crate::frame::limits;
-use crate::io::number_pattern;
+use crate::io::{number_pattern, numbered, numbers_there};
 use crate::pipeline::Notices;
 use crate::sandbox::DecoderWall;
 use anyhow::{Result, ensure};
@@ -33,12 +33,15 @@ pub struct InputOptions {
 }
 
 impl InputOptions {
-    /// What is read: the file, or the folder of a numbered sequence.
-    pub fn readable(&self) -> PathBuf {
+    /// What is read: the file; or the folder of a numbered sequence, and the files elsewhere that links of the sequence lead to.
+    pub fn readable(&self) -> Vec<PathBuf> {
         let path = Path::new(&self.url);
-        let is_sequence = number_pattern(&self.url).is_some() && !path.exists();
+        if number_pattern(&self.url).is_none() || path.exists() {
+            return vec![path.to_owned()];
+        }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if is_sequence { folder.to_owned() } else { path.to_owned() }
+        let files = numbers_there(&self.url).into_iter().map(|number| PathBuf::from(numbered(&self.url, number)));
+        std::iter::once(folder.to_owned()).chain(files.filter(|file| file.is_symlink())).collect()
     }
 }
 

@@ -41,7 +41,7 @@ impl WalledSource {
     /// That of `open`; or when the wall is required and cannot be put up, or the system starts no thread.
     pub fn open(
         wall: DecoderWall,
-        readable: PathBuf,
+        readable: Vec<PathBuf>,
         open: impl FnOnce() -> Result<Opened> + Send + 'static,
     ) -> Result<Opened> {
         let (orders, queued) = unbounded();

@@ -438,3 +438,26 @@ fn walls_that_cannot_hold_are_refused() {
     let said = dir.succeeds("-v -y --backend cpu --sandbox off in.mkv out.mkv").stderr;
     assert!(!said.contains("sandbox"), "{said}");
 }
+
+/// Renumbering by links is usual; the files that they lead to lie elsewhere.
+#[test]
+fn numbered_images_can_be_links_and_in_numbered_folders() {
+    let dir = Dir::new();
+    ["photos", "links", "set1"].map(|folder| std::fs::create_dir(dir.path(folder)).expect("a folder"));
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 4 photos/shot%d.png");
+    for (number, shot) in [(1, 4), (2, 2), (3, 1), (4, 3)] {
+        let photo = format!("../photos/shot{shot}.png");
+        std::os::unix::fs::symlink(photo, dir.path(&format!("links/f{number:03}.png"))).expect("a link");
+    }
+    std::fs::copy(dir.path("photos/shot1.png"), dir.path("set1/f001.png")).expect("a copy");
+    for input in ["links/f%03d.png", "set%d/f001.png"] {
+        let line = |sandbox: &str| format!("--backend cpu --sandbox {sandbox} --encoder ffv1 -y {input} {sandbox}.mkv");
+        dir.succeeds(&line("off"));
+        dir.succeeds(&line("auto")).never_says("damaged");
+        assert_eq!(dir.frames("auto.mkv"), dir.frames("off.mkv"), "{input}");
+    }
+    dir.succeeds("--backend cpu --sandbox on --encoder ffv1 -y links/f%03d.png on.mkv").never_says("damaged");
+    dir.run("--backend cpu --sandbox on --encoder ffv1 -y set%d/f001.png on.mkv")
+        .exits_with(2)
+        .says(&["--sandbox on: set%d/f001.png", "name of a folder"]);
+}
