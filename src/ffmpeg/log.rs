@@ -20,6 +20,9 @@ thread_local! {
     /// The first error message of this thread, and the last one, since they were taken.
     static MESSAGES: RefCell<Option<[String; 2]>> = const { RefCell::new(None) };
 
+    /// Whether a demuxer has found that its file ends too early.
+    static ENDED_EARLY: Cell<bool> = const { Cell::new(false) };
+
     /// The last protocol that was refused. Later messages are less specific.
     static REFUSED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
@@ -80,6 +83,11 @@ fn take_messages() -> Option<[String; 2]> {
     ASKS.set(true);
     let of_others = MESSAGES_OF_OTHERS.lock().unwrap_or_else(PoisonError::into_inner).take();
     MESSAGES.take().or(of_others)
+}
+
+/// Whether a demuxer has found on this thread, since the last call, that its file ends too early. Matroska's only logs it.
+pub fn has_ended_early() -> bool {
+    ENDED_EARLY.take()
 }
 
 /// Takes the last protocol that FFmpeg has refused to open on this thread since the last call, because it was not on the
@@ -176,6 +184,9 @@ unsafe extern "C" fn remember(
     if let Some(protocol) = refused_protocol_in(&message) {
         // What a thread logs while it ends is not asked for.
         let _ = REFUSED.try_with(|refused| refused.replace(Some(protocol.to_owned())));
+    }
+    if message.contains("ended prematurely") {
+        let _ = ENDED_EARLY.try_with(|ended_early| ended_early.set(true));
     }
     if message.is_empty() {
         return;

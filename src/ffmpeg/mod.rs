@@ -62,7 +62,7 @@ pub use ffmpeg_next::media::Type as MediaType;
 pub use ffmpeg_next::{FieldOrder, Rational};
 pub use filter_graph::{Conversion, FilterGraph, GraphVideo};
 pub use interrupt::Interrupt;
-pub use log::{first_message, last_message, silence_encoders};
+pub use log::{first_message, has_ended_early, last_message, silence_encoders};
 pub use media::{Chapter, Media, Metadata, Stream};
 pub use muxer::{MUX_DELAY, Muxer, OutputStream};
 pub use packet::Packet;

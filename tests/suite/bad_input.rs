@@ -296,6 +296,21 @@ fn a_file_cut_between_two_frames_is_not_taken_for_whole() {
     }
 }
 
+/// FFmpeg's demuxer only logs it, and the duration in the header is no measure of the last frames.
+#[test]
+fn a_matroska_file_that_is_cut_anywhere_is_not_taken_for_whole() {
+    let dir = Dir::new();
+    dir.ffmpeg(&format!("{CLIP} -c:v ffv1 -frames:v 50 whole.mkv"));
+    let bytes = dir.read("whole.mkv");
+    for share in [50, 80, 90, 97] {
+        dir.write("cut.mkv", &bytes[..bytes.len() * share / 100]);
+        let line = "--backend cpu --encoder ffv1 -y cut.mkv out.mkv";
+        dir.succeeds(line).says(&["cut.mkv ends early"]);
+        dir.run(&format!("--strict {line}")).exits_with(1).says(&["cut.mkv ends early"]);
+    }
+    dir.succeeds("--backend cpu --strict --encoder ffv1 -y whole.mkv out.mkv").never_says("ends early");
+}
+
 #[test]
 fn whole_files_of_uneven_rates_edits_and_dropped_frames_do_not_end_early() {
     let dir = Dir::new();

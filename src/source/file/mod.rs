@@ -23,7 +23,9 @@ use super::native::ToNative;
 use super::options::InputOptions;
 use super::part::{Bounds, Part};
 use super::video_reader::{Damage, ReadPackets, ReaderEvent, VideoReader};
-use crate::ffmpeg::{DecodeOn, Error, OUT_OF_MEMORY, Packet, Picture, Rational, last_message, microseconds, rescale};
+use crate::ffmpeg::{
+    DecodeOn, Error, OUT_OF_MEMORY, Packet, Picture, Rational, has_ended_early, last_message, microseconds, rescale,
+};
 use crate::frame::{Frame, Pool};
 use crate::pipeline::{Delivery, Input, Notices, PartPosition, Progress, Source};
 use anyhow::{Context, Result, bail, ensure};
@@ -180,6 +182,10 @@ impl FileSource {
             return self
                 .notices
                 .warn(&format!("{name} ends early: {there} of {all} frames are there (the file was cut short)"));
+        }
+        if has_ended_early() && is_whole && !self.interrupt.load(Ordering::Relaxed) {
+            self.progress.count_damaged();
+            return self.notices.warn(&format!("{} ends early (the file was cut short)", self.input.name));
         }
         match self.video.packets.missing() {
             Some(missing) => self.damaged(&missing),
