@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# tests/soak.sh PROGRAM [live|film] [SECONDS]
+#
+# Long runs, whose memory, threads and descriptors have to stay flat: a live stream with sound that is recorded (two hours), or a
+# film with sound (four hours of video), of this many SECONDS. Prints them every half a minute, a line each: seconds since the
+# start, resident KiB, threads, descriptors; and in the end the exit code and the length of what was written. Needs ffmpeg.
+set -euo pipefail
+program=$(realpath "${1:?usage: tests/soak.sh PROGRAM [live|film] [SECONDS]}")
+what=${2:-live}
+folder=$(mktemp -d)
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$folder"' EXIT
+cd "$folder"
+
+watch_over() { # PID
+    local begin=$SECONDS code=0
+    while kill -0 "$1" 2>/dev/null; do
+        sleep $((SECONDS - begin < 60 ? 5 : 30))
+        [ -d "/proc/$1/fd" ] || break
+        echo "$((SECONDS - begin)) $(awk '/VmRSS|Threads/ { printf "%s ", $2 }' "/proc/$1/status")$(ls "/proc/$1/fd" | wc -l)"
+    done
+    wait "$1" || code=$?
+    echo "exit code $code; $(ffprobe -v error -show_entries format=duration -of csv=p=0 out.mkv) s in out.mkv"
+    tail -n 3 said.txt
+}
+
+sound="-f lavfi -i sine=440 -c:v libx264 -preset ultrafast -g 50 -c:a aac"
+case $what in
+live)
+    length=${3:-7200}
+    # shellcheck disable=SC2086 # several words
+    ffmpeg -nostdin -v error -re -f lavfi -i testsrc2=size=320x240:rate=25 $sound -b:v 400k -t $((length + 60)) \
+        -f mpegts 'udp://127.0.0.1:23456?pkt_size=1316' &
+    "$program" live --no-preview --backend cpu udp://127.0.0.1:23456 --record out.mkv --duration "$length" 2>said.txt &
+    ;;
+film)
+    length=${3:-14400}
+    # shellcheck disable=SC2086
+    ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=320x180:rate=25,noise=alls=6:allf=t $sound -crf 30 -t 60 minute.mkv
+    ffmpeg -nostdin -v error -stream_loop $((length / 60 - 1)) -i minute.mkv -c copy film.mkv
+    "$program" --backend cpu --preset ultrafast --crf 35 film.mkv out.mkv 2>said.txt &
+    ;;
+*)
+    echo "soak.sh: $what is neither live nor film" >&2
+    exit 2
+    ;;
+esac
+watch_over $!
