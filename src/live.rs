@@ -196,15 +196,11 @@ struct PlannedOutput {
 fn plan_outputs(job: &LiveJob, cancel: &Cancel) -> Result<Vec<PlannedOutput>> {
     let mut planned = Vec::new();
     let encoder = job.encoder.clone();
-    let output = job.output.as_ref().map(|(url, _)| url);
     job.encoded_files().try_for_each(|name| stdout::check(name))?;
     check_files_differ(&job.equalize, job.written_files())?;
     // The input may itself be a file.
     if let Some(camera) = &job.camera.camera {
         job.written_files().try_for_each(|name| Target::differs(name, camera))?;
-    }
-    if let Some(name) = job.record.as_ref().filter(|&name| Some(name) == output) {
-        bail!("{name} is both the recording and the output (give them two names)");
     }
     if let Some(file) = &job.record {
         let options = OutputOptions { format: None, encoder: encoder.clone(), live: true, pixels: job.pixels };

@@ -148,7 +148,7 @@ fn what_is_missing_is_said_in_a_line_with_the_way_out() {
         ("live -n --record there.mkv -f lavfi testsrc2", "there.mkv exists"),
         ("live -y --record there.mkv there.mkv", "there.mkv is the input itself"),
         ("live -y --output there.mkv there.mkv", "there.mkv is the input itself"),
-        ("live -y --record two.mkv --output two.mkv -f lavfi testsrc2", "two names"),
+        ("live -y --record two.mkv --output two.mkv -f lavfi testsrc2", "are one file"),
         ("live --record out.mkv -f no-such-input camera", "no input format no-such-input"),
         ("live --record out.mkv rtsp://127.0.0.1:1/", "is the camera on?"),
     ] {
