@@ -443,11 +443,13 @@ fn walls_that_cannot_hold_are_refused() {
 #[test]
 fn numbered_images_can_be_links_and_in_numbered_folders() {
     let dir = Dir::new();
-    ["photos", "links", "set1"].map(|folder| std::fs::create_dir(dir.path(folder)).expect("a folder"));
+    for folder in ["photos", "links", "set1"] {
+        std::fs::create_dir(dir.path(folder)).expect("a folder");
+    }
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 4 photos/shot%d.png");
     for (number, shot) in [(1, 4), (2, 2), (3, 1), (4, 3)] {
         let photo = format!("../photos/shot{shot}.png");
-        std::os::unix::fs::symlink(photo, dir.path(&format!("links/f{number:03}.png"))).expect("a link");
+        std::os::unix::fs::symlink(photo, dir.path(format!("links/f{number:03}.png"))).expect("a link");
     }
     std::fs::copy(dir.path("photos/shot1.png"), dir.path("set1/f001.png")).expect("a copy");
     for input in ["links/f%03d.png", "set%d/f001.png"] {
