@@ -268,7 +268,7 @@ impl DevicePicture {
         self.written_at = None;
     }
 
-    /// Whether no kernel writes its samples any more when the kernel begins that follows the last launch in `history`.
+    /// Whether its samples are complete for a launch that begins while the last one in `history` ends.
     pub(super) fn is_settled(&self, history: &History) -> bool {
         self.written_at.is_none_or(|launches| launches < history.launches)
     }

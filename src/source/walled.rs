@@ -73,7 +73,7 @@ impl WalledSource {
     }
 }
 
-/// Does what is ordered, until there are no orders to come. After the first delivery, one more than was asked for.
+/// Does what is ordered, until there are no orders to come. Behind a small frame, it delivers one more than was asked for.
 fn serve(mut source: Box<dyn Source>, orders: &Receiver<Order>, deliver: &Sender<Result<Option<Delivery>>>) {
     let (mut asked, mut delivered, mut ahead) = (0, 0, 0);
     loop {
