@@ -2,7 +2,7 @@
 
 use crate::run::Run;
 use crate::signals;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use histeq_video::cli::CompareJob;
 use histeq_video::comparison::{Comparer, Partners, draw_pairs};
 use histeq_video::pipeline::{self, Outcome, Progress};
@@ -26,6 +26,7 @@ pub fn run(job: CompareJob, console: &Console) -> Result<Outcome> {
     let b = source::open(b, cancel, notices.clone(), Arc::new(Progress::default()))?;
     let names = [&a.1, &b.1].map(|input| file_name(&input.name));
     let (source, of_a) = a;
+    let [a_name, b_name] = [&of_a.name, &b.1.name].map(Clone::clone);
     let (partners, input) = Partners::new(of_a, b);
     let images = sink::makes_images(&job.output.name, job.output.options.format.as_deref());
     let comparer = Comparer::new(job.view, names, images);
@@ -33,6 +34,9 @@ pub fn run(job: CompareJob, console: &Console) -> Result<Outcome> {
 
     let draw = |before: &_, next: &_| draw_pairs(partners, comparer, before, next);
     let result = run.to_output(&input, |tick| pipeline::run_with(source, draw, sink, cancel, progress, tick))?;
+    if result.as_ref().is_some_and(|result| result.outcome == Outcome::Complete && result.output.is_none()) {
+        bail!("{a_name} and {b_name}: no two frames are shown at the same time, so nothing was written");
+    }
     result.iter().for_each(|result| console.info(&compare_summary(result, progress)));
     Ok(result.map_or(Outcome::Complete, |result| result.outcome))
 }

@@ -10,7 +10,9 @@ use histeq_video::camera::Microphone;
 use histeq_video::cli::{BackendStartup, Limits, LiveJob, SharedBackend};
 use histeq_video::ffmpeg::RawFormat;
 use histeq_video::io::without_password;
-use histeq_video::pipeline::live::{self, LiveParts, Output, QueuePolicy, SharedSettings, Shown, Viewer, WarmUp};
+use histeq_video::pipeline::live::{
+    self, LiveParts, Output, QueuePolicy, SharedSettings, Shown, Viewer, WarmUp, WarmingUp,
+};
 use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress, Source};
 use histeq_video::report::{Console, live_summary};
 use histeq_video::sink::{self, Files, OutputOptions, Overwrite, PixelChoice, Target, network_format};
@@ -31,7 +33,7 @@ pub fn run(jobs: &[LiveJob], console: &Console) -> Result<Outcome> {
             let backend = BackendStartup::begin(job.backend.clone());
             let viewer = window.as_mut().map(|window| window as &mut dyn Viewer);
             let open = || backend.open(&run.notices);
-            console.info(&film(planned, &run, &builder, open, (&shared_settings, WarmUp::default(), viewer))?);
+            console.info(&film(planned, &run, &builder, open, (&shared_settings, WarmUp::default().begin(), viewer))?);
         }
         jobs => run_several(jobs, &mut run, &builder, console)?,
     }
@@ -53,11 +55,16 @@ fn run_several(jobs: &[LiveJob], run: &mut Run<'_>, builder: &StageBuilder, cons
     let backend = BackendStartup::begin(jobs[0].backend.clone()).open(&run.notices)?;
     let warm_up = WarmUp::default();
     let mut failed = Vec::new();
-    let works = planned.into_iter().zip(&runs).map(|(plan, run)| {
-        let open = || Ok(backend.clone());
-        let warm_up = warm_up.clone();
-        move || film(plan, run, builder, open, (&SharedSettings::default(), warm_up, None))
-    });
+    // All warm-ups begin before the first source is opened.
+    let works: Vec<_> = planned
+        .into_iter()
+        .zip(&runs)
+        .map(|(plan, run)| {
+            let open = || Ok(backend.clone());
+            let warming_up = warm_up.begin();
+            move || film(plan, run, builder, open, (&SharedSettings::default(), warming_up, None))
+        })
+        .collect();
     let ended = |index: usize, result: Result<String>| {
         let number = index + 1;
         let name = jobs[index].camera.camera.as_deref().map(without_password).unwrap_or_default();
@@ -118,7 +125,7 @@ fn film<'a>(
     run: &Run<'_>,
     builder: &StageBuilder,
     open: impl FnOnce() -> Result<SharedBackend>,
-    (shared_settings, warm_up, viewer): (&'a SharedSettings, WarmUp, Option<&'a mut dyn Viewer>),
+    (shared_settings, warming_up, viewer): (&'a SharedSettings, WarmingUp, Option<&'a mut dyn Viewer>),
 ) -> Result<String> {
     let Run { cancel, notices, progress, .. } = run;
     // Opened before the camera: a microphone takes longer to open than the camera's buffers last.
@@ -146,7 +153,7 @@ fn film<'a>(
         microphone: microphone.map(|microphone| Box::new(microphone) as Box<dyn Source>),
         stage,
         shared_settings,
-        warm_up,
+        warming_up,
         outputs,
         viewer,
     };

@@ -64,18 +64,20 @@ impl Partners {
 
     /// The frame of B at `time` microseconds; `None` after the end of B.
     fn partner(&mut self, time: i64) -> Result<Option<Frame>> {
+        let until = time.saturating_add(self.tolerance);
         loop {
             if self.following.is_none() && !self.b_has_ended {
                 self.following = self.read_b()?;
                 self.b_has_ended = self.following.is_none();
             }
-            let Some(next) = self.following.take_if(|(at, _)| *at <= time + self.tolerance) else { break };
-            if let Some((last, _)) = &self.shown {
+            let Some(next) = self.following.take_if(|(at, _)| *at <= until) else { break };
+            // Times that go backwards in a damaged file are those of the frame before.
+            if let Some((last, _)) = self.shown.as_ref().filter(|(last, _)| *last < next.0) {
                 self.interval = next.0 - last;
             }
             self.shown = Some(next);
         }
-        let lasts = |at: i64| !self.b_has_ended || time + self.tolerance < at + self.interval;
+        let lasts = |at: i64| !self.b_has_ended || until < at.saturating_add(self.interval);
         Ok(self.shown.as_ref().filter(|(at, _)| lasts(*at)).map(|(_, frame)| frame.clone()))
     }
 
@@ -94,18 +96,20 @@ impl Partners {
 struct VideoClock {
     unit: Rational,
     first: Option<i64>,
+    last: Option<i64>,
 }
 
 impl VideoClock {
     fn of(input: &Input) -> Self {
         // Times of a requested part begin at 0, even if its first frame is later.
         let first = (input.shift != 0).then_some(0);
-        VideoClock { unit: input.video_stream().time_base, first }
+        VideoClock { unit: input.video_stream().time_base, first, last: None }
     }
 
-    /// The time of `frame` in microseconds.
+    /// The time of `frame` in microseconds, not before that of the last frame.
     fn time_of(&mut self, frame: &Frame) -> i64 {
         let time = rescale(frame.pts.unwrap_or(0), self.unit, microseconds());
-        time - *self.first.get_or_insert(time)
+        let time = time.saturating_sub(*self.first.get_or_insert(time));
+        *self.last.insert(self.last.map_or(time, |last| time.max(last)))
     }
 }

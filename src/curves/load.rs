@@ -1,9 +1,12 @@
 //! Reads a curve file, and checks all of it before a run begins.
 
 use super::lines::{CurveFormat, CurveLine, Header, VERSION};
+use crate::frame::limits;
 use crate::spec::Curve;
 use crate::spec::chroma::UNIT_GAIN;
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use std::fs::File;
+use std::io::Read;
 
 /// An example of the first line, for messages.
 const EXAMPLE: &str = r#"{"histeq_curves":1,"depth":8,"range":"limited"}"#;
@@ -23,7 +26,12 @@ impl CurveFile {
     /// # Errors
     /// When it cannot be read, or a line is invalid.
     pub fn read(name: &str) -> Result<Self> {
-        let text = std::fs::read_to_string(name).with_context(|| format!("{name}: cannot be read"))?;
+        let context = || format!("{name}: cannot be read");
+        let most = limits::memory() / 4;
+        let mut text = String::new();
+        let file = File::open(name).with_context(context)?;
+        let length = file.take(most as u64).read_to_string(&mut text).with_context(context)?;
+        ensure!(length < most, "{name}: more than {} MiB of curves (give more with --max-memory)", most >> 20);
         CurveFile::parse(name, &text)
     }
 

@@ -41,6 +41,17 @@ pub enum OpenError {
         /// Of what.
         what: &'static str,
     },
+    /// The frames of its video streams, one of each, do not fit into the memory for frames.
+    #[error(
+        "its {streams} video streams have frames of {needed} MiB, more than --max-memory (give more, or take one stream: ffmpeg -i \
+         IN -map 0:v:0 -map 0:a? -c copy OUT)"
+    )]
+    TooManyPictures {
+        /// Number of video streams.
+        streams: usize,
+        /// One frame of each, in MiB.
+        needed: usize,
+    },
     /// The input refers to a URL of a protocol that it may not open.
     #[error("it names a place of the protocol {protocol}, which {input} may not open (open that place itself)")]
     Protocol {
@@ -55,9 +66,10 @@ impl From<OpenError> for Error {
     fn from(error: OpenError) -> Self {
         match error {
             OpenError::Ffmpeg(error) => error,
-            OpenError::Playlist(_) | OpenError::Protocol { .. } | OpenError::TooMuch { .. } => {
-                Error::Other { errno: libc::EACCES }
-            }
+            OpenError::Playlist(_)
+            | OpenError::Protocol { .. }
+            | OpenError::TooMuch { .. }
+            | OpenError::TooManyPictures { .. } => Error::Other { errno: libc::EACCES },
         }
     }
 }

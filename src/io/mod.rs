@@ -17,7 +17,7 @@ pub use give_up::{Allocator, end_is_explained, give_up, out_of_memory};
 pub use numbered::{escaped_pattern, number_pattern, numbered, numbers_there};
 pub use read_ahead::{Filled, Filling};
 pub use reader::Reader;
-pub use terminal::{print_line, print_text, printable};
+pub use terminal::{one_line, print_line, print_text, printable};
 pub use url::{host, without_password};
 #[cfg(target_os = "linux")]
 pub use virtual_camera::HeldVirtualCamera;

@@ -27,6 +27,11 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// `text` with line ends escaped, which the names of files may have.
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    if text.contains('\n') { Cow::Owned(text.replace('\n', "\\n")) } else { Cow::Borrowed(text) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! Lines on stderr that do not run into the progress bar.
 
-use crate::io::print_line;
+use crate::io::{one_line, print_line};
 use crate::pipeline::{Level, Notices};
 use indicatif::ProgressBar;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,19 +49,22 @@ impl Console {
 
     /// Prints an error.
     pub fn error(&self, error: &anyhow::Error) {
-        self.line(&format!("histeq-video: error: {error:#}"));
+        self.line(&one_line(&format!("histeq-video: error: {error:#}")));
     }
 
     /// Notices that are printed here; with `strict`, warnings become errors.
     pub fn notices(&self, strict: bool) -> Notices {
         let console = self.clone();
-        Notices::new(strict, move |level, message| match level {
-            Level::Warning => console.info(&format!("histeq-video: warning: {message}")),
-            Level::Note => console.info(&format!("histeq-video: {message}")),
-            Level::Detail if console.verbosity == Verbosity::Verbose => {
-                console.line(&format!("histeq-video: {message}"))
+        Notices::new(strict, move |level, message| {
+            let message = one_line(message);
+            match level {
+                Level::Warning => console.info(&format!("histeq-video: warning: {message}")),
+                Level::Note => console.info(&format!("histeq-video: {message}")),
+                Level::Detail if console.verbosity == Verbosity::Verbose => {
+                    console.line(&format!("histeq-video: {message}"))
+                }
+                Level::Detail => {}
             }
-            Level::Detail => {}
         })
     }
 }

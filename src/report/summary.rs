@@ -1,5 +1,6 @@
 //! The lines at the end of a run: frames, time, backend, and the time of each stage.
 
+use crate::io::one_line;
 use crate::pipeline::live::LiveSummary;
 use crate::pipeline::{Outcome, Progress, Stage, Summary};
 use std::time::Duration;
@@ -48,7 +49,7 @@ pub fn live_summary(summary: &LiveSummary, progress: &Progress) -> String {
         text += &format!("; {shown} shown");
     }
     for output in &summary.outputs {
-        text += &format!("\n{} -> {}", frames(output.frames), output.name);
+        text += &format!("\n{} -> {}", frames(output.frames), one_line(&output.name));
         match (output.missed, output.dropped) {
             (0, 0) => {}
             (0, dropped) => text += &format!(", {dropped} dropped because it was too slow"),
@@ -72,8 +73,8 @@ fn frames(count: u64) -> String {
 /// The name of the output.
 fn destination(summary: &Summary) -> String {
     match (summary.outcome, &summary.output) {
-        (Outcome::Complete, Some(name)) => format!(" -> {name}"),
-        (Outcome::Interrupted, Some(name)) => format!("; interrupted, what there is -> {name}"),
+        (Outcome::Complete, Some(name)) => format!(" -> {}", one_line(name)),
+        (Outcome::Interrupted, Some(name)) => format!("; interrupted, what there is -> {}", one_line(name)),
         (_, None) => "; interrupted before the first frame".to_owned(),
     }
 }

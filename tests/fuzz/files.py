@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs the program on damaged files of many formats, and checks how it takes them.
 
-    tests/fuzz/files.py [--count N] [--seed N] [--first N] [--jobs N] [--program PATH] [--findings FOLDER]
+    tests/fuzz/files.py [--count N] [--seed N] [--first N] [--jobs N] [--program PATH] [--findings FOLDER] [--files FOLDER]
 
-Small files are made with ffmpeg, and damaged at places that follow from the seed and the number of the input: bits, blocks,
+Small files are made with ffmpeg, or taken from FOLDER if they are there, and damaged at places that follow from the seed and the number of the input: bits, blocks,
 numbers, lengths, order, ends. Each goes to the program as a file or through stdin, with limits of memory and time. A run
 
 * ends by itself within its time, not by a signal and not by a panic, and keeps to its memory,
@@ -114,12 +114,16 @@ RUNS = [
 
 
 def make_files(folder):
-    """Makes the whole files; returns their contents by name."""
+    """Makes the whole files, where they are not there yet; returns their contents by name."""
+    os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "subtitles.srt"), "w") as file:
         file.write(SUBTITLES)
 
     def make(name):
         path = os.path.join(folder, name)
+        if os.path.exists(path):
+            with open(path, "rb") as file:
+                return file.read()
         frames = "" if "-frames:v" in FILES[name] else "-frames:v 5"
         line = f"ffmpeg -hide_banner -nostdin -v error -y {FILES[name]} {frames} -shortest -threads 1 {name}"
         made = subprocess.run(line.split(), cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -314,10 +318,11 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--program", default=os.path.join(REPOSITORY, "target/debug/histeq-video"))
     parser.add_argument("--findings")
+    parser.add_argument("--files")
     options = parser.parse_args()
     options.program = os.path.abspath(options.program)
     with tempfile.TemporaryDirectory(prefix="histeq-video-") as scratch:
-        contents = make_files(scratch)
+        contents = make_files(options.files or scratch)
         tester = Tester(options, contents, scratch)
         print(f"seed {options.seed}: inputs {options.first} to {options.first + options.count - 1}", flush=True)
         begin = time.monotonic()

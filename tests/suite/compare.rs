@@ -231,3 +231,21 @@ fn an_interrupted_comparison_leaves_a_playable_file() {
     let frames = dir.frames("out.partial.mkv").len();
     assert!((5..2000).contains(&frames), "{frames} frames");
 }
+
+#[test]
+fn times_that_go_backwards_lose_no_pair() {
+    let dir = Dir::new();
+    // Its second frame says that it is shown before the first one.
+    dir.write("in.gif", include_bytes!("../data/damaged/backwards.gif"));
+    dir.succeeds("compare in.gif in.gif --encoder ffv1 out.mkv").says(&["2 frames compared"]);
+}
+
+#[test]
+fn videos_without_frames_at_the_same_time_are_an_error() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=0.1 -frames:v 3 -c:v ffv1 slow.mkv");
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -t 7 -c:v ffv1 short.mkv");
+    let run = dir.run("compare --start 5 slow.mkv short.mkv --encoder ffv1 out.mkv");
+    run.exits_with(1).says(&["slow.mkv", "short.mkv", "no two frames are shown at the same time"]);
+    assert_eq!(dir.names().len(), 2);
+}

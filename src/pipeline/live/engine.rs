@@ -36,14 +36,15 @@ pub fn run(
     progress: &Progress,
     mut tick: impl FnMut(&Progress),
 ) -> Result<LiveSummary> {
-    let LiveParts { source, microphone, stage, shared_settings, warm_up, outputs, viewer } = parts;
+    let LiveParts { source, microphone, stage, shared_settings, warming_up, outputs, viewer } = parts;
     let begin = Instant::now();
     let captured = DropOldestQueue::new(if outputs.is_empty() { 1 } else { CAPTURED_WAITING });
     let shown: Option<ShownQueue> = viewer.is_some().then(|| DropOldestQueue::new(1));
     let queues: Vec<OutputQueue> = outputs.iter().map(OutputQueue::before).collect();
     let (captured, shown, queues) = (&captured, shown.as_ref(), queues.as_slice());
     // A viewer alone shows the newest frame at any time.
-    let warming_up = (!queues.is_empty()).then(|| warm_up.begin());
+    let warm_up = warming_up.of_all();
+    let warming_up = Some(warming_up).filter(|_| !queues.is_empty());
     let waits = move || !queues.is_empty() && warm_up.goes_on(begin) && !cancel.is_cancelled();
     let (running, over) = bounded::<()>(0);
     let stop = &|| cancel.cancel();

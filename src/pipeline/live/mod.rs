@@ -26,4 +26,4 @@ pub use latency::Latency;
 pub use parts::{Captured, LiveParts, LiveSummary, Output, QueuePolicy, Shown, Status, Viewer, ViewerReply, Written};
 pub use several::run_several;
 pub use shared_settings::SharedSettings;
-pub use warm_up::WarmUp;
+pub use warm_up::{WarmUp, WarmingUp};

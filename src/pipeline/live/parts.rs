@@ -1,6 +1,6 @@
 //! The parts of a live run (source, equalizer, outputs, viewer), and its result.
 
-use super::{Latency, SharedSettings, WarmUp};
+use super::{Latency, SharedSettings, WarmingUp};
 use crate::equalize::{Applied, EqualizeStage};
 use crate::frame::Frame;
 use crate::pipeline::{Sink, Source};
@@ -120,8 +120,8 @@ pub struct LiveParts<'a> {
     pub stage: EqualizeStage,
     /// The settings, which the user can change during the run.
     pub shared_settings: &'a SharedSettings,
-    /// The warm-up of this run and of others on the same GPU.
-    pub warm_up: WarmUp,
+    /// The warm-up of this run, which others on the same GPU wait for.
+    pub warming_up: WarmingUp,
     /// The outputs.
     pub outputs: Vec<Output>,
     /// The viewer.

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 /// Number of frames of a run that belong to its warm-up.
 pub(super) const FRAMES: u64 = 8;
 
-/// The longest warm-up: a source that opens but gives no frames does not hold up the others.
-const LONGEST: Duration = Duration::from_secs(5);
+/// The longest warm-up: a source that cannot be opened, or gives no frames, does not hold up the others.
+const LONGEST: Duration = Duration::from_secs(10);
 
 /// Shared by the runs on one GPU.
 #[derive(Clone, Default)]
@@ -19,13 +19,14 @@ pub struct WarmUp {
 }
 
 /// One run in its warm-up, until it is dropped.
-pub(super) struct WarmingUp {
+pub struct WarmingUp {
     runs: Arc<AtomicUsize>,
 }
 
 impl WarmUp {
-    /// Begins the warm-up of a run.
-    pub(super) fn begin(&self) -> WarmingUp {
+    /// Begins the warm-up of a run. Begin all before the first source is opened: sources open one after the other, and those
+    /// that are there wait for the rest.
+    pub fn begin(&self) -> WarmingUp {
         self.runs.fetch_add(1, Ordering::Relaxed);
         WarmingUp { runs: self.runs.clone() }
     }
@@ -33,6 +34,13 @@ impl WarmUp {
     /// Whether a run warms up, for a run that has begun at this time.
     pub(super) fn goes_on(&self, begin: Instant) -> bool {
         self.runs.load(Ordering::Relaxed) > 0 && begin.elapsed() < LONGEST
+    }
+}
+
+impl WarmingUp {
+    /// The warm-up of this run and of the others.
+    pub(super) fn of_all(&self) -> WarmUp {
+        WarmUp { runs: self.runs.clone() }
     }
 }
 

@@ -173,3 +173,15 @@ fn descriptions_that_no_video_needs_are_refused() {
     dir.run("--backend cpu streams.mkv out.mkv").exits_with(1).says(&["streams.mkv", "max_streams"]);
     assert!(!dir.path("out.mkv").exists());
 }
+
+#[test]
+fn more_video_streams_than_memory_has_room_for_are_refused_before_they_are_probed() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=1024x1024:rate=25 -frames:v 1 -c:v mjpeg one.mkv");
+    dir.ffmpeg(&format!("-i one.mkv {} -c copy many.mkv", "-map 0 ".repeat(12)));
+    let run = dir.run("--backend cpu --max-memory 30M --encoder mpeg4 many.mkv out.mkv");
+    run.exits_with(1).says(&["many.mkv", "12 video streams", "36 MiB", "--max-memory"]);
+    assert!(!dir.path("out.mkv").exists());
+    dir.succeeds("--backend cpu --max-memory 60M --encoder mpeg4 many.mkv out.mkv");
+    dir.succeeds("--backend cpu --max-memory 30M --encoder mpeg4 one.mkv one-out.mkv");
+}

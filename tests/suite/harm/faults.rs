@@ -13,6 +13,7 @@ use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Read;
+use std::num::NonZero;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -199,6 +200,7 @@ fn survives(job: &Job) {
     println!("HISTEQ_SEED={seed}");
     let mut random = Random::new(seed);
     let is_long = std::env::var_os("HISTEQ_LONG").is_some();
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
     let mut wrong = Vec::new();
     for (kind, may_abort) in KINDS {
         let whole = tester.run(kind, 0, false, false);
@@ -211,14 +213,20 @@ fn survives(job: &Job) {
             calls => (0..TRIED).map(|_| 1 + random.below(calls)).collect(),
         };
         println!("{kind}: {} of {} calls", tried.len(), whole.calls);
-        for at in tried {
-            let (lasts, old) = (random.below(3) == 0, random.below(2) == 0);
+        let tried: Vec<_> = tried.into_iter().map(|at| (at, random.below(3) == 0, random.below(2) == 0)).collect();
+        let try_one = |&(at, lasts, old): &(u64, bool, bool)| {
             let ended = tester.run(kind, at, lasts, old);
             let found = tester.faults(&ended, &whole, may_abort, old);
-            if !found.is_empty() {
-                wrong.push(format!("{kind} {at}, lasts {lasts}, old {old}: {found:?}: {}", ended.stderr));
-            }
-        }
+            (!found.is_empty()).then(|| format!("{kind} {at}, lasts {lasts}, old {old}: {found:?}: {}", ended.stderr))
+        };
+        let share = tried.len().div_ceil(if is_long { threads } else { 1 }).max(1);
+        std::thread::scope(|scope| {
+            let shares: Vec<_> = tried
+                .chunks(share)
+                .map(|share| scope.spawn(|| share.iter().filter_map(try_one).collect::<Vec<_>>()))
+                .collect();
+            wrong.extend(shares.into_iter().flat_map(|share| share.join().expect("no panic")));
+        });
     }
     assert!(wrong.is_empty(), "{}: {} faults do harm:\n{}", job.line, wrong.len(), wrong.join("\n"));
 }

@@ -26,6 +26,18 @@ fn control_characters_in_names_do_not_reach_the_terminal() {
 }
 
 #[test]
+fn a_line_end_in_a_name_begins_no_line() {
+    let dir = Dir::new();
+    let (input, output) = ("a\nhisteq-video: error: forged.mkv", "b\nhisteq-video: error: forged.mkv");
+    dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v ffv1 '{input}'"));
+    for (run, code) in [("-v", 0), ("", 1), ("-y --start 9", 1)] {
+        let run = dir.run(&format!("--backend cpu --encoder ffv1 {run} '{input}' '{output}'")).exits_with(code);
+        assert!(!run.stderr.contains("\nhisteq-video: error: forged"), "{:?}", run.stderr);
+        run.says(&["\\nhisteq-video: error: forged.mkv"]);
+    }
+}
+
+#[test]
 fn control_characters_in_messages_of_ffmpeg_do_not_reach_the_terminal() {
     let dir = Dir::new();
     let list = "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:1,\nü\x1b[2J\u{9b}31m\u{7f}\rx.ts\n#EXT-X-ENDLIST\n";

@@ -118,7 +118,7 @@ fn film(film: &Film) -> (Result<LiveSummary>, usize, usize) {
         source: Box::new(source),
         stage: EqualizeStage::new(Box::new(lazy), Settings::default()),
         shared_settings: &SharedSettings::default(),
-        warm_up: WarmUp::default(),
+        warming_up: WarmUp::default().begin(),
         outputs: vec![output],
         viewer: None,
     };
