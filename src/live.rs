@@ -202,7 +202,13 @@ struct PlannedOutput {
 /// The outputs beside the window, checked before the camera is opened.
 fn plan_outputs(job: &LiveJob, cancel: &Cancel) -> Result<Vec<PlannedOutput>> {
     let mut planned = Vec::new();
-    let encoder = job.encoder.clone();
+    let options = |format| OutputOptions {
+        format,
+        encoder: job.encoder.clone(),
+        container: job.container.clone(),
+        live: true,
+        pixels: job.pixels,
+    };
     job.encoded_files().try_for_each(|name| stdout::check(name))?;
     check_files_differ(&job.equalize, job.written_files())?;
     // The input may itself be a file.
@@ -210,7 +216,7 @@ fn plan_outputs(job: &LiveJob, cancel: &Cancel) -> Result<Vec<PlannedOutput>> {
         job.written_files().try_for_each(|name| Target::differs(name, camera))?;
     }
     if let Some(file) = &job.record {
-        let options = OutputOptions { format: None, encoder: encoder.clone(), live: true, pixels: job.pixels };
+        let options = options(None);
         let target = sink::live_target(file, None, job.overwrite)?.interruptible(cancel);
         planned.push(PlannedOutput { target, options, queue_policy: QueuePolicy::Recording });
     }
@@ -231,7 +237,7 @@ fn plan_outputs(job: &LiveJob, cancel: &Cancel) -> Result<Vec<PlannedOutput>> {
         planned.push(PlannedOutput { target, options, queue_policy: QueuePolicy::Stream });
     }
     if let Some((url, format)) = &job.output {
-        let options = OutputOptions { format: format.clone(), encoder, live: true, pixels: job.pixels };
+        let options = options(format.clone());
         let target = sink::live_target(url, format.as_deref(), job.overwrite)?.interruptible(cancel);
         let queue_policy = if network_format(url).is_some() { QueuePolicy::Network } else { QueuePolicy::Stream };
         planned.push(PlannedOutput { target, options, queue_policy });

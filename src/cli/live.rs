@@ -124,6 +124,8 @@ pub struct LiveJob {
     pub overwrite: Overwrite,
     /// How to encode the recording and the output.
     pub encoder: EncoderChoice,
+    /// Options of the containers of both.
+    pub container: Vec<(String, String)>,
     /// Pixel format to encode.
     pub pixels: PixelChoice,
     /// A virtual camera to feed.
@@ -187,6 +189,7 @@ impl LiveJob {
             record: args.record.map(output_name),
             overwrite: args.output_options.overwrite(false),
             encoder: args.output_options.encoder(),
+            container: args.output_options.output_option,
             // --strict refuses formats with fewer bits or less chroma. 10 bits that are asked for stay 10.
             pixels: args.output_options.output_pixel_format.unwrap_or(match args.stderr.strict || ten_bits {
                 true => PixelChoice::NearInput,

@@ -41,6 +41,13 @@ pub struct OutputArgs {
     #[arg(help_heading = "Output", hide_short_help = true)]
     pub encoder_option: Vec<(String, String)>,
 
+    /// An option of the container's own, like movflags=-faststart; may be repeated
+    ///
+    /// mp4 and mov files have their index in front (faststart), except recordings of live.
+    #[arg(long, value_name = "K=V", value_parser = key_value, action = ArgAction::Append)]
+    #[arg(help_heading = "Output", hide_short_help = true)]
+    pub output_option: Vec<(String, String)>,
+
     /// Pixel format to encode, by FFmpeg's name; keep is the one nearest to the input's [default: keep; for live, 4:2:0 where
     /// the codec is for players, and of 8 bits with H.264]
     #[arg(long, value_name = "P", value_parser = pixel_choice, help_heading = "Output", hide_short_help = true)]
@@ -151,7 +158,13 @@ impl OutputArgs {
         let pixels = self.output_pixel_format.unwrap_or_default();
         OutputFile {
             name,
-            options: OutputOptions { encoder, format: self.output_format, live: false, pixels },
+            options: OutputOptions {
+                encoder,
+                container: self.output_option,
+                format: self.output_format,
+                live: false,
+                pixels,
+            },
             overwrite,
         }
     }

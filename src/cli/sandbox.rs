@@ -80,7 +80,9 @@ impl SandboxArgs {
         Ok(Sandbox {
             when,
             with_driver: named.is_some_and(Encoder::is_hardware),
-            with_other_files: !encoder.options.is_empty() || container.is_some_and(Container::opens_more),
+            with_other_files: !encoder.options.is_empty()
+                || !output.options.container.is_empty()
+                || container.is_some_and(Container::opens_more),
         })
     }
 }

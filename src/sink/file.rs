@@ -4,7 +4,8 @@ use super::clock::{EncoderClock, KEY_DISTANCE, KeyFrames};
 use super::encoder_choice::{EncoderChoice, Pace};
 use super::fit::{Fitter, PixelChoice, format_for};
 use super::metadata::{
-    begun_later, check_keys, kept, kept_of_turned, live_options, muxer_options, network_options, protocol_options,
+    begun_later, check_keys, file_options, kept, kept_of_turned, live_options, muxer_options, network_options,
+    protocol_options, with_given,
 };
 use super::power_loss::PeriodicSync;
 use super::streams::{self, Routes};
@@ -26,6 +27,8 @@ pub struct OutputOptions {
     pub format: Option<String>,
     /// The encoder and its settings.
     pub encoder: EncoderChoice,
+    /// The user's options of the container.
+    pub container: Vec<(String, String)>,
     /// Whether to encode in real time, into a file that is playable at any time while it is written.
     pub live: bool,
     /// The pixel format to encode.
@@ -37,6 +40,8 @@ pub struct FileSink {
     input: Input,
     target: Target,
     container: Container,
+    /// The user's options of the container.
+    given: Vec<(String, String)>,
     choice: EncoderChoice,
     pace: Pace,
     /// Ends a wait for a server.
@@ -140,6 +145,7 @@ impl FileSink {
             input,
             target,
             container,
+            given: options.container,
             choice: options.encoder,
             pace,
             interrupt,
@@ -262,11 +268,13 @@ impl FileSink {
         let has_cover = streams::has_cover(&media.streams, self.input.video, self.container);
         check_keys(self.container, &metadata, has_cover, &self.notices)?;
         let mut options = muxer_options(self.container, &metadata, has_cover, start);
-        match self.pace {
-            Pace::Offline => {}
-            Pace::Recording => options.extend(live_options(self.container)),
-            Pace::Network => options.extend(network_options(self.container)),
-        }
+        let of_pace = match self.pace {
+            Pace::Offline if muxer.is_seekable() => file_options(self.container),
+            Pace::Offline => Vec::new(),
+            Pace::Recording => live_options(self.container),
+            Pace::Network => network_options(self.container),
+        };
+        options = with_given(with_given(options, &of_pace), &self.given);
         if self.container.is_images() {
             // The name is no pattern.
             options.push(("update".to_owned(), "1".to_owned()));

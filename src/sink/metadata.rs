@@ -109,6 +109,30 @@ fn is_mp4(container: Container) -> bool {
     matches!(container.name().as_str(), "mp4" | "mov" | "ipod")
 }
 
+/// `own` options of a muxer, and those that the user gives, which replace them. Flags with a sign are added to, or taken from,
+/// those that are there.
+pub fn with_given(mut own: Vec<(String, String)>, given: &[(String, String)]) -> Vec<(String, String)> {
+    for (key, value) in given {
+        match own.iter_mut().find(|(other, _)| other == key) {
+            Some((_, flags)) if flags.starts_with('+') && value.starts_with(['+', '-']) => flags.push_str(value),
+            Some((_, other)) => other.clone_from(value),
+            None => own.push((key.clone(), value.clone())),
+        }
+    }
+    own
+}
+
+/// The muxer options for a file that is read only when it is whole: its index comes first, so that a player can begin before it
+/// has all of the file, and a pipe can carry it.
+pub fn file_options(container: Container) -> Vec<(String, String)> {
+    match container.name().as_str() {
+        "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "psp" | "f4v" => {
+            vec![("movflags".to_owned(), "+faststart".to_owned())]
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// The muxer options without which something that the input says would be lost. Times begin at `start` (microseconds).
 pub fn muxer_options(container: Container, metadata: &Metadata, has_cover: bool, start: i64) -> Vec<(String, String)> {
     let option = |key: &str, value: &str| vec![(key.to_owned(), value.to_owned())];
@@ -167,4 +191,24 @@ pub fn live_options(container: Container) -> Vec<(String, String)> {
         _ => {}
     }
     options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_given;
+
+    #[test]
+    fn given_options_replace_those_of_the_program_and_flags_with_a_sign_join_them() {
+        let options = |options: &[(&str, &str)]| -> Vec<(String, String)> {
+            options.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+        };
+        let own = options(&[("movflags", "+write_colr+faststart"), ("flush_packets", "1")]);
+        let given = options(&[("movflags", "-faststart"), ("flush_packets", "0"), ("brand", "mp42")]);
+        let joined = [("movflags", "+write_colr+faststart-faststart"), ("flush_packets", "0"), ("brand", "mp42")];
+        assert_eq!(with_given(own.clone(), &given), options(&joined));
+        assert_eq!(
+            with_given(own, &options(&[("movflags", "empty_moov")]))[0],
+            options(&[("movflags", "empty_moov")])[0]
+        );
+    }
 }

@@ -14,6 +14,7 @@ mod curves;
 mod cuts;
 mod depth;
 mod engine;
+mod everywhere;
 mod failing;
 mod failover;
 mod figures;
