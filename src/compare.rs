@@ -9,6 +9,7 @@ use histeq_video::pipeline::{self, Outcome, Progress};
 use histeq_video::report::{Console, compare_summary};
 use histeq_video::sink::{self, Target};
 use histeq_video::source;
+use serde_json::Map;
 use std::sync::Arc;
 
 /// Draws the pairs of frames of both videos.
@@ -30,6 +31,7 @@ pub fn run(job: CompareJob, console: &Console) -> Result<Outcome> {
     let (partners, input) = Partners::new(of_a, b);
     let images = sink::makes_images(&job.output.name, job.output.options.format.as_deref());
     let comparer = Comparer::new(job.view, names, images);
+    run.start(&input, [&job.output.name].into_iter(), Map::new());
     let sink = sink::open(input.clone(), target, job.output.options, &mut || false, notices.clone())?;
 
     let draw = |before: &_, next: &_| draw_pairs(partners, comparer, before, next);
@@ -37,7 +39,7 @@ pub fn run(job: CompareJob, console: &Console) -> Result<Outcome> {
     if result.as_ref().is_some_and(|result| result.outcome == Outcome::Complete && result.output.is_none()) {
         bail!("{a_name} and {b_name}: no two frames are shown at the same time, so nothing was written");
     }
-    result.iter().for_each(|result| console.info(&compare_summary(result, progress)));
+    result.iter().for_each(|result| console.summary(compare_summary(result, progress)));
     Ok(result.map_or(Outcome::Complete, |result| result.outcome))
 }
 

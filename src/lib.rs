@@ -87,7 +87,7 @@
 //! | [`comparison`] | two videos in one | pipeline, chart, equalize, ffmpeg, frame, spec |
 //! | [`sheet`] | small pictures in rows and columns, with labels | pipeline, chart, ffmpeg, frame |
 //! | [`window`] | the preview: picture, overlays, keys | pipeline, sink, chart, equalize, ffmpeg, frame, spec |
-//! | [`report`] | progress, notes, the line at the end | pipeline, io |
+//! | [`report`] | progress, notes, the line at the end; all of it as events | pipeline, io |
 //!
 //! The laboratory, with the feature `laboratory`:
 //!

@@ -14,7 +14,7 @@ use histeq_video::pipeline::live::{
     self, LiveParts, Output, QueuePolicy, SharedSettings, Shown, Viewer, WarmUp, WarmingUp,
 };
 use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress, Source};
-use histeq_video::report::{Console, live_summary};
+use histeq_video::report::{Console, ResultRecord, live_summary};
 use histeq_video::sink::{self, Files, OutputOptions, Overwrite, PixelChoice, Target, network_format};
 use histeq_video::source::{LiveSource, MicrophoneSource, StartTime, filtered};
 use histeq_video::window::PreviewWindow;
@@ -22,7 +22,7 @@ use std::path::Path;
 
 /// Equalizes cameras until they end, or the user ends them: one, or several at the same time.
 pub fn run(jobs: &[LiveJob], console: &Console) -> Result<Outcome> {
-    let mut run = Run::new(jobs[0].stderr, Limits::default(), console);
+    let mut run = Run::new(jobs[0].stderr.clone(), Limits::default(), console);
     let builder = StageBuilder::new(&jobs[0].equalize)?;
     match jobs {
         [job] => {
@@ -33,7 +33,13 @@ pub fn run(jobs: &[LiveJob], console: &Console) -> Result<Outcome> {
             let backend = BackendStartup::begin(job.backend.clone());
             let viewer = window.as_mut().map(|window| window as &mut dyn Viewer);
             let open = || backend.open(&run.notices);
-            console.info(&film(planned, &run, &builder, open, (&shared_settings, WarmUp::default().begin(), viewer))?);
+            console.summary(film(
+                planned,
+                &run,
+                &builder,
+                open,
+                (&shared_settings, WarmUp::default().begin(), viewer),
+            )?);
         }
         jobs => run_several(jobs, &mut run, &builder, console)?,
     }
@@ -65,11 +71,14 @@ fn run_several(jobs: &[LiveJob], run: &mut Run<'_>, builder: &StageBuilder, cons
             move || film(plan, run, builder, open, (&SharedSettings::default(), warming_up, None))
         })
         .collect();
-    let ended = |index: usize, result: Result<String>| {
+    let ended = |index: usize, result: Result<ResultRecord>| {
         let number = index + 1;
         let name = jobs[index].camera.camera.as_deref().map(without_password).unwrap_or_default();
         match result {
-            Ok(summary) => console.info(&format!("source {number}, {name}: {summary}")),
+            Ok(mut result) => {
+                result.summary = format!("source {number}, {name}: {}", result.summary);
+                console.summary(result);
+            }
             Err(error) => {
                 failed.push(format!("source {number}"));
                 console.error(&error.context(format!("source {number}")));
@@ -119,14 +128,14 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Equalizes a camera until it ends, or the run is cancelled. `open` waits for the backend. Returns the lines at the end.
+/// Equalizes a camera until it ends, or the run is cancelled. `open` waits for the backend. Returns what came of it.
 fn film<'a>(
     Plan { job, outputs, records }: Plan<'_>,
     run: &Run<'_>,
     builder: &StageBuilder,
     open: impl FnOnce() -> Result<SharedBackend>,
     (shared_settings, warming_up, viewer): (&'a SharedSettings, WarmingUp, Option<&'a mut dyn Viewer>),
-) -> Result<String> {
+) -> Result<ResultRecord> {
     let Run { cancel, notices, progress, .. } = run;
     // Opened before the camera: a microphone takes longer to open than the camera's buffers last.
     let begin = StartTime::default();
@@ -143,6 +152,7 @@ fn film<'a>(
     shared_settings.set(settings);
     let shared_backend = open()?;
     let backend = shared_backend.backend(notices)?;
+    run.start(&input, job.written_files().chain(&job.loopback), equalize.told(&settings));
     let outputs = open_outputs(job, outputs, &input, shared_backend.has_gpu(), notices)?;
     let records = records.open(&input.name)?;
     let stage = records.observe(builder.stage(backend, settings), &input, progress);
@@ -165,7 +175,7 @@ fn film<'a>(
         );
     }
     records.finish(Outcome::Complete)?;
-    Ok(live_summary(&summary, progress))
+    Ok(live_summary(&summary, progress, run.source))
 }
 
 /// The window, unless `--no-preview` is given. Without a display, the run goes on if it has an output.

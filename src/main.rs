@@ -4,6 +4,7 @@
 mod benchmark;
 mod compare;
 mod devices;
+mod events;
 mod live;
 mod look;
 mod mask;
@@ -21,8 +22,8 @@ use histeq_video::cli::{Args, BackendStartup, FileJob, Job, completions, gpu_may
 use histeq_video::equalize::{SceneMappings, Verifier};
 use histeq_video::io::{Allocator, end_is_explained, print_text, printable};
 use histeq_video::pipeline::{self, Notices, Outcome};
-use histeq_video::report::{Console, summary};
-use histeq_video::sink;
+use histeq_video::report::{Console, Events, summary};
+use histeq_video::sink::{self, TargetError};
 use histeq_video::source;
 use records::RecordTargets;
 use run::Run;
@@ -37,7 +38,14 @@ static ALLOCATOR: Allocator = Allocator;
 
 fn main() -> ExitCode {
     let job = Args::try_parse().and_then(Job::from_args).unwrap_or_else(|error| refuse(&error));
-    let console = Console::new(job.verbosity());
+    let verbosity = job.verbosity();
+    let console = match events::open(&job) {
+        Ok(events) => Console::new(verbosity, events),
+        Err(error) => {
+            Console::new(verbosity, None).error(&error);
+            return ExitCode::FAILURE;
+        }
+    };
     let complete = |()| Outcome::Complete;
     let result = match job {
         Job::File(job) => run(*job, &console),
@@ -66,6 +74,10 @@ fn main() -> ExitCode {
             1
         }
         Ok(Outcome::Interrupted) => signals::INTERRUPTED,
+        Err(error) if matches!(error.downcast_ref(), Some(TargetError::Skipped(_))) => {
+            console.info(&format!("histeq-video: {error:#}"));
+            SKIPPED
+        }
         Err(error) => {
             console.error(&error);
             end_is_explained();
@@ -73,11 +85,20 @@ fn main() -> ExitCode {
             if signals::was_interrupted() { signals::INTERRUPTED } else { 1 }
         }
     };
+    console.end(code);
     if gpu_may_be_opening() { leave(code) } else { ExitCode::from(code) }
 }
 
+/// The exit code of a run that has done nothing, because the output exists.
+const SKIPPED: u8 = 3;
+
 /// Prints what is wrong with the command line, or the requested help, and ends the program.
 fn refuse(error: &clap::Error) -> ! {
+    if error.use_stderr() && events::are_asked_for() {
+        let message = error.render().to_string();
+        Events::on_stderr().refuse(message.trim_start_matches("error: ").trim_end(), error.exit_code() as u8);
+        std::process::exit(error.exit_code())
+    }
     // The message repeats the arguments, and a file's name may hold control sequences of terminals.
     let has_controls = |text: OsString| matches!(printable(&text.to_string_lossy()), Cow::Owned(_));
     if error.use_stderr() && std::env::args_os().any(has_controls) {
@@ -95,7 +116,7 @@ fn measuring_threads() -> usize {
 
 /// Equalizes a file.
 fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
-    let mut run = Run::new(job.stderr, job.limits, console);
+    let mut run = Run::new(job.stderr.clone(), job.limits, console);
 
     check_files_differ(&job.equalize, job.written_files())?;
     let target = run.target(&job.output, &job.input.url)?;
@@ -132,6 +153,7 @@ fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     }
     backend.check()?;
     let records = records.open(&input.name)?;
+    run.start(&input, job.written_files(), job.equalize.told(&settings));
     let sink = sink::open(input.clone(), target, job.output.options, &mut || backend.has_gpu(), notices.clone())?;
     let mut stage = builder.stage(backend.finish(notices)?, settings);
     if let Some(scenes) = scenes {
@@ -149,6 +171,6 @@ fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     if result.as_ref().is_none_or(|result| result.output.is_some()) {
         records.finish(outcome)?;
     }
-    result.iter().for_each(|result| console.info(&summary(result, progress)));
+    result.iter().for_each(|result| console.summary(summary(result, progress)));
     Ok(outcome)
 }

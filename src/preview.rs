@@ -34,7 +34,7 @@ const DEFAULT_RATE: f64 = 25.0;
 /// Draws the sheet, and writes it.
 pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
     let begin = Instant::now();
-    let run = Run::new(job.stderr, job.limits, console);
+    let run = Run::new(job.stderr.clone(), job.limits, console);
     let Run { cancel, notices, progress, .. } = &run;
 
     let name = if job.input.url == "-" { "stdin" } else { &job.input.url };

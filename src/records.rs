@@ -5,7 +5,7 @@ use histeq_video::cli::{FileJob, LiveJob};
 use histeq_video::curves::CurveWriter;
 use histeq_video::equalize::EqualizeStage;
 use histeq_video::pipeline::{Input, Outcome, Progress};
-use histeq_video::sink::{Files, Leftover, Target};
+use histeq_video::sink::{Files, Leftover, Overwrite, Target};
 use histeq_video::stats::{CurveSaver, Recorder, Recording, StatsFormat};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +19,8 @@ pub struct RecordTargets {
 impl RecordTargets {
     /// The targets of equalizing a file.
     pub fn of_file(job: &FileJob) -> Result<Self> {
-        let target = |name: &String| Target::new(name, &job.input.url, Files::One, job.output.overwrite);
+        let overwrite = beside(job.output.overwrite);
+        let target = |name: &String| Target::new(name, &job.input.url, Files::One, overwrite);
         let stats = job.stats.as_ref().map(|(name, format)| target(name).map(|target| (target, *format)));
         Ok(RecordTargets {
             stats: stats.transpose()?,
@@ -30,7 +31,7 @@ impl RecordTargets {
     /// The target of `live`, written directly like a recording.
     pub fn of_live(job: &LiveJob) -> Result<Self> {
         let curves = job.equalize.save_curves.as_deref();
-        let curves = curves.map(|name| Target::direct(name, Files::One, job.overwrite)).transpose()?;
+        let curves = curves.map(|name| Target::direct(name, Files::One, beside(job.overwrite))).transpose()?;
         Ok(RecordTargets { stats: None, curves })
     }
 
@@ -51,6 +52,11 @@ impl RecordTargets {
         let recording = self.stats.map(|(target, format)| Recording::create(target, format, title)).transpose()?;
         Ok(Records { recording, saving: self.curves.map(CurveWriter::new) })
     }
+}
+
+/// What happens to a record that exists. `-n` is about the output: without a record that is asked for, a run has failed.
+fn beside(output: Overwrite) -> Overwrite {
+    if output == Overwrite::Skip { Overwrite::No } else { output }
 }
 
 /// The records while they are written.

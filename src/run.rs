@@ -4,11 +4,13 @@ use crate::{signals, stdout};
 use anyhow::Result;
 use histeq_video::cli::{Limits, OutputFile, StderrOptions};
 use histeq_video::ffmpeg;
+use histeq_video::io::without_password;
 use histeq_video::pipeline::{Cancel, Input, Notices, Outcome, Progress, ReaderGone, Summary};
-use histeq_video::report::{Console, Meter, MeterStyle};
+use histeq_video::report::{Console, Meter, MeterStyle, StartRecord};
 use histeq_video::sandbox::ProcessWall;
 use histeq_video::sink::{self, Leftover, Target};
 use histeq_video::source::InputOptions;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// One run of the pipeline, and what it prints on stderr.
@@ -25,7 +27,9 @@ pub struct Run<'a> {
     /// Which of two passes over the input this is, if there are two.
     pass: Option<u32>,
     /// Number of its source, from 1, if several run at the same time.
-    source: Option<usize>,
+    pub source: Option<usize>,
+    /// Whether it is several sources together, each of which sends events of its own.
+    is_sum: bool,
 }
 
 impl<'a> Run<'a> {
@@ -33,10 +37,10 @@ impl<'a> Run<'a> {
     pub fn new(stderr: StderrOptions, limits: Limits, console: &'a Console) -> Self {
         limits.apply();
         ffmpeg::silence_encoders();
-        ffmpeg::set_verbose(stderr.is_verbose());
+        ffmpeg::set_verbose(stderr.is_verbose() && console.has_text());
         let notices = console.notices(stderr.strict);
         let (cancel, progress) = (Cancel::default(), Arc::default());
-        Run { console, stderr, limits, cancel, notices, progress, pass: None, source: None }
+        Run { console, stderr, limits, cancel, notices, progress, pass: None, source: None, is_sum: false }
     }
 
     /// The first pass of this run, which is the second one from now on. What the first one has said of the input is not said
@@ -46,7 +50,7 @@ impl<'a> Run<'a> {
             pass: Some(1),
             cancel: self.cancel.clone(),
             notices: self.notices.clone(),
-            ..Run::new(self.stderr, self.limits, self.console)
+            ..Run::new(self.stderr.clone(), self.limits, self.console)
         };
         self.pass = Some(2);
         first
@@ -57,15 +61,17 @@ impl<'a> Run<'a> {
     pub fn of_sources(&mut self, count: usize) -> Vec<Run<'a>> {
         let meter = self.stderr.meter;
         self.stderr.meter = meter.of_all();
+        self.is_sum = true;
         let run = |number| Run {
             console: self.console,
-            stderr: StderrOptions { meter: meter.of_each(), ..self.stderr },
+            stderr: StderrOptions { meter: meter.of_each(), ..self.stderr.clone() },
             limits: self.limits,
             cancel: self.cancel.part(),
             notices: self.notices.of(&format!("source {number}")),
             progress: Arc::default(),
             pass: None,
             source: Some(number),
+            is_sum: false,
         };
         (1..=count).map(run).collect()
     }
@@ -97,6 +103,17 @@ impl<'a> Run<'a> {
         signals::listen(self.cancel.clone(), self.console.clone(), temporary, answer)
     }
 
+    /// Tells that `input` is read, what is written, and with which settings.
+    pub fn start<'b>(&self, input: &Input, outputs: impl Iterator<Item = &'b String>, settings: Map<String, Value>) {
+        self.console.start(&StartRecord {
+            source: self.source,
+            input: input.name.clone(),
+            outputs: outputs.map(|name| without_password(name)).collect(),
+            frames: input.frames,
+            settings,
+        });
+    }
+
     /// Calls `run` with a function that updates the meter, which is for this many frames, if that is known. The meter ends at
     /// 100% if `is_complete`.
     pub fn metered<T>(
@@ -105,7 +122,8 @@ impl<'a> Run<'a> {
         run: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<T>,
         is_complete: impl FnOnce(&T) -> bool,
     ) -> Result<T> {
-        let mut meter = Meter::start(self.stderr.meter, frames, self.pass, self.source);
+        let events = self.console.events().filter(|_| !self.is_sum).cloned();
+        let mut meter = Meter::start((self.stderr.meter, events), frames, self.pass, self.source);
         if self.stderr.meter == MeterStyle::Bar {
             self.console.set_bar(meter.bar());
         }

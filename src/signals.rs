@@ -63,6 +63,7 @@ pub fn end_after(time: Duration, cancel: Cancel, console: Console, temporary: Ve
         sleep(FINISH);
         temporary.iter().for_each(Leftover::remove);
         console.error(&out_of_time());
+        console.end(1);
         exit(1);
     };
     Builder::new().name("time limit".to_owned()).spawn(wait).map(drop).context("no thread can be started")
@@ -103,6 +104,7 @@ pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer
         INTERRUPTION.store(true, Ordering::Relaxed);
         if cancel.is_cancelled() {
             temporary.iter().for_each(Leftover::remove);
+            console.end(INTERRUPTED);
             exit(INTERRUPTED.into());
         }
         cancel.cancel();

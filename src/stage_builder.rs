@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub fn check_files_differ<'a>(options: &EqualizeOptions, written: impl Iterator<Item = &'a String>) -> Result<()> {
     let written: Vec<&String> = written.collect();
     for (index, name) in written.iter().enumerate() {
-        options.load_curves.iter().chain(&options.mask).try_for_each(|read| Target::differs(name, read))?;
+        options.read_files().try_for_each(|read| Target::differs(name, read))?;
         if let Some(other) = written[index + 1..].iter().find(|other| Target::are_one(name, other)) {
             bail!("{name} and {other} are one file (give each its own)");
         }

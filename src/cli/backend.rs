@@ -145,7 +145,7 @@ impl BackendStartup {
 }
 
 impl BackendChoice {
-    /// Notes that the CPU equalizes because of `error`, unless a GPU was chosen.
+    /// Tells that the CPU equalizes because of `error`, unless a GPU was chosen.
     ///
     /// # Errors
     /// `error`, if a GPU was chosen.
@@ -153,7 +153,13 @@ impl BackendChoice {
         if self.backend == BackendArg::Cuda {
             return Err(error);
         }
-        notices.note(&cpu_instead(&error, self.kernels.is_some()));
+        let message = cpu_instead(&error, self.kernels.is_some());
+        // On a machine without an NVIDIA driver, that is no news, unless something of a GPU was asked for.
+        let is_asked_for = self.kernels.is_some() || self.gpu > 0;
+        match error.downcast_ref() {
+            Some(Error::NoDriver) if !is_asked_for => notices.detail(&message),
+            _ => notices.note(&message),
+        }
         Ok(())
     }
 }

@@ -6,8 +6,10 @@ use super::compare::{CompareArgs, CompareJob};
 use super::file::{FileArgs, FileJob};
 use super::live::{LiveArgs, LiveJob};
 use super::preview::{PreviewArgs, PreviewJob};
+use super::stderr::EventsTo;
 use super::values::usage;
 use crate::report::Verbosity;
+use crate::sink::Overwrite;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
@@ -19,7 +21,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "histeq-video --help shows all other options, exit codes and examples.")]
 #[command(after_long_help = "\
 Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5.
-Exit codes: 0 done, 1 failed, 2 usage error, 130 interrupted (what was encoded is kept as a playable file).
+Exit codes: 0 done, 1 failed, 2 usage error, 3 nothing done (-n), 130 interrupted (what was encoded is kept as a playable file).
 
 Examples:
   histeq-video night.mp4 night-clear.mp4
@@ -108,6 +110,40 @@ impl Job {
             #[cfg(feature = "laboratory")]
             Job::Bench(job) => job.verbosity,
             Job::Devices | Job::Completions(_) | Job::ManPage(_) | Job::ManPages(_) => Verbosity::Normal,
+        }
+    }
+
+    /// Where events go.
+    pub fn events(&self) -> &EventsTo {
+        match self {
+            Job::File(job) => &job.stderr.events,
+            Job::Live(jobs) => &jobs[0].stderr.events,
+            Job::Compare(job) => &job.stderr.events,
+            _ => &EventsTo::Nowhere,
+        }
+    }
+
+    /// What to do with an output that exists.
+    pub fn overwrite(&self) -> Overwrite {
+        match self {
+            Job::File(job) => job.output.overwrite,
+            Job::Live(jobs) => jobs[0].overwrite,
+            Job::Compare(job) => job.output.overwrite,
+            _ => Overwrite::No,
+        }
+    }
+
+    /// The files that are read and written beside events.
+    pub fn files(&self) -> Vec<&String> {
+        match self {
+            Job::File(job) => job.written_files().chain([&job.input.url]).chain(job.equalize.read_files()).collect(),
+            Job::Live(jobs) => {
+                let camera =
+                    |job| LiveJob::written_files(job).chain(&job.camera.camera).chain(job.equalize.read_files());
+                jobs.iter().flat_map(camera).collect()
+            }
+            Job::Compare(job) => job.inputs.iter().map(|input| &input.url).chain([&job.output.name]).collect(),
+            _ => Vec::new(),
         }
     }
 

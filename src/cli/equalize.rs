@@ -13,8 +13,9 @@ use crate::spec::{
     Chroma, Footage, Gain, Measure, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Stretch, Threshold,
 };
 use anyhow::Result;
-use clap::Args;
 use clap::error::ErrorKind;
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
 
 /// How to equalize, as typed.
 #[derive(Args, Debug)]
@@ -314,6 +315,11 @@ impl EqualizeOptions {
         if self.whole_scenes { Err(live_is_read_once()) } else { Ok(self) }
     }
 
+    /// The files that are read.
+    pub fn read_files(&self) -> impl Iterator<Item = &String> {
+        self.load_curves.iter().chain(&self.mask)
+    }
+
     /// Whether the window of a frame is its whole scene, which is found in a pass of its own.
     pub fn has_whole_scenes(&self) -> bool {
         self.whole_scenes
@@ -442,6 +448,61 @@ impl EqualizeOptions {
         };
         check_region(&settings, input, notices)?;
         Ok(settings)
+    }
+
+    /// The settings that hold, by the names of their options; times are in frames.
+    pub fn told(&self, settings: &Settings) -> Map<String, Value> {
+        let slope = |gain: Gain| gain.of_256().map_or(0.0, |slope| f64::from(slope) / 256.0);
+        let look = self.look.to_possible_value().map(|look| look.get_name().to_owned());
+        let (method, tiles) = match settings.method {
+            Method::Global => ("global", None),
+            Method::Clahe { columns, rows } => ("clahe", Some(format!("{columns}x{rows}"))),
+            Method::Dehaze => ("dehaze", None),
+            Method::Deflicker => ("deflicker", None),
+            Method::Balance => ("balance", None),
+        };
+        let told = json!({
+            "look": look.filter(|_| self.load_curves.is_none()),
+            "load-curves": self.load_curves,
+            "method": method,
+            "tiles": tiles,
+            "smooth": if self.whole_scenes { json!("scene") } else { json!(settings.smoothing.frames()) },
+            "look-ahead": settings.look_ahead(),
+            "scene-threshold": f64::from(settings.scene_threshold.of_1000()) / 1e3,
+            "levels": match settings.stretch {
+                Stretch::Off => json!(1.0),
+                Stretch::Unused { most, .. } | Stretch::Dark { most } => json!(slope(most)),
+                Stretch::Full => json!("full"),
+            },
+            "strength": f64::from(settings.strength.of_256()) / 256.0,
+            "max-gain": if self.hides_noise { json!("auto") } else { json!(slope(settings.max_gain)) },
+            "plateau": match settings.plateau {
+                Plateau::Off => json!(0),
+                Plateau::Count(count) => json!(count),
+                Plateau::Millionths(millionths) => json!(format!("{}%", f64::from(millionths) / 1e4)),
+            },
+            "bins": settings.bins,
+            "chroma": match settings.chroma {
+                Chroma::Keep => "keep",
+                Chroma::Follow => "follow",
+                Chroma::Scale => "scale",
+            },
+            "gray": self.gray,
+            "roi": match settings.region {
+                Region::Whole => Value::Null,
+                Region::Fixed(Rect { x, y, width, height }) => json!(format!("{x},{y},{width},{height}")),
+                Region::Auto => json!("auto"),
+            },
+            "mask": self.mask,
+            "output-depth": match self.output_depth {
+                OutputDepth::AsInput => json!("auto"),
+                OutputDepth::Eight => json!(8),
+                OutputDepth::Ten => json!(10),
+            },
+        });
+        // What does not hold is left out.
+        let Value::Object(told) = told else { return Map::new() };
+        told.into_iter().filter(|(_, value)| !value.is_null()).collect()
     }
 
     /// A temporal window of `seconds` seconds, with its look-ahead.

@@ -58,4 +58,4 @@ pub use output::OutputFile;
 pub use preview::{PreviewArgs, PreviewJob};
 pub use sandbox::Sandbox;
 pub use shell::{completions, man_page, man_pages};
-pub use stderr::StderrOptions;
+pub use stderr::{EventsTo, StderrOptions};

@@ -24,7 +24,7 @@ pub struct OutputArgs {
     #[arg(short = 'y', conflicts_with = "no_overwrite")]
     pub yes: bool,
 
-    /// Never overwrite the output, and do not ask
+    /// Do nothing if the output exists: exit code 3
     #[arg(short = 'n', help_heading = "Output", hide_short_help = true)]
     pub no_overwrite: bool,
 
@@ -131,9 +131,10 @@ pub struct OutputFile {
 impl OutputArgs {
     /// What to do if the output exists. With the video on stdin, no question can be answered there.
     pub(super) fn overwrite(&self, from_stdin: bool) -> Overwrite {
-        match (self.yes, self.no_overwrite || from_stdin) {
+        match (self.yes, self.no_overwrite) {
             (true, _) => Overwrite::Yes,
-            (false, true) => Overwrite::No,
+            (false, true) => Overwrite::Skip,
+            (false, false) if from_stdin => Overwrite::No,
             (false, false) => Overwrite::Ask,
         }
     }

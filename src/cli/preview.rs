@@ -5,7 +5,7 @@ use super::limits::{LimitArgs, Limits};
 use super::output::OutputFile;
 use super::part::PartArgs;
 use super::sandbox::{Sandbox, SandboxArgs};
-use super::stderr::StderrOptions;
+use super::stderr::{EventsTo, StderrOptions};
 use super::values::{output_name, plain_name, usage};
 use crate::io::number_pattern;
 use crate::report::{MeterStyle, Verbosity};
@@ -65,7 +65,7 @@ pub struct PreviewArgs {
     #[arg(short = 'y', conflicts_with = "no_overwrite")]
     pub yes: bool,
 
-    /// Never overwrite the output, and do not ask
+    /// Do nothing if the output exists: exit code 3
     #[arg(short = 'n', help_heading = "Output", hide_short_help = true)]
     pub no_overwrite: bool,
 
@@ -125,7 +125,7 @@ impl PreviewJob {
             name: output,
             overwrite: match (args.yes, args.no_overwrite) {
                 (true, _) => Overwrite::Yes,
-                (false, true) => Overwrite::No,
+                (false, true) => Overwrite::Skip,
                 (false, false) => Overwrite::Ask,
             },
         };
@@ -144,6 +144,7 @@ impl PreviewJob {
                     _ => Verbosity::Normal,
                 },
                 meter: MeterStyle::Silent,
+                events: EventsTo::Nowhere,
             },
         })
     }

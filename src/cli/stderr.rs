@@ -19,6 +19,13 @@ pub struct StderrArgs {
     #[arg(long, value_enum, default_value_t = ProgressArg::Auto, help_heading = "Messages", hide_short_help = true)]
     pub progress: ProgressArg,
 
+    /// Write what --progress json prints to this file or pipe instead, or to this number of an open descriptor
+    ///
+    /// Stderr keeps the messages for people.
+    #[arg(long, value_name = "FILE|FD", value_hint = clap::ValueHint::FilePath)]
+    #[arg(help_heading = "Messages", hide_short_help = true)]
+    pub progress_file: Option<String>,
+
     /// Treat warnings as errors: a stream that the container cannot hold, damaged frames, a pixel format narrowed
     #[arg(long, help_heading = "Messages", hide_short_help = true)]
     pub strict: bool,
@@ -31,14 +38,26 @@ pub enum ProgressArg {
     Auto,
     /// A line of text now and then.
     Plain,
-    /// A line of JSON now and then.
+    /// Lines of JSON and nothing else: all events of the run, which docs/progress.md describes.
     Json,
     /// Nothing.
     None,
 }
 
+/// Where events go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum EventsTo {
+    /// Nowhere.
+    #[default]
+    Nowhere,
+    /// Stderr.
+    Stderr,
+    /// This file, or the descriptor of this number.
+    File(String),
+}
+
 /// What a run prints on stderr.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct StderrOptions {
     /// Whether warnings are errors.
     pub strict: bool,
@@ -46,11 +65,13 @@ pub struct StderrOptions {
     pub verbosity: Verbosity,
     /// How progress is shown on this stderr.
     pub meter: MeterStyle,
+    /// Where events go.
+    pub events: EventsTo,
 }
 
 impl StderrOptions {
     /// Whether to print details and FFmpeg's own messages.
-    pub fn is_verbose(self) -> bool {
+    pub fn is_verbose(&self) -> bool {
         self.verbosity == Verbosity::Verbose
     }
 }
@@ -66,9 +87,13 @@ impl From<StderrArgs> for StderrOptions {
             },
             meter: match args.progress {
                 ProgressArg::Plain => MeterStyle::Plain,
-                ProgressArg::Json => MeterStyle::Json,
                 ProgressArg::Auto if std::io::stderr().is_terminal() && !args.quiet => MeterStyle::Bar,
-                ProgressArg::Auto | ProgressArg::None => MeterStyle::Silent,
+                ProgressArg::Auto | ProgressArg::Json | ProgressArg::None => MeterStyle::Silent,
+            },
+            events: match (args.progress_file, args.progress) {
+                (Some(file), _) => EventsTo::File(file),
+                (None, ProgressArg::Json) => EventsTo::Stderr,
+                _ => EventsTo::Nowhere,
             },
         }
     }

@@ -137,7 +137,7 @@ impl Muxer {
     /// Can what is written be read and changed again, as in a file, but not in a pipe?
     pub fn is_seekable(&self) -> bool {
         // SAFETY: the context is valid; its output is open, or null where the muxer opens its own.
-        unsafe { (*self.ptr).pb.as_ref().is_some_and(|pb| pb.seekable & ffi::AVIO_SEEKABLE_NORMAL as i32 != 0) }
+        unsafe { (*self.ptr).pb.as_ref().is_some_and(|pb| pb.seekable & ffi::AVIO_SEEKABLE_NORMAL != 0) }
     }
 
     /// Sets metadata of the whole file.

@@ -272,18 +272,27 @@ fn write(
     progress: &Progress,
     flow: &Flow,
 ) -> Result<Option<(Outcome, Option<String>)>> {
+    let mut frames = 0;
+    // Some encoders make more packets than there are frames.
+    let count =
+        |sink: &dyn Sink, frames: u64| progress.set_written(sink.encoded().map_or(frames, |count| count.min(frames)));
     for message in before {
         match message {
             Message::Delivery(delivery) => {
-                let frames = delivery.frame.is_some();
+                let is_frame = delivery.frame.is_some();
                 progress.measure(Stage::Sink, || sink.write(delivery))?;
-                if frames {
+                if is_frame {
                     flow.written();
-                    progress.count_written();
+                    frames += 1;
+                    count(&*sink, frames);
                 }
             }
             Message::End(outcome) => {
+                while progress.measure(Stage::Sink, || sink.drain())? {
+                    count(&*sink, frames);
+                }
                 let output = progress.measure(Stage::Sink, || sink.finish(outcome))?;
+                progress.set_written(frames);
                 return Ok(Some((outcome, output)));
             }
         }

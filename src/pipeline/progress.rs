@@ -20,6 +20,9 @@ pub struct Progress {
     decoded: AtomicU64,
     written: AtomicU64,
     damaged: AtomicU64,
+    dropped: AtomicU64,
+    /// In microseconds; 0 if there is none.
+    latency: AtomicU64,
     position: AtomicI64,
     busy: [AtomicU64; 3],
 }
@@ -30,7 +33,7 @@ impl Progress {
         self.decoded.load(Ordering::Relaxed)
     }
 
-    /// Number of frames that the sink has written.
+    /// Number of frames that the sink has written; those that an encoder still holds do not count.
     pub fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
     }
@@ -38,6 +41,16 @@ impl Progress {
     /// Number of damaged frames and packets.
     pub fn damaged(&self) -> u64 {
         self.damaged.load(Ordering::Relaxed)
+    }
+
+    /// Number of frames of a live input that were not equalized in time.
+    pub fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+
+    /// How old the last frame of a live input was when it was shown, or equalized.
+    pub fn latency(&self) -> Option<Duration> {
+        Some(self.latency.load(Ordering::Relaxed)).filter(|&latency| latency > 0).map(Duration::from_micros)
     }
 
     /// Time of the last decoded frame, in microseconds from the beginning.
@@ -57,6 +70,7 @@ impl Progress {
             sum.decoded.fetch_add(run.decoded(), Ordering::Relaxed);
             sum.written.fetch_add(run.written(), Ordering::Relaxed);
             sum.damaged.fetch_add(run.damaged(), Ordering::Relaxed);
+            sum.dropped.fetch_add(run.dropped(), Ordering::Relaxed);
             sum.position.fetch_max(run.position(), Ordering::Relaxed);
         }
         sum
@@ -75,6 +89,18 @@ impl Progress {
 
     pub(in crate::pipeline) fn count_written(&self) {
         self.written.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(in crate::pipeline) fn set_written(&self, frames: u64) {
+        self.written.store(frames, Ordering::Relaxed);
+    }
+
+    pub(in crate::pipeline) fn set_dropped(&self, frames: u64) {
+        self.dropped.store(frames, Ordering::Relaxed);
+    }
+
+    pub(in crate::pipeline) fn set_latency(&self, latency: Duration) {
+        self.latency.store((latency.as_micros() as u64).max(1), Ordering::Relaxed);
     }
 
     /// Runs `work` and adds its time to that of `stage`.

@@ -72,6 +72,19 @@ pub trait Sink: Send {
     /// When it cannot be encoded or written.
     fn write(&mut self, delivery: Delivery) -> Result<()>;
 
+    /// Number of frames that have left the encoder, where there is one.
+    fn encoded(&self) -> Option<u64> {
+        None
+    }
+
+    /// After the last frame: encodes one more of those that are left in the encoder. Answers whether there was one.
+    ///
+    /// # Errors
+    /// When it cannot be encoded or written.
+    fn drain(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Number of frames that were lost because there was no connection to the server.
     fn missed(&self) -> u64 {
         0

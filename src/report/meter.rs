@@ -1,23 +1,21 @@
-//! Progress while a run goes on: a bar, lines of text, or lines of JSON.
+//! Progress while a run goes on: a bar, lines of text, and events.
 
+use super::events::{Event, Events, ProgressRecord};
 use crate::io::print_line;
 use crate::pipeline::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde::Serialize;
 use std::time::{Duration, Instant};
 
 /// Time between two printed lines.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// How progress is shown.
+/// How progress is shown on stderr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeterStyle {
     /// A progress bar.
     Bar,
     /// Lines of text.
     Plain,
-    /// Lines of JSON.
-    Json,
     /// Nothing.
     Silent,
 }
@@ -36,36 +34,10 @@ impl MeterStyle {
     }
 }
 
-/// One state of a run, as `--progress json` prints it.
-#[derive(Serialize)]
-struct ProgressRecord {
-    /// Which of two passes runs, 1 or 2, if there are two.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pass: Option<u32>,
-    /// Number of the source, from 1, if there are several.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<usize>,
-    /// Frames written.
-    frame: u64,
-    /// Frames in all, if known.
-    frames: Option<u64>,
-    /// Percent done, 0 to 100, if the length is known.
-    percent: Option<f64>,
-    /// Frames per second since the beginning.
-    fps: f64,
-    /// Seconds of video per second.
-    speed: f64,
-    /// Seconds left, if known.
-    eta: Option<f64>,
-    /// Damaged frames and packets.
-    damaged: u64,
-    /// Whether the run has succeeded: in the last record.
-    done: bool,
-}
-
 /// Shows the progress of one run.
 pub struct Meter {
     style: MeterStyle,
+    events: Option<Events>,
     pass: Option<u32>,
     source: Option<usize>,
     frames: Option<u64>,
@@ -76,8 +48,13 @@ pub struct Meter {
 
 impl Meter {
     /// Starts a meter for this many frames, if that is known: for this one of two passes, if there are two, and for the source
-    /// of this number, if there are several.
-    pub fn start(style: MeterStyle, frames: Option<u64>, pass: Option<u32>, source: Option<usize>) -> Self {
+    /// of this number, if there are several. Sends events, too.
+    pub fn start(
+        (style, events): (MeterStyle, Option<Events>),
+        frames: Option<u64>,
+        pass: Option<u32>,
+        source: Option<usize>,
+    ) -> Self {
         let bar = match style {
             MeterStyle::Bar => ProgressBar::with_draw_target(frames, ProgressDrawTarget::stderr_with_hz(10)),
             _ => ProgressBar::hidden(),
@@ -90,7 +67,7 @@ impl Meter {
         bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_prefix(prefix(pass, source));
         let now = Instant::now();
-        Meter { style, pass, source, frames, begin: now, printed: now, bar }
+        Meter { style, events, pass, source, frames, begin: now, printed: now, bar }
     }
 
     /// The bar; hidden in other styles.
@@ -100,32 +77,31 @@ impl Meter {
 
     /// Shows the progress.
     pub fn update(&mut self, progress: &Progress) {
-        match self.style {
-            MeterStyle::Silent => {}
-            MeterStyle::Bar => {
-                let record = self.record(progress, false);
-                if let Some(frames) = self.frames.filter(|&frames| frames < record.frame) {
-                    // The container was wrong about its length.
-                    self.bar.set_length(frames.max(record.frame));
-                }
-                self.bar.set_position(record.frame);
-                self.bar.set_message(format!("{:.0} fps, {:.2}x", record.fps, record.speed));
+        if self.style == MeterStyle::Bar {
+            let record = self.record(progress, false);
+            if let Some(frames) = self.frames.filter(|&frames| frames < record.frame) {
+                // The container was wrong about its length.
+                self.bar.set_length(frames.max(record.frame));
             }
-            MeterStyle::Plain | MeterStyle::Json => {
-                if self.printed.elapsed() >= INTERVAL {
-                    self.printed = Instant::now();
-                    self.print(&self.record(progress, false));
-                }
-            }
+            self.bar.set_position(record.frame);
+            self.bar.set_message(format!("{:.0} fps, {:.2}x", record.fps, record.speed));
+        }
+        if self.has_lines() && self.printed.elapsed() >= INTERVAL {
+            self.printed = Instant::now();
+            self.print(&self.record(progress, false));
         }
     }
 
     /// Removes the bar, or prints the last line. `done`: the run has succeeded.
     pub fn finish(&self, progress: &Progress, done: bool) {
         self.bar.finish_and_clear();
-        if matches!(self.style, MeterStyle::Plain | MeterStyle::Json) {
+        if self.has_lines() {
             self.print(&self.record(progress, done));
         }
+    }
+
+    fn has_lines(&self) -> bool {
+        self.style == MeterStyle::Plain || self.events.is_some()
     }
 
     fn record(&self, progress: &Progress, done: bool) -> ProgressRecord {
@@ -144,21 +120,19 @@ impl Meter {
             speed: rounded(progress.position() as f64 / 1e6 / seconds, 100.0),
             eta: if done { Some(0.0) } else { rest.map(|rest| rounded(rest, 10.0)) },
             damaged: progress.damaged(),
-            done,
+            dropped: progress.dropped(),
+            latency_ms: progress.latency().map(|latency| rounded(latency.as_secs_f64() * 1e3, 10.0)),
         }
     }
 
     fn print(&self, record: &ProgressRecord) {
-        let line = match self.style {
-            MeterStyle::Json => serde_json::to_string(record).unwrap_or_default(),
-            _ => {
-                let percent = record.percent.map(|percent| format!("{percent:5.1}%  ")).unwrap_or_default();
-                let eta = record.eta.map(|eta| format!("  eta {eta:.0} s")).unwrap_or_default();
-                let ProgressRecord { pass, source, frame, fps, speed, .. } = record;
-                format!("{}{percent}frame {frame}  {fps:.1} fps  {speed:.2}x{eta}", prefix(*pass, *source))
-            }
-        };
-        print_line(&line);
+        self.events.iter().for_each(|events| events.send(&Event::Progress(record)));
+        if self.style == MeterStyle::Plain {
+            let percent = record.percent.map(|percent| format!("{percent:5.1}%  ")).unwrap_or_default();
+            let eta = record.eta.map(|eta| format!("  eta {eta:.0} s")).unwrap_or_default();
+            let ProgressRecord { pass, source, frame, fps, speed, .. } = record;
+            print_line(&format!("{}{percent}frame {frame}  {fps:.1} fps  {speed:.2}x{eta}", prefix(*pass, *source)));
+        }
     }
 }
 

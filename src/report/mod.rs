@@ -1,9 +1,11 @@
 //! Lines on stderr: notes, progress, and a summary at the end.
 
 mod console;
+mod events;
 mod meter;
 mod summary;
 
 pub use console::{Console, Verbosity};
+pub use events::{Events, OutputRecord, ResultRecord, StartRecord};
 pub use meter::{Meter, MeterStyle};
 pub use summary::{compare_summary, live_summary, summary};

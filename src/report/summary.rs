@@ -1,19 +1,20 @@
-//! The lines at the end of a run: frames, time, backend, and the time of each stage.
+//! What is told at the end of a run: frames, time, backend, and the time of each stage.
 
+use super::events::{OutputRecord, ResultRecord};
 use crate::io::one_line;
-use crate::pipeline::live::LiveSummary;
+use crate::pipeline::live::{LiveSummary, Written};
 use crate::pipeline::{Outcome, Progress, Stage, Summary};
 use std::time::Duration;
 
-/// The line at the end of equalizing a file.
-pub fn summary(summary: &Summary, progress: &Progress) -> String {
+/// The end of equalizing a file.
+pub fn summary(summary: &Summary, progress: &Progress) -> ResultRecord {
     let busy = |stage| progress.busy(stage).as_secs_f64();
     let damaged = match progress.damaged() {
         0 => String::new(),
         1 => "; 1 damaged frame or packet".to_owned(),
         count => format!("; {count} damaged frames or packets"),
     };
-    format!(
+    let line = format!(
         "{} by {}; decode {:.2} s, equalize {:.2} s, encode {:.2} s{damaged}{}",
         frames_in_time(progress, "", summary.elapsed),
         summary.equalizer,
@@ -21,16 +22,44 @@ pub fn summary(summary: &Summary, progress: &Progress) -> String {
         busy(Stage::Equalize),
         busy(Stage::Sink),
         destination(summary)
-    )
+    );
+    ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
 }
 
-/// The line at the end of a comparison.
-pub fn compare_summary(summary: &Summary, progress: &Progress) -> String {
-    frames_in_time(progress, "compared ", summary.elapsed) + &destination(summary)
+/// The end of a comparison.
+pub fn compare_summary(summary: &Summary, progress: &Progress) -> ResultRecord {
+    let line = frames_in_time(progress, "compared ", summary.elapsed) + &destination(summary);
+    ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
 }
 
-/// The lines at the end of a live run: with latency, and frames that outputs missed.
-pub fn live_summary(summary: &LiveSummary, progress: &Progress) -> String {
+/// The numbers of a run, and its line.
+fn record(progress: &Progress, elapsed: Duration, summary: String) -> ResultRecord {
+    let busy = |stage| rounded(progress.busy(stage));
+    ResultRecord {
+        frames: progress.written(),
+        damaged: progress.damaged(),
+        dropped: progress.dropped(),
+        seconds: rounded(elapsed),
+        decode_seconds: busy(Stage::Source),
+        equalize_seconds: busy(Stage::Equalize),
+        encode_seconds: busy(Stage::Sink),
+        summary,
+        ..ResultRecord::default()
+    }
+}
+
+/// Seconds, in milliseconds.
+fn rounded(time: Duration) -> f64 {
+    time.as_millis() as f64 / 1e3
+}
+
+fn outputs(summary: &Summary, progress: &Progress) -> Vec<OutputRecord> {
+    let output = |name: &String| OutputRecord { name: name.clone(), frames: progress.written() };
+    summary.output.iter().map(output).collect()
+}
+
+/// The end of a live run, with latency, and frames that outputs missed; of the source of this number, if there are several.
+pub fn live_summary(summary: &LiveSummary, progress: &Progress, source: Option<usize>) -> ResultRecord {
     let mut text = format!(
         "{} by {}, {} dropped",
         frames_in_time(progress, "", summary.elapsed),
@@ -57,7 +86,13 @@ pub fn live_summary(summary: &LiveSummary, progress: &Progress) -> String {
             (missed, dropped) => text += &format!(", {} dropped because it was away", missed + dropped),
         }
     }
-    text
+    let output = |output: &Written| OutputRecord { name: output.name.clone(), frames: output.frames };
+    ResultRecord {
+        source,
+        dropped: summary.dropped,
+        outputs: summary.outputs.iter().map(output).collect(),
+        ..record(progress, summary.elapsed, text)
+    }
 }
 
 /// Frames, time and rate; `verb` is empty or ends with a space.

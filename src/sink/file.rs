@@ -75,6 +75,8 @@ struct Running {
     frames: u64,
     /// The number of written frames.
     written: u64,
+    /// Whether the encoder knows that no more frames come.
+    is_draining: bool,
     /// For a sequence of images.
     image: Image,
     /// For a recording.
@@ -290,6 +292,7 @@ impl FileSink {
             begin,
             frames: 0,
             written: 0,
+            is_draining: false,
             image: Image { metadata, side_data, options },
             _sync: if self.pace == Pace::Recording { PeriodicSync::begin(&self.target.url()) } else { None },
         });
@@ -337,28 +340,39 @@ impl FileSink {
             .encoder
             .send(Some(&picture))
             .with_context(|| format!("{}: frame {frame}: cannot be encoded", self.target.name()))?;
-        self.write_encoded()
+        while self.write_encoded()? {}
+        Ok(())
     }
 
-    fn write_encoded(&mut self) -> Result<()> {
-        while let Some(running) = &mut self.running {
-            let name = self.target.name();
-            let received = running.encoder.receive().with_context(|| format!("{name}: cannot be encoded"))?;
-            let Some(mut packet) = received else { break };
-            running.clock.set_duration(&mut packet);
-            let time_base = running.encoder.time_base();
-            if self.is_sequence() && self.muxer.is_none() {
-                self.begin_image()?;
-            }
-            let (Some(running), Some(muxer)) = (&mut self.running, &mut self.muxer) else { break };
-            let written = muxer.write(packet, running.video, time_base);
-            written.with_context(|| format!("{}: cannot be written", self.target.name()))?;
-            if self.is_sequence() {
-                self.end_image()?;
-            }
-            self.running.iter_mut().for_each(|running| running.written += 1);
+    /// Writes the next packet that the encoder has ready. Answers whether there was one.
+    fn write_encoded(&mut self) -> Result<bool> {
+        let Some(running) = &mut self.running else { return Ok(false) };
+        let name = self.target.name();
+        let received = running.encoder.receive().with_context(|| format!("{name}: cannot be encoded"))?;
+        let Some(mut packet) = received else { return Ok(false) };
+        running.clock.set_duration(&mut packet);
+        let time_base = running.encoder.time_base();
+        if self.is_sequence() && self.muxer.is_none() {
+            self.begin_image()?;
         }
-        Ok(())
+        let (Some(running), Some(muxer)) = (&mut self.running, &mut self.muxer) else { return Ok(false) };
+        let written = muxer.write(packet, running.video, time_base);
+        written.with_context(|| format!("{}: cannot be written", self.target.name()))?;
+        if self.is_sequence() {
+            self.end_image()?;
+        }
+        self.running.iter_mut().for_each(|running| running.written += 1);
+        Ok(true)
+    }
+
+    /// Tells the encoder that no more frames come, and writes the next packet that it has left.
+    fn drain_encoder(&mut self) -> Result<bool> {
+        let name = self.target.name();
+        let Some(running) = &mut self.running else { return Ok(false) };
+        if !std::mem::replace(&mut running.is_draining, true) {
+            running.encoder.send(None).with_context(|| format!("{name}: cannot be encoded"))?;
+        }
+        self.write_encoded()
     }
 
     /// Is the output numbered images?
@@ -411,9 +425,7 @@ impl FileSink {
 
     fn complete(&mut self) -> Result<()> {
         let name = self.target.name().to_owned();
-        let running = self.running.as_mut().context("nothing has been written")?;
-        running.encoder.send(None).with_context(|| format!("{name}: cannot be encoded"))?;
-        self.write_encoded()?;
+        while self.drain_encoder()? {}
         if self.is_sequence() {
             return Ok(());
         }
@@ -439,6 +451,14 @@ impl FileSink {
 impl Sink for FileSink {
     fn write(&mut self, delivery: Delivery) -> Result<()> {
         self.deliver(delivery).map_err(|error| self.map_error(error))
+    }
+
+    fn encoded(&self) -> Option<u64> {
+        Some(self.running.as_ref().map_or(0, |running| running.written))
+    }
+
+    fn drain(&mut self) -> Result<bool> {
+        self.drain_encoder().map_err(|error| self.map_error(error))
     }
 
     fn finish(mut self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {

@@ -17,8 +17,10 @@ pub enum Overwrite {
     Ask,
     /// Overwrite (`-y`).
     Yes,
-    /// Refuse (`-n`).
+    /// Refuse.
     No,
+    /// Do nothing (`-n`).
+    Skip,
 }
 
 /// Why an output cannot be written.
@@ -27,6 +29,9 @@ pub enum TargetError {
     /// It exists, and is to be kept.
     #[error("{0} exists (use -y to overwrite it)")]
     Exists(String),
+    /// It exists, and nothing is to be done then.
+    #[error("{0} exists: nothing was done (-n)")]
+    Skipped(String),
     /// It is the input.
     #[error("{0} is the input itself (give the output another name)")]
     SameAsInput(String),
@@ -90,6 +95,8 @@ pub struct Target {
     is_direct: bool,
     /// May what lies there be replaced?
     may_replace: bool,
+    /// Is it the list of segments?
+    is_list: bool,
     /// An open FIFO, which has a reader, or stdout, if that is a pipe.
     fifo: Option<File>,
     /// A file that is written under its own name, once it is open.
@@ -113,6 +120,7 @@ impl Target {
             let temporary = Temporary::beside(&target.file);
             let temporary = temporary.map_err(|error| TargetError::NotWritable(name.to_owned(), reason(&error)))?;
             target.is_direct = false;
+            target.is_list = files == Files::List;
             target.temporary = (files == Files::One).then_some(temporary);
         }
         Ok(target)
@@ -209,6 +217,7 @@ impl Target {
             temporary: None,
             is_direct: false,
             may_replace: false,
+            is_list: false,
             fifo: None,
             direct: None,
             cancel: Cancel::default(),
@@ -342,6 +351,13 @@ impl Target {
             if let Some(file) = &self.direct {
                 sync(file).and_then(|()| sync_folder(&self.file)).map_err(not_written)?;
             }
+            if self.is_list && outcome == Outcome::Interrupted {
+                // Segments are named in it, and keep their names.
+                let free = names_with(&self.file, "partial").find(|path| !path.exists());
+                let partial = free.ok_or_else(|| not_written(ErrorKind::AlreadyExists.into()))?;
+                std::fs::rename(&self.file, &partial).map_err(not_written)?;
+                return Ok(partial.display().to_string());
+            }
             return Ok(name);
         };
         temporary.sync().map_err(not_written)?;
@@ -430,6 +446,7 @@ fn check_place(name: &str, input: &str, files: Files, overwrite: Overwrite) -> R
         Target::differs(written, read).map_err(|_| TargetError::SameAsInput(name.to_owned()))?;
     }
     match written.first().filter(|other| !may_overwrite(other, overwrite)) {
+        Some(other) if overwrite == Overwrite::Skip => Err(TargetError::Skipped(other.clone())),
         Some(other) => Err(TargetError::Exists(other.clone())),
         None => Ok(!written.is_empty()),
     }
@@ -472,7 +489,7 @@ fn reason(error: &std::io::Error) -> String {
 fn may_overwrite(name: &str, overwrite: Overwrite) -> bool {
     match overwrite {
         Overwrite::Yes => true,
-        Overwrite::No => false,
+        Overwrite::No | Overwrite::Skip => false,
         Overwrite::Ask if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() => {
             crate::io::print_text(&format!("{name} exists. Overwrite? [y/N] "));
             let mut answer = String::new();

@@ -1,6 +1,6 @@
 //! Ctrl-C and SIGTERM: the first asks for a clean end, the second gives up at once.
 
-use crate::program::Dir;
+use crate::program::{Dir, told};
 use crate::reader::encoder_is_here;
 use crate::running::Running;
 use rustix::process::Signal;
@@ -49,7 +49,13 @@ impl Slow {
     }
 
     /// The exit code and what was said until then.
-    fn end(mut self) -> (Option<i32>, String) {
+    fn end(self) -> (Option<i32>, String) {
+        let (code, rest) = self.end_raw();
+        (code, rest.lines().filter_map(told).map(|line| line + "\n").collect())
+    }
+
+    /// The exit code and the events until then.
+    fn end_raw(mut self) -> (Option<i32>, String) {
         let mut rest = String::new();
         std::io::Read::read_to_string(&mut self.stderr, &mut rest).expect("stderr can be read");
         (self.running.ends_within(Duration::from_secs(60)), rest)
@@ -62,6 +68,13 @@ pub fn interrupted(dir: &Dir, line: &str) -> (Option<i32>, String) {
     let run = Slow::start_line(dir, "96x64", &line.replace("OPTIONS", OPTIONS));
     run.running.signal(Signal::INT);
     run.end()
+}
+
+/// The same with all events from then on.
+pub fn interrupted_raw(dir: &Dir, line: &str) -> (Option<i32>, String) {
+    let run = Slow::start_line(dir, "96x64", &line.replace("OPTIONS", OPTIONS));
+    run.running.signal(Signal::INT);
+    run.end_raw()
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod curves;
 mod cuts;
 mod depth;
 mod engine;
+mod events;
 mod everywhere;
 mod failing;
 mod failover;

@@ -212,6 +212,21 @@ impl Run {
     }
 }
 
+/// What a line of `--progress json` tells people, as the program prints it without that option; `None` if it is about progress.
+/// Other lines are what they are.
+pub fn told(line: &str) -> Option<String> {
+    let event: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+    let message = event["message"].as_str().unwrap_or_default();
+    match event["event"].as_str() {
+        None => Some(line.to_owned()),
+        Some("error") => Some(format!("histeq-video: error: {message}")),
+        Some("warning") => Some(format!("histeq-video: warning: {message}")),
+        Some("note" | "detail") => Some(format!("histeq-video: {message}")),
+        Some("result") => event["summary"].as_str().map(str::to_owned),
+        Some(_) => None,
+    }
+}
+
 /// The usage error that the program makes of this command line, found in this process. That the program prints such errors
 /// and exits with 2 is tested in `command_line`.
 #[track_caller]

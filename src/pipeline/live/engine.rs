@@ -84,7 +84,11 @@ pub fn run(
         }
         drop(running);
         let dropped = || [captured.dropped(), queues.iter().map(OutputQueue::dropped).sum()];
-        let (stats, seen) = show(viewer.zip(shown), &over, cancel, dropped, || tick(progress));
+        let tick = || {
+            progress.set_dropped(captured.dropped());
+            tick(progress);
+        };
+        let (stats, seen) = show(viewer.zip(shown), &over, cancel, dropped, progress, tick);
         let (captured_all, heard_all, equalized) = (joined(capture), joined(listen), joined(equalize));
         let written: Vec<Result<Written>> = writers.into_iter().map(joined).collect();
         captured_all?;
@@ -135,6 +139,7 @@ fn show(
     over: &Receiver<()>,
     cancel: &Cancel,
     dropped: impl Fn() -> [u64; 2],
+    progress: &Progress,
     mut tick: impl FnMut(),
 ) -> (ViewerStats, Result<()>) {
     let mut stats = ViewerStats::new();
@@ -153,7 +158,10 @@ fn show(
                         cancel.cancel();
                     }
                 }
-                at.into_iter().for_each(|at| stats.count_shown(at.elapsed()));
+                if let Some(latency) = at.map(|at| at.elapsed()) {
+                    stats.count_shown(latency);
+                    progress.set_latency(latency);
+                }
                 if over.try_recv() == Err(TryRecvError::Disconnected) {
                     break;
                 }

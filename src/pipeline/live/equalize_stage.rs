@@ -58,7 +58,11 @@ impl LiveEqualizer<'_> {
             return Ok(());
         };
         let Some(Captured { frame: original, at }) = under_way.pop_front() else { return Ok(()) };
-        latency.add(at.elapsed());
+        let elapsed = at.elapsed();
+        latency.add(elapsed);
+        if self.shown.is_none() {
+            self.progress.set_latency(elapsed);
+        }
         self.progress.count_written();
         for output in self.queues {
             output.push(equalized.frame.clone());

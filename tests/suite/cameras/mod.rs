@@ -11,7 +11,7 @@ mod sound;
 mod usb;
 mod usb_webcam;
 
-use crate::program::{Dir, Run};
+use crate::program::{Dir, Run, told};
 use crate::running::Running;
 use crate::skip::skip;
 use rustix::process::Signal;
@@ -131,10 +131,9 @@ impl Live {
     fn read_line(&mut self) -> bool {
         let mut line = String::new();
         let count = self.stderr.read_line(&mut line).expect("stderr can be read");
-        match serde_json::from_str::<serde_json::Value>(&line) {
-            Ok(report) => self.frames = report["frame"].as_u64().unwrap_or(self.frames),
-            Err(_) => self.said += &line,
-        }
+        let report: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
+        self.frames = report["frame"].as_u64().unwrap_or(self.frames);
+        self.said.extend(told(line.trim_end()).map(|line| line + "\n"));
         count > 0
     }
 

@@ -14,7 +14,7 @@ mod sound;
 mod trouble;
 mod window;
 
-use crate::program::Dir;
+use crate::program::{Dir, told};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
@@ -136,10 +136,10 @@ fn listen(stderr: impl Read, heard: &Mutex<Heard>) {
         let line = String::from_utf8_lossy(&line.expect("stderr can be read")).into_owned();
         let mut heard = heard.lock().expect("a test without a fault");
         let record = serde_json::from_str::<serde_json::Value>(&line).unwrap_or_default();
-        match record["frame"].as_u64() {
-            Some(frames) => drop(heard.frames.insert(record["source"].as_u64().unwrap_or(0), frames)),
-            None => heard.text += &(line + "\n"),
+        if let Some(frames) = record["frame"].as_u64() {
+            heard.frames.insert(record["source"].as_u64().unwrap_or(0), frames);
         }
+        heard.text.extend(told(&line).map(|line| line + "\n"));
     }
 }
 

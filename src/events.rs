@@ -1,0 +1,34 @@
+//! Where the events of `--progress json` go.
+
+use anyhow::{Context, Result};
+use histeq_video::cli::{EventsTo, Job};
+use histeq_video::report::Events;
+use histeq_video::sink::{Files, Target};
+use std::fs::File;
+
+/// Opens what events are written to, if they are.
+pub fn open(job: &Job) -> Result<Option<Events>> {
+    let name = match job.events() {
+        EventsTo::Nowhere => return Ok(None),
+        EventsTo::Stderr => return Ok(Some(Events::on_stderr())),
+        EventsTo::File(name) => name,
+    };
+    let file = match name.parse::<u32>() {
+        Ok(number) => {
+            let opened = File::options().append(true).open(format!("/dev/fd/{number}"));
+            opened.with_context(|| format!("--progress-file {number}: no open descriptor has this number"))?
+        }
+        Err(_) => {
+            job.files().into_iter().try_for_each(|other| Target::differs(name, other))?;
+            Target::direct(name, Files::One, job.overwrite())?.writer()?
+        }
+    };
+    Ok(Some(Events::in_file(file)))
+}
+
+/// Whether a command line that cannot be understood asks for events on stderr.
+pub fn are_asked_for() -> bool {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    arguments.iter().any(|argument| argument == "--progress=json")
+        || arguments.windows(2).any(|pair| pair[0] == "--progress" && pair[1] == "json")
+}

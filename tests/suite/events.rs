@@ -1,0 +1,172 @@
+//! `--progress json`: a protocol that scripts can trust.
+
+use crate::interrupt::interrupted_raw;
+use crate::program::Dir;
+use crate::reader::encoder_is_here;
+use crate::skip::skip;
+use serde_json::Value;
+use std::process::Stdio;
+
+/// The events on lines that hold nothing else.
+#[track_caller]
+fn events(lines: &str) -> Vec<Value> {
+    let event = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    lines.lines().map(event).collect()
+}
+
+/// The kinds of events, each once for those that follow each other.
+fn kinds(events: &[Value]) -> Vec<&str> {
+    let mut kinds: Vec<&str> = events.iter().map(|event| event["event"].as_str().expect("a kind")).collect();
+    kinds.dedup();
+    kinds
+}
+
+fn with_clip() -> Dir {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=25 -frames:v 60 -c:v ffv1 in.mkv");
+    dir
+}
+
+#[test]
+fn a_run_tells_its_start_its_progress_and_its_result() {
+    let dir = with_clip();
+    for options in ["", "-q"] {
+        let run = dir.succeeds(&format!("{options} -y --backend cpu --look haze --progress json in.mkv out.mkv"));
+        let events = events(&run.stderr);
+        assert_eq!(kinds(&events), ["start", "progress", "result"]);
+        let start = &events[0];
+        assert_eq!((&start["protocol"], &start["version"]), (&1.into(), &env!("CARGO_PKG_VERSION").into()));
+        assert_eq!(
+            (&start["input"], &start["outputs"][0], &start["frames"]),
+            (&"in.mkv".into(), &"out.mkv".into(), &60.into())
+        );
+        let settings = &start["settings"];
+        assert_eq!(
+            (&settings["look"], &settings["method"], &settings["smooth"]),
+            (&"haze".into(), &"dehaze".into(), &50.into())
+        );
+        let result = events.last().expect("an event");
+        assert_eq!((&result["exit_code"], &result["frames"], &result["damaged"]), (&0.into(), &60.into(), &0.into()));
+        assert_eq!((&result["outputs"][0]["name"], &result["outputs"][0]["frames"]), (&"out.mkv".into(), &60.into()));
+        assert!(
+            result["seconds"].as_f64() > Some(0.0)
+                && result["summary"].as_str().is_some_and(|text| text.contains("60 frames"))
+        );
+        let last = &events[events.len() - 2];
+        assert_eq!((&last["frame"], &last["percent"], &last["eta"]), (&60.into(), &100.0.into(), &0.0.into()));
+    }
+}
+
+#[test]
+fn warnings_errors_and_refusals_are_events_too() {
+    let dir = with_clip();
+    dir.ffmpeg("-i in.mkv -f lavfi -i sine=duration=1 -c:v copy -c:a flac sound.mkv");
+    let run = dir.succeeds("--progress json --encoder libx264 sound.mkv out.3gp");
+    let told = events(&run.stderr);
+    let warning = told.iter().find(|event| event["event"] == "warning").expect("a warning");
+    assert!(warning["message"].as_str().is_some_and(|text| text.contains("re-encoded")), "{warning}");
+    for (line, code, message) in [
+        ("missing.mkv no.mkv", 1, "missing.mkv"),
+        ("--crf high in.mkv no.mkv", 2, "high"),
+        ("in.mkv", 2, ""),
+        ("in.mkv no.mkv --colour blue", 2, "--colour"),
+    ] {
+        let told = events(&dir.run(&format!("--progress json {line}")).exits_with(code).stderr);
+        assert_eq!(kinds(&told), ["error", "result"], "{line}");
+        assert!(told[0]["message"].as_str().is_some_and(|text| text.contains(message)), "{line}: {}", told[0]);
+        assert_eq!(told[1]["exit_code"], code, "{line}");
+        assert_eq!(told[1]["outputs"].as_array().map(Vec::len), Some(0), "{line}");
+    }
+}
+
+#[test]
+fn an_output_that_exists_is_skipped_with_a_code_of_its_own() {
+    let dir = with_clip();
+    dir.write("out.mkv", b"precious");
+    dir.run("-n in.mkv out.mkv").exits_with(3).says(&["out.mkv exists: nothing was done"]).never_says("error");
+    assert_eq!(dir.run("-n -q in.mkv out.mkv").exits_with(3).stderr, "");
+    let told = events(&dir.run("-n --progress json in.mkv out.mkv").exits_with(3).stderr);
+    assert_eq!((kinds(&told), &told[1]["exit_code"]), (vec!["note", "result"], &3.into()));
+    dir.run("compare -n in.mkv in.mkv out.mkv").exits_with(3);
+    dir.run("live --no-preview -n --record out.mkv in.mkv").exits_with(3);
+    dir.run("preview -n in.mkv out.png").exits_with(0);
+    dir.run("preview -n in.mkv out.png").exits_with(3);
+    assert_eq!(dir.read("out.mkv"), b"precious");
+    // Only the output is skipped: other files that are there make the run fail.
+    dir.write("stats.csv", b"precious");
+    dir.run("-n --stats stats.csv in.mkv new.mkv").exits_with(1).says(&["stats.csv exists"]);
+    dir.run("in.mkv out.mkv").exits_with(1).says(&["use -y"]);
+}
+
+#[test]
+fn a_machine_without_a_gpu_is_no_news_unless_one_was_asked_for() {
+    if histeq_video::cuda::find_driver().is_ok() {
+        skip("a machine without a driver", "there is one");
+        return;
+    }
+    let dir = with_clip();
+    dir.succeeds("in.mkv out.mkv").never_says("CUDA");
+    dir.succeeds("-v in.mkv out-v.mkv").says(&["no CUDA driver found: equalizing on the CPU"]);
+    dir.succeeds("--gpu 1 in.mkv out-1.mkv").says(&["no CUDA driver found: equalizing on the CPU"]);
+}
+
+#[test]
+fn events_go_into_a_file_or_a_descriptor_and_messages_stay_on_stderr() {
+    let dir = with_clip();
+    let run = dir.succeeds("--progress-file told.jsonl in.mkv out.mkv");
+    assert!(run.stderr.contains("60 frames in") && !run.stderr.contains("\"event\""), "{}", run.stderr);
+    let told = String::from_utf8(dir.read("told.jsonl")).expect("text");
+    assert_eq!(kinds(&events(&told)), ["start", "progress", "result"]);
+    dir.run("--progress-file told.jsonl in.mkv other.mkv").exits_with(1).says(&["told.jsonl exists"]);
+    dir.run("-y --progress-file in.mkv in.mkv other.mkv").exits_with(1).says(&["in.mkv is the input itself"]);
+    dir.run("--progress-file 77 in.mkv other.mkv").exits_with(1).says(&["77", "no open descriptor"]);
+    assert_eq!(String::from_utf8(dir.read("told.jsonl")).expect("text"), told);
+    let mut command = dir.command("-q --progress-file 1 in.mkv other.mkv");
+    let output = command.stdout(Stdio::piped()).output().expect("a run");
+    assert_eq!(kinds(&events(&String::from_utf8_lossy(&output.stdout))), ["start", "progress", "result"]);
+    assert_eq!(dir.names(), ["in.mkv", "other.mkv", "out.mkv", "told.jsonl"]);
+}
+
+#[test]
+fn frames_count_when_they_are_encoded() {
+    if !encoder_is_here("frames in an encoder", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    // The encoder takes all frames before it gives out the first.
+    dir.ffmpeg("-f lavfi -i testsrc2=size=640x360:rate=25 -frames:v 100 -c:v mpeg4 -q:v 2 in.mkv");
+    let options = "--encoder libx264 --preset veryslow --encoder-option rc-lookahead=250";
+    let run = dir.succeeds(&format!("{options} --progress json in.mkv out.mkv"));
+    let told = events(&run.stderr);
+    let frames: Vec<u64> = told.iter().filter_map(|event| event["frame"].as_u64()).collect();
+    assert!(frames.is_sorted() && frames.last() == Some(&100), "{frames:?}");
+    let early = frames.iter().filter(|&&frames| frames < 100).count();
+    assert!(early >= 2 && told.iter().filter(|event| event["percent"] == 100.0).count() == 1, "{frames:?}");
+}
+
+#[test]
+fn an_interrupted_run_tells_the_name_of_what_it_leaves() {
+    if !encoder_is_here("interrupting", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    let (code, rest) = interrupted_raw(&dir, "OPTIONS long.mkv out.mkv");
+    let told = events(&rest);
+    let result = told.last().expect("an event");
+    assert_eq!((code, &result["exit_code"]), (Some(130), &130.into()));
+    assert_eq!(result["outputs"][0]["name"], dir.path("out.partial.mkv").file_name().unwrap().to_str().unwrap());
+    assert_eq!(dir.frames("out.partial.mkv").len() as u64, result["frames"].as_u64().expect("a number"));
+}
+
+#[test]
+fn an_interrupted_list_of_segments_is_partial() {
+    if !encoder_is_here("interrupting", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    let (code, said) =
+        interrupted_raw(&dir, "OPTIONS --output-option hls_time=0.2 --encoder-option g=5 long.mkv out.m3u8");
+    assert_eq!(code, Some(130), "{said}");
+    assert!(dir.path("out.partial.m3u8").exists() && !dir.path("out.m3u8").exists(), "{:?}", dir.names());
+    assert!(dir.frames("out.partial.m3u8").len() >= 5);
+}
