@@ -25,7 +25,7 @@
 //!
 //! # In other programs
 //! The core takes arrays and gives arrays, on the CPU or on an NVIDIA GPU, with the same bytes. It needs neither FFmpeg nor
-//! pkg-config nor libclang: `histeq-video = { version = "0.1", default-features = false }`.
+//! pkg-config nor libclang: `histeq-video = { version = "0.2", default-features = false }`.
 //!
 //! ```
 //! use histeq_video::equalize::{Equalizer, Work, cpu::Cpu};
