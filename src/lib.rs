@@ -84,6 +84,7 @@
 //! | [`sink`] | encoders, containers, temporary files, raw frames | pipeline, rawvideo, ffmpeg, io, frame |
 //! | [`curves`] | curves kept in files, and given to frames | pipeline, sink, equalize, frame, spec |
 //! | [`stats`] | what was done to each frame, measured and plotted | curves, pipeline, sink, equalize, frame, svg, spec |
+//! | [`pieces`] | one video in pieces: the plan, and how pieces are joined | stats, curves, sink, source, pipeline, ffmpeg, io |
 //! | [`comparison`] | two videos in one | pipeline, chart, equalize, ffmpeg, frame, spec |
 //! | [`sheet`] | small pictures in rows and columns, with labels | pipeline, chart, ffmpeg, frame |
 //! | [`window`] | the preview: picture, overlays, keys | pipeline, sink, chart, equalize, ffmpeg, frame, spec |
@@ -123,6 +124,8 @@ pub mod ffmpeg;
 pub mod frame;
 #[cfg(feature = "program")]
 pub mod io;
+#[cfg(feature = "program")]
+pub mod pieces;
 #[cfg(feature = "program")]
 pub mod pipeline;
 #[cfg(feature = "laboratory")]

@@ -8,6 +8,7 @@ mod events;
 mod live;
 mod look;
 mod mask;
+mod piecework;
 mod preview;
 mod records;
 mod run;
@@ -15,6 +16,7 @@ mod scenes;
 mod signals;
 mod stage_builder;
 mod stdout;
+mod workers;
 
 use anyhow::{Context, Result};
 use clap::Parser;
@@ -27,7 +29,7 @@ use histeq_video::sink::{self, TargetError};
 use histeq_video::source;
 use records::RecordTargets;
 use run::Run;
-use stage_builder::{StageBuilder, check_files_differ};
+use stage_builder::{StageBuilder, check_files_differ, measuring_threads};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -48,6 +50,11 @@ fn main() -> ExitCode {
     };
     let complete = |()| Outcome::Complete;
     let result = match job {
+        Job::Pieces(job) => {
+            let code = piecework::run(job, &console);
+            console.end(code);
+            return ExitCode::from(code);
+        }
         Job::File(job) => run(*job, &console),
         Job::Live(jobs) => live::run(&jobs, &console),
         Job::Compare(job) => compare::run(*job, &console),
@@ -106,12 +113,6 @@ fn refuse(error: &clap::Error) -> ! {
         std::process::exit(error.exit_code())
     }
     error.exit()
-}
-
-/// The threads that measure frames: more than one core can do it only where cores are left by the other stages.
-fn measuring_threads() -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    if cores < 6 { 0 } else { (cores / 3).min(4) }
 }
 
 /// Equalizes a file.

@@ -4,6 +4,7 @@ use anyhow::Result;
 use histeq_video::cli::{FileJob, LiveJob};
 use histeq_video::curves::CurveWriter;
 use histeq_video::equalize::EqualizeStage;
+use histeq_video::pieces::{FilePlan, join_curves, join_stats};
 use histeq_video::pipeline::{Input, Outcome, Progress};
 use histeq_video::sink::{Files, Leftover, Overwrite, Target};
 use histeq_video::stats::{CurveSaver, Recorder, Recording, StatsFormat};
@@ -77,6 +78,12 @@ impl Records {
             Some(recording) => stage.observed_by(Box::new(Recorder::new(recording, input, progress.clone()))),
             None => stage,
         }
+    }
+
+    /// Writes the records of the first `pieces` pieces of a file.
+    pub fn join(&self, file: &FilePlan, pieces: usize) -> Result<()> {
+        self.recording.as_ref().map_or(Ok(()), |recording| join_stats(file, pieces, recording))?;
+        self.saving.as_ref().map_or(Ok(()), |saving| join_curves(file, pieces, saving))
     }
 
     /// Finishes the files, and gives them their names.

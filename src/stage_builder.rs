@@ -26,6 +26,12 @@ pub fn check_files_differ<'a>(options: &EqualizeOptions, written: impl Iterator<
     Ok(())
 }
 
+/// The threads that measure frames: more than one core can do it only where cores are left by the other stages.
+pub fn measuring_threads() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if cores < 6 { 0 } else { (cores / 3).min(4) }
+}
+
 /// The options that apply ahead of the backend, with the curves read.
 #[derive(Clone)]
 pub struct StageBuilder {

@@ -5,6 +5,7 @@ use super::bench::{BenchArgs, BenchJob};
 use super::compare::{CompareArgs, CompareJob};
 use super::file::{FileArgs, FileJob};
 use super::live::{LiveArgs, LiveJob};
+use super::pieces::{JoinArgs, JoinJob, PiecesJob, PlanArgs, PlanJob, RunArgs, RunJob, StatusArgs, StatusJob};
 use super::preview::{PreviewArgs, PreviewJob};
 use super::stderr::EventsTo;
 use super::values::usage;
@@ -48,6 +49,14 @@ pub enum Command {
     Compare(Box<CompareArgs>),
     /// Show a few frames under every look on one sheet, to choose a look
     Preview(Box<PreviewArgs>),
+    /// Plan to work on a video in pieces: prints the plan, for run, status and join
+    Plan(Box<PlanArgs>),
+    /// Work on pieces of a plan; those that are done are left alone
+    Run(RunArgs),
+    /// Join the pieces of a plan to the files that one run gives
+    Join(JoinArgs),
+    /// Tell which pieces of a plan are done
+    Status(StatusArgs),
     /// Measure this machine: GPU kernels, memory transfers, CPU, whole files
     #[cfg(feature = "laboratory")]
     Bench(Box<BenchArgs>),
@@ -78,6 +87,8 @@ pub enum Job {
     Compare(Box<CompareJob>),
     /// Show a few frames under every look.
     Preview(Box<PreviewJob>),
+    /// Plan pieces, work on them, or join them.
+    Pieces(PiecesJob),
     /// Measure this machine.
     #[cfg(feature = "laboratory")]
     Bench(Box<BenchJob>),
@@ -107,6 +118,7 @@ impl Job {
             Job::Live(jobs) => jobs[0].stderr.verbosity,
             Job::Compare(job) => job.stderr.verbosity,
             Job::Preview(job) => job.stderr.verbosity,
+            Job::Pieces(job) => job.verbosity(),
             #[cfg(feature = "laboratory")]
             Job::Bench(job) => job.verbosity,
             Job::Devices | Job::Completions(_) | Job::ManPage(_) | Job::ManPages(_) => Verbosity::Normal,
@@ -119,6 +131,7 @@ impl Job {
             Job::File(job) => &job.stderr.events,
             Job::Live(jobs) => &jobs[0].stderr.events,
             Job::Compare(job) => &job.stderr.events,
+            Job::Pieces(job) => job.events(),
             _ => &EventsTo::Nowhere,
         }
     }
@@ -157,6 +170,10 @@ impl Job {
             Some(Command::Live(args)) => Job::Live(LiveJob::from_args(*args)?),
             Some(Command::Compare(args)) => Job::Compare(Box::new(CompareJob::from_args(*args)?)),
             Some(Command::Preview(args)) => Job::Preview(Box::new(PreviewJob::from_args(*args)?)),
+            Some(Command::Plan(args)) => Job::Pieces(PiecesJob::Plan(PlanJob::from_args(*args)?)),
+            Some(Command::Run(args)) => Job::Pieces(PiecesJob::Run(RunJob::from_args(args)?)),
+            Some(Command::Join(args)) => Job::Pieces(PiecesJob::Join(JoinJob::from_args(args))),
+            Some(Command::Status(args)) => Job::Pieces(PiecesJob::Status(StatusJob::from_args(args))),
             #[cfg(feature = "laboratory")]
             Some(Command::Bench(args)) => Job::Bench(Box::new(BenchJob::from_args(*args)?)),
             Some(Command::Devices) => Job::Devices,

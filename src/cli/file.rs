@@ -12,7 +12,7 @@ use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{output_name, plain_name, usage};
 use crate::ffmpeg::DecodeOn;
-use crate::source::InputOptions;
+use crate::source::{InputOptions, Reading};
 use crate::stats::StatsFormat;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
@@ -188,6 +188,7 @@ impl FileJob {
             video_stream: args.video_stream,
             part: args.part.part()?,
             // NVDEC conceals damage without a report: only on request.
+            reading: Reading::Decoded,
             decode_on: args.decoder.on(args.device.gpu),
             decoders: decoders.into(),
             wall: None,

@@ -45,6 +45,11 @@ impl FilterArgs {
 }
 
 impl FilterOptions {
+    /// Whether there are filters whose reach is not known.
+    pub fn has_chain(&self) -> bool {
+        self.chain.is_some()
+    }
+
     /// The filters of a look with these denoisers, which are on unless `--denoise 0` is given.
     pub fn of_look(&self, by_look: Option<DenoiseKind>) -> Filters {
         let strength = self.denoise.unwrap_or(if by_look.is_some() { 1.0 } else { 0.0 });

@@ -5,6 +5,7 @@
 //! | `command` | the commands, and the job that each stands for |
 //! | `file`, `live`, `compare`, `preview`, `bench` | the options of each command |
 //! | `equalize`, `look`, `region` | options that choose how to equalize |
+//! | `pieces` | the options of `plan`, `run`, `join` and `status` |
 //! | `filter` | options of the filters ahead of that |
 //! | `input` | options that describe the input |
 //! | `output` | options that choose how to write a file |
@@ -33,6 +34,7 @@ mod live;
 mod look;
 mod output;
 mod part;
+mod pieces;
 mod preview;
 mod region;
 mod sandbox;
@@ -55,6 +57,9 @@ pub use limits::Limits;
 pub use live::{LiveArgs, LiveJob};
 pub use look::LookArg;
 pub use output::OutputFile;
+pub use pieces::{
+    JoinArgs, JoinJob, PiecesJob, PlanArgs, PlanJob, RunArgs, RunJob, StatusArgs, StatusJob, planned_job,
+};
 pub use preview::{PreviewArgs, PreviewJob};
 pub use sandbox::Sandbox;
 pub use shell::{completions, man_page, man_pages};

@@ -71,6 +71,11 @@ impl CurveFile {
         self.format
     }
 
+    /// The first frame that a curve is for.
+    pub fn begins_at(&self) -> u64 {
+        self.curves[0].frame
+    }
+
     /// Index of the curve of frame `frame`.
     pub fn index_at(&self, frame: u64) -> usize {
         self.curves.partition_point(|line| line.frame <= frame).saturating_sub(1)

@@ -181,6 +181,15 @@ impl Stream {
         }
     }
 
+    /// Does each frame of its codec stand alone?
+    pub fn is_intra_only(&self) -> bool {
+        // SAFETY: the descriptor is a constant or null.
+        unsafe {
+            let descriptor = ffi::avcodec_descriptor_get((*self.parameters.as_ptr()).codec_id);
+            !descriptor.is_null() && (*descriptor).props & ffi::AV_CODEC_PROP_INTRA_ONLY != 0
+        }
+    }
+
     /// Is it a text subtitle, which can be converted to other text subtitle codecs?
     pub fn is_text_subtitle(&self) -> bool {
         // SAFETY: the descriptor is a constant or null.

@@ -15,7 +15,7 @@
 //! | `shared_planes.rs` | picture to frame and back, without a copy |
 //! | `converter.rs`, `filter_graph.rs` | converts pictures, runs them through libavfilter's filters |
 //! | `rotation.rs`, `display_matrix.rs` | rotates pictures |
-//! | `encoder.rs`, `encoder_info.rs` | encodes pictures; the encoders of this FFmpeg |
+//! | `encoder.rs`, `encoder_info.rs`, `encoded_video.rs` | encodes pictures; the encoders of this FFmpeg; what they make |
 //! | `sound.rs`, `subtitle.rs` | re-encodes audio and text subtitles |
 //! | `muxer.rs`, `container.rs` | writes packets into a container; the containers of this FFmpeg |
 //! | `devices.rs`, `log.rs`, `parse.rs` | lists of cameras and microphones, log messages, values of options |
@@ -29,6 +29,7 @@ mod decoder_buffers;
 mod demuxer;
 mod devices;
 mod display_matrix;
+mod encoded_video;
 mod encoder;
 mod encoder_info;
 mod filter_graph;
@@ -55,6 +56,7 @@ pub use converter::{Converter, VideoFormat};
 pub use decoder::{DecodeOn, Decoded, Decoder, Delay};
 pub use demuxer::{Demuxer, opens_more};
 pub use devices::{Device, input_devices};
+pub use encoded_video::EncodedVideo;
 pub use encoder::{VideoEncoder, VideoOptions};
 pub use encoder_info::{Encoder, encoders, nearest_format};
 pub use ffmpeg_next::chroma::Location as ChromaLocation;

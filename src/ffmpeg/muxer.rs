@@ -3,8 +3,8 @@
 
 use super::media::{entries, set_entries};
 use super::{
-    Chapter, Container, Error, Interrupt, MediaType, Metadata, OUT_OF_MEMORY, Packet, SoundTranscoder, Stream,
-    StreamSideData, SubtitleTranscoder, VideoEncoder, check, location, rescale,
+    Chapter, Container, EncodedVideo, Error, Interrupt, MediaType, Metadata, OUT_OF_MEMORY, Packet, SoundTranscoder,
+    Stream, StreamSideData, SubtitleTranscoder, VideoEncoder, check, location, rescale,
 };
 use crate::io::out_of_memory;
 use anyhow::{Context as _, Result, bail};
@@ -215,12 +215,48 @@ impl Muxer {
             let (stream, index) = self.add_from_encoder(encoder.as_ptr(), time_base, original, metadata)?;
             (*stream).avg_frame_rate = (*encoder.as_ptr()).framerate;
             (*stream).sample_aspect_ratio = (*encoder.as_ptr()).sample_aspect_ratio;
-            // Apple's players need this tag; others accept it.
+            self.name_hevc(stream);
+            side_data.apply(stream);
+            Ok(index)
+        }
+    }
+
+    /// Adds a stream for packets that were encoded before; `original` is the video that was encoded.
+    ///
+    /// # Errors
+    /// When there is no memory for it, or this FFmpeg does not know its codec.
+    pub fn add_kept(
+        &mut self,
+        video: &EncodedVideo,
+        original: &Stream,
+        metadata: &Metadata,
+    ) -> Result<OutputStream, Error> {
+        let (stream, index) = self.new_stream()?;
+        // SAFETY: the stream is new.
+        unsafe {
+            if !video.set((*stream).codecpar) {
+                return Err(Error::EncoderNotFound);
+            }
+            (*stream).time_base = video.time_base().into();
+            (*stream).disposition = original.disposition;
+            [(*stream).avg_frame_rate, (*stream).sample_aspect_ratio] = video.ratios();
+            set_entries(&mut (*stream).metadata, metadata);
+            self.name_hevc(stream);
+            video.side_data().apply(stream);
+        }
+        Ok(index)
+    }
+
+    /// Gives HEVC the tag that Apple's players need; others accept it.
+    ///
+    /// # Safety
+    /// `stream` is one of this output, whose header is not written.
+    unsafe fn name_hevc(&self, stream: *mut ffi::AVStream) {
+        // SAFETY: by the caller's promise.
+        unsafe {
             if (*(*stream).codecpar).codec_id == ffi::AVCodecID::AV_CODEC_ID_HEVC && self.container.has_edit_lists() {
                 (*(*stream).codecpar).codec_tag = u32::from_le_bytes(*b"hvc1");
             }
-            side_data.apply(stream);
-            Ok(index)
         }
     }
 

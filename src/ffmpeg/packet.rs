@@ -27,6 +27,23 @@ impl Packet {
         Packet { ptr, pinned: false }
     }
 
+    /// A packet with these bytes, times and duration; `is_key` says whether it is a key frame.
+    pub fn of_bytes(bytes: &[u8], times: [i64; 2], duration: i64, is_key: bool) -> Self {
+        let mut packet = Packet::new();
+        let size = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
+        // SAFETY: the packet is valid and empty.
+        if unsafe { ffi::av_new_packet(packet.ptr, size) } < 0 {
+            out_of_memory();
+        }
+        // SAFETY: the new bytes are the packet's own, and no more than those that are copied.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), (*packet.ptr).data, size as usize) };
+        let fields = packet.get_mut();
+        [fields.pts, fields.dts] = times;
+        fields.duration = duration;
+        fields.flags = if is_key { ffi::AV_PKT_FLAG_KEY } else { 0 };
+        packet
+    }
+
     /// A copy of the packet in `buffer`, which must have [`Packet::padded_len`] bytes.
     ///
     /// # Errors

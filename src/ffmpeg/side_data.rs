@@ -18,6 +18,15 @@ struct MasteringDisplay {
     has_luminance: i32,
 }
 
+/// The side data about display, and what it is called where it is stored.
+const ABOUT_DISPLAY: [(&str, ffi::AVPacketSideDataType); 5] = [
+    ("display matrix", ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX),
+    ("stereo 3D", ffi::AVPacketSideDataType::AV_PKT_DATA_STEREO3D),
+    ("spherical", ffi::AVPacketSideDataType::AV_PKT_DATA_SPHERICAL),
+    ("mastering display", ffi::AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA),
+    ("ICC profile", ffi::AVPacketSideDataType::AV_PKT_DATA_ICC_PROFILE),
+];
+
 /// The side data of a stream: entries of FFmpeg's type and its bytes.
 #[derive(Clone, Default)]
 pub struct StreamSideData {
@@ -72,16 +81,23 @@ impl StreamSideData {
     /// the last frame is, so they are left out: players then go by the mastering display.
     #[must_use]
     pub fn for_reencoding(&self) -> Self {
-        use ffi::AVPacketSideDataType::*;
-        let about_display = [
-            AV_PKT_DATA_DISPLAYMATRIX,
-            AV_PKT_DATA_STEREO3D,
-            AV_PKT_DATA_SPHERICAL,
-            AV_PKT_DATA_MASTERING_DISPLAY_METADATA,
-            AV_PKT_DATA_ICC_PROFILE,
-        ];
-        let entries = self.entries.iter().filter(|(kind, _)| about_display.contains(kind)).cloned().collect();
+        let is_about_display = |kind| ABOUT_DISPLAY.iter().any(|(_, about)| *about == kind);
+        let entries = self.entries.iter().filter(|(kind, _)| is_about_display(*kind)).cloned().collect();
         StreamSideData { entries }
+    }
+
+    /// The entries about display, by name, to be stored.
+    pub(super) fn named(&self) -> Vec<(String, Vec<u8>)> {
+        let name = |kind| ABOUT_DISPLAY.iter().find(|(_, of)| *of == kind).map(|(name, _)| (*name).to_owned());
+        self.entries.iter().filter_map(|(kind, bytes)| Some((name(*kind)?, bytes.clone()))).collect()
+    }
+
+    /// The same from their names; unknown ones are left out.
+    pub(super) fn of_names(named: &[(String, Vec<u8>)]) -> Self {
+        let kind = |name: &str| ABOUT_DISPLAY.iter().find(|(of, _)| *of == name).map(|(_, kind)| *kind);
+        StreamSideData {
+            entries: named.iter().filter_map(|(name, bytes)| Some((kind(name)?, bytes.clone()))).collect(),
+        }
     }
 
     /// Must players rotate or mirror the pictures?

@@ -82,6 +82,11 @@ impl Progress {
         self.position.store(position, Ordering::Relaxed);
     }
 
+    /// This many frames are written in all, by other processes.
+    pub fn reach(&self, written: u64) {
+        self.written.store(written, Ordering::Relaxed);
+    }
+
     /// Counts a damaged frame or packet.
     pub fn count_damaged(&self) {
         self.damaged.fetch_add(1, Ordering::Relaxed);

@@ -1,8 +1,9 @@
 //! Encodes frames, and writes them with the other streams of the input into a container.
 
-use super::clock::{EncoderClock, KEY_DISTANCE, KeyFrames};
+use super::clock::{EncoderClock, KeyFrames};
 use super::encoder_choice::{EncoderChoice, Pace};
-use super::fit::{Fitter, PixelChoice, format_for};
+use super::encoder_start::EncoderStart;
+use super::fit::{Fitter, PixelChoice};
 use super::metadata::{
     begun_later, check_keys, file_options, kept, kept_of_turned, live_options, muxer_options, network_options,
     protocol_options, with_given,
@@ -12,8 +13,8 @@ use super::streams::{self, Routes};
 use super::target::Target;
 use super::temporary::Temporary;
 use crate::ffmpeg::{
-    AutoRotate, Container, Encoder, Error, Interrupt, Metadata, Muxer, OutputStream, Packet, Picture, StreamSideData,
-    VideoEncoder, VideoOptions, microseconds, rescale,
+    AutoRotate, Container, Encoder, Error, Interrupt, Metadata, Muxer, OutputStream, Packet, Picture, Stream,
+    StreamSideData, VideoEncoder, microseconds, rescale,
 };
 use crate::frame::Frame;
 use crate::io::number_pattern;
@@ -37,8 +38,8 @@ pub struct OutputOptions {
 
 /// A sink for a file or a live stream. The encoder is opened with the first frame, for its format, size and colours.
 pub struct FileSink {
-    input: Input,
-    target: Target,
+    pub(super) input: Input,
+    pub(super) target: Target,
     container: Container,
     /// The user's options of the container.
     given: Vec<(String, String)>,
@@ -50,9 +51,9 @@ pub struct FileSink {
     candidates: Vec<Encoder>,
     /// Why the video does not keep its codec, if that is not the user's choice.
     codec_changes: Option<&'static str>,
-    notices: Notices,
+    pub(super) notices: Notices,
     /// For a sequence of images, that of the next one.
-    muxer: Option<Muxer>,
+    pub(super) muxer: Option<Muxer>,
     /// The file of the next image of a sequence.
     image: Option<Temporary>,
     rotate: AutoRotate,
@@ -81,6 +82,14 @@ struct Running {
     image: Image,
     /// For a recording.
     _sync: Option<PeriodicSync>,
+}
+
+/// A file whose header is written.
+pub(super) struct Begun {
+    pub video: OutputStream,
+    pub routes: Routes,
+    metadata: Metadata,
+    options: Vec<(String, String)>,
 }
 
 /// What each image of a sequence begins with.
@@ -185,60 +194,50 @@ impl FileSink {
         let begin = first.time().map_or(0, |time| rescale(time, stream.time_base, microseconds()));
         let mut side_data = stream.side_data.for_reencoding();
         side_data.add_from(first);
-        let mut about_video = kept(&stream.metadata);
         if self.rotate.rotates() {
-            (side_data, about_video) = (side_data.without_rotation(), kept_of_turned(&stream.metadata));
+            side_data = side_data.without_rotation();
         }
         let clock = EncoderClock::new(&self.input, self.container, &self.candidates);
         // The user's distance of key frames takes precedence.
         let keys = self.pace == Pace::Network && self.choice.options.iter().all(|(key, _)| key != "g");
-        let mut opened = None;
-        for (index, &candidate) in self.candidates.iter().enumerate() {
-            let format = match format_for(candidate, self.container, self.pixels, first, &self.notices) {
-                Err(error) if index + 1 < self.candidates.len() => {
-                    self.notices.detail(&format!("{error:#}"));
-                    continue;
-                }
-                format => format?,
-            };
-            let mut settings = self.choice.settings(candidate, self.container, Some(format.size), self.pace)?;
-            if keys {
-                let frames = f64::from(clock.rate()) * KEY_DISTANCE as f64 / 1e6;
-                settings.options.push(("g".to_owned(), frames.max(1.0).floor().to_string()));
-            }
-            let interlaced = first.interlaced();
-            if interlaced.is_some() && !candidate.codes_interlaced() {
-                let name = candidate.name();
-                self.notices.warn(&format!("encoder {name} cannot code fields: interlaced video becomes frames"))?;
-            }
-            let options = VideoOptions {
-                format: format.format,
-                size: format.size,
-                time_base: clock.time_base(),
-                frame_rate: stream.frame_rate.map(|_| clock.rate()),
-                colour: format.colour,
-                sample_aspect_ratio: first.sample_aspect_ratio().or(stream.sample_aspect_ratio),
-                interlaced: interlaced.filter(|_| candidate.codes_interlaced()),
-                field_order: stream.field_order,
-                global_header: self.container.needs_global_header(),
-                quantizer: settings.quantizer,
-                options: settings.options,
-                side_data: side_data.clone(),
-            };
-            match VideoEncoder::open(candidate, &options) {
-                Ok(encoder) => {
-                    if let Some(why) = self.codec_changes {
-                        self.notices.note(&format!("the video is encoded by {} ({why})", candidate.name()));
-                    }
-                    opened = Some((encoder, format));
-                    break;
-                }
-                // FFmpeg lists GPU encoders even without a GPU: try the next candidate.
-                Err(error) if index + 1 < self.candidates.len() => self.notices.detail(&format!("{error:#}")),
-                Err(error) => return Err(error),
-            }
-        }
-        let (encoder, format) = opened.context("no encoder to try")?;
+        let start = EncoderStart {
+            input: &self.input,
+            container: self.container,
+            choice: &self.choice,
+            candidates: &self.candidates,
+            pace: self.pace,
+            pixels: self.pixels,
+            codec_changes: self.codec_changes,
+            notices: &self.notices,
+        };
+        let (encoder, format) = start.open(first, &clock, &side_data, keys)?;
+        let add = |muxer: &mut Muxer, stream: &Stream, metadata: &Metadata| {
+            Ok(muxer.add_encoded(&encoder, stream, metadata, &side_data)?)
+        };
+        let Begun { video, routes, metadata, options } = self.begin_file(begin, add)?;
+        self.running = Some(Running {
+            encoder,
+            fitter: Fitter::new(format, first.size(), self.notices.clone()),
+            video,
+            routes,
+            clock,
+            keys: keys.then(KeyFrames::default),
+            begin,
+            frames: 0,
+            written: 0,
+            is_draining: false,
+            image: Image { metadata, side_data, options },
+            _sync: if self.pace == Pace::Recording { PeriodicSync::begin(&self.target.url()) } else { None },
+        });
+        Ok(())
+    }
+
+    /// Writes the header of the file; `add` adds the stream of the video, which begins at `begin` (microseconds).
+    pub(super) fn begin_file(
+        &mut self,
+        begin: i64,
+        add: impl Fn(&mut Muxer, &Stream, &Metadata) -> Result<OutputStream>,
+    ) -> Result<Begun> {
         // The old file is replaced only now: it stays if no encoder opens.
         if self.muxer.is_none() {
             self.open()?;
@@ -252,16 +251,18 @@ impl FileSink {
         let media = &self.input.media;
         let skipped = self.input.skipped_frames();
         let metadata = begun_later(kept(&media.metadata), stream.frame_rate, skipped);
+        let turned = self.rotate.rotates();
+        let about_video = if turned { kept_of_turned(&stream.metadata) } else { kept(&stream.metadata) };
         let about_video = begun_later(about_video, stream.frame_rate, skipped);
         muxer.set_metadata(&metadata);
         let mut video = None;
         let routes = if self.container.is_images() {
-            video = Some(muxer.add_encoded(&encoder, stream, &Vec::new(), &side_data)?);
+            video = Some(add(muxer, stream, &Vec::new())?);
             Routes::default()
         } else {
             muxer.set_chapters(&media.chapters, self.input.shift, self.input.length);
             Routes::add(muxer, &media.streams, self.input.video, self.pace != Pace::Offline, |muxer| {
-                video = Some(muxer.add_encoded(&encoder, stream, &about_video, &side_data)?);
+                video = Some(add(muxer, stream, &about_video)?);
                 Ok(())
             })?
         };
@@ -282,21 +283,7 @@ impl FileSink {
             options.push(("update".to_owned(), "1".to_owned()));
         }
         muxer.write_header(&options).with_context(|| self.target.name().to_owned())?;
-        self.running = Some(Running {
-            encoder,
-            fitter: Fitter::new(format, first.size(), self.notices.clone()),
-            video: video.context("the video has no stream")?,
-            routes,
-            clock,
-            keys: keys.then(KeyFrames::default),
-            begin,
-            frames: 0,
-            written: 0,
-            is_draining: false,
-            image: Image { metadata, side_data, options },
-            _sync: if self.pace == Pace::Recording { PeriodicSync::begin(&self.target.url()) } else { None },
-        });
-        Ok(())
+        Ok(Begun { video: video.context("the video has no stream")?, routes, metadata, options })
     }
 
     /// Connects, and opens the encoder for frames like this one, which is not written.
@@ -492,7 +479,7 @@ pub fn makes_images(name: &str, format: Option<&str>) -> bool {
     Container::guess(format, name).is_some_and(Container::is_images)
 }
 
-fn container(name: &str, format: Option<&str>) -> Result<Container> {
+pub(super) fn container(name: &str, format: Option<&str>) -> Result<Container> {
     Container::guess(format, name).with_context(|| match format {
         Some(format) => format!("no container {format} here (`ffmpeg -muxers` lists those of this FFmpeg)"),
         None => format!("{name}: no container goes by this name (use .mp4, .mkv, ..., or say --output-format)"),

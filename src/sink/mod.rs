@@ -9,6 +9,8 @@
 //! | `encoder_choice.rs`, `encoder_table.rs` | which encoder, and how it is set |
 //! | `fit.rs`, `clock.rs` | the pixel format, size and times that the encoder is given |
 //! | `streams.rs`, `metadata.rs` | the other streams, and what is said about the file |
+//! | `encoder_start.rs` | opens the encoder |
+//! | `piece.rs`, `joinable.rs`, `piece_file.rs`, `joined.rs` | pieces of a video, and the file that is joined of them |
 //! | `power_loss.rs` | has a recording written to the disk while it grows |
 //! | `reconnecting.rs` | live streams to servers, which may go away and come back |
 //! | `virtual_camera.rs` | writes to v4l2loopback |
@@ -17,13 +19,18 @@
 
 mod clock;
 mod encoder_choice;
+mod encoder_start;
 mod encoder_table;
 mod file;
 mod file_names;
 mod fit;
+mod joinable;
+mod joined;
 mod metadata;
 mod open;
 mod picture;
+mod piece;
+mod piece_file;
 mod power_loss;
 mod raw;
 mod reconnecting;
@@ -36,8 +43,12 @@ mod virtual_camera;
 pub use encoder_choice::{EncoderChoice, Quality};
 pub use file::{OutputOptions, makes_images};
 pub use fit::PixelChoice;
+pub use joinable::{PieceEncoder, piece_encoder};
+pub use joined::JoinedFile;
 pub use open::{live_target, open, takes_only_pictures, target, writes_segments};
 pub use picture::write_drawn;
+pub use piece::{PieceOf, PieceSink};
+pub use piece_file::{KeptPacket, PieceDescription, PieceFile};
 pub use reconnecting::network_format;
 pub use target::{Files, Overwrite, Target, TargetError};
 pub use temporary::Leftover;

@@ -10,6 +10,7 @@
 //! | `live.rs`, `live_input.rs`, `open_input.rs`, `clock.rs` | live inputs: found, opened again when they are lost, timestamped |
 //! | `sound.rs`, `microphone.rs` | the audio of a live input, and of a microphone |
 //! | `video_reader.rs` | the decode loop: decodes one video stream, and passes on packets of all others |
+//! | `packets.rs` | packets that are known before they are decoded |
 //! | `filters.rs`, `filtered.rs` | filters that frames pass before they are equalized |
 //! | `peeked.rs` | looks at the first frames before they are delivered |
 //! | `picture.rs` | reads a single picture |
@@ -26,6 +27,7 @@ mod native;
 mod open;
 mod open_input;
 mod options;
+mod packets;
 mod part;
 mod peeked;
 mod picture;
@@ -42,6 +44,7 @@ pub use live_input::CameraOptions;
 pub use microphone::MicrophoneSource;
 pub use open::open;
 pub use options::{InputOptions, RawOptions};
+pub use packets::{Chunk, InputChanged, PacketSurvey, PlannedPart, Reading};
 pub use part::Part;
 pub use peeked::PeekedSource;
 pub use picture::first_picture;

@@ -1,5 +1,6 @@
 //! The options of an input.
 
+use super::packets::Reading;
 use super::part::Part;
 use crate::ffmpeg::{DecodeOn, Demuxer, Rational};
 use crate::frame::limits;
@@ -22,6 +23,8 @@ pub struct InputOptions {
     pub video_stream: Option<usize>,
     /// The part to read.
     pub part: Part,
+    /// What is done with it.
+    pub reading: Reading,
     /// Where it is decoded.
     pub decode_on: DecodeOn,
     /// How many decoders may work on it at once, for callers that need no other stream than the video. They pay for long

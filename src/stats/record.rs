@@ -1,10 +1,10 @@
 //! The record of a frame: a row of the table.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The measurements of a frame: *before* of the input, *after* of the equalized frame. Luminance is in codes of the video's
 /// own depth, and that of the whole frame, even if only a part of it was counted for the curve.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct FrameRecord {
     /// Number of the frame, from 0.
     pub frame: u64,

@@ -12,11 +12,10 @@ use histeq_video::equalize::cpu::Cpu;
 use histeq_video::equalize::cuda::Cuda;
 use histeq_video::equalize::reference::Reference;
 use histeq_video::equalize::{EqualizeStage, Equalized, Equalizer, Failover, OnUnavailable, OpeningBackend, Work};
-use histeq_video::ffmpeg::DecodeOn;
 use histeq_video::frame::{Buffer, Frame, HostPool, LatePool, PixelFormat, Pool};
 use histeq_video::pipeline::{Cancel, Notices, Progress, Source, run};
 use histeq_video::sink::{self, EncoderChoice, Files, OutputOptions, Overwrite, Target};
-use histeq_video::source::{self, InputOptions, Part, RawOptions};
+use histeq_video::source::{self, InputOptions};
 use histeq_video::spec::{Curve, Gain, Levels, Method, Region, Remembered, Settings, Smoothing, Threshold};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -598,16 +597,7 @@ fn quiet() -> Notices {
 }
 
 fn open(dir: &Dir, name: &str) -> (Box<dyn Source>, histeq_video::pipeline::Input) {
-    let options = InputOptions {
-        url: dir.path(name).display().to_string(),
-        format: None,
-        raw: RawOptions { size: None, rate: None, pixel_format: None },
-        video_stream: None,
-        part: Part { start: None, duration: None, frames: None },
-        decode_on: DecodeOn::Cpu,
-        decoders: 1,
-        wall: None,
-    };
+    let options = InputOptions { url: dir.path(name).display().to_string(), ..InputOptions::default() };
     source::open(&options, &Cancel::default(), quiet(), Arc::default()).unwrap()
 }
 

@@ -132,6 +132,7 @@ const UNSAFE_FILES: &[&str] = &[
     "ffmpeg/decoder_buffers.rs",
     "ffmpeg/demuxer.rs",
     "ffmpeg/devices.rs",
+    "ffmpeg/encoded_video.rs",
     "ffmpeg/encoder.rs",
     "ffmpeg/encoder_info.rs",
     "ffmpeg/filter_graph.rs",

@@ -28,6 +28,7 @@ mod guided;
 mod harm;
 mod host_program;
 mod images;
+mod in_pieces;
 mod in_place;
 mod interrupt;
 mod kept;

@@ -6,8 +6,10 @@
 //! | `seek.rs` | seeks to the beginning of the requested part |
 //! | `packets.rs`, `continuity.rs`, `jpeg.rs` | reads packets; jumps of the clock, and damage, in them |
 //! | `several.rs`, `pieces.rs`, `clean_start.rs` | several decoders for one video; the pieces that they decode, and where these may begin |
+//! | `chunks.rs`, `planned.rs` | packets that are surveyed first, and decoded as planned |
 //! | `other_streams.rs` | the packets of the other streams |
 
+mod chunks;
 mod clean_start;
 mod continuity;
 mod jpeg;
@@ -15,6 +17,7 @@ mod open;
 mod other_streams;
 mod packets;
 mod pieces;
+mod planned;
 mod seek;
 mod sequence;
 mod several;
@@ -29,6 +32,7 @@ use crate::ffmpeg::{
 use crate::frame::{Frame, Pool};
 use crate::pipeline::{Delivery, Input, Notices, PartPosition, Progress, Source};
 use anyhow::{Context, Result, bail, ensure};
+use chunks::{Planned, Survey};
 pub(super) use open::no_decoder;
 use other_streams::OtherStreams;
 use packets::FilePackets;
@@ -65,6 +69,10 @@ pub struct FileSource {
     look_ahead: u32,
     state: FileState,
     others: OtherStreams,
+    /// Reads packets and decodes none of them.
+    survey: Option<Survey>,
+    /// Decodes a part whose packets are known.
+    planned: Option<Planned>,
     delivered: u64,
     /// End of the last frame, in the video's time base.
     next_time: Option<i64>,
@@ -94,10 +102,17 @@ impl FileSource {
         loop {
             match self.state {
                 FileState::Opened => {
-                    self.seek_to_start()?;
+                    match self.planned {
+                        Some(_) => self.begin_planned()?,
+                        None => self.seek_to_start()?,
+                    }
                     self.state = FileState::Reading;
                 }
                 FileState::Over => return Ok(None),
+                FileState::Trailing if self.planned.is_some() => {
+                    self.end_planned()?;
+                    return Ok(None);
+                }
                 FileState::Trailing => {
                     self.read_trailing()?;
                     return Ok(Some(self.delivery(None)));
@@ -112,12 +127,20 @@ impl FileSource {
             if let Some(no_room) = self.video.refused() {
                 return Err(no_room).with_context(|| format!("{}: frame {}", self.input.name, self.delivered));
             }
+            self.check_chunks()?;
             match event {
                 Ok(ReaderEvent::Picture(picture)) => {
                     self.errors = 0;
                     if let Some(delivery) = self.take(picture)? {
                         return Ok(Some(delivery));
                     }
+                }
+                Ok(ReaderEvent::Packet(_)) if self.planned.is_some() => {}
+                // Pictures that are shown before the first key frame can miss others.
+                Ok(ReaderEvent::Damaged(_)) if self.planned.as_ref().is_some_and(Planned::has_not_begun) => {}
+                Ok(ReaderEvent::LastPacket) if self.planned.is_some() => {}
+                Ok(ReaderEvent::End) if self.planned.is_some() && !self.is_cancelled() => {
+                    return Err(self.planned_frames_are_missing());
                 }
                 Ok(ReaderEvent::Packet(packet)) => {
                     self.keep(packet);
@@ -175,7 +198,7 @@ impl FileSource {
         let Part { start, duration, frames } = self.options.part;
         let is_whole = start.is_none() && duration.is_none() && frames.is_none();
         if let Some((there, all)) = self.video.packets.too_few_frames().filter(|_| is_whole)
-            && !self.interrupt.load(Ordering::Relaxed)
+            && !self.is_cancelled()
         {
             self.progress.count_damaged();
             let name = &self.input.name;
@@ -183,7 +206,7 @@ impl FileSource {
                 .notices
                 .warn(&format!("{name} ends early: {there} of {all} frames are there (the file was cut short)"));
         }
-        if has_ended_early() && is_whole && !self.interrupt.load(Ordering::Relaxed) {
+        if has_ended_early() && is_whole && !self.is_cancelled() {
             self.progress.count_damaged();
             return self.notices.warn(&format!("{} ends early (the file was cut short)", self.input.name));
         }
@@ -195,6 +218,9 @@ impl FileSource {
 
     /// The delivery of a decoded picture; `None` when it is before the requested part, and not needed for warm-up.
     fn take(&mut self, mut picture: Picture) -> Result<Option<Delivery>> {
+        if self.planned.is_some() {
+            return self.take_planned(&picture);
+        }
         let time = picture.time().unwrap_or_else(|| self.expected_time());
         picture.set_time(Some(time));
         let duration = Some(picture.duration()).filter(|&duration| duration > 0);
@@ -325,8 +351,12 @@ impl FileSource {
         Ok(())
     }
 
+    fn is_cancelled(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+
     fn damaged(&mut self, what: &str) -> Result<()> {
-        if self.interrupt.load(Ordering::Relaxed) {
+        if self.is_cancelled() {
             return Ok(());
         }
         self.progress.count_damaged();
@@ -347,6 +377,7 @@ impl FileSource {
 impl Source for FileSource {
     fn look_around(&mut self, before: u32, behind: u32) {
         (self.warm_up, self.look_ahead) = (before, behind);
+        self.survey.iter().for_each(|survey| survey.look_around(before, behind));
         self.several.iter_mut().for_each(|several| several.look_ahead(behind));
     }
 
@@ -356,6 +387,9 @@ impl Source for FileSource {
     }
 
     fn next(&mut self) -> Result<Option<Delivery>> {
+        if let Some(survey) = self.survey.take() {
+            return self.next_surveyed(survey);
+        }
         self.advance()
     }
 }

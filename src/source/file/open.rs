@@ -1,6 +1,7 @@
 //! Opens an input and its decoder, and describes the input.
 
 use super::FileSource;
+use super::chunks::{Planned, Survey, Surveyor};
 use super::other_streams::OtherStreams;
 use super::packets::FilePackets;
 use super::sequence::Sequence;
@@ -12,6 +13,7 @@ use crate::io::Reader;
 use crate::pipeline::{Cancel, Input, Notices, Progress};
 use crate::source::native::ToNative;
 use crate::source::options::{InputOptions, check_size};
+use crate::source::packets::Reading;
 use crate::source::video_reader::VideoReader;
 use anyhow::{Context, Result, anyhow, ensure};
 use std::io::Read;
@@ -44,7 +46,21 @@ impl FileSource {
         let before_gap = sequence.and_then(|sequence| sequence.before_gap);
         let packets = FilePackets::new(demuxer, video, input.name.clone(), notices.clone(), before_gap);
         let video = open_decoder(packets, &input, options.decode_on)?;
-        let bounds = options.part.bounds(input.media.start.unwrap_or(0));
+        let mut bounds = options.part.bounds(input.media.start.unwrap_or(0));
+        let mut input = input;
+        let (mut survey, mut planned) = (None, None);
+        match &options.reading {
+            Reading::Decoded => {}
+            Reading::Packets(end, found) => {
+                bounds.end = end.or(bounds.end);
+                let surveyor = Surveyor::new(input.video_stream()).map_err(|why| anyhow!("{}: {why}", input.name))?;
+                survey = Some(Survey::new(surveyor, found.clone()));
+            }
+            Reading::Planned(part) => {
+                input.frames = Some(part.within as u64);
+                planned = Some(Planned::new(part.clone()));
+            }
+        }
         let is_file = !is_pipe && Path::new(&options.url).is_file();
         Ok(FileSource {
             several: Several::new(&input, &options, is_file, &notices),
@@ -61,6 +77,8 @@ impl FileSource {
             warm_up: 0,
             look_ahead: 0,
             state: super::FileState::Opened,
+            survey,
+            planned,
             delivered: 0,
             next_time: None,
             errors: 0,

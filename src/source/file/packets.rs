@@ -1,5 +1,6 @@
 //! Reads the packets of an input with continuous times, and detects missing ones at the end.
 
+use super::chunks::ChunkCheck;
 use super::continuity::Continuity;
 use super::jpeg;
 use crate::ffmpeg::{Demuxer, Error, Packet, microseconds, rescale};
@@ -30,6 +31,8 @@ pub struct FilePackets {
     last_of_video: Option<(i64, i64)>,
     /// How often the clock has jumped.
     jumps: u32,
+    /// The packets of the video that are to come, if they are known.
+    check: Option<ChunkCheck>,
 }
 
 impl ReadPackets for FilePackets {
@@ -63,6 +66,7 @@ impl ReadPackets for FilePackets {
         }
         if packet.stream() == self.video {
             self.before_gap = self.before_gap.map(|images| images.saturating_sub(1));
+            self.check.iter_mut().for_each(|check| check.add(&packet));
         }
         Ok(Some(packet))
     }
@@ -83,7 +87,34 @@ impl FilePackets {
     pub fn new(demuxer: Demuxer, video: usize, name: String, notices: Notices, before_gap: Option<u64>) -> Self {
         let continuity = demuxer.media().may_jump.then(Continuity::default);
         let (furthest, last_of_video, jumps) = (i64::MIN / 2, None, 0);
-        FilePackets { demuxer, video, name, notices, before_gap, continuity, furthest, last_of_video, jumps }
+        let check = None;
+        FilePackets { demuxer, video, name, notices, before_gap, continuity, furthest, last_of_video, jumps, check }
+    }
+
+    /// Forgets what was read: the demuxer is somewhere else.
+    pub fn forget(&mut self) {
+        self.continuity = self.continuity.is_some().then(Continuity::default);
+        (self.furthest, self.last_of_video, self.jumps) = (i64::MIN / 2, None, 0);
+    }
+
+    /// The next packets of the video are to be these.
+    pub fn expect(&mut self, check: ChunkCheck) {
+        self.check = Some(check);
+    }
+
+    /// Was a packet read that is not as expected?
+    pub fn differs(&self) -> bool {
+        self.check.as_ref().is_some_and(ChunkCheck::differs)
+    }
+
+    /// Are packets left of the expected chunk that is read?
+    pub fn is_inside_chunk(&self) -> bool {
+        self.check.as_ref().is_some_and(ChunkCheck::is_inside)
+    }
+
+    /// Has the clock jumped?
+    pub fn has_jumped(&self) -> bool {
+        self.jumps > 0
     }
 
     /// Are all images before the first missing one read?

@@ -1,0 +1,275 @@
+//! `histeq-video plan`, `run`, `join` and `status`: the options of working on files in pieces.
+
+use super::file::{FileArgs, FileJob};
+use super::look::LookArg;
+use super::stderr::{EventsTo, StderrArgs, StderrOptions};
+use super::values::usage;
+use crate::pieces::{FilePlan, Plan};
+use crate::report::Verbosity;
+use anyhow::{Context, Result, anyhow};
+use clap::error::ErrorKind;
+use clap::{Args, Parser, ValueEnum};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+/// The options of `plan`, as typed.
+#[derive(Args, Debug)]
+#[command(after_help = "histeq-video plan --help shows all other options, which are those of equalizing a file.")]
+#[command(after_long_help = "\
+The packets of the input are read, and none is decoded. docs/pieces.md describes the plan, and what is promised.
+
+Examples:
+  histeq-video plan film.mkv clear.mkv --method clahe > plan.json
+  histeq-video run plan.json --jobs 4 && histeq-video join plan.json")]
+pub struct PlanArgs {
+    /// Length of a piece in seconds, 0.1 to 86400 [default: 60, and an eighth of a short video]
+    #[arg(long, value_name = "SECONDS", help_heading = "Pieces")]
+    pub piece: Option<f64>,
+
+    /// The options of equalizing a file.
+    #[command(flatten)]
+    pub file: FileArgs,
+}
+
+/// The command `plan` alone, to read its arguments again.
+#[derive(Parser)]
+struct PlanCommand {
+    #[command(flatten)]
+    plan: PlanArgs,
+}
+
+/// The options of `run`, as typed.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Exit codes: 0 done, 1 failed, 2 usage error, 65 the input is not the one that was planned, 75 try again (a GPU was lost, the \
+disk is full, terminated).
+
+Examples:
+  histeq-video run plan.json --piece $SLURM_ARRAY_TASK_ID
+  histeq-video run plan.json --jobs 4")]
+pub struct RunArgs {
+    /// File with the plan
+    #[arg(value_hint = clap::ValueHint::FilePath)]
+    pub plan: PathBuf,
+
+    /// Number of a piece, or the first and the last one, like 0-9 [default: all]
+    #[arg(long, value_name = "N|A-B", value_parser = piece_range)]
+    pub piece: Option<RangeInclusive<usize>>,
+
+    /// How many pieces are worked on at once, each by a process of its own
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: u16,
+
+    /// GPU to use, counted from 0 [default: that of the plan; with --jobs, all in turn]
+    #[arg(long, value_name = "N")]
+    pub gpu: Option<usize>,
+
+    /// Ends when stdin is closed, as by a parent that has ended
+    #[arg(long, hide = true)]
+    pub child: bool,
+
+    /// What is printed on stderr, and what is an error.
+    #[command(flatten)]
+    pub stderr: StderrArgs,
+}
+
+/// The options of `join`, as typed.
+#[derive(Args, Debug)]
+pub struct JoinArgs {
+    /// File with the plan
+    #[arg(value_hint = clap::ValueHint::FilePath)]
+    pub plan: PathBuf,
+
+    /// Join one file of the plan only, counted from 0
+    #[arg(long, value_name = "N")]
+    pub file: Option<usize>,
+
+    /// Overwrite existing outputs [default: as plan was told]
+    #[arg(short = 'y')]
+    pub yes: bool,
+
+    /// Keep the pieces [default: they are removed once their file is whole]
+    #[arg(long)]
+    pub keep: bool,
+
+    /// Join the pieces before the first one that is missing, as NAME.partial.EXT
+    #[arg(long)]
+    pub partial: bool,
+
+    /// What is printed on stderr, and what is an error.
+    #[command(flatten)]
+    pub stderr: StderrArgs,
+}
+
+/// The options of `status`, as typed.
+#[derive(Args, Debug)]
+pub struct StatusArgs {
+    /// File with the plan
+    #[arg(value_hint = clap::ValueHint::FilePath)]
+    pub plan: PathBuf,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A checked job of these commands.
+pub enum PiecesJob {
+    /// Plan.
+    Plan(PlanJob),
+    /// Work on pieces.
+    Run(RunJob),
+    /// Join pieces.
+    Join(JoinJob),
+    /// Tell what is done.
+    Status(StatusJob),
+}
+
+/// The checked options of `plan`.
+pub struct PlanJob {
+    /// Equalizing the file.
+    pub file: Box<FileJob>,
+    /// Length of a piece in seconds.
+    pub piece: Option<f64>,
+}
+
+/// The checked options of `run`.
+pub struct RunJob {
+    /// File with the plan.
+    pub plan: PathBuf,
+    /// Which pieces; all if `None`.
+    pub pieces: Option<RangeInclusive<usize>>,
+    /// How many at once.
+    pub jobs: usize,
+    /// Which GPU.
+    pub gpu: Option<usize>,
+    /// Whether it ends with its parent.
+    pub is_child: bool,
+    /// What is printed on stderr.
+    pub stderr: StderrOptions,
+}
+
+/// The checked options of `join`.
+pub struct JoinJob {
+    /// File with the plan.
+    pub plan: PathBuf,
+    /// Which file of it; all if `None`.
+    pub file: Option<usize>,
+    /// Whether existing outputs are overwritten, whatever the plan says.
+    pub overwrites: bool,
+    /// Whether pieces are kept.
+    pub keeps: bool,
+    /// Whether the first pieces are joined, too.
+    pub is_partial: bool,
+    /// What is printed on stderr.
+    pub stderr: StderrOptions,
+}
+
+/// The checked options of `status`.
+pub struct StatusJob {
+    /// File with the plan.
+    pub plan: PathBuf,
+    /// Whether JSON is printed.
+    pub json: bool,
+}
+
+impl PiecesJob {
+    /// How much is printed on stderr.
+    pub fn verbosity(&self) -> Verbosity {
+        match self {
+            PiecesJob::Plan(job) => job.file.stderr.verbosity,
+            PiecesJob::Run(RunJob { stderr, .. }) | PiecesJob::Join(JoinJob { stderr, .. }) => stderr.verbosity,
+            PiecesJob::Status(_) => Verbosity::Normal,
+        }
+    }
+}
+
+impl PiecesJob {
+    /// Where events are sent.
+    pub fn events(&self) -> &EventsTo {
+        match self {
+            PiecesJob::Plan(job) => &job.file.stderr.events,
+            PiecesJob::Run(RunJob { stderr, .. }) | PiecesJob::Join(JoinJob { stderr, .. }) => &stderr.events,
+            PiecesJob::Status(_) => &EventsTo::Nowhere,
+        }
+    }
+}
+
+impl PlanJob {
+    /// Checks and converts `args`.
+    ///
+    /// # Errors
+    /// When options conflict, or a value is out of range: a usage error.
+    pub(super) fn from_args(args: PlanArgs) -> Result<Self, clap::Error> {
+        let piece = args.piece;
+        if piece.is_some_and(|seconds| !(0.1..=86400.0).contains(&seconds)) {
+            return Err(usage(ErrorKind::ValueValidation, "--piece is a number of seconds from 0.1 to 86400"));
+        }
+        Ok(PlanJob { file: Box::new(FileJob::from_args(args.file)?), piece })
+    }
+}
+
+impl RunJob {
+    /// Converts `args`.
+    ///
+    /// # Errors
+    /// When options conflict: a usage error.
+    pub(super) fn from_args(args: RunArgs) -> Result<Self, clap::Error> {
+        let RunArgs { plan, piece, jobs, gpu, child, stderr } = args;
+        if gpu.is_some() && jobs > 1 {
+            return Err(usage(ErrorKind::ArgumentConflict, "--gpu is for one job; several take all GPUs in turn"));
+        }
+        Ok(RunJob { plan, pieces: piece, jobs: jobs.into(), gpu, is_child: child, stderr: stderr.into() })
+    }
+}
+
+impl JoinJob {
+    /// Converts `args`.
+    pub(super) fn from_args(args: JoinArgs) -> Self {
+        let JoinArgs { plan, file, yes, keep, partial, stderr } = args;
+        JoinJob { plan, file, overwrites: yes, keeps: keep, is_partial: partial, stderr: stderr.into() }
+    }
+}
+
+impl StatusJob {
+    /// Converts `args`.
+    pub(super) fn from_args(args: StatusArgs) -> Self {
+        StatusJob { plan: args.plan, json: args.json }
+    }
+}
+
+fn piece_range(text: &str) -> Result<RangeInclusive<usize>, String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    match (first.parse(), last.parse()) {
+        (Ok(first), Ok(last)) if first <= last => Ok(first..=last),
+        _ => Err("a piece is a number like 7, several are like 0-9".to_owned()),
+    }
+}
+
+/// The job of equalizing a file of the plan, with all that was decided when it was planned.
+///
+/// # Errors
+/// When the arguments in the plan are none of `plan`.
+pub fn planned_job(plan: &Plan, file: &FilePlan) -> Result<FileJob> {
+    let arguments = ["plan"].into_iter().chain(plan.arguments.iter().map(String::as_str));
+    let wrong = |error: clap::Error| anyhow!("not a plan: its arguments are not those of plan: {}", first_line(&error));
+    let mut args = PlanCommand::try_parse_from(arguments).map_err(wrong)?.plan.file;
+    (args.input, args.output) = (Some(file.input.clone()), Some(file.output.clone()));
+    if let Some(look) = &file.look {
+        args.equalize.look = LookArg::from_str(look, false).ok().context("not a plan: its look is unknown")?;
+    }
+    let equalize = &mut args.equalize;
+    for name in [&mut args.stats, &mut equalize.mask, &mut equalize.load_curves, &mut equalize.save_curves] {
+        *name = name.take().map(|name| from_root(&plan.folder, &name));
+    }
+    FileJob::from_args(args).map_err(wrong)
+}
+
+/// The name of a file from the root on; `folder` is where it was named.
+fn from_root(folder: &Path, name: &str) -> String {
+    folder.join(name).to_string_lossy().into_owned()
+}
+
+fn first_line(error: &clap::Error) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
+}

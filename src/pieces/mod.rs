@@ -1,0 +1,18 @@
+//! One video in pieces: planned once, worked on by any number of processes and machines, and joined to what one run gives.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `plan.rs` | the plan: files, their pieces, and what each piece is made from |
+//! | `times.rs` | the times of all frames, short |
+//! | `joining.rs` | which packet of which piece comes next, and when |
+//! | `records.rs` | measurements and curves of pieces, in one file |
+
+mod joining;
+mod plan;
+mod records;
+mod times;
+
+pub use joining::{Joining, PieceState, state_of};
+pub use plan::{FilePlan, Plan, Planning, hash_of_file};
+pub use records::{join_curves, join_stats};
+pub use times::Times;

@@ -1,0 +1,423 @@
+//! `plan`, `run`, `join` and `status`: files in pieces.
+
+use crate::records::{RecordTargets, Records};
+use crate::run::Run;
+use crate::stage_builder::{StageBuilder, measuring_threads};
+use crate::workers::{Ended, Workers};
+use crate::{look, signals, stdout};
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use clap::ValueEnum;
+use histeq_video::cli::{BackendStartup, FileJob, JoinJob, PiecesJob, RunJob, StatusJob, planned_job};
+use histeq_video::cuda;
+use histeq_video::equalize::Verifier;
+use histeq_video::ffmpeg::{DecodeOn, microseconds, rescale};
+use histeq_video::io::is_pipe;
+use histeq_video::pieces::{FilePlan, Joining, PieceState, Plan, Planning, Times, hash_of_file, state_of};
+use histeq_video::pipeline::{self, Delivery, Input, Outcome, Sink};
+use histeq_video::report::{Console, summary};
+use histeq_video::sink::{
+    Files, JoinedFile, Overwrite, PieceEncoder, PieceOf, PieceSink, Target, TargetError, piece_encoder,
+};
+use histeq_video::source::{self, InputChanged, PacketSurvey, Reading};
+use histeq_video::stats::StatsFormat;
+use serde::Serialize;
+use std::io::ErrorKind;
+use std::path::{Path, absolute};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The input is not the one that was planned.
+const CHANGED: u8 = 65;
+
+/// The run may succeed if it is tried again.
+const TRY_AGAIN: u8 = 75;
+
+/// Does the job. Answers with the exit code.
+pub fn run(job: PiecesJob, console: &Console) -> u8 {
+    let is_run = matches!(job, PiecesJob::Run(_));
+    let done = match job {
+        PiecesJob::Plan(job) => plan(*job.file, job.piece, console),
+        PiecesJob::Run(job) => run_pieces(&job, console),
+        PiecesJob::Join(job) => join(&job, console),
+        PiecesJob::Status(job) => status(&job),
+    };
+    match done {
+        Ok(Outcome::Complete) => 0,
+        Ok(Outcome::Interrupted) if is_run => TRY_AGAIN,
+        Ok(Outcome::Interrupted) => signals::INTERRUPTED,
+        Err(error) => {
+            console.error(&error);
+            histeq_video::io::end_is_explained();
+            code_of(&error, is_run)
+        }
+    }
+}
+
+/// The exit code for this error.
+fn code_of(error: &anyhow::Error, is_run: bool) -> u8 {
+    let is_passing = |error: &(dyn std::error::Error + 'static)| {
+        let full = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge, ErrorKind::Interrupted];
+        error.is::<cuda::Error>()
+            || error.downcast_ref::<std::io::Error>().is_some_and(|error| full.contains(&error.kind()))
+            || error.downcast_ref::<TargetError>().is_some_and(|error| matches!(error, TargetError::NotWritten(..)))
+    };
+    match error.downcast_ref::<Ended>() {
+        Some(Ended(_, code)) => *code,
+        None if error.chain().any(|cause| cause.is::<InputChanged>()) => CHANGED,
+        None if is_run && (error.chain().any(is_passing) || signals::was_interrupted()) => TRY_AGAIN,
+        None if signals::was_interrupted() => signals::INTERRUPTED,
+        None => 1,
+    }
+}
+
+/// Prints the plan for a file.
+fn plan(mut job: FileJob, piece: Option<f64>, console: &Console) -> Result<Outcome> {
+    let run = Run::new(job.stderr.clone(), job.limits, console);
+    let name = job.input.url.clone();
+    let refuse = |what: &str| Err(anyhow!("{name}: {what} (leave --jobs out)"));
+    if is_pipe(&name) || !Path::new(&name).is_file() {
+        return refuse("only files can be cut into pieces");
+    }
+    if job.filters.has_chain() {
+        return refuse("--filter: filters can reach across pieces");
+    }
+    if job.equalize.has_whole_scenes() {
+        return refuse("--smooth scene looks at whole scenes, which pieces have not");
+    }
+    let target = run.target(&job.output, &name)?;
+    let records = RecordTargets::of_file(&job)?;
+    let builder = StageBuilder::new(&job.equalize)?;
+    let read = job.equalize.load_curves.iter().chain(&job.equalize.mask);
+    let read = read.map(|name| Ok((rooted(name)?, hash_of_file(name)?))).collect::<Result<_>>()?;
+    let written = target.place().into_iter().chain(records.places());
+    run.close(job.sandbox.around_process(&[&job.input], &job.output.name, written), &[&job.input])?;
+    run.listen_for_signals(target.leftover().into_iter().chain(records.leftovers()).collect(), signals::GIVING_UP)?;
+
+    let Run { cancel, notices, progress, .. } = &run;
+    job.input.decoders = 1;
+    let mut look = None;
+    if job.equalize.look_is_open() {
+        let opened = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
+        look::choose(&mut job.equalize, opened, builder.mask.as_ref(), notices)?;
+        look = job.equalize.look().to_possible_value().map(|look| look.get_name().to_owned());
+    }
+    let found: Arc<Mutex<PacketSurvey>> = Arc::default();
+    job.input.reading = Reading::Packets(None, found.clone());
+    let opened = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
+    let (mut source, input) = source::filtered(opened, &job.filters.of_look(job.equalize.denoiser()), notices)?;
+    let settings = job.equalize.resolve(&input, notices)?;
+    builder.check(&input, &settings)?;
+    let PieceEncoder { name: encoder, options: encoder_options, multiple } =
+        piece_encoder(&input, &job.output.name, job.output.options.clone())?;
+    source.look_around(settings.warm_up(), settings.look_ahead());
+    while source.next()?.is_some() {
+        if cancel.is_cancelled() {
+            return Ok(Outcome::Interrupted);
+        }
+    }
+    let survey = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+    let bounds = job.input.part.bounds(input.media.start.unwrap_or(0));
+    let (stream, output) = (input.video_stream(), rooted(&job.output.name)?);
+    let file = FilePlan {
+        input: rooted(&name)?,
+        folder: pieces_folder(&output),
+        output,
+        bytes: std::fs::metadata(&name).with_context(|| name.clone())?.len(),
+        look,
+        settings: format!("{settings:?}"),
+        encoder,
+        encoder_options,
+        read,
+        stream: input.video,
+        time_base: [stream.time_base.numerator(), stream.time_base.denominator()],
+        times: Times::default(),
+        chunks: Vec::new(),
+        others: survey.others,
+        can_seek: false,
+        around: (0, 0),
+        measures_change: job.stats.is_some(),
+        pieces: Vec::new(),
+    };
+    let (begin, end, most) = (bounds.begin, bounds.end, job.input.part.frames);
+    let file = Planning { file, survey, begin, end, most, piece, multiple }.divide(&input)?;
+    let arguments = std::env::args().skip(2).collect();
+    let mut plan = Plan::new(std::env::current_dir()?, arguments);
+    plan.files.push(file);
+    let mut text = serde_json::to_vec(&plan)?;
+    text.push(b'\n');
+    stdout::print(&text)?;
+    Ok(Outcome::Complete)
+}
+
+/// The name of a file from the root on.
+fn rooted(name: &str) -> Result<String> {
+    let path = absolute(name).with_context(|| name.to_owned())?;
+    path.into_os_string().into_string().map_err(|_| anyhow!("{name}: the names of its folders are not text"))
+}
+
+/// The folder of the pieces of the file `output`.
+fn pieces_folder(output: &str) -> std::path::PathBuf {
+    let path = Path::new(output);
+    path.with_file_name(format!(".{}.pieces", path.file_name().unwrap_or_default().to_string_lossy()))
+}
+
+/// Works on pieces of a plan.
+fn run_pieces(job: &RunJob, console: &Console) -> Result<Outcome> {
+    let plan = Plan::read(&job.plan)?;
+    let all = 0..=plan.pieces().saturating_sub(1);
+    let pieces = job.pieces.clone().unwrap_or(all);
+    plan.piece(*pieces.end())?;
+    if pieces.start() == pieces.end() {
+        return run_piece(job, &plan, *pieces.start(), console);
+    }
+    Workers { plan: &plan, file: &job.plan, jobs: job.jobs, stderr: job.stderr.clone() }.run(pieces, console)
+}
+
+/// Works on one piece.
+fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Result<Outcome> {
+    let (file, piece) = plan.piece(number)?;
+    if state_of(file, piece).0 == PieceState::Done {
+        console.info(&format!("piece {number} is done"));
+        return Ok(Outcome::Complete);
+    }
+    file.check_inputs()?;
+    let mut whole = planned_job(plan, file)?;
+    prepare(&mut whole, job, file, piece)?;
+    std::fs::create_dir_all(&file.folder).with_context(|| file.folder.display().to_string())?;
+    let path = file.piece_file(piece).to_string_lossy().into_owned();
+
+    let run = Run::new(job.stderr.clone(), whole.limits, console);
+    let target = Target::new(&path, &file.input, Files::One, Overwrite::Yes)?;
+    let records = RecordTargets::of_file(&whole)?;
+    let builder = StageBuilder::new(&whole.equalize)?;
+    let wall = whole.sandbox.around_process(&[&whole.input], &path, [file.folder.clone()]);
+    run.close(wall, &[&whole.input])?;
+    run.listen_for_signals(target.leftover().into_iter().chain(records.leftovers()).collect(), signals::GIVING_UP)?;
+    if job.is_child {
+        crate::workers::end_with_parent(run.cancel.clone())?;
+    }
+
+    let Run { cancel, notices, progress, .. } = &run;
+    let mut backend = BackendStartup::begin(whole.backend.clone());
+    let opened = source::open(&whole.input, cancel, notices.clone(), progress.clone())?;
+    let (mut source, input) = source::filtered(opened, &whole.filters.of_look(whole.equalize.denoiser()), notices)?;
+    let settings = whole.equalize.resolve(&input, notices)?;
+    builder.check(&input, &settings)?;
+    check_resolved(file, &input, &format!("{settings:?}"), &whole)?;
+    source.look_around(settings.warm_up(), settings.look_ahead());
+    backend.check()?;
+    let records = records.open(&input.name)?;
+    let of = PieceOf { plan: file.id(), piece, left_out: file.left_out(piece) as u64 };
+    let options = whole.output.options.clone();
+    let sink = PieceSink::create(input.clone(), target, &file.output, options, of, notices.clone())?;
+    let first = file.pieces[piece].0 - file.left_out(piece) - file.first();
+    let stage = builder.stage(backend.finish(notices)?, settings).from_frame(first as u64);
+    let mut stage = records.observe(stage.measuring_on(measuring_threads()), &input, progress);
+    if whole.verify {
+        stage = stage.observed_by(Box::new(Verifier::default()));
+    }
+    stage.input_pool().into_iter().for_each(|pool| source.use_pool(pool));
+    let result = run.to_output(&input, |tick| {
+        let tell = |progress: &_| {
+            tick(progress);
+            if job.is_child {
+                crate::workers::tell(progress);
+            }
+        };
+        pipeline::run(source, stage, Box::new(Recorded { sink: Box::new(sink), records }), cancel, progress, tell)
+    })?;
+    let result = result.context("the piece has no reader")?;
+    if !job.is_child && result.outcome == Outcome::Complete {
+        console.summary(summary(&result, progress));
+    }
+    Ok(result.outcome)
+}
+
+/// Sets up the job of a whole file for one of its pieces.
+fn prepare(whole: &mut FileJob, job: &RunJob, file: &FilePlan, piece: usize) -> Result<()> {
+    whole.stderr = job.stderr.clone();
+    whole.output.overwrite = Overwrite::Yes;
+    whole.input.decoders = 1;
+    whole.input.reading = Reading::Planned(Arc::new(file.part(piece)?));
+    if let Some(gpu) = job.gpu {
+        whole.backend.gpu = gpu;
+        if let DecodeOn::Nvdec(own) = &mut whole.input.decode_on {
+            *own = gpu;
+        }
+    }
+    let [stats, curves] = file.record_files(piece).map(|path| path.to_string_lossy().into_owned());
+    whole.stats = whole.stats.take().map(|_| (stats, StatsFormat::JsonLines));
+    whole.equalize.save_curves = whole.equalize.save_curves.take().map(|_| curves);
+    Ok(())
+}
+
+/// Checks that the options come to what was planned.
+fn check_resolved(file: &FilePlan, input: &Input, settings: &str, whole: &FileJob) -> Result<()> {
+    let stream = input.video_stream();
+    let time_base = [stream.time_base.numerator(), stream.time_base.denominator()];
+    if (input.video, time_base) != (file.stream, file.time_base) {
+        return Err(InputChanged(file.input.clone(), "its video is another one").into());
+    }
+    ensure!(settings == file.settings, "{}: its options come to other settings here (plan again)", file.input);
+    let PieceEncoder { name: encoder, options, .. } = piece_encoder(input, &file.output, whole.output.options.clone())?;
+    let is_same = (&encoder, &options) == (&file.encoder, &file.encoder_options);
+    ensure!(is_same, "{}: planned for encoder {}, not for {encoder} as here (plan again)", file.output, file.encoder);
+    Ok(())
+}
+
+/// The sink of a piece. Its records get their names first: where the piece is, they are.
+struct Recorded {
+    sink: Box<dyn Sink>,
+    records: Records,
+}
+
+impl Sink for Recorded {
+    fn write(&mut self, delivery: Delivery) -> Result<()> {
+        self.sink.write(delivery)
+    }
+
+    fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+        if outcome == Outcome::Complete {
+            self.records.finish(outcome)?;
+        }
+        self.sink.finish(outcome)
+    }
+}
+
+/// Joins the pieces of all files of a plan, or of one.
+fn join(job: &JoinJob, console: &Console) -> Result<Outcome> {
+    let plan = Plan::read(&job.plan)?;
+    match (job.file, &plan.files[..]) {
+        (None, [file]) => join_file(job, &plan, file, console),
+        (Some(number), files) => {
+            let file = files.get(number).with_context(|| format!("there is no file {number} in the plan"))?;
+            join_file(job, &plan, file, console)
+        }
+        (None, files) => crate::workers::join_all(job, files.len()),
+    }
+}
+
+fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> Result<Outcome> {
+    file.check_inputs()?;
+    let mut whole = planned_job(plan, file)?;
+    whole.stderr = job.stderr.clone();
+    if job.overwrites {
+        whole.output.overwrite = Overwrite::Yes;
+    }
+    let run = Run::new(job.stderr.clone(), whole.limits, console);
+    let target = run.target(&whole.output, &file.input)?;
+    let records = RecordTargets::of_file(&whole)?;
+    let mut joining = Joining::new(file, job.is_partial)?;
+    let pieces = joining.pieces();
+    let is_whole = pieces == file.pieces.len();
+    let outcome = if is_whole { Outcome::Complete } else { Outcome::Interrupted };
+    let (first, frames) = file.pieces[pieces - 1];
+    let is_counted = whole.input.part.frames.is_some();
+    let end = file.moment(first + frames).filter(|_| is_counted || !is_whole);
+    let written = target.place().into_iter().chain(records.places()).chain([file.folder.clone()]);
+    run.close(whole.sandbox.around_process(&[&whole.input], &whole.output.name, written), &[&whole.input])?;
+    run.listen_for_signals(target.leftover().into_iter().chain(records.leftovers()).collect(), signals::GIVING_UP)?;
+
+    let Run { cancel, notices, progress, .. } = &run;
+    let found: Arc<Mutex<PacketSurvey>> = Arc::default();
+    whole.input.reading = Reading::Packets(end, found.clone());
+    let opened = source::open(&whole.input, cancel, notices.clone(), progress.clone())?;
+    let (mut source, input) = source::filtered(opened, &whole.filters.of_look(whole.equalize.denoiser()), notices)?;
+    let begin = rescale(joining.begin(), joining.video.time_base(), microseconds());
+    let (video, options) = (joining.video.clone(), whole.output.options.clone());
+    let records = records.open(&input.name)?;
+    let mut joined = JoinedFile::create(input, target, options, &video, begin, notices.clone())?;
+    // Packet by packet of both, so that no more of them wait than in one run.
+    while let Some(delivery) = source.next()? {
+        if cancel.is_cancelled() {
+            bail!("interrupted while joining: nothing was written, and all pieces are there");
+        }
+        delivery.packets.into_iter().try_for_each(|packet| joined.write_other(packet))?;
+        joining.next_packet()?.map_or(Ok(()), |packet| joined.write_video(packet))?;
+    }
+    while let Some(packet) = joining.next_packet()? {
+        joined.write_video(packet)?;
+    }
+    let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+    if (&found.chunks, found.others) != (&file.chunks, file.others) {
+        return Err(InputChanged(file.input.clone(), "its packets are others").into());
+    }
+    records.join(file, pieces)?;
+    let name = joined.finish(outcome)?;
+    records.finish(outcome)?;
+    let s = if pieces == 1 { "" } else { "s" };
+    console.info(&format!("{} frames of {pieces} piece{s} -> {name}", first + frames - file.first()));
+    if is_whole && !job.keeps {
+        remove_pieces(file);
+    }
+    Ok(outcome)
+}
+
+/// Removes the pieces of a file that is whole. What cannot be removed stays.
+fn remove_pieces(file: &FilePlan) {
+    for piece in 0..file.pieces.len() {
+        let records = file.record_files(piece);
+        records.iter().chain([&file.piece_file(piece)]).for_each(|path| drop(std::fs::remove_file(path)));
+    }
+    let _ = std::fs::remove_dir(&file.folder);
+}
+
+/// What there is of a plan.
+#[derive(Serialize)]
+struct Status {
+    /// How many pieces there are, and how many are done.
+    pieces: usize,
+    done: usize,
+    /// The numbers of those of which there is nothing, and of those that are damaged or of another plan.
+    missing: Vec<usize>,
+    wrong: Vec<usize>,
+    files: Vec<FileStatus>,
+}
+
+#[derive(Serialize)]
+struct FileStatus {
+    output: String,
+    /// Whether it is there.
+    joined: bool,
+    pieces: usize,
+    done: usize,
+    frames: usize,
+}
+
+/// Prints what there is of a plan.
+fn status(job: &StatusJob) -> Result<Outcome> {
+    let plan = Plan::read(&job.plan)?;
+    let mut status =
+        Status { pieces: plan.pieces(), done: 0, missing: Vec::new(), wrong: Vec::new(), files: Vec::new() };
+    let mut number = 0;
+    for file in &plan.files {
+        let before = status.done;
+        for piece in 0..file.pieces.len() {
+            match state_of(file, piece).0 {
+                PieceState::Done => status.done += 1,
+                PieceState::Missing => status.missing.push(number),
+                PieceState::Wrong => status.wrong.push(number),
+            }
+            number += 1;
+        }
+        let (output, frames) = (file.output.clone(), file.frames());
+        let (joined, pieces, done) = (Path::new(&output).exists(), file.pieces.len(), status.done - before);
+        status.files.push(FileStatus { output, joined, pieces, done, frames });
+    }
+    if job.json {
+        stdout::print(format!("{}\n", serde_json::to_string(&status)?).as_bytes())?;
+        return Ok(Outcome::Complete);
+    }
+    let list = |numbers: &[usize]| numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
+    let mut text = format!("{} of {} pieces are done\n", status.done, status.pieces);
+    for (what, numbers) in [("missing", &status.missing), ("wrong", &status.wrong)] {
+        if !numbers.is_empty() {
+            text += &format!("{what}: {}\n", list(numbers));
+        }
+    }
+    for file in &status.files {
+        let state = if file.joined { "there" } else { "not there" };
+        text += &format!("{}: {state}, {} of {} pieces, {} frames\n", file.output, file.done, file.pieces, file.frames);
+    }
+    stdout::print(histeq_video::io::printable(&text).as_bytes())?;
+    Ok(Outcome::Complete)
+}

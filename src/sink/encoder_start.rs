@@ -1,0 +1,83 @@
+//! Opens an encoder for pictures like the first one.
+
+use super::clock::{EncoderClock, KEY_DISTANCE};
+use super::encoder_choice::{EncoderChoice, Pace};
+use super::fit::{PixelChoice, format_for};
+use crate::ffmpeg::{Container, Encoder, Picture, StreamSideData, VideoEncoder, VideoFormat, VideoOptions};
+use crate::pipeline::{Input, Notices};
+use anyhow::{Context, Result};
+
+/// What an encoder is chosen by.
+pub(super) struct EncoderStart<'a> {
+    pub input: &'a Input,
+    pub container: Container,
+    pub choice: &'a EncoderChoice,
+    /// Those that can be taken, best first.
+    pub candidates: &'a [Encoder],
+    pub pace: Pace,
+    pub pixels: PixelChoice,
+    /// Why the video does not keep its codec, if that is not the user's choice.
+    pub codec_changes: Option<&'static str>,
+    pub notices: &'a Notices,
+}
+
+impl EncoderStart<'_> {
+    /// The first of the candidates that opens, and the format that it takes. With `keys`, key frames come by a schedule.
+    ///
+    /// # Errors
+    /// When none opens; with `--strict`, when bits or colour are lost.
+    pub fn open(
+        &self,
+        first: &Picture,
+        clock: &EncoderClock,
+        side_data: &StreamSideData,
+        keys: bool,
+    ) -> Result<(VideoEncoder, VideoFormat)> {
+        let stream = self.input.video_stream();
+        for (index, &candidate) in self.candidates.iter().enumerate() {
+            let format = match format_for(candidate, self.container, self.pixels, first, self.notices) {
+                Err(error) if index + 1 < self.candidates.len() => {
+                    self.notices.detail(&format!("{error:#}"));
+                    continue;
+                }
+                format => format?,
+            };
+            let mut settings = self.choice.settings(candidate, self.container, Some(format.size), self.pace)?;
+            if keys {
+                let frames = f64::from(clock.rate()) * KEY_DISTANCE as f64 / 1e6;
+                settings.options.push(("g".to_owned(), frames.max(1.0).floor().to_string()));
+            }
+            let interlaced = first.interlaced();
+            if interlaced.is_some() && !candidate.codes_interlaced() {
+                let name = candidate.name();
+                self.notices.warn(&format!("encoder {name} cannot code fields: interlaced video becomes frames"))?;
+            }
+            let options = VideoOptions {
+                format: format.format,
+                size: format.size,
+                time_base: clock.time_base(),
+                frame_rate: stream.frame_rate.map(|_| clock.rate()),
+                colour: format.colour,
+                sample_aspect_ratio: first.sample_aspect_ratio().or(stream.sample_aspect_ratio),
+                interlaced: interlaced.filter(|_| candidate.codes_interlaced()),
+                field_order: stream.field_order,
+                global_header: self.container.needs_global_header(),
+                quantizer: settings.quantizer,
+                options: settings.options,
+                side_data: side_data.clone(),
+            };
+            match VideoEncoder::open(candidate, &options) {
+                Ok(encoder) => {
+                    if let Some(why) = self.codec_changes {
+                        self.notices.note(&format!("the video is encoded by {} ({why})", candidate.name()));
+                    }
+                    return Ok((encoder, format));
+                }
+                // FFmpeg lists GPU encoders even without a GPU: try the next candidate.
+                Err(error) if index + 1 < self.candidates.len() => self.notices.detail(&format!("{error:#}")),
+                Err(error) => return Err(error),
+            }
+        }
+        None.context("no encoder to try")
+    }
+}

@@ -1,0 +1,138 @@
+//! The encoders whose pieces can be joined without encoding again, and the options with which they can.
+
+use super::encoder_choice::{EncoderChoice, Pace, Quality};
+use super::file::{OutputOptions, is_sequence};
+use super::open::takes_only_pictures;
+use crate::ffmpeg::{Container, Encoder};
+use crate::pipeline::Input;
+use anyhow::{Context, Result, bail, ensure};
+
+/// An encoder, its options for pieces, and the frames of which each piece has a multiple.
+struct Row {
+    encoder: &'static str,
+    /// Options, and parameters within an option, that the encoder's own come before.
+    options: &'static [(&'static str, &'static str)],
+    multiple: u64,
+}
+
+const fn row(encoder: &'static str, options: &'static [(&'static str, &'static str)], multiple: u64) -> Row {
+    Row { encoder, options, multiple }
+}
+
+/// Groups of pictures have to be closed, and headers must not depend on what is encoded.
+const TABLE: &[Row] = &[
+    row("libx264", &[("x264-params", "stitchable=1:open-gop=0")], 1),
+    row("libx264rgb", &[("x264-params", "stitchable=1:open-gop=0")], 1),
+    row("libx265", &[("x265-params", "open-gop=0:opt-qp-pps=0:opt-ref-list-length-pps=0")], 1),
+    row("libvpx-vp9", &[], 1),
+    row("libsvtav1", &[], 1),
+    // Every twelfth frame is a key frame (FFmpeg's default of `g`), with which the coder begins again.
+    row("ffv1", &[], 12),
+    row("prores_ks", &[], 1),
+    row("prores", &[], 1),
+    row("prores_aw", &[], 1),
+    row("dnxhd", &[], 1),
+    row("mjpeg", &[], 1),
+    row("ffvhuff", &[], 1),
+    row("huffyuv", &[], 1),
+    row("utvideo", &[], 1),
+    row("rawvideo", &[], 1),
+    row("png", &[], 1),
+    row("v210", &[], 1),
+];
+
+/// Options of encoders that reach across the whole video.
+const ACROSS: [&str; 6] = ["b", "maxrate", "bufsize", "flags", "pass", "stats"];
+
+/// The threads of an encoder, on which its bytes depend, for pictures of this many pixels.
+fn threads(pixels: usize) -> &'static str {
+    match pixels {
+        0..500_000 => "2",
+        500_000..3_000_000 => "6",
+        _ => "12",
+    }
+}
+
+/// The encoder for pieces of `input` that become the file `name`, and the options with the encoder pinned.
+///
+/// # Errors
+/// When the output or the encoder allows for no pieces: the reason and the way out.
+pub(super) fn joinable(
+    input: &Input,
+    container: Container,
+    name: &str,
+    mut options: OutputOptions,
+) -> Result<(Encoder, OutputOptions)> {
+    let is_file = !(name == "-" || name.contains("://") || is_sequence(name) || container.is_images());
+    let is_container = !container.discards() && !container.writes_segments() && container.has_timestamps();
+    ensure!(
+        is_file && is_container && !takes_only_pictures(name, options.format.as_deref()),
+        "{name}: pieces are joined in files that store times, like .mkv and .mp4 (leave --jobs out)"
+    );
+    ensure!(
+        !matches!(options.encoder.quality, Quality::BitRate(_)),
+        "--bitrate is shared out over the whole video, and pieces are encoded each on its own (use --crf)"
+    );
+    if let Some((key, _)) = options.encoder.options.iter().find(|(key, _)| ACROSS.contains(&key.as_str())) {
+        bail!("--encoder-option {key} is for the whole video, and pieces are encoded each on its own (use --crf)");
+    }
+    let has_codec = !input.media.is_images() && !input.media.is_raw();
+    let codec = has_codec.then(|| input.video_stream().parameters.id());
+    let (candidates, _) = options.encoder.candidates(codec, container, name, &mut || false)?;
+    let encoder = *candidates.first().context("no encoder to try")?;
+    let row = row_of(encoder)?;
+    let EncoderChoice { options: given, .. } = &mut options.encoder;
+    for (key, value) in row.options {
+        match given.iter_mut().find(|(other, _)| other == key) {
+            Some((_, own)) => *own = format!("{own}:{value}"),
+            None => given.push(((*key).to_owned(), own_parameters(key, value))),
+        }
+    }
+    if !given.iter().any(|(key, _)| key == "threads") {
+        let pixels = input.picture.map_or(0, |(_, (width, height))| width * height);
+        given.push(("threads".to_owned(), threads(pixels).to_owned()));
+    }
+    options.encoder.encoder = Some(encoder.name());
+    Ok((encoder, options))
+}
+
+/// The parameters of an encoder with those that the program gives it anyway.
+fn own_parameters(key: &str, value: &str) -> String {
+    if key == "x265-params" { format!("log-level=none:{value}") } else { value.to_owned() }
+}
+
+/// The encoder of pieces.
+pub struct PieceEncoder {
+    /// Its name.
+    pub name: String,
+    /// All its options.
+    pub options: Vec<(String, String)>,
+    /// Each piece but the last has a multiple of this many frames.
+    pub multiple: u64,
+}
+
+/// The encoder of pieces of `input`, which become the file `name`.
+///
+/// # Errors
+/// When the output or the encoder allows for no pieces: the reason and the way out.
+pub fn piece_encoder(input: &Input, name: &str, options: OutputOptions) -> Result<PieceEncoder> {
+    let container = super::file::container(name, options.format.as_deref())?;
+    let (encoder, options) = joinable(input, container, name, options)?;
+    let size = input.picture.map(|(_, size)| size);
+    let settings = options.encoder.settings(encoder, container, size, Pace::Offline)?;
+    let mut all = settings.options;
+    all.extend(settings.quantizer.map(|quantizer| ("q".to_owned(), quantizer.to_string())));
+    let row = row_of(encoder)?;
+    let group = all.iter().find(|(key, _)| key == "g").and_then(|(_, value)| value.parse().ok());
+    let multiple = if row.multiple > 1 { group.unwrap_or(row.multiple).max(1) } else { 1 };
+    Ok(PieceEncoder { name: encoder.name(), options: all, multiple })
+}
+
+fn row_of(encoder: Encoder) -> Result<&'static Row> {
+    let name = encoder.name();
+    let row = TABLE.iter().find(|row| row.encoder == name);
+    row.with_context(|| {
+        let known: Vec<&str> = TABLE.iter().map(|row| row.encoder).collect();
+        format!("pieces of encoder {name} cannot be joined (with --encoder, one of {} can)", known.join(", "))
+    })
+}

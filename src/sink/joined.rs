@@ -1,0 +1,73 @@
+//! The file that is joined of pieces: video that was encoded before, with the other streams of the input, as one run writes
+//! them.
+
+use super::file::{Begun, FileSink, OutputOptions};
+use super::streams::Routes;
+use super::target::Target;
+use crate::ffmpeg::{EncodedVideo, OutputStream, Packet, Rational};
+use crate::pipeline::{Input, Notices, Outcome};
+use anyhow::{Context, Result};
+
+/// A file that is joined of pieces.
+pub struct JoinedFile {
+    file: FileSink,
+    video: OutputStream,
+    time_base: Rational,
+    routes: Routes,
+    /// When the video begins, in microseconds.
+    begin: i64,
+}
+
+impl JoinedFile {
+    /// Begins the file. Its video, which begins at `begin` (microseconds), was encoded like `video`.
+    ///
+    /// # Errors
+    /// When this FFmpeg lacks the container or the codec, the container cannot hold the codec, or the file does not open.
+    pub fn create(
+        input: Input,
+        target: Target,
+        options: OutputOptions,
+        video: &EncodedVideo,
+        begin: i64,
+        notices: Notices,
+    ) -> Result<Self> {
+        let mut file = FileSink::prepare(input, target, options, None, &mut || false, notices)?;
+        let begun = file.begin_file(begin, |muxer, stream, metadata| Ok(muxer.add_kept(video, stream, metadata)?))?;
+        let Begun { video: stream, routes, .. } = begun;
+        Ok(JoinedFile { file, video: stream, time_base: video.time_base(), routes, begin })
+    }
+
+    /// Writes a packet of another stream of the input.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_other(&mut self, packet: Packet) -> Result<()> {
+        let FileSink { muxer, notices, target, .. } = &mut self.file;
+        let muxer = muxer.as_mut().context("the file is closed")?;
+        let written = self.routes.write(packet, self.begin, muxer, notices);
+        written.with_context(|| format!("{}: cannot be written", target.name()))
+    }
+
+    /// Writes a packet of the video.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_video(&mut self, packet: Packet) -> Result<()> {
+        let FileSink { muxer, target, .. } = &mut self.file;
+        let written = muxer.as_mut().context("the file is closed")?.write(packet, self.video, self.time_base);
+        written.map(drop).with_context(|| format!("{}: cannot be written", target.name()))
+    }
+
+    /// Completes the file, and gives it its name.
+    ///
+    /// # Errors
+    /// When it cannot be written or named.
+    pub fn finish(mut self, outcome: Outcome) -> Result<String> {
+        let FileSink { muxer, target, .. } = &mut self.file;
+        let name = target.name().to_owned();
+        let mut muxer = muxer.take().context("the file is closed")?;
+        self.routes.finish(&mut muxer).with_context(|| format!("{name}: cannot be written"))?;
+        muxer.finish().with_context(|| format!("{name}: cannot be written"))?;
+        Ok(self.file.target.end(outcome)?)
+    }
+}
