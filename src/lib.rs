@@ -13,6 +13,7 @@
 //!                    Equalizer::collect         Work -> Equalized (frame, and what was applied to it)
 //!                    Observer::equalized        Verifier, Recorder (--stats), CurveSaver (--save-curves)
 //!                    EqualizeStage::collect     Depth: Equalized -> Equalized
+//! thread "filter"    with --filter-after: Frame -> FilterGraph -> Frame
 //! thread "sink"      Sink::write                Encoder -> Muxer -> Target
 //! ```
 //!
@@ -21,7 +22,7 @@
 //! it keeps what was counted of the frames of the temporal window, so that the bytes stay the same. `live` runs the same
 //! stage between a camera and its outputs, and drops frames where it would fall behind ([`pipeline::live`]); several cameras
 //! have threads and a stage each, and share one GPU. With `--smooth scene` a pass comes first that only measures and counts
-//! ([`equalize::Survey`]).
+//! ([`equalize::Survey`]); with `--target-size`, one that only encodes.
 //!
 //! # In other programs
 //! The core takes arrays and gives arrays, on the CPU or on an NVIDIA GPU, with the same bytes. It needs neither FFmpeg nor

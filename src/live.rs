@@ -218,6 +218,7 @@ fn plan_outputs(job: &LiveJob, cancel: &Cancel) -> Result<Vec<PlannedOutput>> {
         container: job.container.clone(),
         live: true,
         pixels: job.pixels,
+        ..OutputOptions::default()
     };
     job.encoded_files().try_for_each(|name| stdout::check(name))?;
     check_files_differ(&job.equalize, job.written_files())?;

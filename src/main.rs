@@ -8,28 +8,29 @@ mod events;
 mod live;
 mod look;
 mod mask;
+mod pass;
 mod piecework;
 mod preview;
 mod records;
 mod run;
 mod scenes;
 mod signals;
+mod size;
 mod stage_builder;
 mod stdout;
+mod two_pass;
 mod workers;
 
 use anyhow::{Context, Result};
-use clap::Parser;
-use histeq_video::cli::{Args, BackendStartup, FileJob, Job, completions, gpu_may_be_opening, man_page, man_pages};
-use histeq_video::equalize::{SceneMappings, Verifier};
+use histeq_video::cli::{BackendStartup, FileJob, Job, completions, gpu_may_be_opening, man_page, man_pages};
 use histeq_video::io::{Allocator, end_is_explained, print_text, printable};
-use histeq_video::pipeline::{self, Notices, Outcome};
+use histeq_video::pipeline::Outcome;
 use histeq_video::report::{Console, Events, summary};
 use histeq_video::sink::{self, TargetError};
-use histeq_video::source;
+use pass::{Outputs, pass};
 use records::RecordTargets;
 use run::Run;
-use stage_builder::{StageBuilder, check_files_differ, measuring_threads};
+use stage_builder::{StageBuilder, check_files_differ};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -39,7 +40,7 @@ use stdout::{leave, print};
 static ALLOCATOR: Allocator = Allocator;
 
 fn main() -> ExitCode {
-    let job = Args::try_parse().and_then(Job::from_args).unwrap_or_else(|error| refuse(&error));
+    let job = Job::of(std::env::args_os()).unwrap_or_else(|error| refuse(&error));
     let verbosity = job.verbosity();
     let console = match events::open(&job) {
         Ok(events) => Console::new(verbosity, events),
@@ -140,38 +141,20 @@ fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     if !sink::takes_only_pictures(&job.output.name, job.output.options.format.as_deref()) {
         job.input.decoders = 1;
     }
-    let Run { cancel, notices, progress, .. } = &run;
-    // The first pass has said what there is to say of the input.
-    let of_input = if scenes.is_some() { Notices::silent() } else { notices.clone() };
-    let opened = source::open(&job.input, cancel, of_input.clone(), progress.clone())?;
-    let opened = look::choose(&mut job.equalize, opened, builder.mask.as_ref(), &of_input)?;
-    let (mut source, input) = source::filtered(opened, &job.filters.of_look(job.equalize.denoiser()), &of_input)?;
-    let settings = job.equalize.resolve(&input, &of_input)?;
-    builder.check(&input, &settings)?;
-    match scenes {
-        Some(_) => source.look_around(0, 0),
-        None => source.look_around(settings.warm_up(), settings.look_ahead()),
-    }
-    backend.check()?;
-    let records = records.open(&input.name)?;
-    run.start(&input, job.written_files(), job.equalize.told(&settings));
-    let sink = sink::open(input.clone(), target, job.output.options, &mut || backend.has_gpu(), notices.clone())?;
-    let mut stage = builder.stage(backend.finish(notices)?, settings);
-    if let Some(scenes) = scenes {
-        stage = stage.with_mappings(Some(Box::new(SceneMappings(scenes))));
-    }
-    let mut stage = records.observe(stage.measuring_on(measuring_threads()), &input, progress);
-    if job.verify {
-        stage = stage.observed_by(Box::new(Verifier::default()));
-    }
-    stage.input_pool().into_iter().for_each(|pool| source.use_pool(pool));
-
-    let result = run.to_output(&input, |tick| pipeline::run(source, stage, sink, cancel, progress, tick))?;
+    let may_be_smaller = size::may_be_smaller(&job);
+    let options = job.output.options.clone();
+    let outputs = Outputs { target, records, options };
+    let (result, run) = match job.output.most_bytes {
+        None => (pass(&run, &mut job, &builder, scenes, backend, outputs)?, run),
+        Some(most) => two_pass::run(run, &mut job, &builder, backend, outputs, most)?,
+    };
     let outcome = result.as_ref().map_or(Outcome::Complete, |result| result.outcome);
-    // Without a frame there is nothing to record.
-    if result.as_ref().is_none_or(|result| result.output.is_some()) {
-        records.finish(outcome)?;
+    result.iter().for_each(|result| console.summary(summary(result, &run.progress)));
+    if let Some(written) = result.as_ref().and_then(|result| result.output.as_ref())
+        && outcome == Outcome::Complete
+        && may_be_smaller
+    {
+        size::compare(&job.input.url, written, &run.notices);
     }
-    result.iter().for_each(|result| console.summary(summary(result, progress)));
     Ok(outcome)
 }

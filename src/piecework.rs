@@ -80,6 +80,12 @@ fn plan(mut job: FileJob, piece: Option<f64>, console: &Console) -> Result<Outco
     if job.filters.has_chain() {
         return refuse("--filter: filters can reach across pieces");
     }
+    if job.filter_after.is_some() {
+        return refuse("--filter-after: filters can reach across pieces");
+    }
+    if job.output.most_bytes.is_some() {
+        return refuse("--target-size is shared out over the whole video");
+    }
     if job.equalize.has_whole_scenes() {
         return refuse("--smooth scene looks at whole scenes, which pieces have not");
     }
@@ -223,7 +229,7 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
                 crate::workers::tell(progress);
             }
         };
-        pipeline::run(source, stage, Box::new(Recorded { sink: Box::new(sink), records }), cancel, progress, tell)
+        pipeline::run(source, stage, None, Box::new(Recorded { sink: Box::new(sink), records }), cancel, progress, tell)
     })?;
     let result = result.context("the piece has no reader")?;
     if !job.is_child && result.outcome == Outcome::Complete {

@@ -29,6 +29,11 @@ impl RecordTargets {
         })
     }
 
+    /// No targets.
+    pub fn none() -> Self {
+        RecordTargets { stats: None, curves: None }
+    }
+
     /// The target of `live`, written directly like a recording.
     pub fn of_live(job: &LiveJob) -> Result<Self> {
         let curves = job.equalize.save_curves.as_deref();

@@ -30,6 +30,8 @@ pub struct Run<'a> {
     pub source: Option<usize>,
     /// Whether it is several sources together, each of which sends events of its own.
     is_sum: bool,
+    /// Whether its start has been told.
+    has_started: bool,
 }
 
 impl<'a> Run<'a> {
@@ -40,7 +42,18 @@ impl<'a> Run<'a> {
         ffmpeg::set_verbose(stderr.is_verbose() && console.has_text());
         let notices = console.notices(stderr.strict);
         let (cancel, progress) = (Cancel::default(), Arc::default());
-        Run { console, stderr, limits, cancel, notices, progress, pass: None, source: None, is_sum: false }
+        Run {
+            console,
+            stderr,
+            limits,
+            cancel,
+            notices,
+            progress,
+            pass: None,
+            source: None,
+            is_sum: false,
+            has_started: false,
+        }
     }
 
     /// The first pass of this run, which is the second one from now on. What the first one has said of the input is not said
@@ -52,8 +65,13 @@ impl<'a> Run<'a> {
             notices: self.notices.clone(),
             ..Run::new(self.stderr.clone(), self.limits, self.console)
         };
-        self.pass = Some(2);
+        (self.pass, self.has_started) = (Some(2), true);
         first
+    }
+
+    /// The same pass once more.
+    pub fn again(self) -> Self {
+        Run { progress: Arc::default(), has_started: true, ..self }
     }
 
     /// The runs of several sources, numbered from 1, which end when this one is cancelled. Their lines name them. This run is
@@ -72,6 +90,7 @@ impl<'a> Run<'a> {
             pass: None,
             source: Some(number),
             is_sum: false,
+            has_started: false,
         };
         (1..=count).map(run).collect()
     }
@@ -105,6 +124,9 @@ impl<'a> Run<'a> {
 
     /// Tells that `input` is read, what is written, and with which settings.
     pub fn start<'b>(&self, input: &Input, outputs: impl Iterator<Item = &'b String>, settings: Map<String, Value>) {
+        if self.has_started {
+            return;
+        }
         self.console.start(&StartRecord {
             source: self.source,
             input: input.name.clone(),

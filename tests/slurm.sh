@@ -28,7 +28,7 @@ export SLURM_CONF=$work/slurm.conf
 cat >"$SLURM_CONF" <<CONF
 ClusterName=test
 SlurmctldHost=$host(127.0.0.1)
-NodeName=$host NodeAddr=127.0.0.1 CPUs=2 RealMemory=1000 State=UNKNOWN
+NodeName=$host NodeAddr=127.0.0.1 CPUs=2 RealMemory=4000 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES State=UP
 AuthType=auth/munge
 AuthInfo=socket=$work/munge.socket

@@ -11,9 +11,10 @@ use super::stderr::EventsTo;
 use super::values::usage;
 use crate::report::Verbosity;
 use crate::sink::Overwrite;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Bring out what is hidden in dark, hazy or flat video: equalizes luminance on a GPU or the CPU.
@@ -103,6 +104,15 @@ pub enum Job {
 }
 
 impl Job {
+    /// What this command line asks for.
+    ///
+    /// # Errors
+    /// When it cannot be understood, options conflict, or a value is out of range: a usage error for clap to print. Also when it
+    /// asks for help.
+    pub fn of(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        Args::try_parse_from(words).map_err(explained).and_then(Job::from_args)
+    }
+
     /// Checks and converts the options.
     ///
     /// # Errors
@@ -184,9 +194,27 @@ impl Job {
     }
 }
 
+/// `error`, or what to do with more than two names.
+fn explained(error: clap::Error) -> clap::Error {
+    // clap takes a third name for a command.
+    let name = match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
+        (ErrorKind::ArgumentConflict, Some(ContextValue::String(name)))
+            if Args::command().find_subcommand(name).is_none() =>
+        {
+            name
+        }
+        _ => return error,
+    };
+    let message = format!(
+        "{name} is one name too many: there is one INPUT and one OUTPUT (--output-dir DIR takes many inputs and writes each \
+         into a folder; compare takes two inputs)"
+    );
+    usage(ErrorKind::UnknownArgument, &message).format(&mut Args::command())
+}
+
 /// Refuses an input that is named like a command: clap reads a command after an option as an input.
 fn refuse_late_command(args: &FileArgs) -> Result<(), clap::Error> {
-    let (Some(input), Some(_)) = (&args.input, &args.output) else { return Ok(()) };
+    let Some(input) = &args.input else { return Ok(()) };
     if !Path::new(input).exists() && Args::command().find_subcommand(input).is_some() {
         let message = format!("{input} is a command, and comes before all options: histeq-video {input} --help");
         return Err(usage(ErrorKind::ArgumentConflict, &message));

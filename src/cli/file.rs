@@ -8,14 +8,19 @@ use super::input::InputArgs;
 use super::limits::{LimitArgs, Limits};
 use super::output::{DepthArgs, OutputArgs, OutputFile};
 use super::part::PartArgs;
+use super::purpose::{Purpose, PurposeArgs};
 use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{output_name, plain_name, usage};
-use crate::ffmpeg::DecodeOn;
+use crate::ffmpeg::{Container, DecodeOn, is_url};
+use crate::io::is_pipe;
+use crate::sink::{makes_images, takes_only_pictures};
 use crate::source::{InputOptions, Reading};
 use crate::stats::StatsFormat;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
+use std::ffi::OsStr;
+use std::path::Path;
 
 /// How many decoders of a GPU work on a file: one more than the most that a GPU has.
 const DECODERS: u8 = 8;
@@ -27,8 +32,10 @@ pub struct FileArgs {
     #[arg(required = true, value_hint = clap::ValueHint::FilePath)]
     pub input: Option<String>,
 
-    /// File to write, whose name decides the container, or - for stdout (y4m)
-    #[arg(required = true, value_hint = clap::ValueHint::FilePath)]
+    /// File to write; its name decides the container; - is stdout [default: NAME-equalized.EXT]
+    ///
+    /// Without --output-format, what goes to stdout is y4m. The default lies beside the input.
+    #[arg(value_hint = clap::ValueHint::FilePath)]
     pub output: Option<String>,
 
     /// How to equalize.
@@ -38,6 +45,13 @@ pub struct FileArgs {
     /// Filters ahead of it.
     #[command(flatten)]
     pub filters: FilterArgs,
+
+    /// Pass the equalized pictures through FFmpeg's video filters: CHAIN is what ffmpeg -vf takes
+    ///
+    /// For what is to come after equalization: scaling, sharpening, a logo. Size, rate and pixel format of the output are those
+    /// of the filtered video. Measurements, curves and --roi are those of the video ahead of these filters.
+    #[arg(long, value_name = "CHAIN", help_heading = "Filters", hide_short_help = true)]
+    pub filter_after: Option<String>,
 
     /// Length of the part of --smooth that lies ahead of each frame, in seconds, 0 to 3600
     /// [default: half of --smooth for files, within 256 MiB of frames; 0 for pipes and URLs]
@@ -78,6 +92,10 @@ pub struct FileArgs {
     /// How to write the output.
     #[command(flatten)]
     pub output_options: OutputArgs,
+
+    /// What it is for.
+    #[command(flatten)]
+    pub purpose: PurposeArgs,
 
     /// How many bits come out.
     #[command(flatten)]
@@ -137,10 +155,14 @@ pub struct FileJob {
     pub input: InputOptions,
     /// What to write.
     pub output: OutputFile,
+    /// What it is for.
+    pub purpose: Option<Purpose>,
     /// File and format of the statistics.
     pub stats: Option<(String, StatsFormat)>,
     /// Filters ahead of equalization.
     pub filters: FilterOptions,
+    /// Filters behind it.
+    pub filter_after: Option<String>,
     /// How to equalize.
     pub equalize: EqualizeOptions,
     /// Where to equalize.
@@ -161,20 +183,30 @@ impl FileJob {
     /// # Errors
     /// When options conflict, or a value is out of range: a usage error.
     pub fn from_args(args: FileArgs) -> Result<Self, clap::Error> {
-        let (Some(input), Some(output)) = (args.input, args.output) else {
-            return Err(usage(ErrorKind::MissingRequiredArgument, "an input and an output are required"));
+        let Some(input) = args.input else {
+            return Err(usage(ErrorKind::MissingRequiredArgument, "an input is required"));
         };
-        if input.is_empty() || output.is_empty() {
+        if input.is_empty() || args.output.as_deref() == Some("") {
             return Err(usage(ErrorKind::ValueValidation, "the name of the input or the output is empty"));
         }
-        let (input, output) = (plain_name(input), output_name(output));
-        let equalize = EqualizeOptions::from_args(args.equalize, args.depth)?.for_file(args.look_ahead, &input)?;
+        let input = plain_name(input);
+        let output = match args.output {
+            Some(output) => output_name(output),
+            None => beside(&input, args.purpose.purpose, args.output_options.output_format.as_deref())?,
+        };
+        let from_stdin = input == "-";
+        let mut equalize = EqualizeOptions::from_args(args.equalize, args.depth)?.for_file(args.look_ahead, &input)?;
+        let purpose = args.purpose.purpose;
+        let mut output = args.output_options.file(output, from_stdin);
+        args.purpose.apply(&mut output, &mut equalize.output_depth)?;
         // NVDEC needs the GPU first; --verify is to check the GPU's frames.
         let cpu_may_begin = args.decoder != DecoderArg::Nvdec && !args.verify;
+        if output.most_bytes.is_some() {
+            check_size(&output, &input, equalize.has_whole_scenes())?;
+        }
         let mut backend = args.device.choice(&equalize, cpu_may_begin)?;
-        let from_stdin = input == "-";
-        let stats = stats(args.stats, &output)?;
-        let other = [Some(&output), stats.as_ref().map(|(name, _)| name)];
+        let stats = stats(args.stats, &output.name)?;
+        let other = [Some(&output.name), stats.as_ref().map(|(name, _)| name)];
         if equalize.save_curves.is_some() && other.contains(&equalize.save_curves.as_ref()) {
             let message = "--save-curves, --stats and the output are files of their own, with names of their own";
             return Err(usage(ErrorKind::ArgumentConflict, message));
@@ -193,13 +225,15 @@ impl FileJob {
             decoders: decoders.into(),
             wall: None,
         };
-        let (output, has_filters) = (args.output_options.file(output, from_stdin), args.filters.filter.is_some());
+        let has_filters = args.filters.filter.is_some() || args.filter_after.is_some();
         let sandbox = args.sandbox.check([&mut input], &output)?.with(&mut backend, &mut input, has_filters)?;
         Ok(FileJob {
             input,
             output,
+            purpose,
             stats,
             filters: args.filters.check()?,
+            filter_after: args.filter_after,
             equalize,
             backend,
             verify: args.verify,
@@ -214,6 +248,41 @@ impl FileJob {
         let stats = self.stats.as_ref().map(|(name, _)| name);
         [Some(&self.output.name), self.equalize.save_curves.as_ref(), stats].into_iter().flatten()
     }
+}
+
+/// Checks that an output can be brought to a size.
+fn check_size(output: &OutputFile, input: &str, has_whole_scenes: bool) -> Result<(), clap::Error> {
+    let (name, format) = (&output.name, output.options.format.as_deref());
+    let container = Container::guess(format, name);
+    let why = if is_pipe(input) || is_url(input) {
+        "an input that can be read twice: a file"
+    } else if has_whole_scenes {
+        "--smooth with a number of seconds"
+    } else if name == "-" || is_url(name) || makes_images(name, format) || takes_only_pictures(name, format) {
+        "an output that is one file of encoded video"
+    } else if container.is_some_and(Container::writes_segments) {
+        "an output that is one file"
+    } else {
+        return Ok(());
+    };
+    Err(usage(ErrorKind::ArgumentConflict, &format!("--target-size needs {why}")))
+}
+
+/// The name of an output that is not named: `clip-equalized.mp4` for `clip.mp4`, in its folder.
+fn beside(input: &str, purpose: Option<Purpose>, format: Option<&str>) -> Result<String, clap::Error> {
+    if format == Some("null") {
+        return Ok("-".to_owned());
+    }
+    if is_pipe(input) || is_url(input) || format.is_some() {
+        let message = "an output is required, unless the input is a file and decides its container";
+        return Err(usage(ErrorKind::MissingRequiredArgument, message));
+    }
+    let path = Path::new(input);
+    let has_container = |extension: &&str| Container::guess(None, &format!("a.{extension}")).is_some();
+    let own = path.extension().and_then(OsStr::to_str).filter(has_container);
+    let extension = purpose.map(Purpose::extension).or(own).unwrap_or("mkv");
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    Ok(path.with_file_name(format!("{stem}-equalized.{extension}")).to_string_lossy().into_owned())
 }
 
 fn stats(name: Option<String>, output: &str) -> Result<Option<(String, StatsFormat)>, clap::Error> {

@@ -1,7 +1,7 @@
 //! Options that limit what an input may cost.
 
-use super::values::{usage, value};
-use crate::ffmpeg::{limit_allocations, parse_number};
+use super::values::{parse_count, usage, value};
+use crate::ffmpeg::limit_allocations;
 use crate::frame::limits::{self, MOST_PIXELS};
 use clap::Args;
 use clap::error::ErrorKind;
@@ -73,8 +73,4 @@ impl Limits {
         limits::set(self.pixels, memory);
         limit_allocations(memory);
     }
-}
-
-fn parse_count(text: &str) -> Option<u64> {
-    parse_number(text).filter(|count| *count >= 1.0).map(|count| count as u64)
 }

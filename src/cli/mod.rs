@@ -9,6 +9,7 @@
 //! | `filter` | options of the filters ahead of that |
 //! | `input` | options that describe the input |
 //! | `output` | options that choose how to write a file |
+//! | `purpose` | the option that says what a file is for, and what it sets |
 //! | `limits` | options that limit what an input may cost |
 //! | `sandbox` | the option of the walls around decoding |
 //! | `part` | options that choose a part of the input |
@@ -36,6 +37,7 @@ mod output;
 mod part;
 mod pieces;
 mod preview;
+mod purpose;
 mod region;
 mod sandbox;
 mod shell;
@@ -61,6 +63,7 @@ pub use pieces::{
     JoinArgs, JoinJob, PiecesJob, PlanArgs, PlanJob, RunArgs, RunJob, StatusArgs, StatusJob, planned_job,
 };
 pub use preview::{PreviewArgs, PreviewJob};
+pub use purpose::Purpose;
 pub use sandbox::Sandbox;
 pub use shell::{completions, man_page, man_pages};
 pub use stderr::{EventsTo, StderrOptions};

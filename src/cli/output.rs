@@ -126,6 +126,8 @@ pub struct OutputFile {
     pub options: OutputOptions,
     /// What to do if it exists.
     pub overwrite: Overwrite,
+    /// The most bytes that it may have.
+    pub most_bytes: Option<u64>,
 }
 
 impl OutputArgs {
@@ -150,6 +152,7 @@ impl OutputArgs {
             },
             preset: self.preset.clone(),
             options: self.encoder_option.clone(),
+            ..EncoderChoice::default()
         }
     }
 
@@ -163,10 +166,11 @@ impl OutputArgs {
                 encoder,
                 container: self.output_option,
                 format: self.output_format,
-                live: false,
                 pixels,
+                ..OutputOptions::default()
             },
             overwrite,
+            most_bytes: None,
         }
     }
 }

@@ -19,6 +19,7 @@ pub struct PartArgs {
 
     /// Stop after this many frames
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(help_heading = "Input", hide_short_help = true)]
     pub frames: Option<u64>,
 }
 

@@ -123,6 +123,7 @@ impl PreviewJob {
         let output = OutputFile {
             options: OutputOptions { format: to_stdout("image2pipe"), encoder, ..OutputOptions::default() },
             name: output,
+            most_bytes: None,
             overwrite: match (args.yes, args.no_overwrite) {
                 (true, _) => Overwrite::Yes,
                 (false, true) => Overwrite::Skip,

@@ -1,6 +1,6 @@
 //! Parsers of single values, for all commands.
 
-use crate::ffmpeg::{Rational, parse_rate, parse_size, parse_time};
+use crate::ffmpeg::{Rational, parse_number, parse_rate, parse_size, parse_time};
 use clap::error::ErrorKind;
 use std::path::Path;
 
@@ -70,4 +70,9 @@ pub fn size(text: Option<String>) -> Result<Option<(usize, usize)>, clap::Error>
 /// The frames a second that `--rate` gives.
 pub fn rate(text: Option<String>) -> Result<Option<Rational>, clap::Error> {
     value("--rate", "a rate like 25, 29.97 or 30000/1001", text, parse_rate)
+}
+
+/// A number of things of which there is at least one, like 34M or 4Gi.
+pub fn parse_count(text: &str) -> Option<u64> {
+    parse_number(text).filter(|count| *count >= 1.0).map(|count| count as u64)
 }

@@ -425,11 +425,12 @@ impl Muxer {
         }
     }
 
-    /// Writes the buffered packets and the trailer, and closes the file.
+    /// Writes the buffered packets and the trailer, and closes the file. Returns how many bytes lie ahead of the end of what was
+    /// written last: all of the file, unless its index comes first.
     ///
     /// # Errors
     /// When writing fails, or an earlier write failed without a report.
-    pub fn finish(mut self) -> Result<(), Error> {
+    pub fn finish(mut self) -> Result<u64, Error> {
         self.begin_grace();
         // SAFETY: the header is written; the file is closed once, here or in `drop`.
         unsafe {
@@ -437,9 +438,10 @@ impl Muxer {
             self.header_written = false;
             let pb = (*self.ptr).pb;
             let earlier = if pb.is_null() { Ok(0) } else { check((*pb).error) };
+            let bytes = if pb.is_null() { 0 } else { ffi::avio_seek(pb, 0, libc::SEEK_CUR) };
             let closed = self.close();
             let own = check(self.failed.load(Ordering::Relaxed));
-            trailer.and(earlier).and(closed).and(own).map(drop)
+            trailer.and(earlier).and(closed).and(own).map(|_| u64::try_from(bytes).unwrap_or(0))
         }
     }
 

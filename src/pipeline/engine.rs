@@ -3,15 +3,16 @@
 //! * The run is cancelled: the source stops, and all frames in flight are finished.
 //! * A stage fails: its channels close, so its neighbours stop, and the sink is dropped unfinished.
 
+use super::filtering::Filtering;
 use super::flow::Flow;
-use super::threads::start;
-use super::{Cancel, Delivery, Outcome, PartPosition, Progress, Sink, Source, Stage};
+use super::threads::{joined, start};
+use super::{Cancel, Delivery, Message, Outcome, PartPosition, Progress, Sink, Source, Stage};
 use crate::equalize::EqualizeStage;
 use crate::ffmpeg::Packet;
 use anyhow::{Result, anyhow};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
 use std::collections::VecDeque;
-use std::thread::{ScopedJoinHandle, scope};
+use std::thread::scope;
 use std::time::{Duration, Instant};
 
 /// Capacity of the channel between two stages, in deliveries: it evens out frames that take longer, with little memory.
@@ -33,29 +34,29 @@ pub struct Summary {
     pub equalizer: String,
 }
 
-/// A message in a channel between two stages. A channel that closes without an `End` means that its sender has failed.
-pub enum Message {
-    /// A frame, packets, or both.
-    Delivery(Delivery),
-    /// The end; no more messages follow.
-    End(Outcome),
-}
-
-/// Runs `source -> stage -> sink` to the end. Calls `tick` every 100 ms on the calling thread.
+/// Runs `source -> stage -> filters -> sink` to the end; there need be no filters. Calls `tick` every 100 ms on the calling
+/// thread.
 ///
 /// # Errors
 /// The error of the stage that failed.
 pub fn run(
     source: Box<dyn Source>,
     stage: EqualizeStage,
+    filtering: Option<Filtering>,
     sink: Box<dyn Sink>,
     cancel: &Cancel,
     progress: &Progress,
     tick: impl FnMut(&Progress),
 ) -> Result<Summary> {
-    let flow = Flow::default();
-    let middle = |before: &_, next: &_| pass(stage, before, next, progress, &flow);
-    run_counted(source, middle, sink, cancel, progress, &flow, tick)
+    let Some(filtering) = filtering else {
+        let flow = Flow::default();
+        let middle = |before: &_, next: &_| pass(stage, before, next, progress, &flow);
+        return run_counted(source, middle, sink, cancel, progress, (&flow, true), tick);
+    };
+    // How many frames come out of the filters is theirs to decide: those that go in are counted.
+    let flow = filtering.flow.clone();
+    let middle = |before: &_, next: &_| filtering.run(next, |next| pass(stage, before, next, progress, &flow));
+    run_counted(source, middle, sink, cancel, progress, (&flow, false), tick)
 }
 
 /// As [`run`], with any function as the stage between source and sink: it receives messages from one channel, sends the
@@ -71,7 +72,7 @@ pub fn run_with(
     progress: &Progress,
     tick: impl FnMut(&Progress),
 ) -> Result<Summary> {
-    run_counted(source, middle, sink, cancel, progress, &Flow::default(), tick)
+    run_counted(source, middle, sink, cancel, progress, (&Flow::default(), true), tick)
 }
 
 fn run_counted(
@@ -80,7 +81,7 @@ fn run_counted(
     sink: Box<dyn Sink>,
     cancel: &Cancel,
     progress: &Progress,
-    flow: &Flow,
+    (flow, ends_in_sink): (&Flow, bool),
     mut tick: impl FnMut(&Progress),
 ) -> Result<Summary> {
     let begin = Instant::now();
@@ -93,7 +94,7 @@ fn run_counted(
         let equalize = start(scope, "equalize", stop, move || middle(&to_equalize, &equalized))?;
         let write = start(scope, "sink", stop, move || {
             let _running = running;
-            write(sink, &to_write, progress, flow)
+            write(sink, &to_write, progress, ends_in_sink.then_some(flow))
         })?;
         // This channel only signals: it closes when the sink, the last stage, has ended.
         while over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
@@ -270,7 +271,7 @@ fn write(
     mut sink: Box<dyn Sink>,
     before: &Receiver<Message>,
     progress: &Progress,
-    flow: &Flow,
+    flow: Option<&Flow>,
 ) -> Result<Option<(Outcome, Option<String>)>> {
     let mut frames = 0;
     // Some encoders make more packets than there are frames.
@@ -282,7 +283,7 @@ fn write(
                 let is_frame = delivery.frame.is_some();
                 progress.measure(Stage::Sink, || sink.write(delivery))?;
                 if is_frame {
-                    flow.written();
+                    flow.into_iter().for_each(Flow::written);
                     frames += 1;
                     count(&*sink, frames);
                 }
@@ -298,14 +299,4 @@ fn write(
         }
     }
     Ok(None)
-}
-
-/// The result of the thread of a stage; a panic becomes an error.
-pub(super) fn joined<T>(stage: ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
-    let name = stage.thread().name().unwrap_or("stage").to_owned();
-    stage.join().unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        Err(anyhow!("bug in the {name} stage: {text} (please report it)"))
-    })
 }

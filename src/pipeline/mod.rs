@@ -4,6 +4,7 @@
 
 mod cancel;
 mod engine;
+mod filtering;
 mod flow;
 pub mod live;
 mod notices;
@@ -13,8 +14,9 @@ mod stages;
 mod threads;
 
 pub use cancel::Cancel;
-pub use engine::{Message, Summary, run, run_with};
+pub use engine::{Summary, run, run_with};
+pub use filtering::Filtering;
 pub use notices::{Level, Notices};
 pub use pauses::Pauses;
 pub use progress::{Progress, Stage};
-pub use stages::{Delivery, Input, InputKind, Outcome, PartPosition, ReaderGone, Sink, Source};
+pub use stages::{Delivery, Input, InputKind, Message, Outcome, PartPosition, ReaderGone, Sink, Source};

@@ -39,6 +39,14 @@ impl Delivery {
     }
 }
 
+/// A message in a channel between two stages. A channel that closes without an `End` means that its sender has failed.
+pub enum Message {
+    /// A frame, packets, or both.
+    Delivery(Delivery),
+    /// The end; no more messages follow.
+    End(Outcome),
+}
+
 /// A source of frames.
 pub trait Source: Send {
     /// The next delivery; `None` at the end.

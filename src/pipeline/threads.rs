@@ -18,3 +18,13 @@ pub fn start<'scope, T: Send + 'scope>(
         anyhow!("no thread can be started: {error} (`ulimit -u` limits them)")
     })
 }
+
+/// The result of the thread of a stage; a panic becomes an error.
+pub fn joined<T>(stage: ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
+    let name = stage.thread().name().unwrap_or("stage").to_owned();
+    stage.join().unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        Err(anyhow!("bug in the {name} stage: {text} (please report it)"))
+    })
+}

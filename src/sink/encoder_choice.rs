@@ -4,6 +4,7 @@ use super::encoder_table::ConstantQuality::{self, Lossless, Option as By, Quanti
 use super::encoder_table::{
     EncoderRow, KEEPING, KEEPS_MPEG2, LIVE, NETWORK, NVENC, TABLE, TAKES_H264, WITHOUT_B_FRAMES, X26, X26_PRESETS, keep,
 };
+use super::two_pass::Pass;
 use crate::ffmpeg::{Container, Encoder};
 use anyhow::{Context, Result, bail};
 use ffmpeg_next::codec::Id;
@@ -13,10 +14,16 @@ use ffmpeg_next::codec::Id;
 pub struct EncoderChoice {
     /// An encoder's name.
     pub encoder: Option<String>,
+    /// The codec in place of the input's, if no encoder is named.
+    pub codec: Option<Id>,
     /// Quality or bit rate.
     pub quality: Quality,
+    /// The quality in place of an encoder's default.
+    pub usual_quality: Option<f32>,
     /// The encoder's own preset.
     pub preset: Option<String>,
+    /// One of two passes.
+    pub pass: Option<Pass>,
     /// Further private options of the encoder.
     pub options: Vec<(String, String)>,
 }
@@ -68,6 +75,10 @@ impl EncoderChoice {
         file: &str,
         on_gpu: &mut dyn FnMut() -> bool,
     ) -> Result<(Vec<Encoder>, Option<&'static str>)> {
+        let input = self.codec.or(input);
+        if self.pass.is_some() {
+            return Ok((vec![self.of_two_passes(input, container, file)?], None));
+        }
         let holds = |encoder: &Encoder| container.is_images() || container.holds_codec(encoder.codec());
         if let Some(name) = &self.encoder {
             let encoder = Encoder::find(name).with_context(|| match Encoder::for_codec_named(name) {
@@ -121,6 +132,20 @@ impl EncoderChoice {
         )
     }
 
+    /// The encoder of a video of codec `input`, if it has two passes.
+    fn of_two_passes(&self, input: Option<Id>, container: Container, file: &str) -> Result<Encoder> {
+        let by_codec = if input == Some(Id::HEVC) { ["libx265", "libx264"] } else { ["libx264", "libx265"] };
+        let own = self.encoder.as_deref().filter(|name| !by_codec.contains(name));
+        if let Some(name) = own {
+            bail!("--target-size: encoder {name} is not run in two passes here (use libx264 or libx265)");
+        }
+        let named = by_codec.into_iter().filter(|name| self.encoder.as_deref().is_none_or(|own| own == *name));
+        let found = named.filter_map(Encoder::find).find(|encoder| container.holds_codec(encoder.codec()));
+        found.with_context(|| {
+            format!("--target-size: neither libx264 nor libx265 makes a {} file here ({file})", container.name())
+        })
+    }
+
     /// The settings of `encoder` for pictures of this size (`None` while it is unknown), in this container, at this pace.
     ///
     /// # Errors
@@ -154,9 +179,14 @@ impl EncoderChoice {
             options.iter().for_each(|(key, value)| set(key, value));
         }
         let mut quantizer = None;
+        let bit_rate = self.pass.as_ref().and_then(|pass| pass.bit_rate);
         let quality = match &self.quality {
+            _ if bit_rate.is_some() => {
+                bit_rate.into_iter().for_each(|rate| set("b", &rate.to_string()));
+                None
+            }
             Quality::Constant(quality) => Some(*quality),
-            Quality::Default => row.and_then(|row| row.default_quality),
+            Quality::Default => row.and_then(|row| row.default_quality).map(|own| self.usual_quality.unwrap_or(own)),
             Quality::BitRate(rate) => {
                 set("b", rate);
                 None
@@ -181,6 +211,9 @@ impl EncoderChoice {
         }
         for (key, value) in &self.options {
             set(key, value);
+        }
+        if let Some(pass) = &self.pass {
+            pass.add_to(&name, &mut options);
         }
         Ok(EncoderSettings { encoder, options, quantizer })
     }

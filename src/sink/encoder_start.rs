@@ -15,7 +15,8 @@ pub(super) struct EncoderStart<'a> {
     /// Those that can be taken, best first.
     pub candidates: &'a [Encoder],
     pub pace: Pace,
-    pub pixels: PixelChoice,
+    /// The pixel format, and the size to scale down to.
+    pub pixels: (PixelChoice, Option<(usize, usize)>),
     /// Why the video does not keep its codec, if that is not the user's choice.
     pub codec_changes: Option<&'static str>,
     pub notices: &'a Notices,
@@ -51,6 +52,10 @@ impl EncoderStart<'_> {
             if interlaced.is_some() && !candidate.codes_interlaced() {
                 let name = candidate.name();
                 self.notices.warn(&format!("encoder {name} cannot code fields: interlaced video becomes frames"))?;
+            }
+            if interlaced.is_some() && self.pixels.0 == PixelChoice::ForBrowsers && self.pace == Pace::Offline {
+                self.notices
+                    .note("the video is interlaced, which browsers show as combs (--filter bwdif makes frames)");
             }
             let options = VideoOptions {
                 format: format.format,

@@ -9,9 +9,10 @@ use super::metadata::{
     protocol_options, with_given,
 };
 use super::power_loss::PeriodicSync;
-use super::streams::{self, Routes};
+use super::streams::{self, Routes, SoundRules};
 use super::target::Target;
 use super::temporary::Temporary;
+use super::two_pass::{Measured, SizeRule, TooLarge};
 use crate::ffmpeg::{
     AutoRotate, Container, Encoder, Error, Interrupt, Metadata, Muxer, OutputStream, Packet, Picture, Stream,
     StreamSideData, VideoEncoder, microseconds, rescale,
@@ -34,6 +35,12 @@ pub struct OutputOptions {
     pub live: bool,
     /// The pixel format to encode.
     pub pixels: PixelChoice,
+    /// The size to scale down to, upright or lying, if the pictures are larger.
+    pub fit: Option<(usize, usize)>,
+    /// The only codec of sound, if there is but one: sound of others is re-encoded.
+    pub sound: Option<&'static str>,
+    /// What is done about its size.
+    pub size: Option<SizeRule>,
 }
 
 /// A sink for a file or a live stream. The encoder is opened with the first frame, for its format, size and colours.
@@ -48,6 +55,9 @@ pub struct FileSink {
     /// Ends a wait for a server.
     interrupt: Option<Interrupt>,
     pixels: PixelChoice,
+    fit: Option<(usize, usize)>,
+    sound: SoundRules,
+    size: Option<SizeRule>,
     candidates: Vec<Encoder>,
     /// Why the video does not keep its codec, if that is not the user's choice.
     codec_changes: Option<&'static str>,
@@ -76,6 +86,10 @@ struct Running {
     frames: u64,
     /// The number of written frames.
     written: u64,
+    /// The bytes of these frames.
+    bytes: u64,
+    /// End of the last frame, in microseconds.
+    end: i64,
     /// Whether the encoder knows that no more frames come.
     is_draining: bool,
     /// For a sequence of images.
@@ -147,8 +161,9 @@ impl FileSink {
         for &encoder in &candidates {
             options.encoder.settings(encoder, container, None, pace)?;
         }
+        let sound = SoundRules { live: options.live, codec: options.sound };
         if !container.is_images() {
-            streams::check(&input.media.streams, input.video, container, options.live, &notices)?;
+            streams::check(&input.media.streams, input.video, container, sound, &notices)?;
         }
         streams::check_rotation(input.video_stream(), &name, container.holds_rotation(), &notices)?;
         let rotate = AutoRotate::new(input.video_stream(), container.holds_rotation());
@@ -161,6 +176,9 @@ impl FileSink {
             pace,
             interrupt,
             pixels: options.pixels,
+            fit: options.fit,
+            sound,
+            size: options.size,
             candidates,
             codec_changes,
             notices,
@@ -206,7 +224,7 @@ impl FileSink {
             choice: &self.choice,
             candidates: &self.candidates,
             pace: self.pace,
-            pixels: self.pixels,
+            pixels: (self.pixels, self.fit),
             codec_changes: self.codec_changes,
             notices: &self.notices,
         };
@@ -225,6 +243,8 @@ impl FileSink {
             begin,
             frames: 0,
             written: 0,
+            bytes: 0,
+            end: begin,
             is_draining: false,
             image: Image { metadata, side_data, options },
             _sync: if self.pace == Pace::Recording { PeriodicSync::begin(&self.target.url()) } else { None },
@@ -261,7 +281,7 @@ impl FileSink {
             Routes::default()
         } else {
             muxer.set_chapters(&media.chapters, self.input.shift, self.input.length);
-            Routes::add(muxer, &media.streams, self.input.video, self.pace != Pace::Offline, |muxer| {
+            Routes::add(muxer, &media.streams, self.input.video, self.sound, |muxer| {
                 video = Some(add(muxer, stream, &about_video)?);
                 Ok(())
             })?
@@ -272,7 +292,10 @@ impl FileSink {
         check_keys(self.container, &metadata, has_cover, &self.notices)?;
         let mut options = muxer_options(self.container, &metadata, has_cover, start);
         let of_pace = match self.pace {
-            Pace::Offline if muxer.is_seekable() => file_options(self.container),
+            // What is only measured cannot be read again, to make room for the index.
+            Pace::Offline if muxer.is_seekable() && !matches!(self.size, Some(SizeRule::Measure(_))) => {
+                file_options(self.container)
+            }
             Pace::Offline => Vec::new(),
             Pace::Recording => live_options(self.container),
             Pace::Network => network_options(self.container),
@@ -321,6 +344,8 @@ impl FileSink {
         if running.keys.as_mut().is_some_and(|keys| keys.is_due(time)) {
             picture.make_key();
         }
+        let duration = rescale(1, running.clock.rate().invert(), microseconds());
+        running.end = running.end.max(time + duration);
         running.frames += 1;
         let frame = running.frames - 1;
         running
@@ -338,6 +363,7 @@ impl FileSink {
         let received = running.encoder.receive().with_context(|| format!("{name}: cannot be encoded"))?;
         let Some(mut packet) = received else { return Ok(false) };
         running.clock.set_duration(&mut packet);
+        running.bytes += packet.len() as u64;
         let time_base = running.encoder.time_base();
         if self.is_sequence() && self.muxer.is_none() {
             self.begin_image()?;
@@ -420,7 +446,19 @@ impl FileSink {
         if let Some(running) = &mut self.running {
             running.routes.finish(&mut muxer).with_context(|| format!("{name}: cannot be written"))?;
         }
-        muxer.finish().with_context(|| format!("{name}: cannot be written"))
+        let all = muxer.finish().with_context(|| format!("{name}: cannot be written"))?;
+        match (&self.size, &self.running) {
+            (Some(SizeRule::AtMost(most)), _) => {
+                let bytes = self.target.bytes().unwrap_or(all);
+                ensure!(bytes <= *most, TooLarge(bytes));
+            }
+            (Some(SizeRule::Measure(measured)), Some(running)) => {
+                let seconds = (running.end - running.begin) as f64 / 1e6;
+                let _ = measured.set(Measured { all, video: running.bytes, seconds });
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Maps a broken pipe of stdout or a FIFO to [`ReaderGone`], and names a reader that reads nothing. With a server, a broken

@@ -14,18 +14,21 @@ pub enum PixelChoice {
     /// With codecs for players, 4:2:0 of limited range, and 8 bits with H.264: many browsers, phones and televisions do not
     /// play other formats correctly.
     ForPlayers,
+    /// The same, and 8 bits with all of these codecs.
+    ForBrowsers,
     /// This one.
     Exactly(RawFormat),
 }
 
-/// The format in which `encoder` gets pictures like `first`, for `container`.
+/// The format in which `encoder` gets pictures like `first`, for `container`, scaled down to fit into the size that is given
+/// with the choice of pixels, if one is.
 ///
 /// # Errors
 /// When the encoder takes no similar format; with `--strict`, when bits or colour are lost.
 pub fn format_for(
     encoder: Encoder,
     container: Container,
-    choice: PixelChoice,
+    (choice, fit): (PixelChoice, Option<(usize, usize)>),
     first: &Picture,
     notices: &Notices,
 ) -> Result<VideoFormat> {
@@ -40,9 +43,10 @@ pub fn format_for(
     let signals_range = container.signals_range(encoder.codec());
     let is_full_yuv = first.is_full_range() && !from.is_rgb() && !from.is_gray();
     let for_range = container.is_images() && !signals_range && is_full_yuv;
-    let is_live = choice == PixelChoice::ForPlayers && is_players_codec(encoder);
+    let is_live = matches!(choice, PixelChoice::ForPlayers | PixelChoice::ForBrowsers) && is_players_codec(encoder);
+    let has_8_bits = encoder.codec() == Id::H264 || choice == PixelChoice::ForBrowsers;
     let for_players = is_live || from.is_rgb() && is_for_players(container, encoder);
-    let is_deep_enough = |format: &RawFormat| !is_live || encoder.codec() != Id::H264 || format.depth() == 8;
+    let is_deep_enough = |format: &RawFormat| !is_live || !has_8_bits || format.depth() == 8;
     for (asks, suits) in [
         (
             !is_live && takes_even_sizes(encoder) && is_odd(first.size()),
@@ -104,14 +108,24 @@ pub fn format_for(
         }
     }
     // An odd column or row is scaled away where the encoder or the device does not accept it.
-    let (width, height) = first.size();
+    let (width, height) = fit.map_or(first.size(), |fit| scaled_down(first.size(), fit));
+    let is_scaled = (width, height) != first.size();
     // The driver of a virtual camera rounds the width down, but not the stride of the data.
-    let is_rounded = container.is_virtual_camera() || is_live && takes_even_sizes(encoder);
+    let is_rounded = container.is_virtual_camera() || (is_live || is_scaled) && takes_even_sizes(encoder);
     let size = match is_rounded && !without_subsampling(&format) {
         true => (width & !1, height & !1),
         false => (width, height),
     };
     Ok(VideoFormat { format, size, colour })
+}
+
+/// `size`, scaled down to fit into a size or into the same turned by 90 degrees, whichever leaves more.
+fn scaled_down(size: (usize, usize), fit: (usize, usize)) -> (usize, usize) {
+    let share = |(width, height): (usize, usize)| (width as f64 / size.0 as f64).min(height as f64 / size.1 as f64);
+    let share = share(fit).max(share((fit.1, fit.0)));
+    // To an even number, which all encoders take.
+    let scaled = |length: usize| ((length as f64 * share / 2.0).round() as usize * 2).max(2);
+    if share < 1.0 { (scaled(size.0), scaled(size.1)) } else { size }
 }
 
 /// The `yuvj` variant of a YUV format, if the encoder takes it and the picture is full range, or the encoder does not take

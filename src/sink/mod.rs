@@ -12,6 +12,7 @@
 //! | `encoder_start.rs` | opens the encoder |
 //! | `piece.rs`, `joinable.rs`, `piece_file.rs`, `joined.rs` | pieces of a video, and the file that is joined of them |
 //! | `power_loss.rs` | has a recording written to the disk while it grows |
+//! | `two_pass.rs` | two passes of an encoder, to meet a size |
 //! | `reconnecting.rs` | live streams to servers, which may go away and come back |
 //! | `virtual_camera.rs` | writes to v4l2loopback |
 //! | `picture.rs` | writes a single picture |
@@ -37,6 +38,7 @@ mod reconnecting;
 mod streams;
 mod target;
 mod temporary;
+mod two_pass;
 #[cfg(target_os = "linux")]
 mod virtual_camera;
 
@@ -52,3 +54,4 @@ pub use piece_file::{KeptPacket, PieceDescription, PieceFile};
 pub use reconnecting::network_format;
 pub use target::{Files, Overwrite, Target, TargetError};
 pub use temporary::Leftover;
+pub use two_pass::{Measured, Pass, SizeRule, TooLarge};

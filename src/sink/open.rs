@@ -86,6 +86,9 @@ pub fn open(
     if let (Some(_), PixelChoice::Exactly(_)) = (framing, options.pixels) {
         bail!("{}: raw frames keep their pixel format (drop --output-pixel-format)", target.name());
     }
+    if framing.is_some() && options.fit.is_some() {
+        bail!("{}: raw frames keep their size (drop --fit; --filter scale=... scales them)", target.name());
+    }
     if let (Some(_), Some((key, _))) = (framing, options.container.first()) {
         bail!("{}: raw frames are in no container that has an option {key} (drop --output-option)", target.name());
     }

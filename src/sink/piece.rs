@@ -95,7 +95,7 @@ impl PieceSink {
             choice: &self.options.encoder,
             candidates: &candidates,
             pace: Pace::Offline,
-            pixels: self.options.pixels,
+            pixels: (self.options.pixels, self.options.fit),
             codec_changes: None,
             notices: &self.notices,
         };

@@ -34,6 +34,15 @@ enum Treatment<'a> {
     LeaveOut,
 }
 
+/// What happens to sound that the container can hold.
+#[derive(Clone, Copy, Default)]
+pub struct SoundRules {
+    /// Uncompressed sound is encoded.
+    pub live: bool,
+    /// Sound of any other codec is re-encoded.
+    pub codec: Option<&'static str>,
+}
+
 /// Routes for all streams of an input.
 #[derive(Default)]
 pub struct Routes {
@@ -58,11 +67,17 @@ pub fn check_rotation(video: &Stream, name: &str, is_told: bool, notices: &Notic
     ))
 }
 
-/// Warns of the streams that `container` cannot hold as they are. `live` says that uncompressed sound is encoded anyway.
+/// Warns of the streams that `container` cannot hold as they are, but for sound that is encoded anyway.
 ///
 /// # Errors
 /// The warning, with `--strict`.
-pub fn check(streams: &[Stream], video: usize, container: Container, live: bool, notices: &Notices) -> Result<()> {
+pub fn check(
+    streams: &[Stream],
+    video: usize,
+    container: Container,
+    sound: SoundRules,
+    notices: &Notices,
+) -> Result<()> {
     for stream in streams.iter().filter(|stream| stream.index != video) {
         let name = container.name();
         let why = match name.as_str() {
@@ -70,9 +85,10 @@ pub fn check(streams: &[Stream], video: usize, container: Container, live: bool,
             "matroska" => format!("{name} cannot hold it"),
             _ => format!("{name} cannot hold it (a .mkv file holds most kinds)"),
         };
-        match treatment(stream, container, live) {
+        let is_encoded_anyway = sound.codec.is_some() || sound.live && is_uncompressed(stream);
+        match treatment(stream, container, sound) {
             Treatment::LeaveOut => notices.warn(&format!("{} is left out: {why}", stream.describe()))?,
-            Treatment::Sound(encoder) if !(container.holds(stream) || live && is_uncompressed(stream)) => {
+            Treatment::Sound(encoder) if !(container.holds(stream) || is_encoded_anyway) => {
                 notices.warn(&format!("{} is re-encoded ({encoder}): {why}", stream.describe()))?;
             }
             _ => {}
@@ -84,14 +100,16 @@ pub fn check(streams: &[Stream], video: usize, container: Container, live: bool,
 /// Does `container` get cover art as a stream?
 pub fn has_cover(streams: &[Stream], video: usize, container: Container) -> bool {
     let others = streams.iter().filter(|stream| stream.index != video && stream.is_attached_picture());
-    others.map(|stream| treatment(stream, container, false)).any(|treatment| matches!(treatment, Treatment::Copy))
+    others
+        .map(|stream| treatment(stream, container, SoundRules::default()))
+        .any(|treatment| matches!(treatment, Treatment::Copy))
 }
 
 fn is_uncompressed(stream: &Stream) -> bool {
     stream.codec.starts_with("pcm_")
 }
 
-fn treatment(stream: &Stream, container: Container, live: bool) -> Treatment<'_> {
+fn treatment(stream: &Stream, container: Container, sound: SoundRules) -> Treatment<'_> {
     let is_timecode = stream.kind == MediaType::Data && stream.tag("timecode").is_some();
     if is_timecode || stream.is_chapter_text() {
         return Treatment::Implied;
@@ -103,8 +121,9 @@ fn treatment(stream: &Stream, container: Container, live: bool) -> Treatment<'_>
     // Uncompressed audio is as large as the video, and audio from a microphone has gaps to fill. AAC of a broadcast has no
     // header, but a file that is playable while it grows needs the header at its beginning.
     let needs_header = stream.codec == "aac" && !stream.has_header() && container.needs_global_header();
-    let is_encoded_live = live && is_sound && (is_uncompressed(stream) || needs_header);
-    if container.holds(stream) && !is_encoded_live {
+    let is_encoded_live = sound.live && is_sound && (is_uncompressed(stream) || needs_header);
+    let is_other_codec = is_sound && sound.codec.is_some_and(|codec| codec != stream.codec);
+    if container.holds(stream) && !is_encoded_live && !is_other_codec {
         return Treatment::Copy;
     }
     match (container.subtitle_codec(), container.sound_encoder()) {
@@ -124,7 +143,7 @@ impl Routes {
         muxer: &mut Muxer,
         streams: &[Stream],
         video: usize,
-        live: bool,
+        sound: SoundRules,
         mut add_video: impl FnMut(&mut Muxer) -> Result<()>,
     ) -> Result<Self> {
         let mut routes = Vec::new();
@@ -135,7 +154,7 @@ impl Routes {
                 continue;
             }
             let metadata = kept(&stream.metadata);
-            let route = match treatment(stream, muxer.container(), live) {
+            let route = match treatment(stream, muxer.container(), sound) {
                 Treatment::Copy => Some(Route::Copy(muxer.add_copy(stream, &metadata)?)),
                 Treatment::Attach(picture) => {
                     muxer.add_cover(stream, picture, &metadata)?;

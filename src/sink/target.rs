@@ -411,6 +411,11 @@ impl Target {
         })
     }
 
+    /// The length of the file in the making, if there is one.
+    pub fn bytes(&self) -> Option<u64> {
+        self.temporary.as_ref().and_then(|temporary| Some(temporary.file().metadata().ok()?.len()))
+    }
+
     /// The temporary file's name, for removal on an abort.
     pub fn leftover(&self) -> Option<Leftover> {
         self.temporary.as_ref().and_then(Temporary::leftover)

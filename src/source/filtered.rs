@@ -34,10 +34,21 @@ pub fn filtered(
         (source, input) = FilteredSource::open(source, input, "--denoise", denoise.chain(), scope, notices)?;
     }
     if let Some(chain) = &filters.chain {
-        ensure!(!chain.trim().is_empty(), "--filter: the chain is empty (leave --filter out, or name a filter)");
         (source, input) = FilteredSource::open(source, input, "--filter", chain.clone(), Scope::Part, notices)?;
     }
     Ok((source, input))
+}
+
+/// `source` of equalized frames, and the description of what comes out of the filters behind it.
+///
+/// # Errors
+/// As for [`filtered`].
+pub fn filtered_after(
+    (source, input): (Box<dyn Source>, Input),
+    chain: &str,
+    notices: &Notices,
+) -> Result<(Box<dyn Source>, Input)> {
+    FilteredSource::open(source, input, "--filter-after", chain.to_owned(), Scope::Part, notices)
 }
 
 /// The frames that pass through one graph.
@@ -100,6 +111,7 @@ impl FilteredSource {
         scope: Scope,
         notices: &Notices,
     ) -> Result<(Box<dyn Source>, Input)> {
+        ensure!(!chain.trim().is_empty(), "{option}: the chain is empty (leave {option} out, or name a filter)");
         let stream = &mut input.media.streams[input.video];
         let from = (stream.time_base, stream.frame_rate);
         let (format, size) = input.picture.unwrap_or((PixelFormat::Yuv420p.into(), TYPICAL_SIZE));

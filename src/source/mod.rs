@@ -37,7 +37,7 @@ mod video_reader;
 mod walled;
 
 pub use clock::{LiveClock, StartTime};
-pub use filtered::filtered;
+pub use filtered::{filtered, filtered_after};
 pub use filters::{Denoise, DenoiseKind, Filters};
 pub use live::LiveSource;
 pub use live_input::CameraOptions;

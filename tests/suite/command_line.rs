@@ -131,7 +131,7 @@ fn usage_errors_exit_with_2() {
     let before = dir.files();
     for (line, says) in [
         ("", "Usage"),
-        ("in.mkv", "<OUTPUT>"),
+        ("-q", "<INPUT>"),
         ("--backend cpu bench kernels", "histeq-video bench --help"),
         ("--no-such-option in.mkv out.mkv", "--no-such-option"),
         ("--backend abacus in.mkv out.mkv", "abacus"),
@@ -147,7 +147,7 @@ fn usage_errors_exit_with_2() {
         ("--bitrate -5M in.mkv out.mkv", "-5"),
         ("-y -n in.mkv out.mkv", "-n"),
         ("--encoder-option fast in.mkv out.mkv", "KEY=VALUE"),
-        ("in.mkv out.mkv third.mkv", "third.mkv"),
+        ("in.mkv out.mkv third.mkv", "third.mkv is one name too many"),
     ] {
         dir.run(line).exits_with(2).says(&[says]);
     }
@@ -203,7 +203,7 @@ fn a_file_that_is_given_as_a_url_is_that_file() {
     let run = dir.succeeds("--output-format nut --encoder ffv1 in.mkv -");
     assert!(run.stdout.len() > 1000);
     assert_eq!(dir.read("pipe:1"), b"precious");
-    dir.run("in.mkv ").exits_with(2);
+    dir.run("in.mkv ''").exits_with(2);
 }
 
 #[test]

@@ -130,7 +130,7 @@ impl Run {
         let sink = Collected { fault: self.sink, slow: self.slow, cancel_at, watch: watch.clone() };
         let progress = Progress::default();
         let stage = EqualizeStage::new(Box::new(equalizer), Settings::default());
-        let result = run(Box::new(source), stage, Box::new(sink), &cancel, &progress, |_| {});
+        let result = run(Box::new(source), stage, None, Box::new(sink), &cancel, &progress, |_| {});
         (result, watch)
     }
 }

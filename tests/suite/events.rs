@@ -68,7 +68,7 @@ fn warnings_errors_and_refusals_are_events_too() {
     for (line, code, message) in [
         ("missing.mkv no.mkv", 1, "missing.mkv"),
         ("--crf high in.mkv no.mkv", 2, "high"),
-        ("in.mkv", 2, ""),
+        ("in.mkv out.mkv third.mkv", 2, "--output-dir"),
         ("in.mkv no.mkv --colour blue", 2, "--colour"),
     ] {
         let told = events(&dir.run(&format!("--progress json {line}")).exits_with(code).stderr);

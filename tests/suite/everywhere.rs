@@ -1,7 +1,7 @@
 //! Outputs that work everywhere: what players, browsers and pipes need of a file.
 
 use crate::interrupt::interrupted;
-use crate::program::Dir;
+use crate::program::{Dir, usage_error};
 use crate::reader::encoder_is_here;
 
 /// The types of the boxes of an mp4 or mov file, in order.
@@ -85,4 +85,170 @@ fn a_partial_mp4_is_playable_and_has_its_index_in_front() {
     assert_eq!(dir.names(), ["long.mkv", "out.partial.mp4"]);
     assert!(is_index_in_front(&dir, "out.partial.mp4"));
     assert!((5..2000).contains(&dir.frames("out.partial.mp4").len()));
+}
+
+/// The streams of a file, by FFmpeg's names.
+fn streams(dir: &Dir, name: &str, entries: &str) -> String {
+    let line = format!("-v error -show_entries stream={entries} -of csv=p=0 {name}");
+    String::from_utf8_lossy(&dir.tool("ffprobe", &line, None).stdout).trim().replace('\n', "; ")
+}
+
+#[test]
+fn a_file_for_the_web_is_8_bit_420_of_h264_with_aac_at_most_1080p_and_its_index_in_front() {
+    if !encoder_is_here("files for the web", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    let sound = "-f lavfi -i sine -ac 6 -c:a pcm_s24le";
+    dir.ffmpeg(&format!(
+        "-f lavfi -i testsrc2=size=2560x1440:rate=25 {sound} -frames:v 6 -t 0.24 -c:v prores_ks prores.mov"
+    ));
+    dir.ffmpeg(&format!(
+        "-f lavfi -i testsrc2=size=98x66:rate=25 {sound} -t 0.24 -c:v ffv1 -pix_fmt gbrp12le -vf crop=97:65 odd.mkv"
+    ));
+    dir.ffmpeg(&format!(
+        "-f lavfi -i testsrc2=size=1440x2560:rate=25 {sound} -t 0.24 -c:v mjpeg -pix_fmt yuvj444p tall.avi"
+    ));
+    for (input, size) in [("prores.mov", "1920,1080"), ("odd.mkv", "96,64"), ("tall.avi", "1080,1920")] {
+        dir.succeeds(&format!("--strict -y --for web {input} web.mp4")).never_says("re-encoded");
+        let expected = format!("h264,High,{size},yuv420p; aac,LC");
+        assert_eq!(streams(&dir, "web.mp4", "codec_name,profile,width,height,pix_fmt"), expected, "{input}");
+        assert!(is_index_in_front(&dir, "web.mp4"));
+        assert_eq!(dir.frames("web.mp4").len(), 6, "{input}");
+    }
+    // What is given otherwise holds.
+    dir.succeeds("-y --for web --fit 640x640 --encoder libx265 prores.mov web.mp4");
+    assert_eq!(streams(&dir, "web.mp4", "codec_name,width,height"), "hevc,640,360; aac");
+    dir.succeeds("-y --for web --fit off --output-pixel-format yuv422p prores.mov web.mp4");
+    assert_eq!(streams(&dir, "web.mp4", "codec_name,width,height,pix_fmt"), "h264,2560,1440,yuv422p; aac");
+    if encoder_is_here("files for the web", "libvpx-vp9") && encoder_is_here("files for the web", "libopus") {
+        dir.succeeds("--for web prores.mov web.webm");
+        assert_eq!(streams(&dir, "web.webm", "codec_name,width,height,pix_fmt"), "vp9,1920,1080,yuv420p; opus");
+    }
+}
+
+#[test]
+fn files_to_keep_to_edit_and_to_watch_are_what_they_should_be() {
+    let dir = with_clip();
+    dir.succeeds("--for archive in.mkv archive.mkv");
+    assert_eq!(streams(&dir, "archive.mkv", "codec_name,pix_fmt"), "ffv1,yuv420p; aac");
+    let kept = dir.succeeds("--encoder ffv1 in.mkv kept.mkv");
+    assert!(dir.raw("archive.mkv", "yuv420p") == dir.raw("kept.mkv", "yuv420p"), "{}", kept.stderr);
+    let keys =
+        dir.tool("ffprobe", "-v error -select_streams v -show_entries packet=flags -of csv=p=0 archive.mkv", None);
+    assert!(String::from_utf8_lossy(&keys.stdout).lines().all(|flags| flags.starts_with('K')));
+    dir.succeeds("--for edit in.mkv edit.mov");
+    assert_eq!(streams(&dir, "edit.mov", "codec_name,pix_fmt"), "prores,yuv422p10le; aac");
+    if encoder_is_here("files to watch", "libx265") {
+        dir.succeeds("--for quality in.mkv quality.mp4");
+        assert_eq!(streams(&dir, "quality.mp4", "codec_name,pix_fmt"), "hevc,yuv420p10le; aac");
+    }
+    for (line, says) in [
+        ("--for web in.mkv out.avi", "--for web makes a .mp4 or .webm file, which out.avi is not"),
+        ("--for archive in.mkv out.mp4", "--for archive makes a .mkv file"),
+        ("--for web in.mkv -", "--for web makes a .mp4 or .webm file"),
+        ("--fit big in.mkv out.mp4", "--fit is a size like 1280x720, or off, not big"),
+    ] {
+        usage_error(line).says(&[says]);
+    }
+    dir.run("--fit 64x64 in.mkv out.y4m").exits_with(1).says(&["drop --fit"]);
+}
+
+#[test]
+fn an_output_that_is_not_named_lies_beside_the_input() {
+    let dir = with_clip();
+    std::fs::create_dir(dir.path("films")).expect("a folder");
+    std::fs::copy(dir.path("in.mkv"), dir.path("films/clip.one.MKV")).expect("a copy");
+    dir.succeeds("films/clip.one.MKV").says(&["-> films/clip.one-equalized.MKV"]);
+    dir.succeeds("--for web in.mkv");
+    dir.ffmpeg("-i in.mkv -frames:v 1 photo.png");
+    dir.succeeds("photo.png");
+    dir.succeeds("--output-format null --stats run.csv in.mkv");
+    let names = [
+        "films/clip.one-equalized.MKV",
+        "films/clip.one.MKV",
+        "in-equalized.mp4",
+        "in.mkv",
+        "photo-equalized.png",
+        "photo.png",
+        "run.csv",
+    ];
+    assert_eq!(dir.names(), names);
+    dir.run("in.mkv photo.png third.mkv").exits_with(2).says(&["third.mkv is one name too many", "--output-dir DIR"]);
+    dir.run("photo.png").exits_with(1).says(&["photo-equalized.png exists"]);
+    for line in ["-", "rtsp://example.org/film", "--output-format nut in.mkv"] {
+        usage_error(line).says(&["an output is required"]);
+    }
+    usage_error("-q devices").says(&["devices is a command"]);
+    assert_eq!(dir.names(), names);
+}
+
+#[test]
+fn an_output_much_larger_than_its_input_is_worth_a_word() {
+    if !encoder_is_here("a large output", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=1280x720:rate=25 -frames:v 15 -c:v libx264 in.mp4");
+    let noisy = "--filter noise=alls=60:allf=t";
+    let larger = "times as large as in.mp4";
+    dir.succeeds(&format!("{noisy} in.mp4 large.mp4")).says(&[
+        "large.mp4 is ",
+        larger,
+        "--crf",
+        "--for web",
+        "--target-size",
+    ]);
+    dir.succeeds(&format!("{noisy} --for archive in.mp4 large.mkv")).never_says(larger);
+    dir.succeeds(&format!("{noisy} --encoder libx264 in.mp4 asked.mp4")).never_says(larger);
+    dir.succeeds("in.mp4 small.mp4").never_says(larger);
+}
+
+#[test]
+fn a_file_for_a_limit_has_no_more_bytes_and_uses_what_it_may() {
+    if !encoder_is_here("a file for a limit", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    let noise = "-f lavfi -i testsrc2=size=320x240:rate=25,noise=alls=30:allf=t -f lavfi -i sine -t 4";
+    dir.ffmpeg(&format!("{noise} -c:v mpeg4 -q:v 3 -c:a aac in.mkv"));
+    let bytes = |name: &str| dir.read(name).len();
+    dir.succeeds("in.mkv usual.mp4");
+    assert!(bytes("usual.mp4") > 1_200_000, "{}", bytes("usual.mp4"));
+    for (options, name, most) in
+        [("", "a.mp4", 400_000), ("--sandbox on --for web --look auto", "b.mp4", 250_000), ("", "c.mkv", 600_000)]
+    {
+        let run = dir.succeeds(&format!("--target-size {most} {options} in.mkv {name}"));
+        assert!((most * 85 / 100..=most).contains(&bytes(name)), "{name}: {} of {most}; {}", bytes(name), run.stderr);
+        assert_eq!(dir.frames(name).len(), 100, "{name}");
+        assert_eq!(streams(&dir, name, "codec_name"), "h264; aac");
+    }
+    assert!(is_index_in_front(&dir, "a.mp4"));
+    // What is small enough anyway is as without a limit.
+    dir.succeeds("--target-size 50M in.mkv same.mp4");
+    assert!(dir.read("same.mp4") == dir.read("usual.mp4"));
+    if encoder_is_here("a file for a limit", "libx265") {
+        dir.succeeds("--target-size 300k --encoder libx265 in.mkv d.mp4").never_says("warning");
+        assert!((200_000..=300_000).contains(&bytes("d.mp4")), "{}", bytes("d.mp4"));
+    }
+    dir.run("--target-size 20k in.mkv no.mp4").exits_with(1).says(&["--target-size 20000: too small for 4.0 s"]);
+    dir.run("--target-size 1M --encoder mpeg4 in.mkv no.mp4").exits_with(1).says(&["mpeg4 is not run in two passes"]);
+    let told = dir.succeeds("--target-size 300k --progress json in.mkv told.mp4").stderr;
+    let events = told.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+    let kinds: Vec<String> =
+        events.map(|event| format!("{}{}", event["event"].as_str().unwrap(), event["pass"])).collect();
+    let passes: Vec<&str> = kinds.iter().map(String::as_str).filter(|kind| !kind.starts_with("note")).collect();
+    assert!(passes.contains(&"progress1") && passes.contains(&"progress2"), "{passes:?}");
+    assert_eq!((passes.first(), passes.last()), (Some(&"startnull"), Some(&"resultnull")));
+    for (line, says) in [
+        ("--target-size 1M - out.mp4", "a file"),
+        ("--target-size 1M --smooth scene in.mkv out.mp4", "--smooth with a number of seconds"),
+        ("--target-size 1M in.mkv out%03d.png", "one file of encoded video"),
+        ("--target-size 1M --crf 20 in.mkv out.mp4", "--crf"),
+        ("--target-size big in.mkv out.mp4", "a number of bytes like 50M or 8Mi, not big"),
+    ] {
+        usage_error(line).says(&[says]);
+    }
+    // Nothing of the first pass is left.
+    assert!(dir.names().iter().all(|name| !name.starts_with('.') && name != "no.mp4"), "{:?}", dir.names());
 }

@@ -615,7 +615,7 @@ fn a_gpu_that_turns_out_to_be_missing_leaves_no_output_where_it_was_insisted_on(
         let tell = saying(&Said::default());
         let failover = Failover::opening(first(), opening, OnUnavailable::Fail, Box::new(the_reference), tell);
         let stage = EqualizeStage::new(Box::new(failover), settings);
-        let result = run(source, stage, sink, &Cancel::default(), &Progress::default(), |_| {});
+        let result = run(source, stage, None, sink, &Cancel::default(), &Progress::default(), |_| {});
         assert_eq!(result.unwrap_err().to_string(), "no such GPU", "after {after}");
         assert_eq!(dir.names(), ["in.mkv"], "after {after}");
     }

@@ -316,3 +316,66 @@ fn pictures_of_nvdec_come_down_to_be_filtered() {
     }
     assert_same_films(&dir, ["nvdec.mkv", "cpu.mkv"], "hqdn3d");
 }
+
+#[test]
+fn a_film_filtered_after_equalization_is_what_ffmpeg_makes_of_the_equalized_one() {
+    let dir = Dir::new();
+    film(&dir, "8.mkv", "-c:v ffv1 -pix_fmt yuv420p");
+    film(&dir, "10.mkv", "-c:v ffv1 -pix_fmt yuv420p10le");
+    for (film, format) in [("8.mkv", "yuv420p"), ("10.mkv", "yuv420p10le")] {
+        dir.succeeds(&format!("--backend cpu -y --encoder ffv1 {film} equalized.mkv"));
+        for chain in [
+            "scale=48:32",
+            "crop=40:30",
+            "transpose=1",
+            "fps=50",
+            "fps=10",
+            "reverse",
+            "trim=end_frame=10",
+            "yadif=1",
+            "hqdn3d",
+            "atadenoise=s=25",
+        ] {
+            let line = "--backend cpu -y --encoder ffv1 --stats found.csv";
+            dir.succeeds(&format!("{line} --filter-after {chain} {film} found.mkv"));
+            dir.ffmpeg(&format!("-i equalized.mkv -vf {chain},format={format} -c:v ffv1 expected.mkv"));
+            assert_same_films(&dir, ["found.mkv", "expected.mkv"], &format!("{chain} after {film}"));
+            let records = String::from_utf8(dir.read("found.csv")).expect("text");
+            assert_eq!(records.lines().count(), 51, "the frames ahead of {chain} are measured");
+        }
+    }
+    // More bits than the input, and filters at both ends.
+    dir.succeeds(
+        "--backend cpu --encoder ffv1 --filter hflip --filter-after hflip,scale=32:32 --output-depth 10 8.mkv deep.mkv",
+    );
+    assert_eq!((dir.pixel_format("deep.mkv"), dir.frame_times("deep.mkv").len()), ("yuv420p10le", 50));
+}
+
+#[test]
+fn sound_stays_in_step_with_a_film_that_is_filtered_after_equalization() {
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=96x64:rate=25:duration=2 -f lavfi -i sine=duration=2:sample_rate=48000 \
+         -map 0 -map 1 -c:v ffv1 -c:a pcm_s16le in.mkv",
+    );
+    dir.succeeds("--backend cpu --encoder ffv1 --filter-after atadenoise=s=25 in.mkv out.mkv");
+    assert_same_times(&dir.frame_times("out.mkv"), &dir.frame_times("in.mkv"), 1e-9);
+    assert_same_times(&dir.packet_times("a:0", "out.mkv"), &dir.packet_times("a:0", "in.mkv"), 1e-9);
+}
+
+#[test]
+fn a_filter_after_equalization_that_fails_is_named() {
+    let dir = Dir::new();
+    film(&dir, "in.mkv", "-c:v ffv1");
+    for (chain, says) in [
+        ("sharpness", "sharpness"),
+        ("crop=999:999", "--filter-after crop=999:999"),
+        ("''", "--filter-after: the chain is empty"),
+        ("'select=0'", "--filter-after select=0: the filters let no frame through"),
+    ] {
+        let run = dir.run(&format!("--backend cpu --filter-after {chain} in.mkv out.mkv")).exits_with(1);
+        assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+        run.says(&["--filter-after", says]);
+        assert_eq!(dir.names(), ["in.mkv"], "{chain}");
+    }
+}

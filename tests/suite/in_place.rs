@@ -358,7 +358,7 @@ fn what_comes_down_is_what_the_encoder_reads_and_chroma_is_passed_on() {
     let sink = HoldingBack { trace: trace.clone(), pictures: Vec::new() };
     let progress = Progress::default();
     let stage = EqualizeStage::new(Box::new(backend), Settings::default());
-    pipeline::run(source, stage, Box::new(sink), &Cancel::default(), &progress, |_| {}).unwrap();
+    pipeline::run(source, stage, None, Box::new(sink), &Cancel::default(), &progress, |_| {}).unwrap();
 
     let trace = trace.lock().unwrap();
     assert_eq!(trace.encoded.len(), 150);

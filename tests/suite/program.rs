@@ -2,8 +2,7 @@
 //! says and by what it leaves behind.
 
 use crate::kept_files::kept;
-use clap::Parser;
-use histeq_video::cli::{Args, Job};
+use histeq_video::cli::Job;
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -232,7 +231,7 @@ pub fn told(line: &str) -> Option<String> {
 #[track_caller]
 pub fn usage_error(line: &str) -> Run {
     let arguments = std::iter::once("histeq-video".to_owned()).chain(words(line));
-    let error = Args::try_parse_from(arguments).and_then(Job::from_args).err();
+    let error = Job::of(arguments.map(Into::into)).err();
     let error = error.unwrap_or_else(|| panic!("`{line}` is no usage error"));
     let stderr = error.render().to_string();
     Run { command: line.to_owned(), code: Some(error.exit_code()), stdout: Vec::new(), stderr }.exits_with(2)

@@ -1,0 +1,55 @@
+//! Encoding in two passes, for an output that is to have no more than a number of bytes.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+/// One of two passes of an encoder.
+#[derive(Clone, Debug)]
+pub struct Pass {
+    /// The file by which the first tells the second what each frame needs.
+    pub stats: PathBuf,
+    /// Bits a second for the video, in the second pass.
+    pub bit_rate: Option<u64>,
+}
+
+/// What is done about the size of an output.
+#[derive(Clone, Debug)]
+pub enum SizeRule {
+    /// It is measured.
+    Measure(Arc<OnceLock<Measured>>),
+    /// A larger one is an error, and is not kept.
+    AtMost(u64),
+}
+
+/// The size of an output.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured {
+    /// Bytes of all of it.
+    pub all: u64,
+    /// Bytes of the video.
+    pub video: u64,
+    /// Length of the video, in seconds.
+    pub seconds: f64,
+}
+
+/// The error of an output that has too many bytes.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the output has {0} bytes, more than --target-size allows (give it more, or a shorter part)")]
+pub struct TooLarge(pub u64);
+
+impl Pass {
+    /// Adds the options of the pass to those of the encoder `name`.
+    pub(super) fn add_to(&self, name: &str, options: &mut Vec<(String, String)>) {
+        let (number, stats) = (if self.bit_rate.is_some() { 2 } else { 1 }, self.stats.display());
+        let mut add = |key: &str, value: String| match options.iter_mut().find(|(other, _)| other == key) {
+            Some((_, parameters)) => *parameters += &format!(":{value}"),
+            None => options.push((key.to_owned(), value)),
+        };
+        if name == "libx265" {
+            add("x265-params", format!("pass={number}:stats={stats}"));
+        } else {
+            add("flags", format!("+pass{number}"));
+            add("stats", stats.to_string());
+        }
+    }
+}
