@@ -73,7 +73,7 @@ within() { # SECONDS COMMAND...: whether the command succeeds in this time
 is_idle() { [ "$(sinfo --noheader --format=%T 2>/dev/null)" = idle ]; }
 within 60 is_idle || fail "Slurm does not start"
 
-# A film of twelve pieces with sound, and what one run makes of it.
+# A film of ten pieces with sound, and what one run makes of it.
 cd "$work"
 ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=640x360:rate=25,noise=alls=6:allf=t -f lavfi -i sine=440 -t 24 \
     -c:v libx264 -preset ultrafast -g 25 -c:a aac film.mkv
