@@ -158,8 +158,8 @@ fn a_sheet_that_exists_is_only_overwritten_when_told_so() {
     let dir = Dir::new();
     photo(&dir);
     dir.write("in-looks.png", b"precious");
-    for line in ["preview in.png", "preview -n in.png"] {
-        dir.run(line).exits_with(1).says(&["in-looks.png exists", "-y"]);
+    for (line, code, says) in [("preview in.png", 1, "-y"), ("preview -n in.png", 3, "nothing was done")] {
+        dir.run(line).exits_with(code).says(&["in-looks.png exists", says]);
         assert_eq!(dir.read("in-looks.png"), b"precious");
     }
     assert_eq!(dir.succeeds("preview -q -y in.png").stderr, "");

@@ -171,8 +171,8 @@ fn a_system_that_has_no_files_without_names_has_hidden_ones() {
         assert_eq!(dir.frames("out.mkv").len(), frames, "{line}");
     }
     let before = dir.files();
-    for line in ["--backend cpu -y in.mkv out.png", "--backend cpu -n in.mkv out.mkv"] {
-        Run::of(&mut without_proc(line), line).exits_with(1);
+    for (line, code) in [("--backend cpu -y in.mkv out.png", 1), ("--backend cpu -n in.mkv out.mkv", 3)] {
+        Run::of(&mut without_proc(line), line).exits_with(code);
     }
     assert!(dir.files() == before, "{:?}", dir.names());
     assert_eq!(dir.names(), ["c.jsonl", "in.mkv", "out.mkv", "s.csv"]);
@@ -281,8 +281,10 @@ fn a_disk_behind_a_link_is_only_overwritten_when_told_so() {
         return;
     }
     std::os::unix::fs::symlink("disk", dir.path("link.mkv")).expect("a link");
-    for line in ["-n in.mkv link.mkv", "in.mkv link.mkv", "live -n --no-preview --record link.mkv in.mkv"] {
-        dir.run(line).exits_with(1).says(&["link.mkv exists"]);
+    let lines =
+        [("-n in.mkv link.mkv", 3), ("in.mkv link.mkv", 1), ("live -n --no-preview --record link.mkv in.mkv", 3)];
+    for (line, code) in lines {
+        dir.run(line).exits_with(code).says(&["link.mkv exists"]);
     }
 }
 
