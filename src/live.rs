@@ -7,7 +7,7 @@ use crate::stage_builder::{StageBuilder, check_files_differ};
 use crate::stdout;
 use anyhow::{Result, bail};
 use histeq_video::camera::Microphone;
-use histeq_video::cli::{BackendStartup, Limits, LiveJob, SharedBackend};
+use histeq_video::cli::{BackendStartup, LiveJob, SharedBackend};
 use histeq_video::ffmpeg::RawFormat;
 use histeq_video::io::without_password;
 use histeq_video::pipeline::live::{
@@ -22,7 +22,7 @@ use std::path::Path;
 
 /// Equalizes cameras until they end, or the user ends them: one, or several at the same time.
 pub fn run(jobs: &[LiveJob], console: &Console) -> Result<Outcome> {
-    let mut run = Run::new(jobs[0].stderr.clone(), Limits::default(), console);
+    let mut run = Run::new(jobs[0].stderr.clone(), jobs[0].limits, console);
     let builder = StageBuilder::new(&jobs[0].equalize)?;
     match jobs {
         [job] => {

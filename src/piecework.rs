@@ -7,7 +7,7 @@ use crate::workers::{Ended, Workers};
 use crate::{look, signals, stdout};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::ValueEnum;
-use histeq_video::cli::{BackendStartup, FileJob, JoinJob, PiecesJob, RunJob, StatusJob, planned_job};
+use histeq_video::cli::{BackendStartup, FileJob, Job, JoinJob, PiecesJob, RunJob, StatusJob, planned_job};
 use histeq_video::cuda;
 use histeq_video::equalize::Verifier;
 use histeq_video::ffmpeg::{DecodeOn, microseconds, rescale};
@@ -145,7 +145,8 @@ fn plan(mut job: FileJob, piece: Option<f64>, console: &Console) -> Result<Outco
     };
     let (begin, end, most) = (bounds.begin, bounds.end, job.input.part.frames);
     let file = Planning { file, survey, begin, end, most, piece, multiple }.divide(&input)?;
-    let arguments = std::env::args().skip(2).collect();
+    let words = Job::words()?.into_iter().skip(2).map(|word| word.into_string());
+    let arguments = words.collect::<Result<_, _>>().map_err(|word| anyhow!("{}: not text", word.display()))?;
     let mut plan = Plan::new(std::env::current_dir()?, arguments);
     plan.files.push(file);
     let mut text = serde_json::to_vec(&plan)?;

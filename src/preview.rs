@@ -9,7 +9,7 @@ use histeq_video::cli::{EqualizeOptions, FilterOptions, LookArg, PreviewJob};
 use histeq_video::equalize::EqualizeStage;
 use histeq_video::equalize::cpu::Cpu;
 use histeq_video::ffmpeg::{microseconds, rescale};
-use histeq_video::frame::Frame;
+use histeq_video::frame::{Frame, limits};
 use histeq_video::io::is_pipe;
 use histeq_video::pipeline::{Cancel, Delivery, Input, Notices, Outcome, PartPosition, ReaderGone, Source};
 use histeq_video::report::Console;
@@ -261,7 +261,7 @@ impl Plan {
         let (mut source, _) = source::filtered((held, input.clone()), &self.filters, &Notices::silent())?;
         source.look_around(self.before(), self.settings.look_ahead());
 
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = limits::threads();
         let mut stage = EqualizeStage::new(Box::new(Cpu::new(threads)), self.settings);
         let mut wanted = 1 + self.settings.look_ahead();
         while wanted > 0 {

@@ -7,7 +7,7 @@ use histeq_video::cli::EqualizeOptions;
 use histeq_video::curves::{CurveFile, LoadedCurves};
 use histeq_video::equalize::cpu::Cpu;
 use histeq_video::equalize::{EqualizeStage, Equalizer, MappingSource, OutputDepth, Survey};
-use histeq_video::frame::Frame;
+use histeq_video::frame::{Frame, limits};
 use histeq_video::pipeline::Input;
 use histeq_video::pipeline::live::Shown;
 use histeq_video::sink::Target;
@@ -28,7 +28,7 @@ pub fn check_files_differ<'a>(options: &EqualizeOptions, written: impl Iterator<
 
 /// The threads that measure frames: more than one core can do it only where cores are left by the other stages.
 pub fn measuring_threads() -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = limits::threads();
     if cores < 6 { 0 } else { (cores / 3).min(4) }
 }
 

@@ -258,9 +258,14 @@ fn pass_on<R: Read + Send + 'static>(
     Ok(true)
 }
 
-/// This program, to be run again.
+/// This program, to be run again, with the options of its command line only.
 pub fn itself() -> Result<Command> {
-    Ok(Command::new(std::env::current_exe().context("this program cannot be found")?))
+    let mut command = Command::new(std::env::current_exe().context("this program cannot be found")?);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("HISTEQ_")) {
+        command.env_remove(name);
+    }
+    command.env("HISTEQ_CONFIG", "");
+    Ok(command)
 }
 
 /// The options by which another process of this program prints as much, and is as strict.
@@ -269,6 +274,7 @@ fn said_as(stderr: &StderrOptions) -> Vec<&'static str> {
     let strict = stderr.strict.then_some("--strict");
     let verbosity = match stderr.verbosity {
         Verbosity::Quiet => Some("--quiet"),
+        Verbosity::Warnings => Some("--log-level=warning"),
         Verbosity::Normal => None,
         Verbosity::Verbose => Some("--verbose"),
     };

@@ -5,6 +5,7 @@ use crate::cuda::{Error, Gpu, KernelChoice};
 use crate::equalize::cpu::Cpu;
 use crate::equalize::cuda::Cuda;
 use crate::equalize::{Equalizer, Failover, OnUnavailable, OpeningBackend};
+use crate::frame::limits;
 use crate::pipeline::Notices;
 use anyhow::Result;
 use clap::ValueEnum;
@@ -203,7 +204,7 @@ const MOST_THREADS: usize = 8;
 
 /// The threads for each of this many sources: together one per core, but at least one each.
 pub(super) fn threads_for_each(sources: usize) -> usize {
-    (std::thread::available_parallelism().map_or(1, usize::from) / sources).max(1)
+    (limits::threads() / sources).max(1)
 }
 
 /// The CPU backend of one of this many sources.

@@ -3,6 +3,7 @@
 #[cfg(feature = "laboratory")]
 use super::bench::{BenchArgs, BenchJob};
 use super::compare::{CompareArgs, CompareJob};
+use super::defaults::{asks_for_help, with_defaults};
 use super::file::{FileArgs, FileJob};
 use super::live::{LiveArgs, LiveJob};
 use super::pieces::{JoinArgs, JoinJob, PiecesJob, PlanArgs, PlanJob, RunArgs, RunJob, StatusArgs, StatusJob};
@@ -110,6 +111,33 @@ impl Job {
     /// When it cannot be understood, options conflict, or a value is out of range: a usage error for clap to print. Also when it
     /// asks for help.
     pub fn of(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let words: Vec<OsString> = words.into_iter().collect();
+        if words.iter().any(|word| asks_for_help(word)) {
+            return Job::of_words(words);
+        }
+        let (all, origins) = with_defaults(Args::command(), words.clone())?;
+        match (Job::of_words(all), origins) {
+            // What is wrong may not be on the command line.
+            (Err(error), Some(origins)) if Job::of_words(words).is_ok() => {
+                let message = error.to_string();
+                let message = message.trim_start_matches("error: ").lines().next().unwrap_or_default();
+                Err(usage(error.kind(), &format!("{message} (options also come from {origins})"))
+                    .format(&mut Args::command()))
+            }
+            (job, _) => job,
+        }
+    }
+
+    /// The words of this process's command line, with the defaults of its configuration behind the command.
+    ///
+    /// # Errors
+    /// When the configuration cannot be read: a usage error.
+    pub fn words() -> Result<Vec<OsString>, clap::Error> {
+        Ok(with_defaults(Args::command(), std::env::args_os().collect())?.0)
+    }
+
+    /// The same without defaults.
+    fn of_words(words: Vec<OsString>) -> Result<Self, clap::Error> {
         Args::try_parse_from(words).map_err(explained).and_then(Job::from_args)
     }
 

@@ -3,7 +3,7 @@
 use super::look::{ChromaArg, LookArg, MethodArg};
 use super::output::DepthArgs;
 use super::region::check_region;
-use super::values::{curves_name, usage, value};
+use super::values::{curves_name, number, usage, value};
 use crate::equalize::OutputDepth;
 use crate::ffmpeg::parse_size;
 use crate::io::is_pipe;
@@ -11,6 +11,7 @@ use crate::pipeline::{Input, InputKind, Notices};
 use crate::source::DenoiseKind;
 use crate::spec::{
     Chroma, Footage, Gain, Measure, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Stretch, Threshold,
+    clahe::TileBins,
 };
 use anyhow::Result;
 use clap::error::ErrorKind;
@@ -30,7 +31,7 @@ pub struct EqualizeArgs {
     /// Share of the equalization to apply, 0 to 1 [default: by look]
     ///
     /// 0 leaves the levels as --levels has them, 1 is fully equalized; there are 256 steps.
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(long, value_parser = number::<f64>, value_name = "S", allow_negative_numbers = true)]
     pub strength: Option<f64>,
 
     /// What is done [default: by look]
@@ -50,7 +51,7 @@ pub struct EqualizeArgs {
     ///
     /// The darkest and the brightest colours of a scene are moved towards black and white, as far as the range between is
     /// unused; equalization adds its share to that.
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(long, value_parser = number::<f64>, value_name = "S", allow_negative_numbers = true)]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     pub levels: Option<f64>,
 
@@ -76,7 +77,7 @@ pub struct EqualizeArgs {
     ///
     /// The difference is that of brightness in most parts of the picture. A cut restarts the temporal window. Lower values find
     /// more cuts, at each of which brightness may jump; 1 finds none.
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    #[arg(long, value_parser = number::<f64>, value_name = "T", allow_negative_numbers = true)]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     pub scene_threshold: Option<f64>,
 
@@ -403,6 +404,12 @@ impl EqualizeOptions {
             if !own.is_empty() {
                 notices.note(&format!("--method clahe has its own {}, not those of the look", own.join(" and ")));
             }
+        }
+        let levels_there = input.picture.map(|(format, _)| 1_u32 << format.depth().min(16));
+        let resolution = self.bins.or(levels_there).filter(|&bins| bins as usize > TileBins::MAX);
+        if let Some(bins) = resolution.filter(|_| method == MethodArg::Clahe) {
+            let most = TileBins::MAX;
+            notices.note(&format!("--method clahe counts {most} steps of brightness in a tile, not {bins}"));
         }
         let smooth = if method == MethodArg::Deflicker { DEFLICKER_SECONDS } else { look.smooth };
         // The numbers of the looks are in range.

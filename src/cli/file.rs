@@ -11,7 +11,7 @@ use super::part::PartArgs;
 use super::purpose::{Purpose, PurposeArgs};
 use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::{StderrArgs, StderrOptions};
-use super::values::{output_name, plain_name, usage};
+use super::values::{number, output_name, plain_name, usage};
 use crate::ffmpeg::{Container, DecodeOn, is_url};
 use crate::io::is_pipe;
 use crate::sink::{makes_images, takes_only_pictures};
@@ -58,7 +58,7 @@ pub struct FileArgs {
     ///
     /// With a look-ahead, the first frames of a scene flicker no more than the rest. It delays the output by its length
     /// and holds that many frames in memory; 0 delays nothing.
-    #[arg(long, value_name = "SECONDS", conflicts_with = "exact")]
+    #[arg(long, value_parser = number::<f64>, value_name = "SECONDS", conflicts_with = "exact")]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     pub look_ahead: Option<f64>,
 

@@ -1,6 +1,6 @@
 //! Options of the filters that pictures pass before they are equalized.
 
-use super::values::usage;
+use super::values::{number, usage};
 use crate::source::{Denoise, DenoiseKind, Filters};
 use clap::Args;
 use clap::error::ErrorKind;
@@ -20,7 +20,7 @@ pub struct FilterArgs {
     ///
     /// FFmpeg's denoisers smooth each frame (bilateral) and then average up to nine (atadenoise). Live pictures come four
     /// frames later. --look night denoises unless this is 0, --look underwater with a light bilateral alone.
-    #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = "Filters", hide_short_help = true)]
+    #[arg(long, value_parser = number::<f64>, value_name = "S", allow_negative_numbers = true, help_heading = "Filters", hide_short_help = true)]
     pub denoise: Option<f64>,
 }
 

@@ -27,6 +27,26 @@ pub struct LimitArgs {
     /// What was encoded by then is kept as after an interruption.
     #[arg(long, value_name = "T", help_heading = "Limits", hide_short_help = true)]
     pub max_seconds: Option<String>,
+
+    /// How many threads there are.
+    #[command(flatten)]
+    pub threads: ThreadArgs,
+}
+
+/// How many threads do the work, as typed.
+#[derive(Args, Debug)]
+pub struct ThreadArgs {
+    /// Threads for each of decoding, filtering, equalizing and encoding, 1 to 256 [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(help_heading = "Limits", hide_short_help = true)]
+    pub threads: Option<u16>,
+}
+
+impl ThreadArgs {
+    /// The limits that are no others than these.
+    pub(super) fn limits(&self) -> Limits {
+        Limits { threads: self.threads, ..Limits::default() }
+    }
 }
 
 /// What an input may cost.
@@ -37,6 +57,7 @@ pub struct Limits {
     memory: Option<usize>,
     /// How long the run may take.
     pub time: Option<Duration>,
+    threads: Option<u16>,
 }
 
 impl LimitArgs {
@@ -56,13 +77,14 @@ impl LimitArgs {
             pixels: pixels.unwrap_or(MOST_PIXELS),
             memory: memory.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
             time,
+            threads: self.threads.threads,
         })
     }
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { pixels: MOST_PIXELS, memory: None, time: None }
+        Limits { pixels: MOST_PIXELS, memory: None, time: None, threads: None }
     }
 }
 
@@ -72,5 +94,6 @@ impl Limits {
         let memory = self.memory.unwrap_or_else(|| limits::available().map_or(usize::MAX, |available| available / 2));
         limits::set(self.pixels, memory);
         limit_allocations(memory);
+        self.threads.into_iter().for_each(|threads| limits::set_threads(threads.into()));
     }
 }

@@ -5,6 +5,7 @@ use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
 use super::file::DecoderArg;
 use super::filter::{FilterArgs, FilterOptions};
+use super::limits::{Limits, ThreadArgs};
 use super::output::{DepthArgs, OutputArgs};
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{duration, output_name, plain_name, rate, size, usage};
@@ -104,6 +105,10 @@ pub struct LiveArgs {
     #[command(flatten)]
     pub depth: DepthArgs,
 
+    /// How many threads there are.
+    #[command(flatten)]
+    pub threads: ThreadArgs,
+
     /// What is printed on stderr, and what is an error.
     #[command(flatten)]
     pub stderr: StderrArgs,
@@ -142,6 +147,8 @@ pub struct LiveJob {
     pub equalize: EqualizeOptions,
     /// Where to equalize.
     pub backend: BackendChoice,
+    /// How many threads there are.
+    pub limits: Limits,
     /// What is printed on stderr.
     pub stderr: StderrOptions,
 }
@@ -202,6 +209,7 @@ impl LiveJob {
             filters: args.filters.check()?,
             equalize,
             backend,
+            limits: args.threads.limits(),
             stderr: args.stderr.into(),
         })
     }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `command` | the commands, and the job that each stands for |
 //! | `file`, `live`, `compare`, `preview`, `bench` | the options of each command |
+//! | `defaults` | options from presets, the environment and a configuration file |
 //! | `equalize`, `look`, `region` | options that choose how to equalize |
 //! | `pieces` | the options of `plan`, `run`, `join` and `status` |
 //! | `filter` | options of the filters ahead of that |
@@ -25,6 +26,7 @@ mod backend_args;
 mod bench;
 mod command;
 mod compare;
+mod defaults;
 mod equalize;
 mod file;
 mod filter;

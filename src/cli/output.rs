@@ -1,5 +1,6 @@
 //! Options that choose how to write a file.
 
+use super::values::number;
 use crate::equalize::OutputDepth;
 use crate::ffmpeg::{RawFormat, parse_number};
 use crate::sink::{EncoderChoice, OutputOptions, Overwrite, PixelChoice, Quality};
@@ -17,7 +18,7 @@ pub struct OutputArgs {
     /// Constant quality, on the encoder's own scale [default: near-transparent]
     ///
     /// With x264 and x265, a lower value gives a better picture and a larger file; their defaults are 18 and 20.
-    #[arg(long, value_name = "Q", conflicts_with = "bitrate")]
+    #[arg(long, value_parser = number::<f32>, value_name = "Q", conflicts_with = "bitrate")]
     pub crf: Option<f32>,
 
     /// Overwrite an existing output [default: ask on a terminal, else refuse]

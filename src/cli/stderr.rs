@@ -11,6 +11,11 @@ pub struct StderrArgs {
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
 
+    /// What to print: error is -q, debug is -v
+    #[arg(long, value_enum, value_name = "LEVEL", conflicts_with_all = ["quiet", "verbose"])]
+    #[arg(help_heading = "Messages", hide_short_help = true)]
+    pub log_level: Option<LogLevelArg>,
+
     /// Print details too, and FFmpeg's own messages
     #[arg(short, long, help_heading = "Messages", hide_short_help = true)]
     pub verbose: bool,
@@ -29,6 +34,25 @@ pub struct StderrArgs {
     /// Treat warnings as errors: a stream that the container cannot hold, damaged frames, a pixel format narrowed
     #[arg(long, help_heading = "Messages", hide_short_help = true)]
     pub strict: bool,
+
+    /// Take the options in [preset.NAME] of config.toml, a preset of one's own
+    ///
+    /// Other options replace those of the preset. docs/defaults.md describes the file, and variables that set options.
+    #[arg(long = "use", value_name = "NAME", help_heading = "Messages", hide_short_help = true)]
+    pub preset_name: Option<String>,
+}
+
+/// How much is printed.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogLevelArg {
+    /// Errors.
+    Error,
+    /// Warnings too.
+    Warning,
+    /// Notes and the line at the end too.
+    Info,
+    /// Details and FFmpeg's messages too.
+    Debug,
 }
 
 /// What progress looks like.
@@ -78,16 +102,18 @@ impl StderrOptions {
 
 impl From<StderrArgs> for StderrOptions {
     fn from(args: StderrArgs) -> Self {
+        let verbosity = match (args.quiet, args.verbose, args.log_level) {
+            (true, ..) | (.., Some(LogLevelArg::Error)) => Verbosity::Quiet,
+            (_, true, _) | (.., Some(LogLevelArg::Debug)) => Verbosity::Verbose,
+            (.., Some(LogLevelArg::Warning)) => Verbosity::Warnings,
+            (.., Some(LogLevelArg::Info) | None) => Verbosity::Normal,
+        };
         StderrOptions {
             strict: args.strict,
-            verbosity: match (args.quiet, args.verbose) {
-                (true, _) => Verbosity::Quiet,
-                (_, true) => Verbosity::Verbose,
-                _ => Verbosity::Normal,
-            },
+            verbosity,
             meter: match args.progress {
                 ProgressArg::Plain => MeterStyle::Plain,
-                ProgressArg::Auto if std::io::stderr().is_terminal() && !args.quiet => MeterStyle::Bar,
+                ProgressArg::Auto if std::io::stderr().is_terminal() && verbosity > Verbosity::Quiet => MeterStyle::Bar,
                 ProgressArg::Auto | ProgressArg::Json | ProgressArg::None => MeterStyle::Silent,
             },
             events: match (args.progress_file, args.progress) {

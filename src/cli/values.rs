@@ -3,6 +3,7 @@
 use crate::ffmpeg::{Rational, parse_number, parse_rate, parse_size, parse_time};
 use clap::error::ErrorKind;
 use std::path::Path;
+use std::str::FromStr;
 
 /// A usage error; clap adds the usage line when it formats the error.
 pub fn usage(kind: ErrorKind, message: &str) -> clap::Error {
@@ -75,4 +76,10 @@ pub fn rate(text: Option<String>) -> Result<Option<Rational>, clap::Error> {
 /// A number of things of which there is at least one, like 34M or 4Gi.
 pub fn parse_count(text: &str) -> Option<u64> {
     parse_number(text).filter(|count| *count >= 1.0).map(|count| count as u64)
+}
+
+/// A number, with or without decimals.
+pub fn number<T: FromStr + Into<f64> + Copy>(text: &str) -> Result<T, String> {
+    let number = text.trim().parse().ok().filter(|&number: &T| number.into().is_finite());
+    number.ok_or_else(|| "a number is needed, like 18 or 0.5".to_owned())
 }

@@ -10,7 +10,6 @@ use crate::frame::{HostPool, Pool};
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::{Rational, ffi};
 use std::sync::Arc;
-use std::thread::available_parallelism;
 
 /// A result of [`Decoder::receive`].
 pub enum Decoded {
@@ -224,8 +223,8 @@ impl Decoder {
 /// The number of threads, each of which may hold a picture; 0 for as many as there are cores.
 fn threads(stream: &Stream) -> i32 {
     let bytes = stream.picture().and_then(|(format, size)| picture_bytes(format, size)).unwrap_or(0);
-    let (cores, fitting) = (available_parallelism().map_or(1, usize::from), limits::under_way() / 2 / bytes.max(1));
-    if fitting >= cores { 0 } else { fitting.max(1) as i32 }
+    let (wanted, fitting) = (limits::threads(), limits::under_way() / 2 / bytes.max(1));
+    if fitting >= wanted { limits::given_threads().unwrap_or(0) as i32 } else { fitting.max(1) as i32 }
 }
 
 /// The most pixels that a decoder of `stream` allocates for a frame. FFmpeg compares them with whole vectors in each row; the size

@@ -3,6 +3,7 @@
 
 use super::media::{entries, set_entries};
 use super::{Colour, Encoder, Error, FieldOrder, OUT_OF_MEMORY, Packet, Picture, RawFormat, StreamSideData, check};
+use crate::frame::limits;
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
 
@@ -91,7 +92,7 @@ impl VideoEncoder {
                 context.flags |= ffi::AV_CODEC_FLAG_QSCALE as i32;
                 context.global_quality = (quantizer * ffi::FF_QP2LAMBDA as f32).round() as i32;
             }
-            context.thread_count = 0;
+            context.thread_count = limits::given_threads().unwrap_or(0) as i32;
             this
         };
         this.open_with(encoder, options)?;
@@ -103,6 +104,14 @@ impl VideoEncoder {
         let mut private = options.options.clone();
         if let Some(parameters) = options.side_data.x265_parameters().filter(|_| name == "libx265") {
             add_parameters(&mut private, "x265-params", &parameters);
+        }
+        // Their wrappers pass the number of threads on in part, or not at all.
+        let pools = limits::given_threads().map(|threads| match name.as_str() {
+            "libx265" => ("x265-params", format!("pools={threads}")),
+            _ => ("svtav1-params", format!("lp={threads}")),
+        });
+        if let Some((key, parameters)) = pools.filter(|_| ["libx265", "libsvtav1"].contains(&name.as_str())) {
+            add_parameters(&mut private, key, &parameters);
         }
         // x264 codes the bottom field first for such pictures, but signals it only with this option.
         if name.starts_with("libx264") && options.interlaced == Some(false) {

@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::{Decoded, Error, Picture, RawFormat, check, rescale, text};
+use crate::frame::limits;
 use ffmpeg_next::filter::{self, Context, Graph};
 use ffmpeg_next::{Rational, ffi};
 
@@ -58,6 +59,8 @@ impl FilterGraph {
         let find = |name| filter::find(name).ok_or(Error::FilterNotFound);
         let source = arguments(&from, like);
         let mut graph = Graph::new();
+        // SAFETY: the graph is new; its number of threads is read when filters are added.
+        unsafe { (*graph.as_mut_ptr()).nb_threads = limits::given_threads().unwrap_or(0) as i32 };
         graph.add(&find("buffer")?, "in", &source)?;
         let mut sink = graph.add(&find("buffersink")?, "sink", "")?;
         let names: Vec<String> = formats.iter().map(|format| format.name()).collect();

@@ -99,6 +99,11 @@ impl RawFormat {
         16 >> self.descriptor().map_or(0, |d| d.log2_chroma_w + d.log2_chroma_h)
     }
 
+    /// Are its samples floating point numbers?
+    pub fn is_float(self) -> bool {
+        self.flags() & ffi::AV_PIX_FMT_FLAG_FLOAT as u64 != 0
+    }
+
     /// Has it an alpha channel?
     pub fn has_alpha(self) -> bool {
         self.flags() & ffi::AV_PIX_FMT_FLAG_ALPHA as u64 != 0

@@ -12,6 +12,8 @@ const MOST_UNDER_WAY: usize = 2 << 30;
 static PIXELS: AtomicU64 = AtomicU64::new(MOST_PIXELS);
 static MEMORY: AtomicUsize = AtomicUsize::new(usize::MAX);
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
+/// 0 for as many as there are cores.
+static THREADS: AtomicUsize = AtomicUsize::new(0);
 
 /// There is no room for another frame.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
@@ -29,6 +31,21 @@ pub struct NoRoom {
 pub fn set(pixels: u64, memory: usize) {
     PIXELS.store(pixels, Ordering::Relaxed);
     MEMORY.store(memory, Ordering::Relaxed);
+}
+
+/// Sets how many threads a part of the process may start for its work: a decoder, an equalizer, an encoder.
+pub fn set_threads(threads: usize) {
+    THREADS.store(threads, Ordering::Relaxed);
+}
+
+/// The number of threads that was [set](set_threads), if one was.
+pub fn given_threads() -> Option<usize> {
+    Some(THREADS.load(Ordering::Relaxed)).filter(|&threads| threads > 0)
+}
+
+/// How many threads a part of the process may start for its work: one for each core, unless it was [set](set_threads).
+pub fn threads() -> usize {
+    given_threads().unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// The most pixels of a frame.

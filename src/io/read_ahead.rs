@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{Builder, JoinHandle, available_parallelism};
+use std::thread::{Builder, JoinHandle};
 
 /// The most threads: one copies 6 to 8 GB/s out of the page cache, and each needs a core.
 const MOST_THREADS: usize = 6;
@@ -107,7 +107,7 @@ impl ReadAhead {
     /// Threads that read `file` from `position` on, into buffers of `len` bytes; `None` where they would gain nothing, because
     /// buffers are small or cores few, or cannot be had.
     pub fn new(file: &File, position: u64, len: usize) -> Option<Self> {
-        let threads = (available_parallelism().map_or(1, usize::from) / 3).min(MOST_THREADS);
+        let threads = (limits::threads() / 3).min(MOST_THREADS);
         let wins = threads > 1 && len >= LEAST && len <= limits::under_way() / 16;
         if wins { Self::with_threads(file, position, len, threads).ok() } else { None }
     }

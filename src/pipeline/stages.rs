@@ -134,6 +134,8 @@ pub struct Input {
     pub frames: Option<u64>,
     /// Length of the video in microseconds, if known.
     pub duration: Option<i64>,
+    /// The number of the first of numbered images, ahead of the requested part.
+    pub first_number: Option<u64>,
 }
 
 impl Input {
@@ -148,6 +150,7 @@ impl Input {
             length: None,
             frames: Some(1),
             duration: None,
+            first_number: None,
         }
     }
 

@@ -11,7 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub enum Verbosity {
     /// Errors only.
     Quiet,
-    /// Notes and warnings.
+    /// Warnings too.
+    Warnings,
+    /// Notes too.
     Normal,
     /// Details too.
     Verbose,
@@ -83,7 +85,7 @@ impl Console {
             match level {
                 Level::Warning => {
                     let line = format!("histeq-video: warning: {}", one_line(message));
-                    console.line(Verbosity::Normal, &line, Event::Warning { message });
+                    console.line(Verbosity::Warnings, &line, Event::Warning { message });
                 }
                 Level::Note => console.line(Verbosity::Normal, &line, Event::Note { message }),
                 Level::Detail if is_verbose => console.line(Verbosity::Verbose, &line, Event::Detail { message }),
@@ -99,7 +101,7 @@ impl Console {
 
     /// Prints what came of the run, or of one of several sources.
     pub fn summary(&self, result: ResultRecord) {
-        if self.verbosity > Verbosity::Quiet && self.has_text() {
+        if self.verbosity >= Verbosity::Normal && self.has_text() {
             let bar = locked(&self.bar).clone();
             bar.suspend(|| print_line(&result.summary));
         }

@@ -89,7 +89,8 @@ pub fn format_for(
         false => colour,
     };
     let differs = format.native() != from.native() || format.native().is_none() && format != from;
-    if differs && !asked_for {
+    let bytes_swapped = |format: RawFormat| format.name().trim_end_matches("le").trim_end_matches("be").to_owned();
+    if differs && !asked_for && bytes_swapped(from) != bytes_swapped(format) {
         let name = encoder.name();
         if is_live && from.loses_in(format) {
             notices.note(&format!(

@@ -142,6 +142,8 @@ pub fn muxer_options(container: Container, metadata: &Metadata, has_cover: bool,
             let any_key = !has_cover && !foreign_keys(metadata).is_empty();
             option("movflags", if any_key { "+use_metadata_tags+write_colr" } else { "+write_colr" })
         }
+        // Its muxer would play it once; animations go on.
+        "apng" => option("plays", "0"),
         // Its muxer would keep the last five segments in the list, as for a broadcast that goes on.
         "hls" => option("hls_list_size", "0"),
         // Its muxer would move all times by 1.4 s, which only those need that begin before its clock could.

@@ -56,7 +56,14 @@ impl ToNative {
                     bail!("pixel format {from} cannot be equalized");
                 };
                 if known.is_none_or(|(known, _)| known != from) {
-                    self.notices.note(&format!("pixel format {from} is converted to {format} to be equalized"));
+                    let message = format!("pixel format {from} is converted to {format} to be equalized");
+                    match from.is_float() {
+                        true => self.notices.warn(&format!(
+                            "{message}: what lies below 0 or above 1 is cut off (scale it to 16 bits before, as ImageMagick's \
+                             `convert IN -auto-level -depth 16 OUT.png` does)"
+                        ))?,
+                        false => self.notices.note(&message),
+                    }
                 }
                 VideoFormat { format, size, colour: picture.colour().converted(from, format, size.1 >= 720) }
             }

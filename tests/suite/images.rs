@@ -210,3 +210,125 @@ fn folders_may_have_per_cent_signs_in_their_names() {
     }
     dir.run("in%d.png out%99999999d.png").exits_with(1);
 }
+
+#[test]
+fn numbered_images_keep_their_numbers() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=32x24:rate=25 -frames:v 5 -start_number 1017 in%04d.png");
+    dir.succeeds("in%04d.png out%05d.png");
+    dir.succeeds("--start 0.08 --frames 2 in%04d.png part%d.png");
+    dir.ffmpeg("-f lavfi -i testsrc2=size=32x24:rate=25 -frames:v 2 -c:v ffv1 film.mkv");
+    dir.succeeds("film.mkv film%d.png");
+    let written: Vec<String> = dir.names().into_iter().filter(|name| !name.starts_with("in")).collect();
+    let expected = "film.mkv film1.png film2.png out01017.png out01018.png out01019.png out01020.png out01021.png part1019.png \
+                    part1020.png";
+    assert_eq!(written.join(" "), expected);
+    assert!(dir.raw("part1019.png", "rgb24") == dir.raw("out01019.png", "rgb24"));
+}
+
+/// A TIFF file with gray images of 8x8 pixels: of the first, others that say of themselves what they are (tag 254).
+fn tiff(kinds: &[u32], is_big_endian: bool) -> Vec<u8> {
+    let short = |value: u16| if is_big_endian { value.to_be_bytes() } else { value.to_le_bytes() };
+    let long = |value: u32| if is_big_endian { value.to_be_bytes() } else { value.to_le_bytes() };
+    let mut file = if is_big_endian { b"MM\0*".to_vec() } else { b"II*\0".to_vec() };
+    file.extend([0; 4]);
+    let mut link = 4;
+    for (page, &kind) in kinds.iter().enumerate() {
+        let pixels = file.len() as u32;
+        file.extend((0..64).map(|pixel| (pixel * 3 + page * 20) as u8));
+        let place = long(file.len() as u32);
+        file[link..link + 4].copy_from_slice(&place);
+        let entries = [
+            (254, kind),
+            (256, 8),
+            (257, 8),
+            (258, 8),
+            (259, 1),
+            (262, 1),
+            (273, pixels),
+            (277, 1),
+            (278, 8),
+            (279, 64),
+        ];
+        file.extend(short(entries.len() as u16));
+        for (tag, value) in entries {
+            file.extend([short(tag), short(4)].concat());
+            file.extend([long(1), long(value)].concat());
+        }
+        link = file.len();
+        file.extend([0; 4]);
+    }
+    file
+}
+
+#[test]
+fn no_page_of_a_tiff_is_lost_without_a_word() {
+    let dir = Dir::new();
+    for is_big_endian in [false, true] {
+        dir.write("one.tif", &tiff(&[0], is_big_endian));
+        dir.write("small.tif", &tiff(&[0, 1, 4], is_big_endian));
+        dir.write("three.tif", &tiff(&[2, 2, 2], is_big_endian));
+        for name in ["one.tif", "small.tif"] {
+            dir.succeeds(&format!("-y {name} out.png"));
+        }
+        dir.succeeds("-y --frames 1 three.tif out.png");
+        dir.run("three.tif no.png").exits_with(1).says(&[
+            "three.tif: it has 3 pages",
+            "tiffsplit three.tif",
+            "--frames 1",
+        ]);
+    }
+    // Neither a list without an end nor one that is cut off takes long or fails by itself.
+    let mut endless = tiff(&[0, 0], false);
+    let begin = endless[4..8].to_vec();
+    let last = endless.len() - 4;
+    endless[last..].copy_from_slice(&begin);
+    dir.write("endless.tif", &endless);
+    dir.run("endless.tif no.png").exits_with(1).says(&["pages"]);
+    dir.write("cut.tif", &tiff(&[0, 0], false)[..200]);
+    dir.run("-y cut.tif out.png");
+    assert!(!dir.path("no.png").exists());
+}
+
+#[test]
+fn animations_keep_their_frames_and_go_on() {
+    let dir = Dir::new();
+    // Encoders of WebP join frames that look alike.
+    dir.ffmpeg(
+        "-f lavfi -i color=size=32x24:rate=10,format=rgb24,geq=r=36*N:g=255-36*N:b=3*X -frames:v 7 -plays 0 in.apng",
+    );
+    for input in ["in.apng", "anim.gif"] {
+        dir.succeeds(&format!("-y {input} out.apng"));
+        let bytes = dir.read("out.apng");
+        let control = bytes.windows(4).position(|name| name == b"acTL").expect("a control chunk");
+        assert_eq!(bytes[control + 4..control + 12], [0, 0, 0, 7, 0, 0, 0, 0], "seven frames, without an end: {input}");
+        dir.succeeds(&format!("-y {input} anim.gif.gif"));
+        std::fs::rename(dir.path("anim.gif.gif"), dir.path("anim.gif")).expect("a gif");
+        assert_eq!(dir.frames("anim.gif").len(), 7, "{input}");
+    }
+    if !encoder_is_here("animated WebP", "libwebp_anim") {
+        return;
+    }
+    dir.succeeds("in.apng out.webp");
+    assert_eq!(dir.read("out.webp").windows(4).filter(|name| name == b"ANMF").count(), 7);
+    // FFmpeg writes them, but does not read them.
+    dir.run("out.webp no.mp4").exits_with(1).says(&["out.webp", "animated", "convert IN OUT.apng"]);
+}
+
+#[test]
+fn floating_point_is_cut_off_with_a_word_or_refused() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=32x24 -frames:v 1 -pix_fmt gbrpf32le in.exr");
+    dir.succeeds("in.exr out.png").says(&["warning", "below 0 or above 1 is cut off", "-auto-level"]);
+    dir.run("--strict in.exr no.png").exits_with(1).says(&["cut off"]);
+    let mut float = tiff(&[0], false);
+    // 32 bits a sample, and the tag that calls them floating point in place of the one of their number.
+    let tag = |file: &[u8], tag: u8| file.windows(4).position(|entry| entry == [tag, 1, 4, 0]).expect("a tag");
+    let (bits, samples, bytes) = (tag(&float, 2), tag(&float, 21), tag(&float, 23));
+    (float[bits + 8], float[bytes + 8], float[bytes + 9]) = (32, 0, 1);
+    float[samples..samples + 12].copy_from_slice(&[83, 1, 3, 0, 1, 0, 0, 0, 3, 0, 0, 0]);
+    float.extend([0; 256]);
+    dir.write("float.tif", &float);
+    dir.run("float.tif no.png").exits_with(1).says(&["float.tif", "if its samples are floating point", "-auto-level"]);
+    assert!(!dir.path("no.png").exists());
+}

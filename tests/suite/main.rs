@@ -12,6 +12,7 @@ mod compare;
 mod cuda;
 mod curves;
 mod cuts;
+mod defaults;
 mod depth;
 mod engine;
 mod events;

@@ -44,6 +44,8 @@ impl Dir {
         command.args(words(line)).current_dir(self.0.path()).stdin(Stdio::null());
         // Those of `.cargo/config.toml` are for the tests alone.
         command.env_remove("MALLOC_MMAP_THRESHOLD_").env_remove("MALLOC_TRIM_THRESHOLD_");
+        // Nor do the defaults of the person who runs them count.
+        command.env("HISTEQ_CONFIG", "");
         if uses_ffmpeg(command.get_program()) {
             command.env("LD_PRELOAD", looked_up_first());
         }

@@ -2,7 +2,7 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `open.rs`, `sequence.rs` | opens the input; numbered images |
+//! | `open.rs`, `sequence.rs`, `pages.rs` | opens the input; numbered images; the pages of a TIFF |
 //! | `seek.rs` | seeks to the beginning of the requested part |
 //! | `packets.rs`, `continuity.rs`, `jpeg.rs` | reads packets; jumps of the clock, and damage, in them |
 //! | `several.rs`, `pieces.rs`, `clean_start.rs` | several decoders for one video; the pieces that they decode, and where these may begin |
@@ -16,6 +16,7 @@ mod jpeg;
 mod open;
 mod other_streams;
 mod packets;
+mod pages;
 mod pieces;
 mod planned;
 mod seek;
@@ -187,8 +188,19 @@ impl FileSource {
         match self.options.part.start {
             Some(_) if damaged == 0 => "no frame at or after --start".to_owned(),
             _ => {
-                let why = last_message().map(|why| format!("; {why}")).unwrap_or_default();
-                format!("not a single frame could be decoded ({damaged} damaged packets{why})")
+                let why = last_message().unwrap_or_default();
+                let way_out = match self.input.video_stream().codec.as_str() {
+                    "webp" if why == "image data not found" => {
+                        " (if it is animated, FFmpeg cannot read it: ImageMagick's `convert IN OUT.apng` makes a file that it can)"
+                    }
+                    "tiff" => {
+                        " (if its samples are floating point, FFmpeg cannot read it: ImageMagick's `convert IN -auto-level -depth \
+                         16 OUT.png` makes a file that it can)"
+                    }
+                    _ => "",
+                };
+                let why = if why.is_empty() { why } else { format!("; {why}") };
+                format!("not a single frame could be decoded ({damaged} damaged packets{why}){way_out}")
             }
         }
     }

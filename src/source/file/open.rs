@@ -4,6 +4,7 @@ use super::FileSource;
 use super::chunks::{Planned, Survey, Surveyor};
 use super::other_streams::OtherStreams;
 use super::packets::FilePackets;
+use super::pages;
 use super::sequence::Sequence;
 use super::several::Several;
 use crate::ffmpeg::{
@@ -42,7 +43,14 @@ impl FileSource {
         if let Some(size) = demuxer.media().streams[video].size() {
             check_size(&name, size)?;
         }
-        let input = input_of(&demuxer, name, video, &options);
+        let first_number = sequence.as_ref().map(|sequence| sequence.first);
+        let input = Input { first_number, ..input_of(&demuxer, name, video, &options) };
+        let pages = if input.video_stream().codec == "tiff" { pages::count(Path::new(&options.url)) } else { 1 };
+        ensure!(
+            pages == 1 || options.part.frames == Some(1),
+            "{}: it has {pages} pages, of which FFmpeg reads the first only (split it by `tiffsplit {0} page-`, or say --frames 1)",
+            input.name
+        );
         let before_gap = sequence.and_then(|sequence| sequence.before_gap);
         let packets = FilePackets::new(demuxer, video, input.name.clone(), notices.clone(), before_gap);
         let video = open_decoder(packets, &input, options.decode_on)?;
@@ -109,6 +117,7 @@ fn input_of(demuxer: &Demuxer, name: String, video: usize, options: &InputOption
         length: [part.duration, of_frames].into_iter().flatten().min(),
         frames: [counted, part.frames].into_iter().flatten().min(),
         duration,
+        first_number: None,
         media,
     }
 }

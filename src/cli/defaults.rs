@@ -1,0 +1,190 @@
+//! Options that are not on the command line: from a preset of the user's own, the environment, and a configuration file.
+
+use super::values::usage;
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use directories::ProjectDirs;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// What the names of environment variables begin with.
+const PREFIX: &str = "HISTEQ_";
+
+/// The variable that names the configuration file; if it is empty, there is none.
+const CONFIG: &str = "HISTEQ_CONFIG";
+
+/// Options by their long names.
+type Options = BTreeMap<String, Vec<String>>;
+
+/// Where options come from, for messages.
+struct Origin {
+    name: String,
+    options: Options,
+    /// Whether an option that no command has is an error.
+    is_checked: bool,
+}
+
+/// `words` for `program` with the options that hold by default, and where these come from. Those of the command line take precedence, then
+/// those of `--use`, of the environment, and of the configuration file. An option that does not go with one that takes
+/// precedence is left out.
+///
+/// # Errors
+/// When the configuration file cannot be read, or has no such preset or option: a usage error.
+pub(super) fn with_defaults(
+    mut program: Command,
+    words: Vec<OsString>,
+) -> Result<(Vec<OsString>, Option<String>), clap::Error> {
+    program.build();
+    let name = words.get(1).and_then(|word| word.to_str());
+    let subcommand = name.and_then(|name| program.find_subcommand(name)).cloned();
+    let place = if subcommand.is_some() { 2 } else { 1 };
+    let lenient = program.clone().ignore_errors(true).try_get_matches_from(&words);
+    let Ok(typed) = lenient else { return Ok((words, None)) };
+    let command = subcommand.as_ref().unwrap_or(&program);
+    let typed = typed.subcommand().map_or(&typed, |(_, typed)| typed);
+    let mut taken: Vec<&Arg> = command.get_arguments().filter(|arg| is_typed(typed, arg)).collect();
+    let (mut added, mut names) = (Vec::new(), Vec::new());
+    for origin in origins(typed)? {
+        let mut own = Vec::new();
+        for (option, values) in &origin.options {
+            let is = |arg: &&Arg| arg.get_long() == Some(option);
+            let Some(arg) = command.get_arguments().find(is) else {
+                let is_of_another =
+                    || program.get_subcommands().chain([&program]).any(|c| c.get_arguments().any(|arg| is(&arg)));
+                if origin.is_checked && !is_of_another() {
+                    return Err(invalid(&format!("{}: there is no option {option}", origin.name)));
+                }
+                continue;
+            };
+            let conflicts =
+                |a: &Arg, b: &Arg| command.get_arg_conflicts_with(a).iter().any(|c| c.get_id() == b.get_id());
+            if taken
+                .iter()
+                .any(|other| other.get_id() == arg.get_id() || conflicts(arg, other) || conflicts(other, arg))
+            {
+                continue;
+            }
+            let set =
+                words_for(arg, option, values).map_err(|what| invalid(&format!("{}: {option} {what}", origin.name)))?;
+            if !set.is_empty() {
+                own.push(arg);
+                names.push(origin.name.clone());
+                added.extend(set);
+            }
+        }
+        taken.extend(own);
+    }
+    names.dedup();
+    let mut all = words;
+    all.splice(place.min(all.len())..place.min(all.len()), added);
+    Ok((all, (!names.is_empty()).then(|| names.join(", "))))
+}
+
+/// Where options come from, in the order of their precedence.
+fn origins(typed: &ArgMatches) -> Result<Vec<Origin>, clap::Error> {
+    let mut origins = Vec::new();
+    let (path, config) = config()?;
+    let path = path.display();
+    let preset = typed.try_get_one::<String>("preset_name").ok().flatten();
+    if let Some(name) = preset {
+        let options = section(&config, "preset").and_then(|presets| presets.get(name)).and_then(Value::as_table);
+        let Some(options) = options else {
+            let known: Vec<&String> = section(&config, "preset").into_iter().flat_map(Table::keys).collect();
+            let known: Vec<&str> = known.into_iter().map(String::as_str).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(invalid(&format!("--use {name}: {path} has no [preset.{name}] (it has {known})")));
+        };
+        let name = format!("[preset.{name}] of {path}");
+        origins.push(Origin { options: values(options, &name)?, name, is_checked: true });
+    }
+    let set = std::env::vars_os().filter_map(|(name, value)| {
+        let option = name.to_str()?.strip_prefix(PREFIX)?.to_lowercase().replace('_', "-");
+        Some((name.into_string().ok()?, option, value.into_string().ok()?))
+    });
+    // What is not set to anything is as if it were not there.
+    let set = set.filter(|(_, _, value)| !value.is_empty());
+    origins.extend(set.map(|(name, option, value)| Origin {
+        name,
+        options: [(option, vec![value])].into(),
+        is_checked: false,
+    }));
+    if let Some(defaults) = section(&config, "defaults") {
+        let name = format!("[defaults] of {path}");
+        origins.push(Origin { options: values(defaults, &name)?, name, is_checked: true });
+    }
+    Ok(origins)
+}
+
+/// The path of the configuration file, and what is in it.
+fn config() -> Result<(PathBuf, Table), clap::Error> {
+    let given = std::env::var_os(CONFIG);
+    let usual = || ProjectDirs::from("", "", "histeq-video").map(|folders| folders.config_dir().join("config.toml"));
+    let path = given.as_ref().map(PathBuf::from).or_else(usual).unwrap_or_default();
+    if path == Path::new("") || given.is_none() && !path.exists() {
+        return Ok((path, Table::new()));
+    }
+    let name = path.display();
+    let text =
+        std::fs::read_to_string(&path).map_err(|error| invalid(&format!("{name}: {error} ({CONFIG}= reads none)")))?;
+    let config: Table = text.parse().map_err(|error: toml::de::Error| {
+        let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
+        invalid(&format!("{name}, line {line}: {}", error.message()))
+    })?;
+    if let Some(other) = config.keys().find(|key| !["defaults", "preset"].contains(&key.as_str())) {
+        return Err(invalid(&format!("{name}: {other} belongs below [defaults] or [preset.NAME]")));
+    }
+    Ok((path, config))
+}
+
+fn section<'a>(config: &'a Table, name: &str) -> Option<&'a Table> {
+    config.get(name).and_then(Value::as_table)
+}
+
+/// The options of a table, of which each has a value or a list of them.
+fn values(table: &Table, name: &str) -> Result<Options, clap::Error> {
+    let text = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Float(number) => Some(number.to_string()),
+        Value::Boolean(is_set) => Some(is_set.to_string()),
+        Value::Array(_) | Value::Table(_) | Value::Datetime(_) => None,
+    };
+    let texts = |value: &Value| match value {
+        Value::Array(values) => values.iter().map(text).collect(),
+        value => text(value).map(|text| vec![text]),
+    };
+    let option = |(option, value): (&String, &Value)| match texts(value) {
+        Some(values) => Ok((option.replace('_', "-"), values)),
+        None => Err(invalid(&format!("{name}: {option} is a text, a number, true, false, or a list of them"))),
+    };
+    table.iter().map(option).collect()
+}
+
+/// The words that set an option.
+fn words_for(arg: &Arg, option: &str, values: &[String]) -> Result<Vec<OsString>, &'static str> {
+    if !matches!(arg.get_action(), ArgAction::SetTrue) {
+        return Ok(values.iter().map(|value| format!("--{option}={value}").into()).collect());
+    }
+    match values {
+        [value] if ["true", "1"].contains(&value.as_str()) => Ok(vec![format!("--{option}").into()]),
+        [value] if ["false", "0"].contains(&value.as_str()) => Ok(Vec::new()),
+        _ => Err("is true or false"),
+    }
+}
+
+fn is_typed(typed: &ArgMatches, arg: &Arg) -> bool {
+    let id = arg.get_id().as_str();
+    typed.try_contains_id(id).unwrap_or(false) && typed.value_source(id) == Some(ValueSource::CommandLine)
+}
+
+fn invalid(message: &str) -> clap::Error {
+    usage(ErrorKind::InvalidValue, message).format(&mut Command::new("histeq-video"))
+}
+
+/// Whether a word of the command line asks for help, which defaults have no part in.
+pub(super) fn asks_for_help(word: &OsStr) -> bool {
+    ["-h", "--help", "-V", "--version", "help"].iter().any(|other| word == *other)
+}
