@@ -6,6 +6,7 @@ mod compare;
 mod devices;
 mod events;
 mod live;
+mod local;
 mod look;
 mod mask;
 mod pass;
@@ -56,7 +57,12 @@ fn main() -> ExitCode {
             console.end(code);
             return ExitCode::from(code);
         }
-        Job::File(job) => run(*job, &console),
+        Job::File(mut job) => match job.jobs.map(|jobs| local::in_pieces(&mut job, jobs, &console)).transpose() {
+            Ok(None | Some(None)) => run(*job, &console),
+            Ok(Some(Some(outcome))) => Ok(outcome),
+            Err(error) => Err(error),
+        },
+        Job::Many(many, like) => local::many(&many, like.as_deref(), &console),
         Job::Live(jobs) => live::run(&jobs, &console),
         Job::Compare(job) => compare::run(*job, &console),
         Job::Preview(job) => preview::run(&job, &console),
@@ -128,6 +134,10 @@ fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     run.close(job.sandbox.around_process(&[&job.input], &job.output.name, written), &[&job.input])?;
     run.listen_for_signals(target.leftover().into_iter().chain(records.leftovers()).collect(), signals::FINISHING)?;
 
+    if job.is_child {
+        workers::end_with_parent(run.cancel.clone())?;
+    }
+
     let mut backend = BackendStartup::begin(job.backend.clone());
     let mut scenes = None;
     if job.equalize.has_whole_scenes() {
@@ -149,7 +159,8 @@ fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
         Some(most) => two_pass::run(run, &mut job, &builder, backend, outputs, most)?,
     };
     let outcome = result.as_ref().map_or(Outcome::Complete, |result| result.outcome);
-    result.iter().for_each(|result| console.summary(summary(result, &run.progress)));
+    let told = result.iter().filter(|_| !job.is_child);
+    told.for_each(|result| console.summary(summary(result, &run.progress)));
     if let Some(written) = result.as_ref().and_then(|result| result.output.as_ref())
         && outcome == Outcome::Complete
         && may_be_smaller

@@ -4,10 +4,11 @@ use crate::look;
 use crate::records::RecordTargets;
 use crate::run::Run;
 use crate::stage_builder::{StageBuilder, measuring_threads};
+use crate::workers;
 use anyhow::Result;
 use histeq_video::cli::{BackendStartup, FileJob};
 use histeq_video::equalize::{SceneMappings, Verifier};
-use histeq_video::pipeline::{self, Filtering, Notices, Outcome, Summary};
+use histeq_video::pipeline::{self, Filtering, Notices, Outcome, Progress, Summary};
 use histeq_video::sink::{self, OutputOptions, Target};
 use histeq_video::source;
 use histeq_video::spec::MappedScenes;
@@ -67,7 +68,15 @@ pub fn pass(
     }
     stage.input_pool().into_iter().for_each(|pool| source.use_pool(pool));
 
-    let equalize = |tick: &mut dyn FnMut(&_)| pipeline::run(source, stage, filtering, sink, cancel, progress, tick);
+    let equalize = |tick: &mut dyn FnMut(&Progress)| {
+        let tell = |progress: &Progress| {
+            tick(progress);
+            if job.is_child {
+                workers::tell(progress);
+            }
+        };
+        pipeline::run(source, stage, filtering, sink, cancel, progress, tell)
+    };
     let result = run.to_output(&filtered, equalize)?;
     // Without a frame there is nothing to record.
     if result.as_ref().is_none_or(|result| result.output.is_some()) {

@@ -1,26 +1,30 @@
 //! `plan`, `run`, `join` and `status`: files in pieces.
 
+use crate::local::piece_task;
 use crate::records::{RecordTargets, Records};
 use crate::run::Run;
 use crate::stage_builder::{StageBuilder, measuring_threads};
-use crate::workers::{Ended, Workers};
+use crate::workers::{Failed, Task, Workers, said_as};
 use crate::{look, signals, stdout};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::ValueEnum;
-use histeq_video::cli::{BackendStartup, FileJob, Job, JoinJob, PiecesJob, RunJob, StatusJob, planned_job};
+use histeq_video::cli::{
+    BackendStartup, FileJob, Job, JoinJob, ManyJob, PiecesJob, PlanJob, RunJob, StatusJob, planned_job,
+};
 use histeq_video::cuda;
 use histeq_video::equalize::Verifier;
 use histeq_video::ffmpeg::{DecodeOn, microseconds, rescale};
 use histeq_video::io::is_pipe;
 use histeq_video::pieces::{FilePlan, Joining, PieceState, Plan, Planning, Times, hash_of_file, state_of};
-use histeq_video::pipeline::{self, Delivery, Input, Outcome, Sink};
+use histeq_video::pipeline::{self, Cancel, Delivery, Input, Outcome, Sink};
 use histeq_video::report::{Console, summary};
 use histeq_video::sink::{
-    Files, JoinedFile, Overwrite, PieceEncoder, PieceOf, PieceSink, Target, TargetError, piece_encoder,
+    Files, JoinedFile, Overwrite, PieceEncoder, PieceOf, PieceSink, Target, TargetError, check_joined, piece_encoder,
 };
 use histeq_video::source::{self, InputChanged, PacketSurvey, Reading};
 use histeq_video::stats::StatsFormat;
 use serde::Serialize;
+use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, absolute};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,7 +39,8 @@ const TRY_AGAIN: u8 = 75;
 pub fn run(job: PiecesJob, console: &Console) -> u8 {
     let is_run = matches!(job, PiecesJob::Run(_));
     let done = match job {
-        PiecesJob::Plan(job) => plan(*job.file, job.piece, console),
+        PiecesJob::Plan(PlanJob { many: None, file, piece }) => plan(*file, piece, console),
+        PiecesJob::Plan(PlanJob { many: Some(many), file, .. }) => plan_all(&many, &file, console),
         PiecesJob::Run(job) => run_pieces(&job, console),
         PiecesJob::Join(job) => join(&job, console),
         PiecesJob::Status(job) => status(&job),
@@ -60,8 +65,8 @@ fn code_of(error: &anyhow::Error, is_run: bool) -> u8 {
             || error.downcast_ref::<std::io::Error>().is_some_and(|error| full.contains(&error.kind()))
             || error.downcast_ref::<TargetError>().is_some_and(|error| matches!(error, TargetError::NotWritten(..)))
     };
-    match error.downcast_ref::<Ended>() {
-        Some(Ended(_, code)) => *code,
+    match error.downcast_ref::<Failed>() {
+        Some(Failed { code, .. }) => *code,
         None if error.chain().any(|cause| cause.is::<InputChanged>()) => CHANGED,
         None if is_run && (error.chain().any(is_passing) || signals::was_interrupted()) => TRY_AGAIN,
         None if signals::was_interrupted() => signals::INTERRUPTED,
@@ -110,10 +115,14 @@ fn plan(mut job: FileJob, piece: Option<f64>, console: &Console) -> Result<Outco
     job.input.reading = Reading::Packets(None, found.clone());
     let opened = source::open(&job.input, cancel, notices.clone(), progress.clone())?;
     let (mut source, input) = source::filtered(opened, &job.filters.of_look(job.equalize.denoiser()), notices)?;
+    if input.media.is_raw() || input.media.is_images() {
+        return refuse("pictures without packets that tell their times cannot be cut");
+    }
     let settings = job.equalize.resolve(&input, notices)?;
     builder.check(&input, &settings)?;
     let PieceEncoder { name: encoder, options: encoder_options, multiple } =
         piece_encoder(&input, &job.output.name, job.output.options.clone())?;
+    check_joined(input.clone(), &job.output.name, job.output.options.clone(), notices.clone())?;
     source.look_around(settings.warm_up(), settings.look_ahead());
     while source.next()?.is_some() {
         if cancel.is_cancelled() {
@@ -134,6 +143,7 @@ fn plan(mut job: FileJob, piece: Option<f64>, console: &Console) -> Result<Outco
         encoder_options,
         read,
         stream: input.video,
+        size: input.picture.map_or((0, 0), |(_, size)| size),
         time_base: [stream.time_base.numerator(), stream.time_base.denominator()],
         times: Times::default(),
         chunks: Vec::new(),
@@ -145,11 +155,50 @@ fn plan(mut job: FileJob, piece: Option<f64>, console: &Console) -> Result<Outco
     };
     let (begin, end, most) = (bounds.begin, bounds.end, job.input.part.frames);
     let file = Planning { file, survey, begin, end, most, piece, multiple }.divide(&input)?;
-    let words = Job::words()?.into_iter().skip(2).map(|word| word.into_string());
-    let arguments = words.collect::<Result<_, _>>().map_err(|word| anyhow!("{}: not text", word.display()))?;
-    let mut plan = Plan::new(std::env::current_dir()?, arguments);
+    let mut plan = Plan::new(std::env::current_dir()?, options_of_plan()?);
     plan.files.push(file);
-    let mut text = serde_json::to_vec(&plan)?;
+    print_plan(&plan)
+}
+
+/// Prints the plan for many files, each of which is planned by a process of its own.
+fn plan_all(many: &ManyJob, like: &FileJob, console: &Console) -> Result<Outcome> {
+    let cancel = Cancel::default();
+    signals::listen(cancel.clone(), console.clone(), Vec::new(), signals::GIVING_UP)?;
+    let workers =
+        Workers { jobs: 1, goes_on: false, done: 0, frame_length: 0.0, stderr: &like.stderr, console, cancel: &cancel };
+    let mut all: Option<Plan> = None;
+    for (input, output) in &many.files {
+        if Path::new(output).exists() && !many.overwrites {
+            continue;
+        }
+        if let Some(folder) = Path::new(output).parent() {
+            std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        }
+        let mut arguments: Vec<OsString> = Job::words()?.into_iter().skip(1).collect();
+        arguments.extend(["--one-of".into(), input.into(), output.into()]);
+        let (outcome, text) = workers.ask(&arguments, input)?;
+        if cancel.is_cancelled() || outcome == Outcome::Interrupted {
+            return Ok(Outcome::Interrupted);
+        }
+        let plan = Plan::parse(&text)?;
+        match &mut all {
+            Some(all) => all.files.extend(plan.files),
+            None => all = Some(plan),
+        }
+    }
+    let mut plan = all.context("all files are there: there is nothing to plan")?;
+    plan.arguments = options_of_plan()?;
+    print_plan(&plan)
+}
+
+/// The words behind `plan`, with defaults.
+fn options_of_plan() -> Result<Vec<String>> {
+    let words = Job::words()?.into_iter().skip(2).map(|word| word.into_string());
+    words.collect::<Result<_, _>>().map_err(|word| anyhow!("{}: not text", word.display()))
+}
+
+fn print_plan(plan: &Plan) -> Result<Outcome> {
+    let mut text = serde_json::to_vec(plan)?;
     text.push(b'\n');
     stdout::print(&text)?;
     Ok(Outcome::Complete)
@@ -176,7 +225,36 @@ fn run_pieces(job: &RunJob, console: &Console) -> Result<Outcome> {
     if pieces.start() == pieces.end() {
         return run_piece(job, &plan, *pieces.start(), console);
     }
-    Workers { plan: &plan, file: &job.plan, jobs: job.jobs, stderr: job.stderr.clone() }.run(pieces, console)
+    let (mut tasks, mut done) = (Vec::new(), 0);
+    for number in pieces {
+        let (file, piece) = plan.piece(number)?;
+        let frames = file.pieces[piece].1 as u64;
+        match state_of(file, piece).0 {
+            PieceState::Done => done += frames,
+            _ => tasks.push(piece_task(&job.plan, number, frames, &job.stderr)),
+        }
+    }
+    let cancel = Cancel::default();
+    signals::listen(cancel.clone(), console.clone(), Vec::new(), signals::GIVING_UP)?;
+    let workers = Workers {
+        jobs: job.jobs,
+        goes_on: true,
+        done,
+        frame_length: plan.files[0].frame_length(),
+        stderr: &job.stderr,
+        console,
+        cancel: &cancel,
+    };
+    let done = workers.run(&tasks)?;
+    let failed = done.failed.len();
+    match done.failed.into_iter().next() {
+        None => Ok(done.outcome),
+        Some(first) if failed > 1 => {
+            let why = format!("{} (and {} more pieces failed)", first.why, failed - 1);
+            Err(Failed { why, ..first }.into())
+        }
+        Some(first) => Err(first.into()),
+    }
 }
 
 /// Works on one piece.
@@ -299,8 +377,30 @@ fn join(job: &JoinJob, console: &Console) -> Result<Outcome> {
             let file = files.get(number).with_context(|| format!("there is no file {number} in the plan"))?;
             join_file(job, &plan, file, console)
         }
-        (None, files) => crate::workers::join_all(job, files.len()),
+        (None, files) => join_all(job, files.len(), console),
     }
+}
+
+/// Joins each file of a plan, in a process of its own.
+fn join_all(job: &JoinJob, files: usize, console: &Console) -> Result<Outcome> {
+    let cancel = Cancel::default();
+    signals::listen(cancel.clone(), console.clone(), Vec::new(), signals::GIVING_UP)?;
+    let given = [(job.overwrites, "-y"), (job.keeps, "--keep"), (job.is_partial, "--partial")];
+    let given: Vec<OsString> = given.iter().filter(|(given, _)| *given).map(|(_, option)| option.into()).collect();
+    let task = |file: usize| {
+        let mut arguments = vec!["join".into(), job.plan.clone().into(), "--file".into(), file.to_string().into()];
+        arguments.extend(given.iter().cloned().chain(said_as(&job.stderr)));
+        Task { name: format!("file {file}"), arguments, frames: None, takes_gpu: false }
+    };
+    let tasks: Vec<Task> = (0..files).map(task).collect();
+    let workers =
+        Workers { jobs: 1, goes_on: true, done: 0, frame_length: 0.0, stderr: &job.stderr, console, cancel: &cancel };
+    let done = workers.run(&tasks)?;
+    if done.failed.is_empty() {
+        return Ok(done.outcome);
+    }
+    let list: Vec<String> = done.failed.iter().map(ToString::to_string).collect();
+    Err(anyhow!("{} of {files} files are not joined: {}", list.len(), list.join("; ")))
 }
 
 fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> Result<Outcome> {
@@ -352,20 +452,15 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     let name = joined.finish(outcome)?;
     records.finish(outcome)?;
     let s = if pieces == 1 { "" } else { "s" };
-    console.info(&format!("{} frames of {pieces} piece{s} -> {name}", first + frames - file.first()));
+    if job.is_child {
+        stdout::print(format!("{name}\n").as_bytes())?;
+    } else {
+        console.info(&format!("{} frames of {pieces} piece{s} -> {name}", first + frames - file.first()));
+    }
     if is_whole && !job.keeps {
-        remove_pieces(file);
+        file.remove_pieces();
     }
     Ok(outcome)
-}
-
-/// Removes the pieces of a file that is whole. What cannot be removed stays.
-fn remove_pieces(file: &FilePlan) {
-    for piece in 0..file.pieces.len() {
-        let records = file.record_files(piece);
-        records.iter().chain([&file.piece_file(piece)]).for_each(|path| drop(std::fs::remove_file(path)));
-    }
-    let _ = std::fs::remove_dir(&file.folder);
 }
 
 /// What there is of a plan.

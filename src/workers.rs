@@ -1,22 +1,20 @@
-//! Processes that each work on one piece: their progress, their end, another attempt.
+//! Processes of this program that work at the same time: their progress, their end, another attempt.
 
 use crate::signals;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use histeq_video::cli::{JoinJob, StderrOptions};
+use histeq_video::cli::StderrOptions;
 use histeq_video::cuda::{Error, Gpu};
-use histeq_video::pieces::{PieceState, Plan, state_of};
 use histeq_video::pipeline::{Cancel, Outcome, Progress};
-use histeq_video::report::{Console, Meter, MeterStyle};
+use histeq_video::report::{Console, Meter, MeterStyle, Verbosity};
 use std::collections::{HashSet, VecDeque};
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::ops::RangeInclusive;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// How often a piece is tried.
+/// How often a task is tried.
 const ATTEMPTS: u32 = 3;
 
 /// How often processes are looked at.
@@ -25,33 +23,72 @@ const TICK: Duration = Duration::from_millis(50);
 /// How long an attempt waits after one that failed.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// A process that worked on a piece has ended with this exit code.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Ended(pub String, pub u8);
+/// How long a process may take to end when it is told to.
+const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Works on pieces of a plan, each in a process of its own.
-pub struct Workers<'a> {
-    /// The plan.
-    pub plan: &'a Plan,
-    /// Its file.
-    pub file: &'a Path,
-    /// How many processes there are at once.
-    pub jobs: usize,
-    /// What is printed.
-    pub stderr: StderrOptions,
+/// What a process is to do.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// What messages call it.
+    pub name: String,
+    /// The arguments of the process.
+    pub arguments: Vec<OsString>,
+    /// How many frames it writes, if that is known.
+    pub frames: Option<u64>,
+    /// Whether it can be told which GPU to take.
+    pub takes_gpu: bool,
 }
 
-/// A piece that waits.
+/// Why a task is not done.
+#[derive(Debug, thiserror::Error)]
+#[error("{name}: {why}")]
+pub struct Failed {
+    /// What messages call it.
+    pub name: String,
+    /// Its last error.
+    pub why: String,
+    /// The exit code of its process; 1 if that was killed.
+    pub code: u8,
+}
+
+/// What came of tasks.
+pub struct Done {
+    /// Whether they were cancelled.
+    pub outcome: Outcome,
+    /// Those that are not done.
+    pub failed: Vec<Failed>,
+    /// The frames of those that are.
+    pub frames: u64,
+}
+
+/// Processes that work at the same time.
+pub struct Workers<'a> {
+    /// How many there are at once.
+    pub jobs: usize,
+    /// Whether other tasks go on when one has failed.
+    pub goes_on: bool,
+    /// The frames that were done before.
+    pub done: u64,
+    /// The length of a frame in microseconds on average, or 0.
+    pub frame_length: f64,
+    /// What is printed.
+    pub stderr: &'a StderrOptions,
+    /// Where it is printed.
+    pub console: &'a Console,
+    /// Ends all of them.
+    pub cancel: &'a Cancel,
+}
+
+/// A task that waits.
 struct Waiting {
-    piece: usize,
+    task: usize,
     attempt: u32,
     not_before: Instant,
 }
 
-/// A piece that is worked on.
+/// A task that is worked on.
 struct Working {
-    piece: usize,
+    task: usize,
     attempt: u32,
     gpu: usize,
     child: Child,
@@ -70,52 +107,42 @@ enum Told {
 }
 
 impl Workers<'_> {
-    /// Works on these pieces.
+    /// Works on these tasks.
     ///
     /// # Errors
-    /// When one fails for good; with the exit code of its process, [`Ended`].
-    pub fn run(&self, pieces: RangeInclusive<usize>, console: &Console) -> Result<Outcome> {
-        let cancel = Cancel::default();
-        signals::listen(cancel.clone(), console.clone(), Vec::new(), signals::GIVING_UP)?;
-        self.work(pieces, console, &cancel)
-    }
-
-    /// As [`run`](Self::run), until `cancel` ends it.
-    ///
-    /// # Errors
-    /// As for [`run`](Self::run).
-    pub fn work(&self, pieces: RangeInclusive<usize>, console: &Console, cancel: &Cancel) -> Result<Outcome> {
+    /// When processes cannot be started.
+    pub fn run(&self, tasks: &[Task]) -> Result<Done> {
         let now = Instant::now();
-        let (mut done, mut all) = (0, 0);
-        let mut waiting = VecDeque::new();
-        for piece in pieces {
-            let (file, number) = self.plan.piece(piece)?;
-            let frames = file.pieces[number].1 as u64;
-            if state_of(file, number).0 == PieceState::Done {
-                done += frames;
-            } else {
-                waiting.push_back(Waiting { piece, attempt: 1, not_before: now });
-            }
-            all += frames;
-        }
+        let mut waiting: VecDeque<Waiting> =
+            (0..tasks.len()).map(|task| Waiting { task, attempt: 1, not_before: now }).collect();
+        let all: Option<u64> = tasks.iter().map(|task| task.frames).sum();
         let progress = Progress::default();
-        let mut meter = Meter::start((self.stderr.meter, console.events().cloned()), Some(all), None, None);
+        let mut meter = Meter::start(
+            (self.stderr.meter, self.console.events().cloned()),
+            all.map(|all| all + self.done),
+            None,
+            None,
+        );
         if self.stderr.meter == MeterStyle::Bar {
-            console.set_bar(meter.bar());
+            self.console.set_bar(meter.bar());
         }
-        let gpus = if self.jobs > 1 { gpus() } else { 0 };
+        let gpus = if self.jobs > 1 && tasks.iter().any(|task| task.takes_gpu) { gpus() } else { 0 };
         let (tell, told) = unbounded();
-        let mut crew = Crew { workers: self, working: Vec::new(), said: HashSet::new(), gpus, tell, told };
+        let done = Done { outcome: Outcome::Complete, failed: Vec::new(), frames: self.done };
+        let mut crew = Crew { workers: self, tasks, working: Vec::new(), said: HashSet::new(), gpus, tell, told, done };
         let result = loop {
-            crew.listen(console);
-            match crew.collect(&mut waiting, &mut done) {
-                Ok(()) => {}
-                Err(error) => break Err(error),
+            crew.listen();
+            if let Err(error) = crew.collect(&mut waiting) {
+                break Err(error);
             }
-            progress.reach(done + crew.working.iter().map(|working| working.frames).sum::<u64>());
+            let frames = crew.done.frames + crew.working.iter().map(|working| working.frames).sum::<u64>();
+            progress.reach(frames, (frames as f64 * self.frame_length) as i64);
             meter.update(&progress);
-            if cancel.is_cancelled() {
+            if self.cancel.is_cancelled() {
                 break Ok(Outcome::Interrupted);
+            }
+            if !self.goes_on && !crew.done.failed.is_empty() {
+                break Ok(Outcome::Complete);
             }
             if let Err(error) = crew.begin(&mut waiting) {
                 break Err(error);
@@ -124,35 +151,76 @@ impl Workers<'_> {
                 break Ok(Outcome::Complete);
             }
         };
-        crew.end();
-        meter.finish(&progress, matches!(result, Ok(Outcome::Complete)));
-        result
+        let mut done = crew.end();
+        done.outcome = result?;
+        meter.finish(&progress, done.outcome == Outcome::Complete && done.failed.is_empty());
+        Ok(done)
+    }
+
+    /// Runs this program with `arguments`, passes on what it says, and answers with its exit code and stdout.
+    ///
+    /// # Errors
+    /// With the error that it names, when it fails otherwise than by being interrupted.
+    pub fn ask(&self, arguments: &[OsString], name: &str) -> Result<(Outcome, Vec<u8>)> {
+        let mut child = spawn(arguments)?;
+        // It ends by itself.
+        let stdin = child.stdin.take();
+        let mut stdout = child.stdout.take().context("a pipe")?;
+        let stderr = child.stderr.take().context("a pipe")?;
+        let text = Builder::new().spawn(move || {
+            let mut text = Vec::new();
+            stdout.read_to_end(&mut text).map(|_| text)
+        })?;
+        let mut error = String::new();
+        for line in BufReader::new(stderr).lines().map_while(|line| line.ok()) {
+            match line.strip_prefix(ERROR) {
+                Some(text) => error = text.to_owned(),
+                None => self.console.info(&line),
+            }
+        }
+        let status = child.wait()?;
+        drop(stdin);
+        let text = text.join().unwrap_or_else(|_| Ok(Vec::new()))?;
+        match status.code() {
+            Some(0) => Ok((Outcome::Complete, text)),
+            Some(code) if code == i32::from(signals::INTERRUPTED) => Ok((Outcome::Interrupted, text)),
+            code => {
+                let why = if error.is_empty() { format!("its process has ended: {status}") } else { error };
+                let code = code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
+                Err(Failed { name: name.to_owned(), why, code }.into())
+            }
+        }
     }
 }
+
+/// How the program begins the line of an error.
+const ERROR: &str = "histeq-video: error: ";
 
 /// The processes at work.
 struct Crew<'a> {
     workers: &'a Workers<'a>,
+    tasks: &'a [Task],
     working: Vec<Working>,
     /// Lines that were printed: many pieces say the same of one input.
     said: HashSet<String>,
     gpus: usize,
     tell: Sender<(usize, Told)>,
     told: Receiver<(usize, Told)>,
+    done: Done,
 }
 
 impl Crew<'_> {
     /// Takes in what processes tell.
-    fn listen(&mut self, console: &Console) {
+    fn listen(&mut self) {
         let first = self.told.recv_timeout(TICK).ok();
-        for (piece, told) in first.into_iter().chain(self.told.try_iter()) {
-            let Some(working) = self.working.iter_mut().find(|working| working.piece == piece) else { continue };
+        for (task, told) in first.into_iter().chain(self.told.try_iter()) {
+            let Some(working) = self.working.iter_mut().find(|working| working.task == task) else { continue };
             match told {
                 Told::Frames(frames) => working.frames = frames,
                 Told::Closed => working.open -= 1,
-                Told::Line(line) => match line.strip_prefix("histeq-video: error: ") {
+                Told::Line(line) => match line.strip_prefix(ERROR) {
                     Some(error) => working.error = error.to_owned(),
-                    None if self.said.insert(line.clone()) => console.info(&line),
+                    None if self.said.insert(line.clone()) => self.workers.console.info(&line),
                     None => {}
                 },
             }
@@ -160,7 +228,7 @@ impl Crew<'_> {
     }
 
     /// Takes in the ends of processes.
-    fn collect(&mut self, waiting: &mut VecDeque<Waiting>, done: &mut u64) -> Result<()> {
+    fn collect(&mut self, waiting: &mut VecDeque<Waiting>) -> Result<()> {
         let mut index = 0;
         while index < self.working.len() {
             let working = &mut self.working[index];
@@ -168,23 +236,22 @@ impl Crew<'_> {
                 index += 1;
                 continue;
             };
-            let Working { piece, attempt, error, .. } = self.working.swap_remove(index);
+            let Working { task, attempt, error, frames, .. } = self.working.swap_remove(index);
             if status.success() {
-                let (file, number) = self.workers.plan.piece(piece)?;
-                *done += file.pieces[number].1 as u64;
+                self.done.frames += self.tasks[task].frames.unwrap_or(frames);
                 continue;
             }
-            // One without a code was killed.
+            // One without a code was killed; 134 is an abort, 75 asks for another attempt.
             let code = status.code();
             let may_succeed = code.is_none_or(|code| code == 75 || code == 134);
             if may_succeed && attempt < ATTEMPTS {
-                waiting.push_front(Waiting { piece, attempt: attempt + 1, not_before: Instant::now() + PAUSE });
+                waiting.push_front(Waiting { task, attempt: attempt + 1, not_before: Instant::now() + PAUSE });
                 continue;
             }
             let tried = if attempt > 1 { format!(" (tried {attempt} times)") } else { String::new() };
             let why = if error.is_empty() { format!("its process has ended: {status}") } else { error };
-            let code = code.map_or(1, |code| u8::try_from(code).unwrap_or(1));
-            return Err(Ended(format!("piece {piece}: {why}{tried}"), code).into());
+            let code = code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
+            self.done.failed.push(Failed { name: self.tasks[task].name.clone(), why: why + &tried, code });
         }
         Ok(())
     }
@@ -194,36 +261,27 @@ impl Crew<'_> {
         while self.working.len() < self.workers.jobs {
             let now = Instant::now();
             let Some(index) = waiting.iter().position(|waiting| waiting.not_before <= now) else { break };
-            let Some(Waiting { piece, attempt, .. }) = waiting.remove(index) else { break };
+            let Some(Waiting { task, attempt, .. }) = waiting.remove(index) else { break };
             // The GPU that has the fewest, and in another attempt not the same as before.
             let load = |gpu: usize| self.working.iter().filter(|working| working.gpu == gpu).count();
-            let turn =
-                |gpu: usize| (gpu + self.gpus - (piece + attempt as usize) % self.gpus.max(1)) % self.gpus.max(1);
+            let turn = |gpu: usize| (gpu + task + attempt as usize) % self.gpus.max(1);
             let gpu = (0..self.gpus).min_by_key(|&gpu| (load(gpu), turn(gpu))).unwrap_or(0);
-            let mut arguments = vec!["--piece".to_owned(), piece.to_string()];
-            if self.gpus > 1 {
-                arguments.extend(["--gpu".to_owned(), gpu.to_string()]);
+            let mut arguments = self.tasks[task].arguments.clone();
+            if self.gpus > 1 && self.tasks[task].takes_gpu {
+                arguments.extend(["--gpu".into(), gpu.to_string().into()]);
             }
-            let mut child = self.spawn(&arguments)?;
+            let mut child = spawn(&arguments)?;
             let (frames, lines) = (child.stdout.take(), child.stderr.take());
             let number = |line: String| line.parse().map_or(Told::Line(line), Told::Frames);
-            let open = u32::from(pass_on(frames, piece, self.tell.clone(), number)?)
-                + u32::from(pass_on(lines, piece, self.tell.clone(), Told::Line)?);
-            self.working.push(Working { piece, attempt, gpu, child, frames: 0, error: String::new(), open });
+            let open = u32::from(pass_on(frames, task, self.tell.clone(), number)?)
+                + u32::from(pass_on(lines, task, self.tell.clone(), Told::Line)?);
+            self.working.push(Working { task, attempt, gpu, child, frames: 0, error: String::new(), open });
         }
         Ok(())
     }
 
-    fn spawn(&self, arguments: &[String]) -> Result<Child> {
-        let mut command = itself()?;
-        command.arg("run").arg(self.workers.file).args(arguments).args(["--child", "--progress", "none"]);
-        command.args(said_as(&self.workers.stderr));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.spawn().context("no process can be started (`ulimit -u` limits them)")
-    }
-
     /// Ends all processes, and waits for them.
-    fn end(mut self) {
+    fn end(mut self) -> Done {
         for working in &mut self.working {
             // Without its parent's pipe it ends by itself; what it has not finished leaves nothing.
             drop(working.child.stdin.take());
@@ -231,46 +289,48 @@ impl Crew<'_> {
         for working in &mut self.working {
             let begin = Instant::now();
             while working.child.try_wait().is_ok_and(|status| status.is_none()) {
-                if begin.elapsed() > Duration::from_secs(5) {
+                if begin.elapsed() > PATIENCE {
                     let _ = working.child.kill();
                 }
                 std::thread::sleep(Duration::from_millis(5));
             }
         }
+        self.done
     }
+}
+
+/// Starts this program with pipes for all that it reads and says. Its options are the arguments alone.
+fn spawn(arguments: &[OsString]) -> Result<Child> {
+    let mut command = Command::new(std::env::current_exe().context("this program cannot be found")?);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("HISTEQ_")) {
+        command.env_remove(name);
+    }
+    command.env("HISTEQ_CONFIG", "");
+    command.args(arguments).args(["--progress", "none", "--progress-file", ""]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().context("no process can be started (`ulimit -u` limits them)")
 }
 
 /// Passes the lines of a pipe on, and its end.
 fn pass_on<R: Read + Send + 'static>(
     pipe: Option<R>,
-    piece: usize,
+    task: usize,
     tell: Sender<(usize, Told)>,
     told: impl Fn(String) -> Told + Send + 'static,
 ) -> Result<bool> {
     let Some(pipe) = pipe else { return Ok(false) };
     let read = move || {
         for line in BufReader::new(pipe).lines().map_while(|line| line.ok()) {
-            let _ = tell.send((piece, told(line)));
+            let _ = tell.send((task, told(line)));
         }
-        let _ = tell.send((piece, Told::Closed));
+        let _ = tell.send((task, Told::Closed));
     };
     Builder::new().name("worker".to_owned()).spawn(read).context("no thread can be started")?;
     Ok(true)
 }
 
-/// This program, to be run again, with the options of its command line only.
-pub fn itself() -> Result<Command> {
-    let mut command = Command::new(std::env::current_exe().context("this program cannot be found")?);
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("HISTEQ_")) {
-        command.env_remove(name);
-    }
-    command.env("HISTEQ_CONFIG", "");
-    Ok(command)
-}
-
 /// The options by which another process of this program prints as much, and is as strict.
-fn said_as(stderr: &StderrOptions) -> Vec<&'static str> {
-    use histeq_video::report::Verbosity;
+pub fn said_as(stderr: &StderrOptions) -> impl Iterator<Item = OsString> + use<> {
     let strict = stderr.strict.then_some("--strict");
     let verbosity = match stderr.verbosity {
         Verbosity::Quiet => Some("--quiet"),
@@ -278,13 +338,14 @@ fn said_as(stderr: &StderrOptions) -> Vec<&'static str> {
         Verbosity::Normal => None,
         Verbosity::Verbose => Some("--verbose"),
     };
-    strict.into_iter().chain(verbosity).collect()
+    strict.into_iter().chain(verbosity).map(OsString::from)
 }
 
 /// How many GPUs there are.
 fn gpus() -> usize {
-    let is_there = |index: &usize| !matches!(Gpu::open(*index), Err(Error::NoDriver | Error::NoSuchDevice { .. }));
-    if !is_there(&0) { 0 } else { 1 + (1..).take_while(is_there).count() }
+    let is_there = |index: &usize| Gpu::open(*index).is_ok();
+    let is_last = |index: &usize| matches!(Gpu::open(*index), Err(Error::NoDriver | Error::NoSuchDevice { .. }));
+    if !is_there(&0) { 0 } else { 1 + (1..).take_while(|index| !is_last(index)).count() }
 }
 
 /// Tells the parent, on stdout, how many frames are done.
@@ -301,27 +362,4 @@ pub fn end_with_parent(cancel: Cancel) -> Result<()> {
         cancel.cancel();
     };
     Builder::new().name("parent".to_owned()).spawn(wait).map(drop).context("no thread can be started")
-}
-
-/// Joins each file of a plan, in a process of its own.
-pub fn join_all(job: &JoinJob, files: usize) -> Result<Outcome> {
-    let mut failed = 0;
-    for file in 0..files {
-        let mut command = itself()?;
-        command.arg("join").arg(&job.plan).args(["--file", &file.to_string()]).args(said_as(&job.stderr));
-        command.args(
-            [(job.overwrites, "-y"), (job.keeps, "--keep"), (job.is_partial, "--partial")]
-                .iter()
-                .filter_map(|(given, option)| given.then_some(*option)),
-        );
-        let status = command.stdin(Stdio::null()).status().context("no process can be started")?;
-        if signals::was_interrupted() || status.code() == Some(signals::INTERRUPTED.into()) {
-            return Ok(Outcome::Interrupted);
-        }
-        failed += usize::from(!status.success());
-    }
-    if failed > 0 {
-        bail!("{failed} of {files} files are not joined");
-    }
-    Ok(Outcome::Complete)
 }

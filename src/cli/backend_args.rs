@@ -14,7 +14,14 @@ pub struct BackendArgs {
     pub backend: BackendArg,
 
     /// GPU to use, counted from 0 in the list that `histeq-video devices` prints
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "GPU", hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        overrides_with = "gpu",
+        help_heading = "GPU",
+        hide_short_help = true
+    )]
     pub gpu: usize,
 
     /// Kernels to use.

@@ -6,13 +6,14 @@ use super::compare::{CompareArgs, CompareJob};
 use super::defaults::{asks_for_help, with_defaults};
 use super::file::{FileArgs, FileJob};
 use super::live::{LiveArgs, LiveJob};
+use super::many::ManyJob;
 use super::pieces::{JoinArgs, JoinJob, PiecesJob, PlanArgs, PlanJob, RunArgs, RunJob, StatusArgs, StatusJob};
 use super::preview::{PreviewArgs, PreviewJob};
 use super::stderr::EventsTo;
 use super::values::usage;
 use crate::report::Verbosity;
 use crate::sink::Overwrite;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use std::ffi::OsString;
@@ -89,6 +90,8 @@ pub enum Job {
     Compare(Box<CompareJob>),
     /// Show a few frames under every look.
     Preview(Box<PreviewJob>),
+    /// Equalize many files, with options as for the first one, if there is one.
+    Many(ManyJob, Option<Box<FileJob>>),
     /// Plan pieces, work on them, or join them.
     Pieces(PiecesJob),
     /// Measure this machine.
@@ -138,7 +141,7 @@ impl Job {
 
     /// The same without defaults.
     fn of_words(words: Vec<OsString>) -> Result<Self, clap::Error> {
-        Args::try_parse_from(words).map_err(explained).and_then(Job::from_args)
+        Args::try_parse_from(words).and_then(Job::from_args)
     }
 
     /// Checks and converts the options.
@@ -156,6 +159,7 @@ impl Job {
             Job::Live(jobs) => jobs[0].stderr.verbosity,
             Job::Compare(job) => job.stderr.verbosity,
             Job::Preview(job) => job.stderr.verbosity,
+            Job::Many(_, job) => job.as_ref().map_or(Verbosity::Normal, |job| job.stderr.verbosity),
             Job::Pieces(job) => job.verbosity(),
             #[cfg(feature = "laboratory")]
             Job::Bench(job) => job.verbosity,
@@ -203,7 +207,12 @@ impl Job {
         Ok(match args.command {
             None => {
                 refuse_late_command(&args.file)?;
-                Job::File(Box::new(FileJob::from_args(args.file)?))
+                let mut args = args.file;
+                match args.many()? {
+                    Some(many) if many.files.is_empty() => Job::Many(many, None),
+                    Some(many) => Job::Many(many, Some(Box::new(FileJob::from_args(args)?))),
+                    None => Job::File(Box::new(FileJob::from_args(args)?)),
+                }
             }
             Some(Command::Live(args)) => Job::Live(LiveJob::from_args(*args)?),
             Some(Command::Compare(args)) => Job::Compare(Box::new(CompareJob::from_args(*args)?)),
@@ -220,24 +229,6 @@ impl Job {
             Some(Command::Man { command, out: None }) => Job::ManPage(command),
         })
     }
-}
-
-/// `error`, or what to do with more than two names.
-fn explained(error: clap::Error) -> clap::Error {
-    // clap takes a third name for a command.
-    let name = match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
-        (ErrorKind::ArgumentConflict, Some(ContextValue::String(name)))
-            if Args::command().find_subcommand(name).is_none() =>
-        {
-            name
-        }
-        _ => return error,
-    };
-    let message = format!(
-        "{name} is one name too many: there is one INPUT and one OUTPUT (--output-dir DIR takes many inputs and writes each \
-         into a folder; compare takes two inputs)"
-    );
-    usage(ErrorKind::UnknownArgument, &message).format(&mut Args::command())
 }
 
 /// Refuses an input that is named like a command: clap reads a command after an option as an input.

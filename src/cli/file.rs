@@ -6,6 +6,7 @@ use super::equalize::{EqualizeArgs, EqualizeOptions};
 use super::filter::{FilterArgs, FilterOptions};
 use super::input::InputArgs;
 use super::limits::{LimitArgs, Limits};
+use super::many::{Jobs, ManyArgs, ManyJob, listed};
 use super::output::{DepthArgs, OutputArgs, OutputFile};
 use super::part::PartArgs;
 use super::purpose::{Purpose, PurposeArgs};
@@ -37,6 +38,10 @@ pub struct FileArgs {
     /// Without --output-format, what goes to stdout is y4m. The default lies beside the input.
     #[arg(value_hint = clap::ValueHint::FilePath)]
     pub output: Option<String>,
+
+    /// Many cores, and many files.
+    #[command(flatten)]
+    pub many: ManyArgs,
 
     /// How to equalize.
     #[command(flatten)]
@@ -127,6 +132,28 @@ pub struct FileArgs {
     pub device: BackendArgs,
 }
 
+impl FileArgs {
+    /// The job of many files, if these options have a folder for them.
+    ///
+    /// # Errors
+    /// When options conflict, or a value is out of range: a usage error.
+    pub(super) fn many(&mut self) -> Result<Option<ManyJob>, clap::Error> {
+        if self.many.one_of.is_some() {
+            return Ok(None);
+        }
+        let Some(into) = self.many.output_dir.take() else { return Ok(None) };
+        let mut names = std::mem::take(&mut self.many.more);
+        names.splice(0..0, [self.input.take(), self.output.take()].into_iter().flatten());
+        let files = listed(&names, &into)?;
+        let (jobs, overwrites) = (self.many.jobs.take().unwrap_or(Jobs::Exactly(1)), self.output_options.yes);
+        // The options are checked with the first file.
+        if let Some((input, output)) = files.first() {
+            (self.input, self.output) = (Some(input.clone()), Some(output.clone()));
+        }
+        Ok(Some(ManyJob { files, jobs, overwrites }))
+    }
+}
+
 /// Where decoding runs.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecoderArg {
@@ -175,6 +202,10 @@ pub struct FileJob {
     pub sandbox: Sandbox,
     /// What is printed on stderr.
     pub stderr: StderrOptions,
+    /// How many processes work on pieces of it, if it is to be cut.
+    pub jobs: Option<Jobs>,
+    /// Whether it ends with its parent.
+    pub is_child: bool,
 }
 
 impl FileJob {
@@ -183,14 +214,32 @@ impl FileJob {
     /// # Errors
     /// When options conflict, or a value is out of range: a usage error.
     pub fn from_args(args: FileArgs) -> Result<Self, clap::Error> {
-        let Some(input) = args.input else {
+        let (input, output, jobs, is_child) = match args.many {
+            ManyArgs { one_of: Some(one), .. } => {
+                let mut names = one.into_iter();
+                (names.next(), names.next(), None, true)
+            }
+            ManyArgs { output_dir: Some(_), .. } => {
+                return Err(usage(ErrorKind::ArgumentConflict, "--output-dir is for many files"));
+            }
+            ManyArgs { more, .. } if !more.is_empty() => {
+                let message = format!(
+                    "{} is one name too many: there is one INPUT and one OUTPUT (--output-dir DIR takes many inputs and \
+                     writes each into a folder; compare takes two inputs)",
+                    more[0]
+                );
+                return Err(usage(ErrorKind::UnknownArgument, &message));
+            }
+            ManyArgs { jobs, .. } => (args.input, args.output, jobs, false),
+        };
+        let Some(input) = input else {
             return Err(usage(ErrorKind::MissingRequiredArgument, "an input is required"));
         };
-        if input.is_empty() || args.output.as_deref() == Some("") {
+        if input.is_empty() || output.as_deref() == Some("") {
             return Err(usage(ErrorKind::ValueValidation, "the name of the input or the output is empty"));
         }
         let input = plain_name(input);
-        let output = match args.output {
+        let output = match output {
             Some(output) => output_name(output),
             None => beside(&input, args.purpose.purpose, args.output_options.output_format.as_deref())?,
         };
@@ -240,6 +289,8 @@ impl FileJob {
             limits: args.limits.check()?,
             sandbox,
             stderr: args.stderr.into(),
+            jobs,
+            is_child,
         })
     }
 

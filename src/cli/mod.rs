@@ -7,6 +7,7 @@
 //! | `defaults` | options from presets, the environment and a configuration file |
 //! | `equalize`, `look`, `region` | options that choose how to equalize |
 //! | `pieces` | the options of `plan`, `run`, `join` and `status` |
+//! | `many` | options for many cores and many files |
 //! | `filter` | options of the filters ahead of that |
 //! | `input` | options that describe the input |
 //! | `output` | options that choose how to write a file |
@@ -35,6 +36,7 @@ mod input;
 mod limits;
 mod live;
 mod look;
+mod many;
 mod output;
 mod part;
 mod pieces;
@@ -60,6 +62,7 @@ pub use gpu_thread::gpu_may_be_opening;
 pub use limits::Limits;
 pub use live::{LiveArgs, LiveJob};
 pub use look::LookArg;
+pub use many::{Jobs, ManyJob};
 pub use output::OutputFile;
 pub use pieces::{
     JoinArgs, JoinJob, PiecesJob, PlanArgs, PlanJob, RunArgs, RunJob, StatusArgs, StatusJob, planned_job,

@@ -2,6 +2,7 @@
 
 use super::file::{FileArgs, FileJob};
 use super::look::LookArg;
+use super::many::ManyJob;
 use super::stderr::{EventsTo, StderrArgs, StderrOptions};
 use super::values::usage;
 use crate::pieces::{FilePlan, Plan};
@@ -53,7 +54,7 @@ pub struct RunArgs {
     pub plan: PathBuf,
 
     /// Number of a piece, or the first and the last one, like 0-9 [default: all]
-    #[arg(long, value_name = "N|A-B", value_parser = piece_range)]
+    #[arg(long, value_name = "N", value_parser = piece_range)]
     pub piece: Option<RangeInclusive<usize>>,
 
     /// How many pieces are worked on at once, each by a process of its own
@@ -96,6 +97,10 @@ pub struct JoinArgs {
     #[arg(long)]
     pub partial: bool,
 
+    /// Leave the last line to the parent
+    #[arg(long, hide = true)]
+    pub child: bool,
+
     /// What is printed on stderr, and what is an error.
     #[command(flatten)]
     pub stderr: StderrArgs,
@@ -127,7 +132,9 @@ pub enum PiecesJob {
 
 /// The checked options of `plan`.
 pub struct PlanJob {
-    /// Equalizing the file.
+    /// The files, if there are many.
+    pub many: Option<ManyJob>,
+    /// Equalizing the file, or the first one.
     pub file: Box<FileJob>,
     /// Length of a piece in seconds.
     pub piece: Option<f64>,
@@ -159,8 +166,10 @@ pub struct JoinJob {
     pub overwrites: bool,
     /// Whether pieces are kept.
     pub keeps: bool,
-    /// Whether the first pieces are joined, too.
+    /// Whether the first pieces are joined if others are missing.
     pub is_partial: bool,
+    /// Whether the last line is left to the parent.
+    pub is_child: bool,
     /// What is printed on stderr.
     pub stderr: StderrOptions,
 }
@@ -205,7 +214,12 @@ impl PlanJob {
         if piece.is_some_and(|seconds| !(0.1..=86400.0).contains(&seconds)) {
             return Err(usage(ErrorKind::ValueValidation, "--piece is a number of seconds from 0.1 to 86400"));
         }
-        Ok(PlanJob { file: Box::new(FileJob::from_args(args.file)?), piece })
+        let mut file = args.file;
+        let many = file.many()?;
+        if many.as_ref().is_some_and(|many| many.files.is_empty()) {
+            return Err(usage(ErrorKind::ValueValidation, "there is no video in these folders"));
+        }
+        Ok(PlanJob { many, file: Box::new(FileJob::from_args(file)?), piece })
     }
 }
 
@@ -226,8 +240,9 @@ impl RunJob {
 impl JoinJob {
     /// Converts `args`.
     pub(super) fn from_args(args: JoinArgs) -> Self {
-        let JoinArgs { plan, file, yes, keep, partial, stderr } = args;
-        JoinJob { plan, file, overwrites: yes, keeps: keep, is_partial: partial, stderr: stderr.into() }
+        let JoinArgs { plan, file, yes, keep, partial, child, stderr } = args;
+        let (overwrites, keeps, is_partial, is_child) = (yes, keep, partial, child);
+        JoinJob { plan, file, overwrites, keeps, is_partial, is_child, stderr: stderr.into() }
     }
 }
 
@@ -254,6 +269,8 @@ pub fn planned_job(plan: &Plan, file: &FilePlan) -> Result<FileJob> {
     let arguments = ["plan"].into_iter().chain(plan.arguments.iter().map(String::as_str));
     let wrong = |error: clap::Error| anyhow!("not a plan: its arguments are not those of plan: {}", first_line(&error));
     let mut args = PlanCommand::try_parse_from(arguments).map_err(wrong)?.plan.file;
+    (args.many.jobs, args.many.output_dir, args.many.one_of) = (None, None, None);
+    args.many.more.clear();
     (args.input, args.output) = (Some(file.input.clone()), Some(file.output.clone()));
     if let Some(look) = &file.look {
         args.equalize.look = LookArg::from_str(look, false).ok().context("not a plan: its look is unknown")?;

@@ -21,13 +21,13 @@ pub struct StderrArgs {
     pub verbose: bool,
 
     /// How to report progress on stderr
-    #[arg(long, value_enum, default_value_t = ProgressArg::Auto, help_heading = "Messages", hide_short_help = true)]
+    #[arg(long, value_enum, default_value_t = ProgressArg::Auto, overrides_with = "progress", help_heading = "Messages", hide_short_help = true)]
     pub progress: ProgressArg,
 
     /// Write what --progress json prints to this file or pipe instead, or to this number of an open descriptor
     ///
     /// Stderr keeps the messages for people.
-    #[arg(long, value_name = "FILE|FD", value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE|FD", value_hint = clap::ValueHint::FilePath, overrides_with = "progress_file")]
     #[arg(help_heading = "Messages", hide_short_help = true)]
     pub progress_file: Option<String>,
 
@@ -117,8 +117,8 @@ impl From<StderrArgs> for StderrOptions {
                 ProgressArg::Auto | ProgressArg::Json | ProgressArg::None => MeterStyle::Silent,
             },
             events: match (args.progress_file, args.progress) {
-                (Some(file), _) => EventsTo::File(file),
-                (None, ProgressArg::Json) => EventsTo::Stderr,
+                (Some(file), _) if !file.is_empty() => EventsTo::File(file),
+                (_, ProgressArg::Json) => EventsTo::Stderr,
                 _ => EventsTo::Nowhere,
             },
         }

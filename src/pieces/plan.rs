@@ -54,6 +54,8 @@ pub struct FilePlan {
     pub read: Vec<(String, Hash)>,
     /// The index of the video stream.
     pub stream: usize,
+    /// Columns and rows of its pictures.
+    pub size: (usize, usize),
     /// Numerator and denominator of the unit of its times, in seconds.
     pub time_base: [i32; 2],
     /// The times of all frames of the input, in the order of display.
@@ -185,6 +187,15 @@ impl FilePlan {
         ["stats", "curves"].map(|kind| self.folder.join(format!("{piece:06}.{kind}.jsonl")))
     }
 
+    /// Removes the pieces, and their folder if nothing else is in it. What cannot be removed stays.
+    pub fn remove_pieces(&self) {
+        for piece in 0..self.pieces.len() {
+            let [stats, curves] = self.record_files(piece);
+            [self.piece_file(piece), stats, curves].iter().for_each(|path| drop(std::fs::remove_file(path)));
+        }
+        let _ = std::fs::remove_dir(&self.folder);
+    }
+
     /// Unit of its times, in seconds.
     pub fn time_base(&self) -> Rational {
         Rational::new(self.time_base[0], self.time_base[1])
@@ -204,6 +215,13 @@ impl FilePlan {
     pub fn moment(&self, number: usize) -> Option<i64> {
         let times = self.times.all()?;
         times.get(number).map(|time| rescale(*time, self.time_base(), microseconds()))
+    }
+
+    /// The length of a frame in microseconds, on average.
+    pub fn frame_length(&self) -> f64 {
+        let Some(times) = self.times.all() else { return 0.0 };
+        let length = times.last().zip(times.first()).map_or(0, |(last, first)| last - first);
+        length as f64 * f64::from(self.time_base()) * 1e6 / (times.len() - 1).max(1) as f64
     }
 
     /// How many frames more than its own are equalized at the beginning of this piece.

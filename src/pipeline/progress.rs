@@ -82,9 +82,10 @@ impl Progress {
         self.position.store(position, Ordering::Relaxed);
     }
 
-    /// This many frames are written in all, by other processes.
-    pub fn reach(&self, written: u64) {
+    /// This many frames are written in all, by other processes, up to `position` microseconds from the beginning.
+    pub fn reach(&self, written: u64, position: i64) {
         self.written.store(written, Ordering::Relaxed);
+        self.position.store(position, Ordering::Relaxed);
     }
 
     /// Counts a damaged frame or packet.

@@ -63,12 +63,9 @@ pub(super) fn joinable(
     name: &str,
     mut options: OutputOptions,
 ) -> Result<(Encoder, OutputOptions)> {
-    let is_file = !(name == "-" || name.contains("://") || is_sequence(name) || container.is_images());
-    let is_container = !container.discards() && !container.writes_segments() && container.has_timestamps();
-    ensure!(
-        is_file && is_container && !takes_only_pictures(name, options.format.as_deref()),
-        "{name}: pieces are joined in files that store times, like .mkv and .mp4 (leave --jobs out)"
-    );
+    let is_container = !(container.discards() || container.writes_segments() || container.is_images());
+    let is_file = is_file(name, &options) && is_container && container.has_timestamps();
+    ensure!(is_file, not_joined(name));
     ensure!(
         !matches!(options.encoder.quality, Quality::BitRate(_)),
         "--bitrate is shared out over the whole video, and pieces are encoded each on its own (use --crf)"
@@ -96,6 +93,16 @@ pub(super) fn joinable(
     Ok((encoder, options))
 }
 
+/// Is it the name of a file for encoded video?
+fn is_file(name: &str, options: &OutputOptions) -> bool {
+    let is_other = name == "-" || name.contains("://") || is_sequence(name);
+    !is_other && !takes_only_pictures(name, options.format.as_deref())
+}
+
+fn not_joined(name: &str) -> String {
+    format!("{name}: pieces are joined in files that store times, like .mkv and .mp4 (leave --jobs out)")
+}
+
 /// The parameters of an encoder with those that the program gives it anyway.
 fn own_parameters(key: &str, value: &str) -> String {
     if key == "x265-params" { format!("log-level=none:{value}") } else { value.to_owned() }
@@ -116,6 +123,7 @@ pub struct PieceEncoder {
 /// # Errors
 /// When the output or the encoder allows for no pieces: the reason and the way out.
 pub fn piece_encoder(input: &Input, name: &str, options: OutputOptions) -> Result<PieceEncoder> {
+    ensure!(is_file(name, &options), not_joined(name));
     let container = super::file::container(name, options.format.as_deref())?;
     let (encoder, options) = joinable(input, container, name, options)?;
     let size = input.picture.map(|(_, size)| size);

@@ -18,6 +18,14 @@ pub struct JoinedFile {
     begin: i64,
 }
 
+/// Checks what can be checked of the file `name`, joined with the streams of `input`, before there are pieces.
+///
+/// # Errors
+/// When the container cannot hold the codec; with `--strict`, when it cannot hold all streams.
+pub fn check_joined(input: Input, name: &str, options: OutputOptions, notices: Notices) -> Result<()> {
+    FileSink::prepare(input, Target::nowhere(name), options, None, &mut || false, notices).map(drop)
+}
+
 impl JoinedFile {
     /// Begins the file. Its video, which begins at `begin` (microseconds), was encoded like `video`.
     ///

@@ -46,7 +46,7 @@ pub use encoder_choice::{EncoderChoice, Quality};
 pub use file::{OutputOptions, makes_images};
 pub use fit::PixelChoice;
 pub use joinable::{PieceEncoder, piece_encoder};
-pub use joined::JoinedFile;
+pub use joined::{JoinedFile, check_joined};
 pub use open::{live_target, open, takes_only_pictures, target, writes_segments};
 pub use picture::write_drawn;
 pub use piece::{PieceOf, PieceSink};

@@ -1,8 +1,12 @@
 //! A video in pieces gives what one run gives: the same frames, the same times, the same sound, measurements and curves;
 //! whatever becomes of the processes that work on it.
 
-use crate::program::Dir;
+use crate::program::{Dir, Run};
+use crate::running::Running;
+use rustix::process::Signal;
 use serde_json::Value;
+use std::process::Stdio;
+use std::time::Duration;
 
 /// A film of a few scenes and flashes, with levels to be stretched, sound, and B-frames.
 fn film(dir: &Dir, name: &str, seconds: u32, options: &str) {
@@ -123,5 +127,207 @@ fn every_encoder_of_the_table_gives_files_with_the_times_of_one_run() {
         // A decoder that complains would say so here.
         let line = format!("-v warning -i joined.{extension} -map 0:v -f null -");
         assert_eq!(dir.tool("ffmpeg", &line, None).stderr, "", "{extension}, {options}");
+    }
+}
+
+/// The hash of each decoded frame of a file, with its time.
+fn frames(dir: &Dir, file: &str) -> Vec<u8> {
+    dir.tool("ffmpeg", &format!("-v error -i {file} -map 0 -f framehash -"), None).stdout
+}
+
+#[test]
+fn jobs_cut_work_and_join_in_one_command() {
+    let dir = Dir::new();
+    film(&dir, "film.mkv", 20, "-c:v ffv1 -c:a pcm_s16le");
+    dir.succeeds("film.mkv one.mkv --encoder ffv1 --backend cpu");
+    let run = dir.succeeds("film.mkv joined.mkv --encoder ffv1 --backend cpu --jobs 2 --stats joined.csv");
+    run.says(&["500 frames in", "by 2 jobs in 2 pieces -> joined.mkv"]);
+    assert!(frames(&dir, "one.mkv") == frames(&dir, "joined.mkv"));
+    assert_eq!(dir.names(), ["film.mkv", "joined.csv", "joined.mkv", "one.mkv"]);
+    // What cannot be cut is refused with a number of jobs, and done in one process with auto.
+    let refused = dir.run("film.mkv other.mkv --bitrate 1M --jobs 2").exits_with(1);
+    refused.says(&["--bitrate", "--crf"]);
+    dir.succeeds("film.mkv other.mkv --frames 5 --encoder ffv1 --filter vflip --jobs auto");
+    dir.run("film.mkv joined.mkv --jobs 2").exits_with(1).says(&["joined.mkv exists (use -y"]);
+}
+
+#[test]
+fn an_interrupted_job_keeps_what_is_whole_and_goes_on_from_there() {
+    let dir = Dir::new();
+    film(&dir, "film.mkv", 40, "-c:v ffv1 -c:a pcm_s16le");
+    dir.succeeds("film.mkv one.mkv --encoder ffv1 --backend cpu");
+    let line = "film.mkv joined.mkv --encoder ffv1 --backend cpu --jobs 1 --verify";
+    let mut running = Running::start(dir.command(&line.replace("--jobs 1", "--jobs 2")).stderr(Stdio::piped()));
+    let first = dir.path(".joined.mkv.pieces/000000.piece");
+    while !first.exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    running.signal(Signal::INT);
+    assert_eq!(running.ends_within(Duration::from_secs(60)), Some(130));
+    assert!(!dir.path("joined.mkv").exists());
+    let whole = dir.frame_times("one.mkv");
+    let partial = dir.frame_times("joined.partial.mkv");
+    assert!(partial.len() < whole.len() && whole.starts_with(&partial), "{} of {}", partial.len(), whole.len());
+    dir.succeeds(line).says(&["pieces are there from before"]);
+    assert!(frames(&dir, "one.mkv") == frames(&dir, "joined.mkv"));
+    assert_eq!(dir.names(), ["film.mkv", "joined.mkv", "joined.partial.mkv", "one.mkv"]);
+}
+
+/// How often processes are killed: `HISTEQ_KILLS=50` makes a long test of it.
+fn kills() -> u32 {
+    std::env::var("HISTEQ_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(5)
+}
+
+#[test]
+fn processes_that_are_killed_leave_nothing_wrong_behind() {
+    let dir = Dir::new();
+    film(&dir, "film.mkv", 20, "-c:v ffv1 -c:a pcm_s16le");
+    dir.succeeds("film.mkv one.mkv --encoder ffv1 --backend cpu");
+    let plan = dir.succeeds("plan film.mkv joined.mkv --encoder ffv1 --backend cpu --piece 3 --verify").stdout;
+    dir.write("plan.json", &plan);
+    for kill in 0..kills() {
+        // Two processes on each piece; one of them is killed, later and later.
+        let command = || dir.command(&format!("run plan.json --piece {} --quiet", kill % 7));
+        let mut killed = Running::start(&mut command());
+        let mut other = Running::start(&mut command());
+        std::thread::sleep(Duration::from_millis(u64::from(kill * 37 % 400)));
+        killed.signal(Signal::KILL);
+        assert_eq!(other.ends_within(Duration::from_secs(60)), Some(0));
+        let _ = killed.ends_within(Duration::from_secs(60));
+    }
+    dir.succeeds("run plan.json --jobs 2");
+    dir.succeeds("join plan.json");
+    assert!(frames(&dir, "one.mkv") == frames(&dir, "joined.mkv"));
+}
+
+#[test]
+fn an_input_that_has_changed_is_found_wherever_it_has() {
+    let dir = Dir::new();
+    film(&dir, "film.mkv", 12, "-c:v libx264 -qp 4 -g 25 -c:a aac -b:a 16k");
+    let plan = |piece: f64| {
+        let plan = dir.succeeds(&format!("plan -y film.mkv joined.mkv --encoder ffv1 --piece {piece}"));
+        dir.write("plan.json", &plan.stdout);
+    };
+    plan(3.0);
+    let whole = dir.read("film.mkv");
+    // One byte of the same length: every piece that decodes it says so.
+    let mut changed = whole.clone();
+    let at = whole.len() * 5 / 8;
+    changed[at] ^= 0x10;
+    dir.write("film.mkv", &changed);
+    let codes: Vec<Option<i32>> = (0..4).map(|piece| dir.run(&format!("run plan.json --piece {piece}")).code).collect();
+    assert!(codes.contains(&Some(65)) && codes.contains(&Some(0)), "{codes:?}");
+    let joined = dir.run("join plan.json");
+    assert_ne!(joined.code, Some(0), "{}", joined.stderr);
+    // Pieces of the file as it was are not joined with another one.
+    dir.write("film.mkv", &whole);
+    dir.succeeds("run plan.json --jobs 2");
+    dir.write("film.mkv", &changed);
+    dir.run("join plan.json").exits_with(65).says(&["not the one that was planned"]);
+    dir.write("film.mkv", &whole[..whole.len() - 1]);
+    dir.run("run plan.json --piece 0").exits_with(0).says(&["is done"]);
+    dir.run("join plan.json").exits_with(65).says(&["another length"]);
+    assert!(!dir.path("joined.mkv").exists());
+    // Nor are those of another plan.
+    dir.write("film.mkv", &whole);
+    plan(2.0);
+    let status = dir.succeeds("status --json plan.json").stdout;
+    let status: Value = serde_json::from_slice(&status).expect("JSON");
+    assert_eq!((&status["done"], &status["pieces"]), (&Value::from(0), &Value::from(5)), "{status}");
+    assert_eq!(status["wrong"].as_array().map(Vec::len), Some(4), "{status}");
+    dir.run("join plan.json").exits_with(1).says(&["5 of 5 pieces are missing"]);
+}
+
+#[test]
+fn a_full_disk_asks_for_another_attempt() {
+    let dir = Dir::new();
+    film(&dir, "film.mkv", 6, "-c:v ffv1 -c:a pcm_s16le");
+    let plan = dir.succeeds("plan film.mkv joined.mkv --encoder ffv1 --piece 3").stdout;
+    dir.write("plan.json", &plan);
+    let program = dir.command("").get_program().to_string_lossy().into_owned();
+    let line = format!("-c 'ulimit -f 100; exec {program} run plan.json --piece 0'");
+    Run::of(&mut dir.other_command("bash", &line), &line).exits_with(75).says(&["cannot be written"]);
+    assert!(!dir.path(".joined.mkv.pieces/000000.piece").exists());
+    dir.succeeds("run plan.json");
+    dir.succeeds("join plan.json");
+}
+
+#[test]
+fn a_plan_that_is_none_is_refused_in_a_line() {
+    let dir = Dir::new();
+    film(&dir, "film.mkv", 6, "-c:v ffv1 -c:a pcm_s16le");
+    let plan =
+        String::from_utf8(dir.succeeds("plan film.mkv joined.mkv --encoder ffv1 --piece 3").stdout).expect("text");
+    for (from, to) in [
+        ("\"histeq_plan\":1", "\"histeq_plan\":2"),
+        ("histeq-video 0", "histeq-video 9"),
+        ("libavcodec ", "libavcodec 9"),
+        ("\"pieces\":[[0,", "\"pieces\":[[1,"),
+        ("\"time_base\":[1,", "\"time_base\":[0,"),
+        ("\"steps\":[[", "\"steps\":[[-"),
+        ("\"packets\":12", "\"packets\":0"),
+        ("{\"histeq_plan\"", "[\"histeq_plan\""),
+    ] {
+        assert!(plan.contains(from), "{from}");
+        dir.write("plan.json", plan.replacen(from, to, 1).as_bytes());
+        for command in ["run plan.json --piece 0", "join plan.json", "status plan.json"] {
+            let run = dir.run(command).exits_with(1);
+            assert_eq!(run.stderr.lines().count(), 1, "{from}: {}", run.stderr);
+        }
+    }
+    dir.write("plan.json", plan.as_bytes());
+    dir.run("run plan.json --piece 9").exits_with(1).says(&["there is no piece 9; the last one is 1"]);
+    dir.run("run plan.json --piece 5-2").exits_with(2);
+    for line in
+        ["plan - joined.mkv", "plan film.mkv -", "plan film.mkv out%03d.png", "plan film.mkv o.mkv --filter vflip"]
+    {
+        dir.run(line).exits_with(1).says(&["leave --jobs out"]);
+    }
+    dir.run("plan film.mkv o.mkv --smooth scene").exits_with(1).says(&["leave --jobs out"]);
+    dir.run("plan film.mkv o.mkv --encoder mpeg4").exits_with(1).says(&["mpeg4 cannot be joined", "libx264"]);
+}
+
+#[test]
+fn many_files_go_into_a_folder_and_those_that_are_there_are_skipped() {
+    let dir = Dir::new();
+    for name in ["a.mkv", "b.mkv", "c.mkv"] {
+        film(&dir, name, 2, "-c:v ffv1 -c:a pcm_s16le");
+    }
+    std::fs::create_dir_all(dir.path("tapes/deep")).expect("a folder");
+    std::fs::rename(dir.path("b.mkv"), dir.path("tapes/b.mkv")).expect("a file");
+    std::fs::rename(dir.path("c.mkv"), dir.path("tapes/deep/c.mkv")).expect("a file");
+    dir.write("tapes/notes.txt", b"no video");
+    dir.write("tapes/deep/broken.mkv", b"no video either");
+    let line = "--output-dir out --jobs 2 --encoder ffv1 --backend cpu a.mkv tapes";
+    let run = dir.run(line).exits_with(1);
+    run.says(&["3 files with 150 frames", "1 file failed: ", "broken.mkv"]);
+    let there = ["out/a.mkv", "out/b.mkv", "out/deep/c.mkv"];
+    let outputs = || dir.names().into_iter().filter(|name| name.starts_with("out/")).collect::<Vec<_>>();
+    assert_eq!(outputs(), there);
+    dir.succeeds("a.mkv one.mkv --encoder ffv1 --backend cpu");
+    assert!(frames(&dir, "one.mkv") == frames(&dir, "out/a.mkv"));
+    std::fs::remove_file(dir.path("out/b.mkv")).expect("a file");
+    std::fs::remove_file(dir.path("tapes/deep/broken.mkv")).expect("a file");
+    dir.succeeds(line).says(&["1 file with 50 frames", "2 files were there"]);
+    assert_eq!(outputs(), there);
+    dir.run("--output-dir out a.mkv tapes/../a.mkv").exits_with(2).says(&["two inputs would become out/a.mkv"]);
+    dir.run("a.mkv b.mkv c.mkv").exits_with(2).says(&["--output-dir"]);
+}
+
+#[test]
+fn one_plan_covers_all_pieces_of_many_files() {
+    let dir = Dir::new();
+    film(&dir, "a.mkv", 6, "-c:v ffv1 -c:a pcm_s16le");
+    film(&dir, "b.mkv", 3, "-c:v ffv1 -c:a pcm_s16le");
+    let plan = dir.succeeds("plan --output-dir out --encoder ffv1 --backend cpu --piece 2 a.mkv b.mkv").stdout;
+    dir.write("plan.json", &plan);
+    dir.succeeds("run plan.json --piece 0-2");
+    dir.run("join plan.json").exits_with(1).says(&["1 of 2 files are not joined", "2 of 2 pieces are missing"]);
+    dir.succeeds("run plan.json --piece 3");
+    dir.succeeds("run plan.json --piece 4");
+    dir.succeeds("join plan.json --file 1");
+    for name in ["a.mkv", "b.mkv"] {
+        dir.succeeds(&format!("-y {name} one.mkv --encoder ffv1 --backend cpu"));
+        assert!(frames(&dir, "one.mkv") == frames(&dir, &format!("out/{name}")), "{name}");
     }
 }

@@ -1,0 +1,116 @@
+//! Options for many cores, and for many files.
+
+use super::values::usage;
+use clap::Args;
+use clap::error::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// How to work on many cores and many files, as typed.
+#[derive(Args, Debug)]
+pub struct ManyArgs {
+    /// Further inputs of --output-dir
+    #[arg(hide = true, value_hint = clap::ValueHint::AnyPath)]
+    pub more: Vec<String>,
+
+    /// Cut the video into pieces that this many processes work on, with the same frames; auto: as many as pay here
+    ///
+    /// The pieces lie beside the output until they are joined. A run that is interrupted goes on from there when it is called
+    /// again. With --output-dir, this many files are worked on at once. docs/pieces.md says what can be cut.
+    #[arg(long, value_name = "N", value_parser = jobs, help_heading = "Pieces", hide_short_help = true)]
+    pub jobs: Option<Jobs>,
+
+    /// Equalize many files and folders into this folder: names are kept, folders mirrored, and files that are there skipped
+    ///
+    /// All names are inputs then. Of folders, files are taken whose names end as those of videos do.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, help_heading = "Pieces", hide_short_help = true)]
+    pub output_dir: Option<PathBuf>,
+
+    /// Take one input and output of the list, and end when stdin is closed, as by a parent that has ended
+    #[arg(long, num_args = 2, hide = true)]
+    pub one_of: Option<Vec<String>>,
+}
+
+/// How many processes work at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Jobs {
+    /// As many as pay.
+    Auto,
+    /// This many.
+    Exactly(usize),
+}
+
+fn jobs(text: &str) -> Result<Jobs, String> {
+    match (text, text.parse()) {
+        ("auto", _) => Ok(Jobs::Auto),
+        (_, Ok(count @ 1..=1024)) => Ok(Jobs::Exactly(count)),
+        _ => Err("a number from 1 to 1024, or auto".to_owned()),
+    }
+}
+
+/// Ends of the names of videos.
+const VIDEOS: [&str; 32] = [
+    "3g2", "3gp", "asf", "avi", "dv", "f4v", "flv", "gif", "h264", "hevc", "ivf", "m2ts", "m2v", "m4v", "mjpeg", "mkv",
+    "mov", "mp4", "mpeg", "mpg", "mts", "mxf", "nut", "ogm", "ogv", "ts", "vob", "webm", "wmv", "y4m", "264", "265",
+];
+
+/// Each input of `names`, of which some are folders, and its output in the folder `into`.
+///
+/// # Errors
+/// When two inputs have one output, or a folder cannot be read: a usage error.
+pub fn listed(names: &[String], into: &Path) -> Result<Vec<(String, String)>, clap::Error> {
+    let invalid = |message: String| usage(ErrorKind::ValueValidation, &message);
+    let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();
+    for name in names {
+        let path = Path::new(name);
+        if path.is_dir() {
+            let mut below = Vec::new();
+            videos_below(path, &mut below).map_err(|error| invalid(format!("{name}: {error}")))?;
+            below.retain(|file| !file.starts_with(into));
+            below.sort();
+            found.extend(below.into_iter().map(|file| {
+                let output = into.join(file.strip_prefix(path).unwrap_or(&file));
+                (file, output)
+            }));
+        } else {
+            let file = path.file_name().ok_or_else(|| invalid(format!("{name}: not the name of a file")))?;
+            found.push((path.to_owned(), into.join(file)));
+        }
+    }
+    let mut outputs: Vec<&PathBuf> = found.iter().map(|(_, output)| output).collect();
+    outputs.sort();
+    if let Some(pair) = outputs.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(invalid(format!("two inputs would become {} (use two folders)", pair[0].display())));
+    }
+    let text = |path: PathBuf| {
+        path.into_os_string().into_string().map_err(|name| invalid(format!("{}: its name is not text", name.display())))
+    };
+    found.into_iter().map(|(input, output)| Ok((text(input)?, text(output)?))).collect()
+}
+
+/// Adds the videos in a folder and those in it. Hidden ones, and links to folders, are left out.
+fn videos_below(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            continue;
+        }
+        let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+        if entry.file_type()?.is_dir() {
+            videos_below(&path, found)?;
+        } else if path.is_file() && extension.is_some_and(|extension| VIDEOS.contains(&extension.as_str())) {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// The checked options of many files.
+pub struct ManyJob {
+    /// Each input and its output.
+    pub files: Vec<(String, String)>,
+    /// How many are worked on at once.
+    pub jobs: Jobs,
+    /// Whether files that are there are replaced.
+    pub overwrites: bool,
+}

@@ -1,0 +1,208 @@
+//! One video on all cores of this machine (`--jobs`), and many files (`--output-dir`): processes that plan, work and join.
+
+use crate::signals;
+use crate::workers::{Failed, Task, Workers, said_as};
+use anyhow::{Context, Result, anyhow, bail};
+use histeq_video::cli::{FileJob, Job, Jobs, ManyJob, StderrOptions};
+use histeq_video::frame::limits;
+use histeq_video::io::is_pipe;
+use histeq_video::pieces::{PieceState, Plan, state_of};
+use histeq_video::pipeline::{Cancel, Outcome};
+use histeq_video::report::Console;
+use histeq_video::sink::{self, Overwrite};
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Instant;
+
+/// Memory that a job takes at most at 1080p: frames of the look-ahead, of decoder and encoder, and itself.
+const MEMORY: usize = 1 << 30;
+
+/// The most jobs by themselves: more gain nothing where it was measured.
+const MOST: usize = 8;
+
+/// Equalizes a video in pieces, by this many processes. `None` where `auto` finds that one process does it as fast.
+///
+/// # Errors
+/// When it cannot be cut, and the number of jobs was given; when a piece fails for good.
+pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Option<Outcome>> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if jobs == Jobs::Auto && (most_jobs(cores, 0) <= 1 || is_pipe(&job.input.url)) {
+        return Ok(None);
+    }
+    let begin = Instant::now();
+    let (name, output) = (job.input.url.clone(), &mut job.output);
+    // Whether it may be written is asked once, and here.
+    drop(sink::target(&output.name, output.options.format.as_deref(), &name, output.overwrite)?);
+    let was_asked = output.overwrite == Overwrite::Ask && Path::new(&output.name).exists();
+    if was_asked {
+        output.overwrite = Overwrite::Yes;
+    }
+    let overwrites = output.overwrite == Overwrite::Yes;
+    let cancel = Cancel::default();
+    let workers = workers(1, 0, &job.stderr, console, &cancel);
+    let mut arguments: Vec<OsString> = vec!["plan".into()];
+    arguments.extend(Job::words()?.into_iter().skip(1));
+    arguments.extend(was_asked.then(|| "-y".into()));
+    let text = match workers.ask(&arguments, &name) {
+        Ok((Outcome::Complete, text)) => text,
+        Ok((Outcome::Interrupted, _)) => return Ok(Some(Outcome::Interrupted)),
+        Err(error) if jobs == Jobs::Auto => {
+            let why = error.downcast_ref::<Failed>().map_or(error.to_string(), |failed| failed.why.clone());
+            let why = why.trim_end_matches(" (leave --jobs out)");
+            console.info(&format!("histeq-video: in one process: {why}"));
+            return Ok(None);
+        }
+        Err(error) => return Err(without_name(error)),
+    };
+    let plan = Plan::parse(&text)?;
+    let file = plan.files.first().context("the plan has no file")?;
+    let jobs = match jobs {
+        Jobs::Exactly(jobs) => jobs,
+        Jobs::Auto => most_jobs(cores, file.size.0 * file.size.1),
+    };
+    let jobs = jobs.min(file.pieces.len());
+    let plan_file = file.folder.join("plan.json");
+    if jobs <= 1 && !plan_file.exists() {
+        return Ok(None);
+    }
+    signals::listen(cancel.clone(), console.clone(), Vec::new(), signals::FINISHING)?;
+    if let Ok(old) = Plan::read(&plan_file)
+        && let Some(old) = old.files.first().filter(|old| old.folder == file.folder && old.id() != file.id())
+    {
+        old.remove_pieces();
+    }
+    std::fs::create_dir_all(&file.folder).with_context(|| file.folder.display().to_string())?;
+    std::fs::write(&plan_file, &text).with_context(|| plan_file.display().to_string())?;
+    let mut tasks = Vec::new();
+    let mut done = 0;
+    for piece in 0..file.pieces.len() {
+        let frames = file.pieces[piece].1 as u64;
+        if state_of(file, piece).0 == PieceState::Done {
+            done += frames;
+            continue;
+        }
+        tasks.push(piece_task(&plan_file, piece, frames, &job.stderr));
+    }
+    if done > 0 {
+        let (there, all) = (file.pieces.len() - tasks.len(), file.pieces.len());
+        console.info(&format!("histeq-video: {there} of {all} pieces are there from before"));
+    }
+    let mut working = self::workers(jobs, done, &job.stderr, console, &cancel);
+    working.frame_length = file.frame_length();
+    let worked = working.run(&tasks)?;
+    if let Some(failed) = worked.failed.into_iter().next() {
+        bail!("{}: {failed}", job.input.url);
+    }
+    let is_interrupted = worked.outcome == Outcome::Interrupted;
+    if is_interrupted && state_of(file, 0).0 != PieceState::Done {
+        console.info("interrupted before the first piece was whole (the same command goes on)");
+        return Ok(Some(Outcome::Interrupted));
+    }
+    let mut arguments: Vec<OsString> = vec!["join".into(), plan_file.clone().into(), "--child".into()];
+    arguments.extend(said_as(&job.stderr));
+    arguments.extend(overwrites.then(|| "-y".into()));
+    arguments.extend(is_interrupted.then(|| "--partial".into()));
+    let (_, text) = workers.ask(&arguments, &name).map_err(without_name)?;
+    let name = String::from_utf8_lossy(&text).trim_end().to_owned();
+    let (seconds, s) = (begin.elapsed().as_secs_f64(), if jobs == 1 { "" } else { "s" });
+    if is_interrupted {
+        console.info(&format!("interrupted, what there is before the first gap -> {name} (the same command goes on)"));
+        return Ok(Some(Outcome::Interrupted));
+    }
+    let (frames, pieces) = (file.frames(), file.pieces.len());
+    let rate = frames as f64 / seconds.max(1e-6);
+    let name = &job.output.name;
+    console.info(&format!(
+        "{frames} frames in {seconds:.2} s ({rate:.1} fps) by {jobs} job{s} in {pieces} pieces -> {name}"
+    ));
+    let _ = std::fs::remove_file(&plan_file);
+    let _ = std::fs::remove_dir(&file.folder);
+    Ok(Some(Outcome::Complete))
+}
+
+/// Works on a piece of the plan in this file.
+pub fn piece_task(plan: &Path, piece: usize, frames: u64, stderr: &StderrOptions) -> Task {
+    let arguments = ["run".into(), plan.into(), "--piece".into(), piece.to_string().into(), "--child".into()];
+    let arguments = arguments.into_iter().chain(said_as(stderr)).collect();
+    Task { name: format!("piece {piece}"), arguments, frames: Some(frames), takes_gpu: true }
+}
+
+/// As many processes as pay on this many cores, for pictures of this many pixels.
+fn most_jobs(cores: usize, pixels: usize) -> usize {
+    // One encoder keeps this many cores busy. At 4K it is the memory that is.
+    let each = match pixels {
+        0..=1_000_000 => 2,
+        1_000_001..=3_000_000 => 4,
+        _ => cores,
+    };
+    // On a few cores, one process keeps all of them busy.
+    let jobs = if cores < 6 { 1 } else { (cores / each).clamp(1, MOST) };
+    jobs.min(limits::available().map_or(jobs, |available| (available / MEMORY).max(1)))
+}
+
+/// Equalizes many files.
+///
+/// # Errors
+/// When some fail: the list of them.
+pub fn many(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Result<Outcome> {
+    let Some(like) = like else {
+        console.info("histeq-video: there is no video in these folders");
+        return Ok(Outcome::Complete);
+    };
+    let cancel = Cancel::default();
+    signals::listen(cancel.clone(), console.clone(), Vec::new(), signals::FINISHING)?;
+    let (mut tasks, mut skipped) = (Vec::new(), 0);
+    for (input, output) in &job.files {
+        if Path::new(output).exists() && !job.overwrites {
+            skipped += 1;
+            continue;
+        }
+        if let Some(folder) = Path::new(output).parent() {
+            std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        }
+        let mut arguments: Vec<OsString> = Job::words()?.into_iter().skip(1).collect();
+        arguments.extend(["--one-of".into(), input.into(), output.into()]);
+        tasks.push(Task { name: input.clone(), arguments, frames: None, takes_gpu: true });
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = match job.jobs {
+        Jobs::Exactly(jobs) => jobs,
+        Jobs::Auto => most_jobs(cores, 2_000_000),
+    };
+    let begin = Instant::now();
+    let mut workers = workers(jobs, 0, &like.stderr, console, &cancel);
+    workers.goes_on = true;
+    let done = workers.run(&tasks)?;
+    let of = |count: usize| format!("{count} file{}", if count == 1 { "" } else { "s" });
+    let skipped = if skipped > 0 { format!("; {} were there", of(skipped)) } else { String::new() };
+    if done.outcome == Outcome::Interrupted {
+        console.info(&format!("interrupted{skipped} (the same command goes on with the others)"));
+        return Ok(Outcome::Interrupted);
+    }
+    let seconds = begin.elapsed().as_secs_f64();
+    let (good, frames) = (tasks.len() - done.failed.len(), done.frames);
+    console.info(&format!("{} with {frames} frames in {seconds:.2} s{skipped}", of(good)));
+    if done.failed.is_empty() {
+        return Ok(Outcome::Complete);
+    }
+    let list: Vec<String> = done.failed.iter().map(ToString::to_string).collect();
+    Err(anyhow!("{} failed: {}", of(list.len()), list.join("; ")))
+}
+
+fn workers<'a>(
+    jobs: usize,
+    done: u64,
+    stderr: &'a StderrOptions,
+    console: &'a Console,
+    cancel: &'a Cancel,
+) -> Workers<'a> {
+    Workers { jobs, goes_on: false, done, frame_length: 0.0, stderr, console, cancel }
+}
+
+/// The error of a process as if this one had failed.
+fn without_name(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast::<Failed>() {
+        Ok(failed) => anyhow!(failed.why),
+        Err(error) => error,
+    }
+}
