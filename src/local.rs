@@ -8,8 +8,9 @@ use histeq_video::frame::limits;
 use histeq_video::io::is_pipe;
 use histeq_video::pieces::{PieceState, Plan, state_of};
 use histeq_video::pipeline::{Cancel, Outcome};
-use histeq_video::report::Console;
+use histeq_video::report::{Console, StartRecord, jobs_summary};
 use histeq_video::sink::{self, Overwrite};
+use serde_json::Map;
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Instant;
@@ -66,6 +67,13 @@ pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opt
         return Ok(None);
     }
     signals::listen(cancel.clone(), console.clone(), Vec::new(), signals::FINISHING)?;
+    console.start(&StartRecord {
+        source: None,
+        input: name.clone(),
+        outputs: vec![output.name.clone()],
+        frames: Some(file.frames() as u64),
+        settings: Map::new(),
+    });
     if let Ok(old) = Plan::read(&plan_file)
         && let Some(old) = old.files.first().filter(|old| old.folder == file.folder && old.id() != file.id())
     {
@@ -104,17 +112,18 @@ pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opt
     arguments.extend(is_interrupted.then(|| "--partial".into()));
     let (_, text) = workers.ask(&arguments, &name).map_err(without_name)?;
     let name = String::from_utf8_lossy(&text).trim_end().to_owned();
-    let (seconds, s) = (begin.elapsed().as_secs_f64(), if jobs == 1 { "" } else { "s" });
+    let (elapsed, s) = (begin.elapsed(), if jobs == 1 { "" } else { "s" });
     if is_interrupted {
-        console.info(&format!("interrupted, what there is before the first gap -> {name} (the same command goes on)"));
+        let line = format!("interrupted, what there is before the first gap -> {name} (the same command goes on)");
+        console.summary(jobs_summary(worked.frames, &name, elapsed, line));
         return Ok(Some(Outcome::Interrupted));
     }
-    let (frames, pieces) = (file.frames(), file.pieces.len());
+    let (frames, pieces, seconds) = (file.frames(), file.pieces.len(), elapsed.as_secs_f64());
     let rate = frames as f64 / seconds.max(1e-6);
     let name = &job.output.name;
-    console.info(&format!(
-        "{frames} frames in {seconds:.2} s ({rate:.1} fps) by {jobs} job{s} in {pieces} pieces -> {name}"
-    ));
+    let line =
+        format!("{frames} frames in {seconds:.2} s ({rate:.1} fps) by {jobs} job{s} in {pieces} pieces -> {name}");
+    console.summary(jobs_summary(frames as u64, name, elapsed, line));
     let _ = std::fs::remove_file(&plan_file);
     let _ = std::fs::remove_dir(&file.folder);
     Ok(Some(Outcome::Complete))

@@ -40,9 +40,11 @@ pub(super) fn print_messages() {
 /// Silences SVT-AV1, which prints on stderr itself, unless an environment variable forbids it. Call this before the first
 /// thread is started: once there are others, which may read the environment, it does nothing.
 pub fn silence_encoders() {
+    #[cfg(unix)]
     if is_only_thread() {
-        // SAFETY: this is the only thread of the process, so no other one accesses the environment.
-        unsafe { std::env::set_var("SVT_LOG", "1") };
+        // SAFETY: both are texts that end with a zero, and this is the only thread of the process, so no other one accesses the
+        // environment. Without memory for it, SVT-AV1 prints.
+        unsafe { libc::setenv(c"SVT_LOG".as_ptr(), c"1".as_ptr(), 1) };
     }
 }
 

@@ -32,6 +32,12 @@ pub fn compare_summary(summary: &Summary, progress: &Progress) -> ResultRecord {
     ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
 }
 
+/// The end of equalizing `frames` frames in pieces, with its line; `name` is the output.
+pub fn jobs_summary(frames: u64, name: &str, elapsed: Duration, line: String) -> ResultRecord {
+    let outputs = vec![OutputRecord { name: name.to_owned(), frames }];
+    ResultRecord { frames, outputs, seconds: rounded(elapsed), summary: line, ..ResultRecord::default() }
+}
+
 /// The numbers of a run, and its line.
 fn record(progress: &Progress, elapsed: Duration, summary: String) -> ResultRecord {
     let busy = |stage| rounded(progress.busy(stage));

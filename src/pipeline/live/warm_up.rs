@@ -1,8 +1,9 @@
 //! The warm-up of runs on one GPU. It makes room for the first frames of each, some 0.1 s for a frame, and holds up all runs
-//! while it does. Until it is over, no captured frame is dropped: camera or network keep what comes meanwhile.
+//! while it does. Until it is over, no captured frame is dropped: camera or network keep what comes meanwhile. What they have
+//! kept comes in one go then, so for as long again nothing is dropped either.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Number of frames of a run that belong to its warm-up.
@@ -16,11 +17,13 @@ const LONGEST: Duration = Duration::from_secs(10);
 pub struct WarmUp {
     /// Number of runs that warm up.
     runs: Arc<AtomicUsize>,
+    /// When the last of them was warm.
+    over: Arc<OnceLock<Instant>>,
 }
 
 /// One run in its warm-up, until it is dropped.
 pub struct WarmingUp {
-    runs: Arc<AtomicUsize>,
+    all: WarmUp,
 }
 
 impl WarmUp {
@@ -28,24 +31,29 @@ impl WarmUp {
     /// that are there wait for the rest.
     pub fn begin(&self) -> WarmingUp {
         self.runs.fetch_add(1, Ordering::Relaxed);
-        WarmingUp { runs: self.runs.clone() }
+        WarmingUp { all: self.clone() }
     }
 
-    /// Whether a run warms up, for a run that has begun at this time.
+    /// Whether a run that has begun at this time drops nothing: a run warms up, or this one catches up.
     pub(super) fn goes_on(&self, begin: Instant) -> bool {
-        self.runs.load(Ordering::Relaxed) > 0 && begin.elapsed() < LONGEST
+        match self.over.get() {
+            None => begin.elapsed() < LONGEST,
+            Some(over) => over.elapsed() < over.saturating_duration_since(begin).min(LONGEST),
+        }
     }
 }
 
 impl WarmingUp {
     /// The warm-up of this run and of the others.
     pub(super) fn of_all(&self) -> WarmUp {
-        WarmUp { runs: self.runs.clone() }
+        self.all.clone()
     }
 }
 
 impl Drop for WarmingUp {
     fn drop(&mut self) {
-        self.runs.fetch_sub(1, Ordering::Relaxed);
+        if self.all.runs.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.all.over.get_or_init(Instant::now);
+        }
     }
 }
