@@ -30,7 +30,7 @@ pub fn run(job: CompareJob, console: &Console) -> Result<Outcome> {
     let [a_name, b_name] = [&of_a.name, &b.1.name].map(Clone::clone);
     let (partners, input) = Partners::new(of_a, b);
     let images = sink::makes_images(&job.output.name, job.output.options.format.as_deref());
-    let comparer = Comparer::new(job.view, names, images);
+    let comparer = Comparer::new(job.view, (!job.plain).then_some(names), images);
     run.start(&input, [&job.output.name].into_iter(), Map::new());
     let sink = sink::open(input.clone(), target, job.output.options, &mut || false, notices.clone())?;
 

@@ -9,13 +9,35 @@ use histeq_video::io::printable;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Prints the lists on stdout.
+/// The encoders that people use.
+const USED: [&str; 18] = [
+    "av1_nvenc",
+    "dnxhd",
+    "ffv1",
+    "gif",
+    "h264_nvenc",
+    "hevc_nvenc",
+    "libaom-av1",
+    "libsvtav1",
+    "libvpx",
+    "libvpx-vp9",
+    "libwebp_anim",
+    "libx264",
+    "libx265",
+    "mjpeg",
+    "mpeg2video",
+    "mpeg4",
+    "png",
+    "prores_ks",
+];
+
+/// Prints the lists on stdout, with all encoders or those that people use.
 ///
 /// # Errors
 /// When stdout is closed, or cannot be written to.
-pub fn run() -> Result<()> {
+pub fn run(all: bool) -> Result<()> {
     ffmpeg::init();
-    let list = [gpu_list(), camera_list(), microphone_list(), encoder_list()].concat();
+    let list = [gpu_list(), camera_list(), microphone_list(), encoder_list(all)].concat();
     // Names of cameras may hold control characters.
     print(printable(&list).as_bytes())
 }
@@ -70,10 +92,15 @@ fn microphone_list() -> String {
     list
 }
 
-fn encoder_list() -> String {
+fn encoder_list(all: bool) -> String {
     let mut list = "Video encoders:\n".to_owned();
-    for encoder in encoders() {
+    let (shown, others): (Vec<_>, Vec<_>) =
+        encoders().into_iter().partition(|encoder| all || USED.contains(&encoder.name().as_str()));
+    for encoder in shown {
         line(&mut list, &format!("{:<18} {}", encoder.name(), encoder.description()));
+    }
+    if !others.is_empty() {
+        line(&mut list, &format!("and {} others (--all lists them)", others.len()));
     }
     list
 }

@@ -68,7 +68,7 @@ fn main() -> ExitCode {
         Job::Preview(job) => preview::run(&job, &console),
         #[cfg(feature = "laboratory")]
         Job::Bench(job) => benchmark::run(&job, &console),
-        Job::Devices => devices::run().map(complete),
+        Job::Devices { all } => devices::run(all).map(complete),
         Job::Completions(shell) => print(&completions(shell)).map(complete),
         Job::ManPage(command) => {
             let page = man_page(command.as_deref()).unwrap_or_else(|error| refuse(&error));

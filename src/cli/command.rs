@@ -64,7 +64,11 @@ pub enum Command {
     #[cfg(feature = "laboratory")]
     Bench(Box<BenchArgs>),
     /// List the GPUs, cameras, microphones and video encoders of this machine
-    Devices,
+    Devices {
+        /// List all encoders, not those alone that people use
+        #[arg(long)]
+        all: bool,
+    },
     /// Print completions for a shell
     Completions {
         /// Which shell
@@ -97,8 +101,11 @@ pub enum Job {
     /// Measure this machine.
     #[cfg(feature = "laboratory")]
     Bench(Box<BenchJob>),
-    /// List devices and encoders.
-    Devices,
+    /// List devices and encoders: all, or those that people use.
+    Devices {
+        /// Whether all.
+        all: bool,
+    },
     /// Print shell completions.
     Completions(Shell),
     /// Print the man page of this subcommand, or of the program.
@@ -163,7 +170,7 @@ impl Job {
             Job::Pieces(job) => job.verbosity(),
             #[cfg(feature = "laboratory")]
             Job::Bench(job) => job.verbosity,
-            Job::Devices | Job::Completions(_) | Job::ManPage(_) | Job::ManPages(_) => Verbosity::Normal,
+            Job::Devices { .. } | Job::Completions(_) | Job::ManPage(_) | Job::ManPages(_) => Verbosity::Normal,
         }
     }
 
@@ -223,7 +230,7 @@ impl Job {
             Some(Command::Status(args)) => Job::Pieces(PiecesJob::Status(StatusJob::from_args(args))),
             #[cfg(feature = "laboratory")]
             Some(Command::Bench(args)) => Job::Bench(Box::new(BenchJob::from_args(*args)?)),
-            Some(Command::Devices) => Job::Devices,
+            Some(Command::Devices { all }) => Job::Devices { all },
             Some(Command::Completions { shell }) => Job::Completions(shell),
             Some(Command::Man { out: Some(folder), .. }) => Job::ManPages(folder),
             Some(Command::Man { command, out: None }) => Job::ManPage(command),

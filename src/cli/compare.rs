@@ -34,6 +34,10 @@ pub struct CompareArgs {
     #[arg(long)]
     pub split: bool,
 
+    /// Leave out names, histograms and the line between both
+    #[arg(long)]
+    pub plain: bool,
+
     /// Which part of both to show.
     #[command(flatten)]
     pub part: PartArgs,
@@ -64,6 +68,8 @@ pub struct CompareJob {
     pub output: OutputFile,
     /// How two pictures become one.
     pub view: View,
+    /// Whether nothing is drawn over them.
+    pub plain: bool,
     /// What they may cost.
     pub limits: Limits,
     /// What they may reach.
@@ -94,6 +100,7 @@ impl CompareJob {
             output,
             sandbox,
             view: if args.split { View::Split } else { View::SideBySide },
+            plain: args.plain,
             limits: args.limits.check()?,
             stderr: args.stderr.into(),
         })

@@ -106,7 +106,7 @@ pub struct FileArgs {
     #[command(flatten)]
     pub depth: DepthArgs,
 
-    /// Also write measurements of each frame: a table (.csv), lines of JSON (.jsonl) or a page with plots (.html)
+    /// Also write measurements of each frame: a table (.csv), lines of JSON (.jsonl, or - for stdout), a page with plots (.html)
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     #[arg(help_heading = "Output", hide_short_help = true)]
     pub stats: Option<String>,
@@ -322,7 +322,7 @@ fn check_size(output: &OutputFile, input: &str, has_whole_scenes: bool) -> Resul
 /// The name of an output that is not named: `clip-equalized.mp4` for `clip.mp4`, in its folder.
 fn beside(input: &str, purpose: Option<Purpose>, format: Option<&str>) -> Result<String, clap::Error> {
     if format == Some("null") {
-        return Ok("-".to_owned());
+        return Ok("null".to_owned());
     }
     if is_pipe(input) || is_url(input) || format.is_some() {
         let message = "an output is required, unless the input is a file and decides its container";
@@ -344,7 +344,7 @@ fn stats(name: Option<String>, output: &str) -> Result<Option<(String, StatsForm
     match StatsFormat::of(&name) {
         Some(format) => Ok(Some((name, format))),
         None => {
-            let message = format!("--stats is a file .csv, .jsonl or .html, not {name}");
+            let message = format!("--stats is a file .csv, .jsonl or .html, or - for stdout, not {name}");
             Err(usage(ErrorKind::ValueValidation, &message))
         }
     }

@@ -11,7 +11,7 @@ use anyhow::Result;
 /// Draws two frames as one picture.
 pub struct Comparer {
     view: View,
-    names: [String; 2],
+    names: Option<[String; 2]>,
     /// Whether the output is RGB, as for images.
     rgb: bool,
     /// From A and B to RGB.
@@ -25,8 +25,8 @@ pub struct Comparer {
 }
 
 impl Comparer {
-    /// Draws A and B with the labels `names`. With `rgb`, the output is RGB for every format of A.
-    pub fn new(view: View, names: [String; 2], rgb: bool) -> Self {
+    /// Draws A and B with the labels `names`, or, without them, nothing over the pictures. With `rgb`, the output is RGB for every format of A.
+    pub fn new(view: View, names: Option<[String; 2]>, rgb: bool) -> Self {
         let pool = HostPool::default();
         let Some(engine) = Engine::new(Isa::best(), pool.clone()) else {
             unreachable!("the best of the available instruction sets is available")
@@ -73,9 +73,10 @@ impl Comparer {
 
     /// Draws labels, histograms and the curve.
     fn annotate(&mut self, canvas: &mut Canvas, [a, b]: [&Frame; 2], layout: &PairLayout) {
+        let Some(names) = &self.names else { return };
         let lettering = Lettering::for_height(layout.size.1);
         divider(canvas, layout.columns[1].start, layout.size.1, lettering.scale);
-        for ((name, columns), side) in self.names.iter().zip(layout.columns.clone()).zip(layout.sides) {
+        for ((name, columns), side) in names.iter().zip(layout.columns.clone()).zip(layout.sides) {
             label(canvas, name, columns, side, lettering);
         }
         let Some(charts) = layout.charts(lettering) else { return };

@@ -23,7 +23,7 @@ pub use terminal::{one_line, print_line, print_text, printable};
 pub use url::{host, without_password};
 #[cfg(target_os = "linux")]
 pub use virtual_camera::HeldVirtualCamera;
-pub use writer::PlaneWriter;
+pub use writer::{PlaneWriter, stdout};
 
 /// Bytes of a pipe's buffer (`F_SETPIPE_SZ`): the most that Linux allows without privileges by default. With a larger buffer,
 /// the programs at both ends switch less often.

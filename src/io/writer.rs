@@ -107,14 +107,22 @@ fn has_room(_file: &File) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Stdout, unbuffered.
+///
+/// # Errors
+/// When the system gives no other descriptor for it.
 #[cfg(unix)]
-fn stdout() -> io::Result<File> {
+pub fn stdout() -> io::Result<File> {
     use std::os::fd::AsFd;
     Ok(File::from(std::io::stdout().as_fd().try_clone_to_owned()?))
 }
 
+/// Stdout, unbuffered.
+///
+/// # Errors
+/// When the system gives no other handle for it.
 #[cfg(windows)]
-fn stdout() -> io::Result<File> {
+pub fn stdout() -> io::Result<File> {
     use std::os::windows::io::AsHandle;
     Ok(File::from(std::io::stdout().as_handle().try_clone_to_owned()?))
 }

@@ -3,7 +3,7 @@
 
 use super::file_names::{folder_of, names_with, resolve_links};
 use super::temporary::{Leftover, Temporary, by_descriptor, sync, sync_folder};
-use crate::io::{is_fifo, numbered, numbers_there, open_for_reader, stdout_pipe, without_password};
+use crate::io::{is_fifo, numbered, numbers_there, open_for_reader, stdout, stdout_pipe, without_password};
 use crate::pipeline::{Cancel, Outcome};
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, IsTerminal};
@@ -303,6 +303,7 @@ impl Target {
         let temporary = self.temporary.as_ref().map(Temporary::file);
         let file = match self.fifo.as_ref().or(temporary).or(self.direct.as_ref()) {
             Some(file) => file.try_clone(),
+            None if self.name == "-" => stdout(),
             None => File::create(&self.name),
         };
         file.map_err(|error| TargetError::NotWritable(self.name.clone(), reason(&error)))

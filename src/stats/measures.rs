@@ -32,6 +32,13 @@ pub fn largest_slope(luts: &[u16], levels: Levels) -> u16 {
     slopes.max().unwrap_or(0)
 }
 
+/// How many of the levels that `histogram` has samples of are mapped to the same level as the next lower one of them.
+pub fn merged_levels(lut: &[u16], histogram: &Histogram) -> u32 {
+    let mut outputs = occupied(histogram).filter_map(|(code, _)| lut.get(code as usize));
+    let Some(mut last) = outputs.next() else { return 0 };
+    outputs.map(|output| u32::from(output == std::mem::replace(&mut last, output))).sum()
+}
+
 /// The distance of two sets of curves: the mean over their levels of the absolute difference, in levels.
 pub fn curve_change(before: &[u16], after: &[u16], levels: Levels) -> f64 {
     let pairs = curves(before, levels).flatten().zip(curves(after, levels).flatten());

@@ -1,6 +1,6 @@
 //! The observers that measure each frame before and after equalization (`--stats`) and save its curve (`--save-curves`).
 
-use super::measures::{curve_change, deviation, entropy, largest_slope, mean};
+use super::measures::{curve_change, deviation, entropy, largest_slope, mean, merged_levels};
 use super::{FrameRecord, Recording, eme::Eme};
 use crate::curves::{CurveFormat, CurveWriter};
 use crate::equalize::cpu::{Engine, Isa};
@@ -106,6 +106,7 @@ impl Recorder {
         let last = self.last.take().filter(comparable);
         let change = last.map_or(0.0, |(_, last)| curve_change(&last, &curves, levels));
         let slope = largest_slope(&curves, levels);
+        let merged = (curves.len() == levels.codes()).then(|| merged_levels(&curves, &all));
         self.last = Some((levels, curves));
         let [decode, equalize, encode] = self.times(seen.equalizing);
         let tone = seen.before.guide().tone.filter(|tone| !tone.line.is_identity());
@@ -131,6 +132,7 @@ impl Recorder {
             high,
             gain,
             slope,
+            merged,
             curve_change: rounded(change),
             decode_ms: decode,
             equalize_ms: equalize,

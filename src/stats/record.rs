@@ -44,6 +44,9 @@ pub struct FrameRecord {
     /// Largest slope of the curve, in output levels an input level; with CLAHE, of the curves of all tiles. 0
     /// where no curve is applied, as to haze.
     pub slope: u16,
+    /// How many of the levels in use have become one with the level below, so that they cannot be told apart afterwards; empty
+    /// where the frame has not one curve.
+    pub merged: Option<u32>,
     /// Mean absolute difference from the curve of the frame before, in levels; 0 for the first frame. With CLAHE, the mean
     /// over the curves of all tiles.
     pub curve_change: f64,

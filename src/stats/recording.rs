@@ -6,7 +6,7 @@ use crate::pipeline::Outcome;
 use crate::sink::Target;
 use anyhow::{Context, Result};
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{LineWriter, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,8 +22,11 @@ pub enum StatsFormat {
 }
 
 impl StatsFormat {
-    /// The format for the extension of a file name.
+    /// The format for the extension of a file name; lines of JSON for stdout.
     pub fn of(name: &str) -> Option<Self> {
+        if name == "-" {
+            return Some(StatsFormat::JsonLines);
+        }
         let extension = Path::new(name).extension()?.to_ascii_lowercase();
         match extension.to_str()? {
             "csv" => Some(StatsFormat::Csv),
@@ -45,7 +48,7 @@ struct UnfinishedRecording {
 
 enum RecordWriter {
     Csv(Box<csv::Writer<File>>),
-    JsonLines(BufWriter<File>),
+    JsonLines(LineWriter<File>),
     /// The records reduced to the points of a plot, in memory that does not grow with the length of the video.
     Page {
         series: Box<Series>,
@@ -63,7 +66,7 @@ impl Recording {
         let file = target.writer()?;
         let writer = match format {
             StatsFormat::Csv => RecordWriter::Csv(Box::new(csv::Writer::from_writer(file))),
-            StatsFormat::JsonLines => RecordWriter::JsonLines(BufWriter::new(file)),
+            StatsFormat::JsonLines => RecordWriter::JsonLines(LineWriter::new(file)),
             StatsFormat::Page => RecordWriter::Page { series: Box::default(), title: title.to_owned(), file },
         };
         Ok(Recording(Arc::new(Mutex::new(Some(UnfinishedRecording { target, writer })))))

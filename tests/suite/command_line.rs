@@ -339,3 +339,17 @@ fn a_playlist_and_its_segments_go_by_the_name_that_was_given() {
     assert!(dir.read("other0.ts") == before);
     dir.run("--encoder mpeg2video other0.ts nowhere/list.m3u8").exits_with(1).says(&["there is no folder nowhere"]);
 }
+
+#[test]
+fn devices_lists_the_encoders_that_people_use_and_all_when_asked() {
+    let dir = Dir::new();
+    let encoders = |line: &str| {
+        let list = String::from_utf8(dir.succeeds(line).stdout).expect("text");
+        list.split_once("Video encoders:\n").expect("a list").1.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (short, all) = (encoders("devices"), encoders("devices --all"));
+    assert!(short.len() < 22 && all.len() > short.len(), "{short:?}");
+    let others = all.len() - (short.len() - 1);
+    assert_eq!(short.last().map(|line| line.trim()), Some(format!("and {others} others (--all lists them)").as_str()));
+    assert!(short[..short.len() - 1].iter().all(|line| all.contains(line)));
+}

@@ -249,3 +249,18 @@ fn videos_without_frames_at_the_same_time_are_an_error() {
     run.exits_with(1).says(&["slow.mkv", "short.mkv", "no two frames are shown at the same time"]);
     assert_eq!(dir.names().len(), 2);
 }
+
+#[test]
+fn plain_pictures_have_nothing_drawn_over_them() {
+    let dir = Dir::new();
+    colour(&dir, "a.mkv", "red", "160x120", "-frames:v 2");
+    colour(&dir, "b.mkv", "blue", "160x120", "-frames:v 2");
+    dir.succeeds("compare --plain --encoder ffv1 a.mkv b.mkv plain.mkv");
+    dir.ffmpeg("-i a.mkv -i b.mkv -filter_complex hstack -c:v ffv1 stacked.mkv");
+    let [plain, stacked] = ["plain.mkv", "stacked.mkv"].map(|name| dir.raw(name, "yuv420p"));
+    let most = plain.iter().zip(&stacked).map(|(a, b)| a.abs_diff(*b)).max();
+    // By way of RGB.
+    assert!(plain.len() == stacked.len() && most <= Some(2), "{most:?}");
+    dir.succeeds("compare --encoder ffv1 a.mkv b.mkv drawn.mkv");
+    assert!(dir.raw("drawn.mkv", "yuv420p") != plain);
+}

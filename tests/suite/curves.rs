@@ -5,6 +5,7 @@ use crate::grid::LAYOUTS;
 use crate::pictures::{Picture, Random, difference, seed};
 use crate::program::{Dir, Run, usage_error};
 use crate::reader::list;
+use crate::skip::skip;
 use histeq_video::equalize::Failover;
 use histeq_video::frame::PixelFormat;
 use histeq_video::spec::{Curve, Gain, Levels, Method, Settings, Smoothing};
@@ -309,4 +310,33 @@ fn options_that_make_curves_do_not_go_with_kept_ones() {
     dir.run("--save-curves c.jsonl in.mkv out.mkv").exits_with(1).says(&["c.jsonl exists", "-y"]);
     dir.run("-y --save-curves c.jsonl in.mkv out.png").exits_with(1);
     assert_eq!((dir.read("c.jsonl"), dir.names()), (b"precious".to_vec(), vec!["c.jsonl".into(), "in.mkv".into()]));
+}
+
+#[test]
+fn what_the_page_says_in_python_applies_and_inverts_curves() {
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        skip("the lines of Python in docs/statistics.md", "there is no python3");
+        return;
+    }
+    let page = std::fs::read_to_string("docs/statistics.md").expect("the page");
+    let lines = page.split("```python\n").nth(1).and_then(|rest| rest.split("```").next()).expect("lines of Python");
+    let dir = Dir::new();
+    // Curves that differ from frame to frame.
+    dir.ffmpeg("-f lavfi -i color=size=64x48:rate=25,format=gray,geq=lum=60+X/2+N*5 -frames:v 4 -c:v ffv1 in.mkv");
+    dir.succeeds("--exact --save-curves day.jsonl --encoder ffv1 in.mkv out.mkv");
+    dir.write("in.raw", &dir.raw("in.mkv", "gray"));
+    dir.write("out.raw", &dir.raw("out.mkv", "gray"));
+    let check = "
+size = 64 * 48
+before, after = open('in.raw', 'rb').read(), open('out.raw', 'rb').read()
+assert before != after and len(before) == 4 * size
+for frame in range(4):
+    part = slice(frame * size, (frame + 1) * size)
+    assert apply(before[part], frame) == list(after[part]), frame
+    back = invert(after[part], frame)
+    assert apply(back, frame) == list(after[part]), frame
+    assert all(a <= b for a, b in zip(back, before[part])), frame
+";
+    dir.write("check.py", format!("{lines}{check}").as_bytes());
+    Run::of(&mut dir.other_command("python3", "check.py"), "check.py").exits_with(0);
 }

@@ -145,7 +145,7 @@ fn a_reader_that_goes_away_leaves_whole_records() {
 
 #[test]
 fn other_names_are_usage_errors() {
-    for name in ["s.txt", "s", "-", "csv", "out.mkv"] {
+    for name in ["s.txt", "s", "csv", "out.mkv"] {
         usage_error(&format!("--stats {name} in.mkv out.mkv")).says(&["--stats"]);
     }
 }
@@ -209,4 +209,31 @@ fn levels_that_are_stretched_are_told_with_their_gain() {
         table.lines().skip(1).all(|line| line.split(',').nth(at).unwrap().parse::<f64>().unwrap() > 1.0),
         "{table}"
     );
+}
+
+#[test]
+fn records_go_to_stdout_and_count_the_levels_that_became_one() {
+    let dir = Dir::new();
+    two_scenes(&dir);
+    let run = dir.succeeds("--exact --stats - --output-format null in.mkv");
+    let text = String::from_utf8(run.stdout).expect("text");
+    let records: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(records.len(), 60);
+    // Equalization spreads the levels that are there.
+    assert!(records.iter().all(|record| record["merged"] == 0), "{}", records[0]);
+    // 32 levels become 8, or 9 where a step begins among them.
+    dir.write("c.jsonl", &coarse_curve());
+    dir.succeeds("--load-curves c.jsonl --stats s.jsonl --encoder ffv1 in.mkv out.mkv");
+    let records = self::records(&dir, "s.jsonl");
+    assert_eq!((&records[0]["merged"], &records[30]["merged"]), (&24.into(), &23.into()));
+    dir.run("--stats - --encoder ffv1 in.mkv -").exits_with(2).says(&["--stats and the output are two files"]);
+    let clahe = dir.succeeds("--method clahe --stats - --output-format null in.mkv");
+    assert!(String::from_utf8_lossy(&clahe.stdout).contains("\"merged\":null"));
+}
+
+/// A curve that maps each four levels to one.
+fn coarse_curve() -> Vec<u8> {
+    let codes: Vec<String> = (0..256_u32).map(|code| (code / 4 * 4).to_string()).collect();
+    let header = "{\"histeq_curves\":1,\"depth\":8,\"range\":\"full\"}";
+    format!("{header}\n{{\"frame\":0,\"lut\":[{}]}}\n", codes.join(",")).into_bytes()
 }
