@@ -13,6 +13,7 @@ mod pass;
 mod piecework;
 mod preview;
 mod records;
+mod restore;
 mod run;
 mod scenes;
 mod signals;
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
         Job::Many(many, like) => local::many(&many, like.as_deref(), &console),
         Job::Live(jobs) => live::run(&jobs, &console),
         Job::Compare(job) => compare::run(*job, &console),
+        Job::Restore(job) => restore::run(*job, &console),
         Job::Preview(job) => preview::run(&job, &console),
         #[cfg(feature = "laboratory")]
         Job::Bench(job) => benchmark::run(&job, &console),

@@ -9,6 +9,7 @@ use super::live::{LiveArgs, LiveJob};
 use super::many::ManyJob;
 use super::pieces::{JoinArgs, JoinJob, PiecesJob, PlanArgs, PlanJob, RunArgs, RunJob, StatusArgs, StatusJob};
 use super::preview::{PreviewArgs, PreviewJob};
+use super::restore::{RestoreArgs, RestoreJob};
 use super::stderr::EventsTo;
 use super::values::usage;
 use crate::report::Verbosity;
@@ -50,6 +51,8 @@ pub enum Command {
     Live(Box<LiveArgs>),
     /// Show two videos or images in one, with histograms and the curve between them
     Compare(Box<CompareArgs>),
+    /// Give the original samples back, from an equalized video and its curves
+    Restore(Box<RestoreArgs>),
     /// Show a few frames under every look on one sheet, to choose a look
     Preview(Box<PreviewArgs>),
     /// Plan to work on a video in pieces: prints the plan, for run, status and join
@@ -92,6 +95,8 @@ pub enum Job {
     Live(Vec<LiveJob>),
     /// Show two videos in one.
     Compare(Box<CompareJob>),
+    /// Undo the curves of a video.
+    Restore(Box<RestoreJob>),
     /// Show a few frames under every look.
     Preview(Box<PreviewJob>),
     /// Equalize many files, with options as for the first one, if there is one.
@@ -165,6 +170,7 @@ impl Job {
             Job::File(job) => job.stderr.verbosity,
             Job::Live(jobs) => jobs[0].stderr.verbosity,
             Job::Compare(job) => job.stderr.verbosity,
+            Job::Restore(job) => job.stderr.verbosity,
             Job::Preview(job) => job.stderr.verbosity,
             Job::Many(_, job) => job.as_ref().map_or(Verbosity::Normal, |job| job.stderr.verbosity),
             Job::Pieces(job) => job.verbosity(),
@@ -180,6 +186,7 @@ impl Job {
             Job::File(job) => &job.stderr.events,
             Job::Live(jobs) => &jobs[0].stderr.events,
             Job::Compare(job) => &job.stderr.events,
+            Job::Restore(job) => &job.stderr.events,
             Job::Pieces(job) => job.events(),
             _ => &EventsTo::Nowhere,
         }
@@ -191,6 +198,7 @@ impl Job {
             Job::File(job) => job.output.overwrite,
             Job::Live(jobs) => jobs[0].overwrite,
             Job::Compare(job) => job.output.overwrite,
+            Job::Restore(job) => job.output.overwrite,
             _ => Overwrite::No,
         }
     }
@@ -205,6 +213,7 @@ impl Job {
                 jobs.iter().flat_map(camera).collect()
             }
             Job::Compare(job) => job.inputs.iter().map(|input| &input.url).chain([&job.output.name]).collect(),
+            Job::Restore(job) => vec![&job.input.url, &job.curves, &job.output.name],
             _ => Vec::new(),
         }
     }
@@ -223,6 +232,7 @@ impl Job {
             }
             Some(Command::Live(args)) => Job::Live(LiveJob::from_args(*args)?),
             Some(Command::Compare(args)) => Job::Compare(Box::new(CompareJob::from_args(*args)?)),
+            Some(Command::Restore(args)) => Job::Restore(Box::new(RestoreJob::from_args(*args)?)),
             Some(Command::Preview(args)) => Job::Preview(Box::new(PreviewJob::from_args(*args)?)),
             Some(Command::Plan(args)) => Job::Pieces(PiecesJob::Plan(PlanJob::from_args(*args)?)),
             Some(Command::Run(args)) => Job::Pieces(PiecesJob::Run(RunJob::from_args(args)?)),

@@ -503,7 +503,7 @@ impl EqualizeOptions {
             "mask": self.mask,
             "output-depth": match self.output_depth {
                 OutputDepth::AsInput => json!("auto"),
-                OutputDepth::Eight => json!(8),
+                OutputDepth::Eight | OutputDepth::EightAgain => json!(8),
                 OutputDepth::Ten => json!(10),
             },
         });

@@ -3,7 +3,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `command` | the commands, and the job that each stands for |
-//! | `file`, `live`, `compare`, `preview`, `bench` | the options of each command |
+//! | `file`, `live`, `compare`, `restore`, `preview`, `bench` | the options of each command |
 //! | `defaults` | options from presets, the environment and a configuration file |
 //! | `equalize`, `look`, `region` | options that choose how to equalize |
 //! | `pieces` | the options of `plan`, `run`, `join` and `status` |
@@ -43,6 +43,7 @@ mod pieces;
 mod preview;
 mod purpose;
 mod region;
+mod restore;
 mod sandbox;
 mod shell;
 mod stderr;
@@ -69,6 +70,7 @@ pub use pieces::{
 };
 pub use preview::{PreviewArgs, PreviewJob};
 pub use purpose::Purpose;
+pub use restore::{OriginalDepth, RestoreArgs, RestoreJob};
 pub use sandbox::Sandbox;
 pub use shell::{completions, man_page, man_pages};
 pub use stderr::{EventsTo, StderrOptions};

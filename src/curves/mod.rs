@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! stats::CurveSaver (an Observer) -> CurveWriter -> file -> CurveFile -> LoadedCurves (a MappingSource)
+//!                                                                InverseCurves (a MappingSource)
 //! ```
 //!
 //! A file has one JSON object on each line. The first line has the format: version, depth and range. Each of the others has
@@ -22,9 +23,11 @@
 mod apply;
 mod lines;
 mod load;
+mod restore;
 mod save;
 
 pub use apply::LoadedCurves;
 pub use lines::CurveFormat;
 pub use load::CurveFile;
+pub use restore::InverseCurves;
 pub use save::CurveWriter;

@@ -25,7 +25,7 @@ mod verify;
 mod work;
 
 pub use counted_region::CountedRegion;
-pub use depth::{Depth, OutputDepth};
+pub use depth::{Depth, OutputDepth, codes_lifted_to};
 pub use failover::{Failover, OnUnavailable, OpeningBackend};
 pub use gray::Gray;
 pub use lattice::measure;

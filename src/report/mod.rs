@@ -8,4 +8,4 @@ mod summary;
 pub use console::{Console, Verbosity};
 pub use events::{Events, OutputRecord, ResultRecord, StartRecord};
 pub use meter::{Meter, MeterStyle};
-pub use summary::{compare_summary, jobs_summary, live_summary, summary};
+pub use summary::{compare_summary, jobs_summary, live_summary, restore_summary, summary};

