@@ -128,6 +128,8 @@ pub struct EqualizeArgs {
     pub mask: Option<String>,
 
     /// Write the curves of all frames to this file, as lines of JSON that can be edited; not with --method clahe
+    ///
+    /// A name that ends in .npz makes an archive that NumPy reads, with a record for each frame; it cannot be loaded again.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     pub save_curves: Option<String>,

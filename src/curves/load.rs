@@ -7,6 +7,7 @@ use crate::spec::chroma::UNIT_GAIN;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use std::fs::File;
 use std::io::Read;
+use std::path::Path;
 
 /// An example of the first line, for messages.
 const EXAMPLE: &str = r#"{"histeq_curves":1,"depth":8,"range":"limited"}"#;
@@ -27,6 +28,8 @@ impl CurveFile {
     /// When it cannot be read, or a line is invalid.
     pub fn read(name: &str) -> Result<Self> {
         let context = || format!("{name}: cannot be read");
+        let is_archive = Path::new(name).extension().is_some_and(|extension| extension == "npz");
+        ensure!(!is_archive, "{name}: an archive is for NumPy, and not read here (save curves to a .jsonl)");
         let most = limits::memory() / 4;
         let mut text = String::new();
         let file = File::open(name).with_context(context)?;

@@ -19,8 +19,11 @@
 //! (with 256 codes each at 8 bits). The first curve is also used for frames before its number, so a file with a single
 //! curve applies to all frames. Where colour follows (`--chroma follow`), a line also has the gain of chroma, in 4096ths
 //! (`"chroma_gain":5120`); without, the gain is 4096, which leaves colour as it is.
+//!
+//! A file whose name ends in `.npz` is an archive for NumPy (`archive.rs`), which is only written.
 
 mod apply;
+mod archive;
 mod lines;
 mod load;
 mod restore;

@@ -1,5 +1,6 @@
-//! Writes the file of `--save-curves` during the run, into a temporary file until it is complete.
+//! Writes the file of `--save-curves` during the run, into a temporary file until it is complete; an archive (`.npz`) at its end.
 
+use super::archive::Archive;
 use super::lines::{CurveFormat, CurveLine, Header, VERSION};
 use crate::pipeline::Outcome;
 use crate::sink::Target;
@@ -8,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A writer of a curve file, shared by its clones, one of which finishes it. If it is dropped unfinished, no file is left.
@@ -16,15 +18,20 @@ pub struct CurveWriter(Arc<Mutex<Option<UnfinishedFile>>>);
 
 struct UnfinishedFile {
     target: Target,
-    /// Open from the first curve on.
+    /// The curves so far, if they become an archive.
+    archive: Option<Archive>,
+    /// Lines: open from the first curve on.
     file: Option<BufWriter<File>>,
     last: Option<(CurveFormat, Curve, u32)>,
 }
 
 impl CurveWriter {
-    /// A writer of `target`, which is created with the first curve.
+    /// A writer of `target`: of an archive if its name ends in `.npz`, else of lines, and then it is created with the first
+    /// curve.
     pub fn new(target: Target) -> Self {
-        CurveWriter(Arc::new(Mutex::new(Some(UnfinishedFile { target, file: None, last: None }))))
+        let is_archive = Path::new(target.name()).extension().is_some_and(|extension| extension == "npz");
+        let archive = is_archive.then(Archive::default);
+        CurveWriter(Arc::new(Mutex::new(Some(UnfinishedFile { target, archive, file: None, last: None }))))
     }
 
     /// Writes the curve of the next frame, with the gain of its chroma, in 4096ths.
@@ -47,8 +54,14 @@ impl CurveWriter {
     /// When it cannot be written or renamed.
     pub fn finish(self, outcome: Outcome) -> Result<()> {
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(UnfinishedFile { target, file: Some(mut file), .. }) = open else { return Ok(()) };
-        file.flush().with_context(|| format!("{}: cannot be written", target.name()))?;
+        let Some(UnfinishedFile { mut target, archive, file, last: Some((format, ..)) }) = open else { return Ok(()) };
+        let name = target.name().to_owned();
+        let written = match (archive, file) {
+            (Some(archive), _) => archive.write(format, target.writer()?),
+            (None, Some(mut file)) => file.flush().map_err(Into::into),
+            (None, None) => Ok(()),
+        };
+        written.with_context(|| format!("{name}: cannot be written"))?;
         target.end(outcome)?;
         Ok(())
     }
@@ -56,6 +69,11 @@ impl CurveWriter {
 
 impl UnfinishedFile {
     fn write(&mut self, frame: u64, format: CurveFormat, curve: &Curve, chroma_gain: u32) -> Result<()> {
+        if let Some(archive) = &mut self.archive {
+            archive.add(frame, curve, chroma_gain)?;
+            self.last = Some((format, curve.clone(), chroma_gain));
+            return Ok(());
+        }
         if self.file.is_none() {
             self.file = Some(BufWriter::new(self.target.writer()?));
             self.line(&Header { histeq_curves: VERSION, format })?;

@@ -4,7 +4,7 @@ use super::tone::Balance;
 use super::{Histogram, Levels, Line, Strength};
 
 /// A lookup table with one output code for each input code.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Curve {
     lut: Vec<u16>,
 }

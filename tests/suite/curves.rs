@@ -395,31 +395,111 @@ fn options_that_make_curves_do_not_go_with_kept_ones() {
     assert_eq!((dir.read("c.jsonl"), dir.names()), (b"precious".to_vec(), vec!["c.jsonl".into(), "in.mkv".into()]));
 }
 
+/// An array of an archive of curves: its shape and its values.
+fn array<T: npyz::Deserialize>(dir: &Dir, file: &str, name: &str) -> (Vec<u64>, Vec<T>) {
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(dir.read(file))).expect("an archive");
+    let array = npyz::NpyFile::new(archive.by_name(&format!("{name}.npy")).expect(name)).expect("an array");
+    (array.shape().to_vec(), array.into_vec().expect("values of this type"))
+}
+
+#[test]
+fn an_archive_has_the_curve_of_every_frame() {
+    let dir = Dir::new();
+    for (format, depth, range) in
+        [("yuv420p", 8, [16, 235]), ("yuv420p10le", 10, [64, 940]), ("gray", 8, [0, 255]), ("yuvj420p", 8, [0, 255])]
+    {
+        colours(&dir, format);
+        let options = "-y --encoder ffv1 --frames 40 --save-curves";
+        dir.succeeds(&format!("{options} c.jsonl colours.mkv out.mkv"));
+        dir.succeeds(&format!("{options} c.npz colours.mkv out.mkv"));
+        let lines = lines(&dir, "c.jsonl");
+        let (shape, curves) = array::<u16>(&dir, "c.npz", "curves");
+        let of_frame = array::<u32>(&dir, "c.npz", "curve_of_frame").1;
+        let codes = 1 << depth;
+        assert_eq!(array::<u32>(&dir, "c.npz", "frames"), (vec![40], (0..40).collect()));
+        assert_eq!(array::<u8>(&dir, "c.npz", "depth"), (vec![], vec![depth]));
+        assert_eq!(array::<u16>(&dir, "c.npz", "range").1, range);
+        assert_eq!((shape[0], shape[1]), (1 + u64::from(*of_frame.iter().max().expect("frames")), codes));
+        assert!(1 < shape[0] && shape[0] < 40, "{shape:?}");
+        let gains = array::<u32>(&dir, "c.npz", "chroma_gain").1;
+        for (frame, row) in of_frame.into_iter().enumerate() {
+            let row = row as usize;
+            assert!(curves[row * codes as usize..][..codes as usize] == curve_of(&lines, frame as u64), "{frame}");
+            let line = lines.iter().rfind(|line| line["frame"].as_u64().is_some_and(|first| first <= frame as u64));
+            assert_eq!(u64::from(gains[row]), line.expect("a line")["chroma_gain"].as_u64().unwrap_or(4096));
+        }
+    }
+    for line in ["--load-curves c.npz colours.mkv 2.mkv", "restore colours.mkv c.npz 2.mkv"] {
+        dir.run(line).exits_with(1).says(&["c.npz: an archive is for NumPy", ".jsonl"]);
+    }
+}
+
+#[test]
+fn an_archive_is_smaller_than_lines() {
+    let dir = Dir::new();
+    yuv(&dir);
+    for name in ["c.jsonl", "c.npz"] {
+        dir.succeeds(&format!("-y --exact --save-curves {name} --encoder ffv1 in.mkv out.mkv"));
+    }
+    assert!(3 * dir.read("c.npz").len() < dir.read("c.jsonl").len());
+}
+
+#[test]
+fn a_run_without_a_frame_that_has_a_curve_leaves_no_archive() {
+    let dir = Dir::new();
+    yuv(&dir);
+    dir.succeeds("--method dehaze --save-curves c.npz --encoder ffv1 in.mkv out.mkv");
+    assert_eq!(dir.names(), ["in.mkv", "out.mkv"]);
+}
+
 #[test]
 fn what_the_page_says_in_python_applies_and_inverts_curves() {
+    python_of_the_page_works(1, "day.jsonl", "");
+}
+
+#[test]
+fn what_the_page_says_with_numpy_applies_and_inverts_curves() {
+    let numpy = std::process::Command::new("python3").args(["-c", "import numpy"]).output();
+    if !numpy.is_ok_and(|run| run.status.success()) {
+        skip("the lines with NumPy in docs/statistics.md", "there is no python3 with numpy");
+        return;
+    }
+    python_of_the_page_works(
+        2,
+        "day.npz",
+        "before, after = (numpy.frombuffer(samples, numpy.uint8) for samples in (before, after))",
+    );
+}
+
+/// Runs the lines of Python in block `block` of the page on this file of curves.
+fn python_of_the_page_works(block: usize, curves: &str, arrays: &str) {
     if std::process::Command::new("python3").arg("--version").output().is_err() {
         skip("the lines of Python in docs/statistics.md", "there is no python3");
         return;
     }
     let page = std::fs::read_to_string("docs/statistics.md").expect("the page");
-    let lines = page.split("```python\n").nth(1).and_then(|rest| rest.split("```").next()).expect("lines of Python");
+    let lines =
+        page.split("```python\n").nth(block).and_then(|rest| rest.split("```").next()).expect("lines of Python");
     let dir = Dir::new();
     // Curves that differ from frame to frame.
     dir.ffmpeg("-f lavfi -i color=size=64x48:rate=25,format=gray,geq=lum=60+X/2+N*5 -frames:v 4 -c:v ffv1 in.mkv");
-    dir.succeeds("--exact --save-curves day.jsonl --encoder ffv1 in.mkv out.mkv");
+    dir.succeeds(&format!("--exact --save-curves {curves} --encoder ffv1 in.mkv out.mkv"));
     dir.write("in.raw", &dir.raw("in.mkv", "gray"));
     dir.write("out.raw", &dir.raw("out.mkv", "gray"));
-    let check = "
+    let check = format!(
+        "
 size = 64 * 48
 before, after = open('in.raw', 'rb').read(), open('out.raw', 'rb').read()
 assert before != after and len(before) == 4 * size
+{arrays}
 for frame in range(4):
     part = slice(frame * size, (frame + 1) * size)
-    assert apply(before[part], frame) == list(after[part]), frame
+    assert list(apply(before[part], frame)) == list(after[part]), frame
     back = invert(after[part], frame)
-    assert apply(back, frame) == list(after[part]), frame
+    assert list(apply(back, frame)) == list(after[part]), frame
     assert all(a <= b for a, b in zip(back, before[part])), frame
-";
+"
+    );
     dir.write("check.py", format!("{lines}{check}").as_bytes());
     Run::of(&mut dir.other_command("python3", "check.py"), "check.py").exits_with(0);
 }
