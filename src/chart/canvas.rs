@@ -43,6 +43,19 @@ impl<'a> Canvas<'a> {
         }
     }
 
+    /// Replaces red, green and blue by how much those of a `bgr0` frame in the upper left corner differ, times `factor`.
+    pub fn subtract(&mut self, frame: &Frame, factor: u8) {
+        for (y, row) in self.pixels.chunks_exact_mut(self.width).enumerate().take(frame.height()) {
+            for (pixel, bytes) in row.iter_mut().zip(frame.planes()[0].row(y).chunks_exact(4)) {
+                let mut colours = pixel.to_le_bytes();
+                for (colour, other) in colours.iter_mut().zip(&bytes[..3]) {
+                    *colour = colour.abs_diff(*other).saturating_mul(factor);
+                }
+                *pixel = u32::from_le_bytes(colours);
+            }
+        }
+    }
+
     /// Darkens `area`, in points, as a background for text.
     pub fn shade(&mut self, area: Rectangle) {
         let area = area.intersection(&self.bounding_box());

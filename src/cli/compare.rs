@@ -34,6 +34,10 @@ pub struct CompareArgs {
     #[arg(long)]
     pub split: bool,
 
+    /// Show how much red, green and blue of B differ from those of A, times this factor, 1 to 255
+    #[arg(long, value_name = "FACTOR", value_parser = clap::value_parser!(u8).range(1..), conflicts_with = "split")]
+    pub difference: Option<u8>,
+
     /// Leave out names, histograms and the line between both
     #[arg(long)]
     pub plain: bool,
@@ -99,8 +103,13 @@ impl CompareJob {
             inputs,
             output,
             sandbox,
-            view: if args.split { View::Split } else { View::SideBySide },
-            plain: args.plain,
+            view: match args.difference {
+                Some(factor) => View::Difference(factor),
+                None if args.split => View::Split,
+                None => View::SideBySide,
+            },
+            // Nothing hides a difference.
+            plain: args.plain || args.difference.is_some(),
             limits: args.limits.check()?,
             stderr: args.stderr.into(),
         })

@@ -60,7 +60,11 @@ impl Comparer {
         let mut canvas = Canvas::new(&mut pixels, size, 1);
         canvas.copy(&rgb_of_a.rgb(a, of_a.size())?, (0, 0), layout.columns[0].clone());
         let (columns, x) = layout.of_b.clone();
-        canvas.copy(&rgb_of_b.rgb(b, layout.size_of_b)?, (x, 0), columns);
+        let b_in_rgb = rgb_of_b.rgb(b, layout.size_of_b)?;
+        match self.view {
+            View::Difference(factor) => canvas.subtract(&b_in_rgb, factor),
+            View::SideBySide | View::Split => canvas.copy(&b_in_rgb, (x, 0), columns),
+        }
         self.annotate(&mut canvas, [a, b], &layout);
 
         let mut drawn = canvas.to_frame(&self.pool)?;

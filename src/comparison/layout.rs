@@ -18,6 +18,8 @@ pub enum View {
     SideBySide,
     /// The left half of A, the right half of B.
     Split,
+    /// How much B differs from A, times this factor.
+    Difference(u8),
 }
 
 /// The layout of the output picture.
@@ -44,6 +46,13 @@ impl PairLayout {
                 columns: [0..width, width..width + beside],
                 sides: [Side::Left, Side::Left],
                 of_b: (0..beside, width),
+            },
+            View::Difference(_) => PairLayout {
+                size_of_b: (width, height),
+                size: (width, height),
+                columns: [0..width, 0..width],
+                sides: [Side::Left, Side::Right],
+                of_b: (0..width, 0),
             },
             View::Split => PairLayout {
                 size_of_b: (width, height),
