@@ -16,7 +16,7 @@ use anyhow::{Context, Result, ensure};
 use npyz::{AutoSerialize, WriterBuilder};
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{Cursor, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -52,12 +52,13 @@ impl Archive {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn write(self, format: CurveFormat, file: File) -> Result<()> {
+    pub fn write(self, format: CurveFormat, mut file: File) -> Result<()> {
         let levels = format.levels();
         let mut rows: Vec<((Curve, u32), u32)> = self.rows.into_iter().collect();
         rows.sort_unstable_by_key(|(_, row)| *row);
         let (frames, count) = (self.frames.len() as u64, rows.len() as u64);
-        let mut zip = ZipWriter::new(BufWriter::new(file));
+        // In memory first, since a pipe cannot be written in any order.
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
         let codes = rows.iter().flat_map(|((curve, _), _)| curve.codes().iter().copied());
         array(&mut zip, "frames", &[frames], self.frames.into_iter())?;
         array(&mut zip, "curve_of_frame", &[frames], self.curve_of_frame.into_iter())?;
@@ -65,14 +66,14 @@ impl Archive {
         array(&mut zip, "chroma_gain", &[count], rows.iter().map(|((_, gain), _)| *gain))?;
         array(&mut zip, "depth", &[], [format.depth].into_iter())?;
         array(&mut zip, "range", &[2], [levels.lo(), levels.hi()].into_iter())?;
-        zip.finish()?.flush()?;
+        file.write_all(zip.finish()?.get_ref())?;
         Ok(())
     }
 }
 
 /// Adds an array of this shape.
 fn array<T: AutoSerialize>(
-    zip: &mut ZipWriter<BufWriter<File>>,
+    zip: &mut ZipWriter<Cursor<Vec<u8>>>,
     name: &str,
     shape: &[u64],
     values: impl Iterator<Item = T>,
