@@ -115,7 +115,7 @@ pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opt
     let (elapsed, s) = (begin.elapsed(), if jobs == 1 { "" } else { "s" });
     if is_interrupted {
         let line = format!("interrupted, what there is before the first gap -> {name} (the same command goes on)");
-        console.summary(jobs_summary(worked.frames, &name, elapsed, line));
+        console.summary(jobs_summary(worked.frames, Some(&name), elapsed, line));
         return Ok(Some(Outcome::Interrupted));
     }
     let (frames, pieces, seconds) = (file.frames(), file.pieces.len(), elapsed.as_secs_f64());
@@ -123,7 +123,7 @@ pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opt
     let name = &job.output.name;
     let line =
         format!("{frames} frames in {seconds:.2} s ({rate:.1} fps) by {jobs} job{s} in {pieces} pieces -> {name}");
-    console.summary(jobs_summary(frames as u64, name, elapsed, line));
+    console.summary(jobs_summary(frames as u64, Some(name), elapsed, line));
     let _ = std::fs::remove_file(&plan_file);
     let _ = std::fs::remove_dir(&file.folder);
     Ok(Some(Outcome::Complete))
@@ -188,9 +188,9 @@ pub fn many(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Result<
         console.info(&format!("interrupted{skipped} (the same command goes on with the others)"));
         return Ok(Outcome::Interrupted);
     }
-    let seconds = begin.elapsed().as_secs_f64();
-    let (good, frames) = (tasks.len() - done.failed.len(), done.frames);
-    console.info(&format!("{} with {frames} frames in {seconds:.2} s{skipped}", of(good)));
+    let (good, frames, elapsed) = (tasks.len() - done.failed.len(), done.frames, begin.elapsed());
+    let line = format!("{} with {frames} frames in {:.2} s{skipped}", of(good), elapsed.as_secs_f64());
+    console.summary(jobs_summary(frames, None, elapsed, line));
     if done.failed.is_empty() {
         return Ok(Outcome::Complete);
     }

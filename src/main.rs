@@ -106,7 +106,7 @@ fn main() -> ExitCode {
 }
 
 /// The exit code of a run that has done nothing, because the output exists.
-const SKIPPED: u8 = 3;
+pub(crate) const SKIPPED: u8 = 3;
 
 /// Prints what is wrong with the command line, or the requested help, and ends the program.
 fn refuse(error: &clap::Error) -> ! {

@@ -17,7 +17,7 @@ use histeq_video::ffmpeg::{DecodeOn, microseconds, rescale};
 use histeq_video::io::is_pipe;
 use histeq_video::pieces::{FilePlan, Joining, PieceState, Plan, Planning, Times, hash_of_file, state_of};
 use histeq_video::pipeline::{self, Cancel, Delivery, Input, Outcome, Sink};
-use histeq_video::report::{Console, summary};
+use histeq_video::report::{Console, jobs_summary, summary};
 use histeq_video::sink::{
     Files, JoinedFile, Overwrite, PieceEncoder, PieceOf, PieceSink, Target, TargetError, check_joined, piece_encoder,
 };
@@ -28,6 +28,7 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, absolute};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 /// The input is not the one that was planned.
 const CHANGED: u8 = 65;
@@ -49,6 +50,10 @@ pub fn run(job: PiecesJob, console: &Console) -> u8 {
         Ok(Outcome::Complete) => 0,
         Ok(Outcome::Interrupted) if is_run => TRY_AGAIN,
         Ok(Outcome::Interrupted) => signals::INTERRUPTED,
+        Err(error) if matches!(error.downcast_ref(), Some(TargetError::Skipped(_))) => {
+            console.info(&format!("histeq-video: {error:#}"));
+            crate::SKIPPED
+        }
         Err(error) => {
             console.error(&error);
             histeq_video::io::end_is_explained();
@@ -405,6 +410,7 @@ fn join_all(job: &JoinJob, files: usize, console: &Console) -> Result<Outcome> {
 
 fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> Result<Outcome> {
     file.check_inputs()?;
+    let begun = Instant::now();
     let mut whole = planned_job(plan, file)?;
     whole.stderr = job.stderr.clone();
     if job.overwrites {
@@ -455,7 +461,9 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     if job.is_child {
         stdout::print(format!("{name}\n").as_bytes())?;
     } else {
-        console.info(&format!("{} frames of {pieces} piece{s} -> {name}", first + frames - file.first()));
+        let frames = first + frames - file.first();
+        let line = format!("{frames} frames of {pieces} piece{s} -> {name}");
+        console.summary(jobs_summary(frames as u64, Some(&name), begun.elapsed(), line));
     }
     if is_whole && !job.keeps {
         file.remove_pieces();

@@ -188,6 +188,7 @@ impl Job {
             Job::Compare(job) => &job.stderr.events,
             Job::Restore(job) => &job.stderr.events,
             Job::Pieces(job) => job.events(),
+            Job::Many(_, Some(job)) => &job.stderr.events,
             _ => &EventsTo::Nowhere,
         }
     }

@@ -32,9 +32,9 @@ pub fn compare_summary(summary: &Summary, progress: &Progress) -> ResultRecord {
     ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
 }
 
-/// The end of equalizing `frames` frames in pieces, with its line; `name` is the output.
-pub fn jobs_summary(frames: u64, name: &str, elapsed: Duration, line: String) -> ResultRecord {
-    let outputs = vec![OutputRecord { name: name.to_owned(), frames }];
+/// The end of equalizing `frames` frames by several processes, with its line; `name` is the output, if there is one.
+pub fn jobs_summary(frames: u64, name: Option<&str>, elapsed: Duration, line: String) -> ResultRecord {
+    let outputs = name.map(|name| OutputRecord { name: name.to_owned(), frames }).into_iter().collect();
     ResultRecord { frames, outputs, seconds: rounded(elapsed), summary: line, ..ResultRecord::default() }
 }
 

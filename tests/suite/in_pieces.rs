@@ -331,3 +331,31 @@ fn one_plan_covers_all_pieces_of_many_files() {
         assert!(frames(&dir, "one.mkv") == frames(&dir, &format!("out/{name}")), "{name}");
     }
 }
+
+#[test]
+fn events_tell_what_several_processes_have_done() {
+    let dir = Dir::new();
+    film(&dir, "in.mkv", 4, "-c:v mpeg4");
+    film(&dir, "other.mkv", 1, "-c:v mpeg4");
+    let events = |run: &Run| -> Vec<Value> {
+        run.stderr.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect()
+    };
+    let options = "--backend cpu --encoder ffv1 --progress json";
+    for (line, start, outputs) in [
+        (format!("{options} --jobs 2 in.mkv jobs.mkv"), true, 1),
+        (format!("{options} --output-dir out in.mkv other.mkv"), false, 0),
+    ] {
+        let run = dir.succeeds(&line);
+        let told = events(&run);
+        let last = told.last().expect("a line");
+        let frames = if start { 100 } else { 125 };
+        assert_eq!((last["event"].as_str(), last["exit_code"].as_u64()), (Some("result"), Some(0)), "{}", run.stderr);
+        assert_eq!((last["frames"].as_u64(), last["outputs"].as_array().map(Vec::len)), (Some(frames), Some(outputs)));
+        assert_eq!(told[0]["event"] == "start", start, "{}", run.stderr);
+    }
+    dir.write("plan.json", &dir.succeeds("plan --backend cpu --encoder ffv1 in.mkv joined.mkv").stdout);
+    dir.succeeds("run plan.json");
+    let told = events(&dir.succeeds("join --progress json plan.json"));
+    assert_eq!(told.last().expect("a line")["outputs"][0]["frames"], 100);
+    dir.run("plan -n --backend cpu --encoder ffv1 in.mkv joined.mkv").exits_with(3).says(&["joined.mkv exists"]);
+}
