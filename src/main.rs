@@ -31,7 +31,7 @@ use histeq_video::report::{Console, Events, summary};
 use histeq_video::sink::{self, TargetError};
 use pass::{Outputs, pass};
 use records::RecordTargets;
-use run::Run;
+use run::{Run, SKIPPED};
 use stage_builder::{StageBuilder, check_files_differ};
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -104,9 +104,6 @@ fn main() -> ExitCode {
     console.end(code);
     if gpu_may_be_opening() { leave(code) } else { ExitCode::from(code) }
 }
-
-/// The exit code of a run that has done nothing, because the output exists.
-pub(crate) const SKIPPED: u8 = 3;
 
 /// Prints what is wrong with the command line, or the requested help, and ends the program.
 fn refuse(error: &clap::Error) -> ! {

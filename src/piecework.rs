@@ -2,7 +2,7 @@
 
 use crate::local::piece_task;
 use crate::records::{RecordTargets, Records};
-use crate::run::Run;
+use crate::run::{Run, SKIPPED};
 use crate::stage_builder::{StageBuilder, measuring_threads};
 use crate::workers::{Failed, Task, Workers, said_as};
 use crate::{look, signals, stdout};
@@ -52,7 +52,7 @@ pub fn run(job: PiecesJob, console: &Console) -> u8 {
         Ok(Outcome::Interrupted) => signals::INTERRUPTED,
         Err(error) if matches!(error.downcast_ref(), Some(TargetError::Skipped(_))) => {
             console.info(&format!("histeq-video: {error:#}"));
-            crate::SKIPPED
+            SKIPPED
         }
         Err(error) => {
             console.error(&error);
