@@ -24,14 +24,16 @@ mod two_pass;
 mod workers;
 
 use anyhow::{Context, Result};
-use histeq_video::cli::{BackendStartup, FileJob, Job, completions, gpu_may_be_opening, man_page, man_pages};
+use histeq_video::cli::{
+    BackendStartup, FileJob, Job, PiecesJob, completions, gpu_may_be_opening, man_page, man_pages,
+};
 use histeq_video::io::{Allocator, end_is_explained, print_text, printable};
 use histeq_video::pipeline::Outcome;
 use histeq_video::report::{Console, Events, summary};
 use histeq_video::sink::{self, TargetError};
 use pass::{Outputs, pass};
 use records::RecordTargets;
-use run::{Run, SKIPPED};
+use run::Run;
 use stage_builder::{StageBuilder, check_files_differ};
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -51,13 +53,10 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    let is_run = matches!(job, Job::Pieces(PiecesJob::Run(_)));
     let complete = |()| Outcome::Complete;
     let result = match job {
-        Job::Pieces(job) => {
-            let code = piecework::run(job, &console);
-            console.end(code);
-            return ExitCode::from(code);
-        }
+        Job::Pieces(job) => piecework::run(job, &console),
         Job::File(mut job) => match job.jobs.map(|jobs| local::in_pieces(&mut job, jobs, &console)).transpose() {
             Ok(None | Some(None)) => run(*job, &console),
             Ok(Some(Some(outcome))) => Ok(outcome),
@@ -89,6 +88,7 @@ fn main() -> ExitCode {
             console.error(&signals::out_of_time());
             1
         }
+        Ok(Outcome::Interrupted) if is_run => piecework::TRY_AGAIN,
         Ok(Outcome::Interrupted) => signals::INTERRUPTED,
         Err(error) if matches!(error.downcast_ref(), Some(TargetError::Skipped(_))) => {
             console.info(&format!("histeq-video: {error:#}"));
@@ -97,13 +97,15 @@ fn main() -> ExitCode {
         Err(error) => {
             console.error(&error);
             end_is_explained();
-            // Also when the error is not due to the interruption: the shell needs to know of it.
-            if signals::was_interrupted() { signals::INTERRUPTED } else { 1 }
+            piecework::code_of(&error, is_run)
         }
     };
     console.end(code);
     if gpu_may_be_opening() { leave(code) } else { ExitCode::from(code) }
 }
+
+/// The exit code of a run that has done nothing, because the output exists.
+const SKIPPED: u8 = 3;
 
 /// Prints what is wrong with the command line, or the requested help, and ends the program.
 fn refuse(error: &clap::Error) -> ! {

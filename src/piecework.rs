@@ -2,7 +2,7 @@
 
 use crate::local::piece_task;
 use crate::records::{RecordTargets, Records};
-use crate::run::{Run, SKIPPED};
+use crate::run::Run;
 use crate::stage_builder::{StageBuilder, measuring_threads};
 use crate::workers::{Failed, Task, Workers, said_as};
 use crate::{look, signals, stdout};
@@ -34,36 +34,24 @@ use std::time::Instant;
 const CHANGED: u8 = 65;
 
 /// The run may succeed if it is tried again.
-const TRY_AGAIN: u8 = 75;
+pub const TRY_AGAIN: u8 = 75;
 
-/// Does the job. Answers with the exit code.
-pub fn run(job: PiecesJob, console: &Console) -> u8 {
-    let is_run = matches!(job, PiecesJob::Run(_));
-    let done = match job {
+/// Does the job.
+///
+/// # Errors
+/// [`code_of`] has their exit codes.
+pub fn run(job: PiecesJob, console: &Console) -> Result<Outcome> {
+    match job {
         PiecesJob::Plan(PlanJob { many: None, file, piece }) => plan(*file, piece, console),
         PiecesJob::Plan(PlanJob { many: Some(many), file, .. }) => plan_all(&many, &file, console),
         PiecesJob::Run(job) => run_pieces(&job, console),
         PiecesJob::Join(job) => join(&job, console),
         PiecesJob::Status(job) => status(&job),
-    };
-    match done {
-        Ok(Outcome::Complete) => 0,
-        Ok(Outcome::Interrupted) if is_run => TRY_AGAIN,
-        Ok(Outcome::Interrupted) => signals::INTERRUPTED,
-        Err(error) if matches!(error.downcast_ref(), Some(TargetError::Skipped(_))) => {
-            console.info(&format!("histeq-video: {error:#}"));
-            SKIPPED
-        }
-        Err(error) => {
-            console.error(&error);
-            histeq_video::io::end_is_explained();
-            code_of(&error, is_run)
-        }
     }
 }
 
-/// The exit code for this error.
-fn code_of(error: &anyhow::Error, is_run: bool) -> u8 {
+/// The exit code for this error of any job; `is_run` if that was to work on pieces.
+pub fn code_of(error: &anyhow::Error, is_run: bool) -> u8 {
     let is_passing = |error: &(dyn std::error::Error + 'static)| {
         let full = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge, ErrorKind::Interrupted];
         error.is::<cuda::Error>()
@@ -74,6 +62,7 @@ fn code_of(error: &anyhow::Error, is_run: bool) -> u8 {
         Some(Failed { code, .. }) => *code,
         None if error.chain().any(|cause| cause.is::<InputChanged>()) => CHANGED,
         None if is_run && (error.chain().any(is_passing) || signals::was_interrupted()) => TRY_AGAIN,
+        // Also when the error is not due to the interruption: the shell needs to know of it.
         None if signals::was_interrupted() => signals::INTERRUPTED,
         None => 1,
     }

@@ -13,9 +13,6 @@ use histeq_video::source::InputOptions;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// The exit code of a run that has done nothing, because the output exists.
-pub const SKIPPED: u8 = 3;
-
 /// One run of the pipeline, and what it prints on stderr.
 pub struct Run<'a> {
     console: &'a Console,

@@ -359,3 +359,14 @@ fn events_tell_what_several_processes_have_done() {
     assert_eq!(told.last().expect("a line")["outputs"][0]["frames"], 100);
     dir.run("plan -n --backend cpu --encoder ffv1 in.mkv joined.mkv").exits_with(3).says(&["joined.mkv exists"]);
 }
+
+#[test]
+fn a_piece_that_takes_too_long_is_not_tried_again() {
+    let dir = Dir::new();
+    film(&dir, "in.mkv", 8, "-c:v mpeg4");
+    let plan = dir.succeeds("plan --backend cpu --encoder ffv1 --piece 4 in.mkv out.mkv").stdout;
+    // No piece is done in this time.
+    let plan = String::from_utf8_lossy(&plan).replace(r#""arguments":["#, r#""arguments":["--max-seconds","0.001","#);
+    dir.write("plan.json", plan.as_bytes());
+    dir.run("run plan.json --piece 0").exits_with(1).says(&["took longer than", "--max-seconds"]);
+}

@@ -105,6 +105,16 @@ fn a_job_that_is_done_before_the_gpu_is_open_ends_at_once_with_all_that_it_wrote
 }
 
 #[test]
+fn a_piece_that_is_done_before_the_gpu_is_open_is_done() {
+    let Some(dir) = folder() else { return };
+    let plan = run(&dir, 12_040, "plan --encoder ffv1 --piece 1 long.mkv joined.mkv").exits_with(0).stdout;
+    dir.write("plan.json", &plan);
+    let line = "run plan.json --piece 1";
+    let mut running = Running::start(command(&dir, 12_040, line).env("DRIVER_STARTS", "3600").stderr(Stdio::null()));
+    assert_eq!(running.ends_within(Duration::from_secs(60)), Some(0));
+}
+
+#[test]
 fn a_job_of_one_small_frame_does_not_start_the_driver() {
     let Some(dir) = folder() else { return };
     dir.write("frame.yuv", &[100; 64 * 48 * 3 / 2]);
