@@ -9,6 +9,7 @@
 
 #include "barriers.cuh"
 #include "fetch.cuh"
+#include "launch.cuh"
 #include "spec.cuh"
 #include "warp.cuh"
 
@@ -27,17 +28,63 @@ struct Crew {
     }
 };
 
-// The data that blocks exchange.
-struct Grid {
-    unsigned arrived;            // at barriers, ever
-    unsigned flat[MOST_BLOCKS];  // 1 where one level holds all samples
-    Sum totals[MOST_BLOCKS];     // of the window
-    Sum sums[MOST_BLOCKS];       // as in `Tidings`
-    Sum firsts[MOST_BLOCKS];     // the lowest steps
-    Sum black;                   // what black holds
-    unsigned cuts[MOST_BLOCKS];  // as in `Tidings`
+// What a block publishes for the others: the lower or the upper 32 bits of a sum. A sum of 32 bits has no upper ones.
+enum Word {
+    TOTAL,       // samples of the window
+    TOTAL_HIGH,
+    KEPT,        // whole samples that its levels keep, as `Tidings::sums`
+    KEPT_HIGH,
+    BLACK,       // what black holds, if it is one of its levels, else 0
+    BLACK_HIGH,
+    CUT,         // twice the levels that have been cut, plus 1 if one level holds all samples
+    FIRST,       // its lowest step
+    FIRST_HIGH,
+    WORDS,
 };
-static_assert(sizeof(Grid) == 2064, "Grid is not as large as src/cuda/history.rs allocates");
+
+// The data that blocks exchange in global memory.
+struct Grid {
+    Sum words[WORDS][MOST_BLOCKS];  // the number of the launch that has published it, and below it the word
+    unsigned arrived;               // at barriers, ever
+    unsigned unused;
+};
+static_assert(sizeof(Grid) == 4616, "Grid is not as large as src/cuda/history.rs allocates");
+
+// The blocks of a launch. Each publishes a word at most once in a launch; the others read it until the number of this
+// launch stands beside it. So they wait for no more than the word, and need neither a barrier of the grid nor a fence.
+struct Blocks {
+    Grid* grid;
+    unsigned launch;  // another number than the launches before it had
+
+    __device__ __forceinline__ void publish(Word word, unsigned value) const {
+        write_shared(&grid->words[word][blockIdx.x], (Sum)launch << 32 | value);
+    }
+    __device__ __forceinline__ void publish_sum(Word word, unsigned sum) const { publish(word, sum); }
+    __device__ __forceinline__ void publish_sum(Word word, Sum sum) const {
+        publish(word, (unsigned)sum);
+        publish((Word)(word + 1), (unsigned)(sum >> 32));
+    }
+
+    // Waits for these words of all blocks. A lane gets those of the blocks that have its number, or that and a multiple of
+    // LANES; 0 where there is no such block.
+    template <unsigned COUNT>
+    __device__ __forceinline__ void collect(const Word (&words)[COUNT], unsigned (&collected)[MOST_BLOCKS / LANES][COUNT]) const {
+        bool is_whole;
+        do {
+            is_whole = true;
+#pragma unroll
+            for (unsigned i = 0u; i < MOST_BLOCKS / LANES; ++i) {
+                unsigned block = threadIdx.x % LANES + i * LANES;
+#pragma unroll
+                for (unsigned j = 0u; j < COUNT; ++j) {
+                    Sum found = block < gridDim.x ? read_shared(&grid->words[words[j]][block]) : (Sum)launch << 32;
+                    collected[i][j] = (unsigned)found;
+                    is_whole &= (unsigned)(found >> 32) == launch;
+                }
+            }
+        } while (!is_whole);
+    }
+};
 
 // The sums of the warps' levels under the contrast limit.
 template <typename Count>
@@ -55,6 +102,9 @@ struct Room {
     Sum firsts[LANES];
     Tidings<unsigned> narrow;
     Tidings<Sum> wide;
+    // Of all blocks, or of those before this one.
+    Sum total, before, kept, all_black, first;
+    unsigned cut_before, cut, any_flat;
 
     __device__ __forceinline__ Tidings<unsigned>& tidings(unsigned) { return narrow; }
     __device__ __forceinline__ Tidings<Sum>& tidings(Sum) { return wide; }
@@ -79,7 +129,7 @@ __device__ __forceinline__ void load(const unsigned* from, unsigned (&to)[PER]) 
     if (PER % 4u == 0u) {
 #pragma unroll
         for (unsigned i = 0u; i < PER; i += 4u) {
-            uint4 four = *reinterpret_cast<const uint4*>(from + i);
+            uint4 four = fresh(reinterpret_cast<const uint4*>(from + i));
             to[i] = four.x;
             to[(i + 1u) % PER] = four.y;
             to[(i + 2u) % PER] = four.z;
@@ -87,7 +137,7 @@ __device__ __forceinline__ void load(const unsigned* from, unsigned (&to)[PER]) 
         }
     } else {
 #pragma unroll
-        for (unsigned i = 0u; i < PER; ++i) to[i] = from[i];
+        for (unsigned i = 0u; i < PER; ++i) to[i] = fresh(from + i);
     }
 }
 
@@ -108,7 +158,7 @@ __device__ __forceinline__ void store(const unsigned (&from)[PER], unsigned* to)
 template <unsigned PER>
 __device__ __forceinline__ void load(const Sum* from, Sum (&to)[PER]) {
 #pragma unroll
-    for (unsigned i = 0u; i < PER; ++i) to[i] = from[i];
+    for (unsigned i = 0u; i < PER; ++i) to[i] = fresh(from + i);
 }
 
 template <unsigned PER>
@@ -200,66 +250,125 @@ __device__ __forceinline__ Told<Count> told_by_all(const Tidings<Count>& tidings
     return told;
 }
 
-// The same over all blocks; `told` has the sums of this block's crew.
+// The words of a sum that begins with `word`.
 template <typename Count>
-__device__ __forceinline__ void add_other_blocks(Told<Count>& told, bool& flat, Grid* grid) {
-    if (threadIdx.x == 0u) {
-        grid->sums[blockIdx.x] = told.all;
-        grid->cuts[blockIdx.x] = told.cut;
-        grid->flat[blockIdx.x] = flat;
-    }
-    meet(grid);
-    Told<Count> others = {0, 0, 0u, 0u};
-    unsigned others_flat = 0u;
-    for (unsigned other = threadIdx.x % LANES; other < gridDim.x; other += LANES) {
-        Count sum = ((volatile Sum*)grid->sums)[other];
-        unsigned cut = ((volatile unsigned*)grid->cuts)[other];
-        if (other < blockIdx.x) {
-            others.before += sum;
-            others.cut_before += cut;
-        }
-        others.all += sum;
-        others.cut += cut;
-        others_flat |= ((volatile unsigned*)grid->flat)[other];
-    }
-    told.before += sum_of_warp(others.before);
-    told.cut_before += sum_of_warp(others.cut_before);
-    told.all = sum_of_warp(others.all);
-    told.cut = sum_of_warp(others.cut);
-    flat = __any_sync(ALL, others_flat != 0u);
+constexpr unsigned WORDS_OF = sizeof(Count) / sizeof(unsigned);
+
+template <typename Count, unsigned COUNT>
+__device__ __forceinline__ Count sum_at(const unsigned (&words)[COUNT], unsigned at) {
+    return WORDS_OF<Count> == 1u ? (Count)words[at] : (Count)((Sum)words[(at + 1u) % COUNT] << 32 | words[at]);
 }
 
-// The lowest value of all threads; warps exchange theirs in `room`, blocks in `told`.
+// The same over all blocks. `told` has the sums of this block's crew, `flat` whether one of its levels holds all samples,
+// `black` what black holds, or 0. In between, this does `meanwhile`.
+template <typename Count, typename F>
+__device__ __forceinline__ void add_other_blocks(Told<Count>& told, bool& flat, Count& black, Room& room, Blocks blocks,
+                                                 F meanwhile) {
+    constexpr unsigned OF_SUM = WORDS_OF<Count>, BLACK_AT = OF_SUM, CUT_AT = 2u * OF_SUM;
+    if (threadIdx.x == 0u) {
+        blocks.publish_sum(KEPT, told.all);
+        blocks.publish_sum(BLACK, black);
+        blocks.publish(CUT, 2u * told.cut + flat);
+    }
+    meanwhile();
+    if (threadIdx.x < LANES) {
+        Word words[CUT_AT + 1u];
+#pragma unroll
+        for (unsigned i = 0u; i < OF_SUM; ++i) {
+            words[i] = (Word)(KEPT + i);
+            words[BLACK_AT + i] = (Word)(BLACK + i);
+        }
+        words[CUT_AT] = CUT;
+        unsigned collected[MOST_BLOCKS / LANES][CUT_AT + 1u];
+        blocks.collect(words, collected);
+        Told<Count> all = {0, 0, 0u, 0u};
+        Count all_black = 0;
+        unsigned any_flat = 0u;
+#pragma unroll
+        for (unsigned i = 0u; i < MOST_BLOCKS / LANES; ++i) {
+            Count kept = sum_at<Count>(collected[i], 0u);
+            unsigned cut = collected[i][CUT_AT] / 2u;
+            if (threadIdx.x + i * LANES < blockIdx.x) {
+                all.before += kept;
+                all.cut_before += cut;
+            }
+            all.all += kept;
+            all.cut += cut;
+            all_black += sum_at<Count>(collected[i], BLACK_AT);
+            any_flat |= collected[i][CUT_AT] % 2u;
+        }
+        all.before = sum_of_warp(all.before);
+        all.cut_before = sum_of_warp(all.cut_before);
+        all.all = sum_of_warp(all.all);
+        all.cut = sum_of_warp(all.cut);
+        all_black = sum_of_warp(all_black);
+        any_flat = __any_sync(ALL, any_flat != 0u);
+        if (threadIdx.x == 0u) {
+            room.before = all.before;
+            room.cut_before = all.cut_before;
+            room.kept = all.all;
+            room.cut = all.cut;
+            room.all_black = all_black;
+            room.any_flat = any_flat;
+        }
+    }
+    __syncthreads();
+    told.before += (Count)room.before;
+    told.cut_before += room.cut_before;
+    told.all = (Count)room.kept;
+    told.cut = room.cut;
+    black = (Count)room.all_black;
+    flat = room.any_flat != 0u;
+}
+
+// The lowest value of all threads of all crews.
 template <bool MANY, typename Crew>
-__device__ __forceinline__ Sum lowest_of_all(Sum value, Sum* room, Sum* told, Grid* grid) {
+__device__ __forceinline__ Sum lowest_of_all(Sum value, Room& room, Blocks blocks) {
     unsigned lane = threadIdx.x % LANES;
     value = lowest_of_warp(value);
-    if (lane == 0u) room[threadIdx.x / LANES] = value;
+    if (lane == 0u) room.firsts[threadIdx.x / LANES] = value;
     Crew::meet();
-    value = lowest_of_warp(lane < Crew::warps() ? room[lane] : ~0ull);
+    value = lowest_of_warp(lane < Crew::warps() ? room.firsts[lane] : ~0ull);
     if (!MANY) return value;
-    if (threadIdx.x == 0u) told[blockIdx.x] = value;
-    meet(grid);
-    for (unsigned other = lane; other < gridDim.x; other += LANES) {
-        Sum others = ((volatile Sum*)told)[other];
-        if (others < value) value = others;
+    if (threadIdx.x == 0u) blocks.publish_sum(FIRST, value);
+    if (threadIdx.x < LANES) {
+        unsigned collected[MOST_BLOCKS / LANES][2];
+        blocks.collect({FIRST, FIRST_HIGH}, collected);
+#pragma unroll
+        for (unsigned i = 0u; i < MOST_BLOCKS / LANES; ++i) {
+            Sum other = sum_at<Sum>(collected[i], 0u);
+            if (lane + i * LANES < gridDim.x && other < value) value = other;
+        }
+        value = lowest_of_warp(value);
+        if (lane == 0u) room.first = value;
     }
-    return lowest_of_warp(value);
+    __syncthreads();
+    return room.first;
 }
 
-// The sum of the values of all threads of all crews; warps exchange theirs in `room`, blocks in `told`.
-template <bool MANY, typename Crew>
-__device__ __forceinline__ Sum sum_of_all(Sum value, Sum* room, Sum* told, Grid* grid) {
+// The sum of the values of all threads of all crews.
+template <bool MANY, typename Crew, typename Count>
+__device__ __forceinline__ Count sum_of_all(Count value, Room& room, Blocks blocks) {
     value = sum_of_warp(value);
-    if (threadIdx.x % LANES == 0u) room[threadIdx.x / LANES] = value;
+    if (threadIdx.x % LANES == 0u) room.totals[threadIdx.x / LANES] = value;
     Crew::meet();
-    Sum sum = sum_over_crew<Crew>(room);
-    if (!MANY) return sum;
-    if (threadIdx.x == 0u) told[blockIdx.x] = sum;
-    meet(grid);
-    sum = 0u;
-    for (unsigned other = threadIdx.x % LANES; other < gridDim.x; other += LANES) sum += ((volatile Sum*)told)[other];
-    return sum_of_warp(sum);
+    if (!MANY) return (Count)sum_over_crew<Crew>(room.totals);
+    if (threadIdx.x < LANES) {
+        Count sum = (Count)sum_over_crew<Crew>(room.totals);
+        if (threadIdx.x == 0u) blocks.publish_sum(TOTAL, sum);
+        Word words[WORDS_OF<Count>];
+#pragma unroll
+        for (unsigned i = 0u; i < WORDS_OF<Count>; ++i) words[i] = (Word)(TOTAL + i);
+        unsigned collected[MOST_BLOCKS / LANES][WORDS_OF<Count>];
+        blocks.collect(words, collected);
+        sum = 0;
+#pragma unroll
+        for (unsigned i = 0u; i < MOST_BLOCKS / LANES; ++i) sum += sum_at<Count>(collected[i], 0u);
+        sum = sum_of_warp(sum);
+        if (threadIdx.x == 0u) room.total = sum;
+    }
+    __syncthreads();
+    return (Count)room.total;
 }
 
 // The count of the thread's code number `i` in a window after this update, without this frame.
@@ -295,7 +404,7 @@ __device__ __forceinline__ void write_windows(const Turn& turn, const Past<PER>&
 // Sums the levels into bins, and distributes them over the levels again.
 template <unsigned PER, bool MANY, typename Crew, typename Count>
 __device__ __forceinline__ void in_bins(Count (&held)[PER], unsigned code, Levels levels, unsigned asked, Sum* bins,
-                                        Grid* grid) {
+                                        Blocks blocks) {
     unsigned count = levels.hi - levels.lo + 1u;
 #pragma unroll
     for (unsigned i = 0u; i < PER; ++i) {
@@ -303,7 +412,7 @@ __device__ __forceinline__ void in_bins(Count (&held)[PER], unsigned code, Level
     }
     __threadfence();
     if (MANY) {
-        meet(grid);
+        meet(blocks.grid);
     } else {
         Crew::meet();
     }
@@ -327,19 +436,21 @@ struct Ladder {
     unsigned cut_before;   // and how many of them have been cut
     Count all;             // of all levels
     unsigned cut_of_all;
-    Sum black;             // what black holds
+    Count black;           // what black holds
     bool flat;             // whether one level held everything
 };
 
-// The prefix sums of levels with the counts `held`.
-template <typename Count, unsigned PER, bool MANY, typename Crew>
+// The prefix sums of levels with the counts `held`. While it waits for other blocks, or else at once, this does `meanwhile`.
+template <typename Count, unsigned PER, bool MANY, typename Crew, typename F>
 __device__ __forceinline__ Ladder<Count, PER> ladder_of(const Count (&held)[PER], unsigned code, Levels levels,
-                                                        Limit limit, Room& room, Grid* grid) {
+                                                        Limit limit, Room& room, Blocks blocks, F meanwhile) {
     unsigned lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, below = (1u << lane) - 1u;
     Count whole = limit.whole > (Count)~(Count)0 ? ~(Count)0 : (Count)limit.whole;
     Ladder<Count, PER> ladder;
     Count sum = 0;
     unsigned cut = 0u, cut_before = 0u;
+    unsigned first = blockIdx.x * blockDim.x * PER;
+    bool has_black = !MANY || levels.lo - first < blockDim.x * PER;
 #pragma unroll
     for (unsigned i = 0u; i < PER; ++i) {
         ladder.cut[i] = held[i] > whole;
@@ -348,7 +459,7 @@ __device__ __forceinline__ Ladder<Count, PER> ladder_of(const Count (&held)[PER]
         unsigned all_cut = __ballot_sync(ALL, ladder.cut[i]);
         cut += __popc(all_cut);
         cut_before += __popc(all_cut & below);
-        if (code + i == levels.lo) (MANY ? grid->black : room.black) = held[i];
+        if (code + i == levels.lo) room.black = held[i];
     }
     Count through = prefix_of_warp(sum, lane);
     Tidings<Count>& tidings = room.tidings(Count());
@@ -359,12 +470,16 @@ __device__ __forceinline__ Ladder<Count, PER> ladder_of(const Count (&held)[PER]
     Crew::meet();
     Told<Count> told = told_by_all<Crew>(tidings);
     ladder.flat = room.flat != 0u;
-    if (MANY) add_other_blocks(told, ladder.flat, grid);
+    ladder.black = has_black ? (Count)room.black : (Count)0;
+    if (MANY) {
+        add_other_blocks(told, ladder.flat, ladder.black, room, blocks, meanwhile);
+    } else {
+        meanwhile();
+    }
     ladder.before = told.before + through - sum;
     ladder.cut_before = told.cut_before + cut_before;
     ladder.all = told.all;
     ladder.cut_of_all = told.cut;
-    ladder.black = MANY ? *(volatile Sum*)&grid->black : room.black;
     return ladder;
 }
 
@@ -375,20 +490,21 @@ struct Left {
 };
 
 // Computes the curve at the thread's codes from the histogram of the window: bins, contrast limit, prefix sum. `bins` has
-// zeroed entries for the sums in bins; null without bins. The samples of a window fit a Count.
-template <typename Count, unsigned PER, bool MANY, typename Crew>
+// zeroed entries for the sums in bins; null without bins. The samples of a window fit a Count. Where it waits for other
+// blocks, this does `meanwhile`.
+template <typename Count, unsigned PER, bool MANY, typename Crew, typename F>
 __device__ __forceinline__ void equalize(Count (&held)[PER], Left left, unsigned code, Levels levels,
-                                         const Modifiers& m, const Line& line, Sum* bins, Room& room, Grid* grid,
-                                         unsigned (&mapped)[PER]) {
+                                         const Modifiers& m, const Line& line, Sum* bins, Room& room, Blocks blocks,
+                                         F meanwhile, unsigned (&mapped)[PER]) {
     Divisor divisor = divisor_with(m.width, m.inverse);
     Sum total = (Sum)m.frames * m.samples;
     if (left.is_known) {
         total = left.samples;
     } else if (m.varies || m.cap != UNCAPPED) {
-        Sum sum = 0u;
+        Count sum = 0;
 #pragma unroll
         for (unsigned i = 0u; i < PER; ++i) sum += held[i];
-        total = sum_of_all<MANY, Crew>(sum, room.totals, MANY ? grid->totals : nullptr, grid);
+        total = sum_of_all<MANY, Crew>(sum, room, blocks);
     }
     // If one level holds all samples, the curve is the identity, whatever the other settings are.
 #pragma unroll
@@ -396,12 +512,12 @@ __device__ __forceinline__ void equalize(Count (&held)[PER], Left left, unsigned
         if (held[i] == total) room.flat = 1u;
     }
 
-    if (bins != nullptr) in_bins<PER, MANY, Crew>(held, code, levels, m.bins, bins, grid);
+    if (bins != nullptr) in_bins<PER, MANY, Crew>(held, code, levels, m.bins, bins, blocks);
     bool is_limited = m.gain != 0u;
     Limit limit = {~0ull, 0u};
     if (is_limited) limit = limit_of(m.gain, total, divisor);
 
-    Ladder<Count, PER> ladder = ladder_of<Count, PER, MANY, Crew>(held, code, levels, limit, room, grid);
+    Ladder<Count, PER> ladder = ladder_of<Count, PER, MANY, Crew>(held, code, levels, limit, room, blocks, meanwhile);
     Sum all = ladder.all;
     Divided excess = {0u, 0u};
     if (is_limited) {
@@ -430,7 +546,7 @@ __device__ __forceinline__ void equalize(Count (&held)[PER], Left left, unsigned
             bool is_level = code + i >= levels.lo && code + i <= levels.hi;
             if (is_level && step[i] != 0u && step[i] < first) first = step[i];
         }
-        first = lowest_of_all<MANY, Crew>(first, room.firsts, MANY ? grid->firsts : nullptr, grid);
+        first = lowest_of_all<MANY, Crew>(first, room, blocks);
     }
     Spread<Sum> spread = spread_of(first, ladder.flat ? first : all);
 #pragma unroll

@@ -427,7 +427,7 @@ __device__ __forceinline__ void modified_curve(unsigned* totals, unsigned codes,
             if (IS_NARROW) left.samples = sum_over_crew<Crew>(tally.others[set]);
             return sum_over_crew<Crew>(tally.sums[set]);
         });
-    equalize<Count, PER, false, Crew>(held, left, code, levels, m, line, nullptr, room, nullptr, mapped);
+    equalize<Count, PER, false, Crew>(held, left, code, levels, m, line, nullptr, room, Blocks{}, [] {}, mapped);
     // Read again, by a block that has no samples: registers are scarce.
     if (writes && remembers) {
         write_windows<PER>(turn, past_of<PER>(code, codes, turn, history), count, m.cap, code, codes, history);

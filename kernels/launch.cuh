@@ -29,6 +29,16 @@ __device__ __forceinline__ T fresh(const T* at) {
     return __ldcg(at);
 }
 
+// Writes and reads a word that other blocks of this launch read and write while they run: whole, and past the L1 cache.
+__device__ __forceinline__ void write_shared(unsigned long long* at, unsigned long long word) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(word) : "memory");
+}
+__device__ __forceinline__ unsigned long long read_shared(const unsigned long long* at) {
+    unsigned long long word;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(at) : "memory");
+    return word;
+}
+
 // Waits until the previous kernel has ended and its writes are visible.
 __device__ __forceinline__ void wait_for_previous() {
 #if __CUDA_ARCH__ >= 900

@@ -11,7 +11,10 @@ use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
 use std::sync::Arc;
 
 /// Bytes of `Grid` in kernels/curve.cuh.
-const GRID_BYTES: usize = (1 + MOST_BLOCKS + 1) * 4 + (3 * MOST_BLOCKS + 1) * 8 + MOST_BLOCKS * 4;
+const GRID_BYTES: usize = WORDS * MOST_BLOCKS * 8 + 8;
+
+/// What a block publishes for the others.
+const WORDS: usize = 9;
 
 /// The most blocks of `kernels/equalization.cu`.
 const MOST_BLOCKS: usize = 64;

@@ -517,7 +517,7 @@ impl DevicePicture {
                     *count = *held as u32;
                 }
                 stream.memcpy_htod(&counts, &mut self.counts).doing("copying to the device")?;
-                gpu.kernels.equalization()?.launch(self, history, task)
+                gpu.kernels.equalization()?.launch(self, history, task, gpu.multiprocessors())
             }
             _ => Err(Error::Refused { reason: "counts that do not fit the settings".to_owned() }),
         }
@@ -584,7 +584,7 @@ impl DevicePicture {
         if task.is_plain() {
             return gpu.kernels.scan()?.launch(self, task.levels, task.tone().strength);
         }
-        gpu.kernels.equalization()?.launch(self, history, task)
+        gpu.kernels.equalization()?.launch(self, history, task, gpu.multiprocessors())
     }
 
     /// Makes the driver refuse a launch, for tests of what follows an error.

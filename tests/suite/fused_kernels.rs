@@ -437,14 +437,17 @@ fn counts_of(entries: usize, samples: u32, numbers: &mut Numbers) -> Vec<u32> {
 fn counts_of_videos_become_curves_in_one_block_and_in_several() {
     let mut numbers = Numbers(26);
     let mut asked = Vec::new();
-    for (depth, (blocks, threads), cases) in [
-        (8, (1, 64), 40),
-        (10, (1, 256), 16),
-        (8, (2, 32), 6),
-        (10, (4, 64), 8),
-        (12, (1, 1024), 3),
-        (12, (4, 256), 3),
-        (14, (4, 1024), 1),
+    for (depth, (blocks, threads, each), cases) in [
+        (8, (1, 64, 4), 40),
+        (10, (1, 256, 4), 16),
+        (8, (2, 32, 4), 6),
+        (8, (4, 32, 2), 6),
+        (10, (4, 64, 4), 8),
+        (10, (8, 64, 2), 8),
+        (12, (1, 1024, 4), 3),
+        (12, (4, 256, 4), 3),
+        (12, (64, 32, 2), 2),
+        (14, (16, 512, 2), 1),
     ] {
         for case in 0..cases {
             let settings = settings_with_window(Method::Global, true, &mut numbers);
@@ -453,7 +456,7 @@ fn counts_of_videos_become_curves_in_one_block_and_in_several() {
             let mut windows = Windows::new(settings, (200, 100));
             let mut equalization = Equalization::new(settings);
             let (rows, codes, mut expected) = (windows.rows(), levels.codes(), Vec::new());
-            let mut question = format!("e {codes} {blocks} {threads} {rows} {FRAMES}");
+            let mut question = format!("e {codes} {blocks} {threads} {each} {rows} {FRAMES}");
             for _ in 0..FRAMES {
                 let guide = guide_of(levels, &settings, &mut numbers);
                 // Where the region varies, frames have more or fewer samples.

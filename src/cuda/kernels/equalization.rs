@@ -15,37 +15,51 @@ use std::sync::Arc;
 
 pub(in crate::cuda) struct EqualizationLauncher {
     function: Kernel,
+    /// The same for blocks that have a multiprocessor each.
+    spread: Kernel,
 }
 
 impl EqualizationLauncher {
     pub fn load(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let module = module(context, &super::compiled::EQUALIZATION)?;
-        Ok(EqualizationLauncher { function: function(&module, "equalization")? })
+        Ok(EqualizationLauncher {
+            function: function(&module, "equalization")?,
+            spread: function(&module, "equalization_spread")?,
+        })
     }
 
     /// Enqueues the curve of `picture`; with a look-ahead, `history` keeps the curve. Clears the counts for the next frame and
     /// adds them to `history`.
-    pub fn launch(&self, picture: &mut DevicePicture, history: &mut History, task: &Task) -> Result<(), Error> {
+    pub fn launch(
+        &self,
+        picture: &mut DevicePicture,
+        history: &mut History,
+        task: &Task,
+        multiprocessors: u32,
+    ) -> Result<(), Error> {
         let codes = picture.layout().codes();
         let (turn, frames) = history.prepare(picture.layout(), task)?;
-        let (blocks, threads) = tuning::equalization(codes);
+        let tuning::EqualizationTuning { blocks, threads, spread } = tuning::equalization(codes, multiprocessors);
         let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 };
         let tone = task.tone();
         let (codes, levels) = (codes as u32, Levels::new(task.levels, tone.strength));
         let (modifiers, line) = (Modifiers::new(task, frames), Line::new(&tone.line));
         let stream = picture.stream().clone();
         let kept = (task.look_ahead() > 0).then(|| history.kept_curve(history.next_number(), &task.settings.smoothing));
-        let mut launch = self.function.on(&stream);
+        // Told apart from the launches before it; its lower 32 bits are enough for that.
+        let number = (history.next_number() + 1) as u32;
+        let mut launch = if spread { self.spread.on(&stream) } else { self.function.on(&stream) };
         launch.arg(&mut picture.counts).arg(&codes).arg(&levels).arg(&modifiers).arg(&turn).arg(&line);
         launch.arg(&mut history.slots).arg(&mut history.sums);
-        launch.arg(&mut history.bins).arg(&mut history.grid);
+        launch.arg(&mut history.bins).arg(&mut history.grid).arg(&number);
         match &kept {
             Some(kept) => launch.arg(kept),
             None => launch.arg(&mut picture.curve),
         };
         // SAFETY: the arguments are those of the kernel. Counts and curve have an entry for each code, the buffers of
         // the history have the sizes that `prepare` gave them for these codes and this window, and all belong to this
-        // stream; each thread has four codes, and several blocks are all resident at once.
+        // stream; the threads of all blocks have all codes, several blocks are all resident at once, and no launch since
+        // the grid was cleared had this number.
         let launched = unsafe {
             // A single block waits for no other.
             if blocks == 1 { launch.launch(config) } else { launch.launch_together(config) }

@@ -179,6 +179,14 @@ static T fresh(const T* at) {
 
 static inline void wait_for_previous() {}
 
+// A word is seen by other blocks some time after it was written: here, in between other blocks go on.
+static inline void write_shared(unsigned long long* at, unsigned long long word) { *at = word; }
+
+static inline unsigned long long read_shared(const unsigned long long* at) {
+    if (one_of(2) == 0) spin();
+    return *at;
+}
+
 // --- cuda.hpp
 
 static unsigned own_lane() { return running % 32; }

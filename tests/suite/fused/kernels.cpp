@@ -237,24 +237,25 @@ static void video(unsigned depth, unsigned log2_copies, Modified modified, Modif
     std::printf("\n");
 }
 
-// e codes blocks threads rows frames, then for each frame levels, modifiers, turn, line and counts: their curves.
+// e codes blocks threads per rows frames, with `per` codes a thread (4, or 2 in several blocks), then for each frame levels, modifiers, turn, line and counts: their curves.
 static void curves_of_video() {
-    unsigned codes = number(), blocks = number(), threads = number(), rows = number(), frames = number();
+    unsigned codes = number(), blocks = number(), threads = number(), per = number(), rows = number(), frames = number();
     Kept state(rows, codes);
     Grid grid = {};
     for (unsigned frame = 0; frame < frames; ++frame) {
         Order order;
         std::vector<unsigned> counts(codes);
         for (unsigned& count : counts) count = number();
-        std::vector<ushort4> curve(codes / 4);
+        std::vector<unsigned short> curve(codes);
+        auto kernel = per == 2 ? equalization_spread : equalization;
         run(blocks, threads, 0, [&] {
-            equalization(counts.data(), codes, order.levels, order.modifiers, order.turn, order.line, state.slots.data(),
-                         state.sums.data(), state.bins.data(), &grid, curve.data());
+            kernel(counts.data(), codes, order.levels, order.modifiers, order.turn, order.line, state.slots.data(),
+                   state.sums.data(), state.bins.data(), &grid, frame + 1, curve.data());
         });
         for (unsigned count : counts) {
             if (count != 0) fail("counts that are not empty");
         }
-        for (ushort4 four : curve) std::printf("%u %u %u %u ", four.x, four.y, four.z, four.w);
+        for (unsigned short code : curve) std::printf("%u ", code);
     }
     std::printf("\n");
 }
