@@ -1,17 +1,20 @@
 //! One video on all cores of this machine (`--jobs`), and many files (`--output-dir`): processes that plan, work and join.
 
 use crate::signals;
-use crate::workers::{Failed, Task, Workers, said_as};
+use crate::workers::{Done, Failed, Task, Workers, said_as};
 use anyhow::{Context, Result, anyhow, bail};
 use histeq_video::cli::{FileJob, Job, Jobs, ManyJob, StderrOptions};
 use histeq_video::frame::limits;
 use histeq_video::io::is_pipe;
-use histeq_video::pieces::{PieceState, Plan, state_of};
+use histeq_video::pieces::{FilePlan, PieceState, Plan, is_intact, state_of};
 use histeq_video::pipeline::{Cancel, Outcome};
 use histeq_video::report::{Console, StartRecord, jobs_summary};
 use histeq_video::sink::{self, Overwrite};
+use same_file::Handle;
 use serde_json::Map;
 use std::ffi::OsString;
+use std::fs::{File, TryLockError};
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::time::Instant;
 
@@ -26,7 +29,8 @@ const MOST: usize = 8;
 /// # Errors
 /// When it cannot be cut, and the number of jobs was given; when a piece fails for good.
 pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Option<Outcome>> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    job.limits.apply();
+    let cores = limits::threads();
     if jobs == Jobs::Auto && (most_jobs(cores, 0) <= 1 || is_pipe(&job.input.url)) {
         return Ok(None);
     }
@@ -38,22 +42,27 @@ pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opt
     if was_asked {
         output.overwrite = Overwrite::Yes;
     }
-    let overwrites = output.overwrite == Overwrite::Yes;
     let cancel = Cancel::default();
-    let workers = workers(1, 0, &job.stderr, console, &cancel);
+    signals::listen(cancel.clone(), console.clone(), Vec::new(), signals::GIVING_UP)?;
     let mut arguments: Vec<OsString> = vec!["plan".into()];
-    arguments.extend(Job::words()?.into_iter().skip(1));
+    arguments.extend(Job::options()?);
     arguments.extend(was_asked.then(|| "-y".into()));
-    let text = match workers.ask(&arguments, &name) {
-        Ok((Outcome::Complete, text)) => text,
-        Ok((Outcome::Interrupted, _)) => return Ok(Some(Outcome::Interrupted)),
-        Err(error) if jobs == Jobs::Auto => {
+    arguments.extend(["--one-of".into(), name.clone().into(), output.name.clone().into()]);
+    let text = match workers(1, (0, 0), &job.stderr, console, &cancel).ask(&arguments, &name) {
+        Ok((Outcome::Complete, text)) if !cancel.is_cancelled() => text,
+        Err(error) if !cancel.is_cancelled() => {
+            if jobs != Jobs::Auto {
+                return Err(without_name(error));
+            }
             let why = error.downcast_ref::<Failed>().map_or(error.to_string(), |failed| failed.why.clone());
             let why = why.trim_end_matches(" (leave --jobs out)");
             console.info(&format!("histeq-video: in one process: {why}"));
             return Ok(None);
         }
-        Err(error) => return Err(without_name(error)),
+        _ => {
+            console.info("interrupted while planning: nothing was written");
+            return Ok(Some(Outcome::Interrupted));
+        }
     };
     let plan = Plan::parse(&text)?;
     let file = plan.files.first().context("the plan has no file")?;
@@ -66,11 +75,12 @@ pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opt
     if jobs <= 1 && !plan_file.exists() {
         return Ok(None);
     }
+    let mut lock = locked(file, &plan_file)?;
     signals::listen(cancel.clone(), console.clone(), Vec::new(), signals::FINISHING)?;
     console.start(&StartRecord {
         source: None,
-        input: name.clone(),
-        outputs: vec![output.name.clone()],
+        input: name,
+        outputs: vec![job.output.name.clone()],
         frames: Some(file.frames() as u64),
         settings: Map::new(),
     });
@@ -79,54 +89,126 @@ pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opt
     {
         old.remove_pieces();
     }
-    std::fs::create_dir_all(&file.folder).with_context(|| file.folder.display().to_string())?;
-    std::fs::write(&plan_file, &text).with_context(|| plan_file.display().to_string())?;
-    let mut tasks = Vec::new();
-    let mut done = 0;
-    for piece in 0..file.pieces.len() {
-        let frames = file.pieces[piece].1 as u64;
-        if state_of(file, piece).0 == PieceState::Done {
-            done += frames;
-            continue;
+    let written = lock.set_len(0).and_then(|()| lock.write_all(&text));
+    written.with_context(|| plan_file.display().to_string())?;
+    let work = Work { job, file, plan: &plan_file, jobs, console, cancel: &cancel };
+    let mut made_again = false;
+    let (worked, name) = loop {
+        let worked = work.run(made_again)?;
+        let is_interrupted = worked.outcome == Outcome::Interrupted;
+        if is_interrupted && state_of(file, 0).0 != PieceState::Done {
+            console.info("interrupted before the first piece was whole (the same command goes on)");
+            return Ok(Some(Outcome::Interrupted));
         }
-        tasks.push(piece_task(&plan_file, piece, frames, &job.stderr));
-    }
-    if done > 0 {
-        let (there, all) = (file.pieces.len() - tasks.len(), file.pieces.len());
-        console.info(&format!("histeq-video: {there} of {all} pieces are there from before"));
-    }
-    let mut working = self::workers(jobs, done, &job.stderr, console, &cancel);
-    working.frame_length = file.frame_length();
-    let worked = working.run(&tasks)?;
-    if let Some(failed) = worked.failed.into_iter().next() {
-        bail!("{}: {failed}", job.input.url);
-    }
-    let is_interrupted = worked.outcome == Outcome::Interrupted;
-    if is_interrupted && state_of(file, 0).0 != PieceState::Done {
-        console.info("interrupted before the first piece was whole (the same command goes on)");
+        match work.join(is_interrupted) {
+            Ok(name) => break (worked, name),
+            // What is damaged is found when it is read.
+            Err(error) if made_again || !work.remove_damaged()? => return Err(without_name(error)),
+            Err(_) => made_again = true,
+        }
+    };
+    if name.is_empty() {
+        console.info("interrupted while joining: nothing was written (the same command goes on)");
         return Ok(Some(Outcome::Interrupted));
     }
-    let mut arguments: Vec<OsString> = vec!["join".into(), plan_file.clone().into(), "--child".into()];
-    arguments.extend(said_as(&job.stderr));
-    arguments.extend(overwrites.then(|| "-y".into()));
-    arguments.extend(is_interrupted.then(|| "--partial".into()));
-    let (_, text) = workers.ask(&arguments, &name).map_err(without_name)?;
-    let name = String::from_utf8_lossy(&text).trim_end().to_owned();
-    let (elapsed, s) = (begin.elapsed(), if jobs == 1 { "" } else { "s" });
-    if is_interrupted {
+    if worked.outcome == Outcome::Interrupted {
         let line = format!("interrupted, what there is before the first gap -> {name} (the same command goes on)");
-        console.summary(jobs_summary(worked.frames, Some(&name), elapsed, line));
+        console.summary(jobs_summary(worked.frames, Some(&name), begin.elapsed(), line));
         return Ok(Some(Outcome::Interrupted));
     }
+    let (elapsed, s) = (begin.elapsed(), if jobs == 1 { "" } else { "s" });
     let (frames, pieces, seconds) = (file.frames(), file.pieces.len(), elapsed.as_secs_f64());
-    let rate = frames as f64 / seconds.max(1e-6);
-    let name = &job.output.name;
+    let (rate, name) = (frames as f64 / seconds.max(1e-6), &job.output.name);
     let line =
         format!("{frames} frames in {seconds:.2} s ({rate:.1} fps) by {jobs} job{s} in {pieces} pieces -> {name}");
     console.summary(jobs_summary(frames as u64, Some(name), elapsed, line));
     let _ = std::fs::remove_file(&plan_file);
     let _ = std::fs::remove_dir(&file.folder);
     Ok(Some(Outcome::Complete))
+}
+
+/// Makes the folder of the pieces and, in it, the file of their plan. No other process has it until it is closed.
+fn locked(file: &FilePlan, plan: &Path) -> Result<File> {
+    loop {
+        std::fs::create_dir_all(&file.folder).with_context(|| file.folder.display().to_string())?;
+        let opened = match File::options().read(true).write(true).create(true).truncate(false).open(plan) {
+            // Another process has ended, and removed the folder.
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            opened => opened.with_context(|| plan.display().to_string())?,
+        };
+        match opened.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                bail!("{}: another run is at work on it in pieces (wait until that has ended)", file.output)
+            }
+            // There are file systems without locks.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        let mine = Handle::from_file(opened.try_clone()?)?;
+        if Handle::from_path(plan).is_ok_and(|there| there == mine) {
+            return Ok(opened);
+        }
+    }
+}
+
+/// A video in pieces.
+struct Work<'a> {
+    job: &'a FileJob,
+    file: &'a FilePlan,
+    /// The file of the plan.
+    plan: &'a Path,
+    jobs: usize,
+    console: &'a Console,
+    cancel: &'a Cancel,
+}
+
+impl Work<'_> {
+    /// Works on all pieces that are not done.
+    fn run(&self, made_again: bool) -> Result<Done> {
+        let Work { job, file, plan, jobs, console, cancel } = *self;
+        let (mut tasks, mut done) = (Vec::new(), (0, 0));
+        for (piece, (_, frames)) in file.pieces.iter().enumerate() {
+            match state_of(file, piece).0 {
+                PieceState::Done => done = (done.0 + *frames as u64, done.1 + 1),
+                _ => tasks.push(piece_task(plan, piece, *frames as u64, &job.stderr)),
+            }
+        }
+        if done.1 > 0 && !made_again {
+            console.info(&format!("histeq-video: {} of {} pieces are there from before", done.1, file.pieces.len()));
+        }
+        let mut workers = workers(jobs, done, &job.stderr, console, cancel);
+        workers.frame_length = file.frame_length();
+        let mut worked = workers.run(&tasks)?;
+        match worked.failed.pop() {
+            Some(failed) => bail!("{}: {failed}", job.input.url),
+            None => Ok(worked),
+        }
+    }
+
+    /// Joins the pieces, or those before the first gap. Answers with the name of the file; with none when it was interrupted.
+    fn join(&self, is_partial: bool) -> Result<String> {
+        let Work { job, plan, console, .. } = *self;
+        let mut arguments: Vec<OsString> = vec!["join".into(), plan.into(), "--child".into()];
+        arguments.extend(said_as(&job.stderr));
+        arguments.extend((job.output.overwrite == Overwrite::Yes).then(|| "-y".into()));
+        arguments.extend(is_partial.then(|| "--partial".into()));
+        // The first signal does not end it: it takes no longer than copying.
+        let (_, text) = workers(1, (0, 0), &job.stderr, console, &Cancel::default()).ask(&arguments, &job.input.url)?;
+        Ok(String::from_utf8_lossy(&text).trim_end().to_owned())
+    }
+
+    /// Removes pieces whose bytes have changed. Were there any?
+    fn remove_damaged(&self) -> Result<bool> {
+        let is_damaged = |piece: &usize| !is_intact(self.file, *piece) && self.file.piece_file(*piece).exists();
+        let damaged: Vec<usize> = (0..self.file.pieces.len()).filter(is_damaged).collect();
+        for piece in &damaged {
+            let path = self.file.piece_file(*piece);
+            let name = path.display();
+            std::fs::remove_file(&path).with_context(|| name.to_string())?;
+            let notices = self.console.notices(self.job.stderr.strict);
+            notices.warn(&format!("{name}: damaged since it was made: this piece is worked on once more"))?;
+        }
+        Ok(!damaged.is_empty())
+    }
 }
 
 /// Works on a piece of the plan in this file.
@@ -158,6 +240,7 @@ pub fn many(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Result<
         console.info("histeq-video: there is no video in these folders");
         return Ok(Outcome::Complete);
     };
+    like.limits.apply();
     let cancel = Cancel::default();
     signals::listen(cancel.clone(), console.clone(), Vec::new(), signals::FINISHING)?;
     let (mut tasks, mut skipped) = (Vec::new(), 0);
@@ -169,18 +252,17 @@ pub fn many(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Result<
         if let Some(folder) = Path::new(output).parent() {
             std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         }
-        let mut arguments: Vec<OsString> = Job::words()?.into_iter().skip(1).collect();
+        let mut arguments = Job::options()?;
         arguments.extend(["--one-of".into(), input.into(), output.into()]);
         tasks.push(Task { name: input.clone(), arguments, frames: None, takes_gpu: true });
     }
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = match job.jobs {
         Jobs::Exactly(jobs) => jobs,
-        Jobs::Auto => most_jobs(cores, 2_000_000),
+        Jobs::Auto => most_jobs(limits::threads(), 2_000_000),
     };
     let begin = Instant::now();
-    let mut workers = workers(jobs, 0, &like.stderr, console, &cancel);
-    workers.goes_on = true;
+    let mut workers = workers(jobs, (0, 0), &like.stderr, console, &cancel);
+    (workers.goes_on, workers.unit) = (true, "files");
     let done = workers.run(&tasks)?;
     let of = |count: usize| format!("{count} file{}", if count == 1 { "" } else { "s" });
     let skipped = if skipped > 0 { format!("; {} were there", of(skipped)) } else { String::new() };
@@ -200,12 +282,12 @@ pub fn many(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Result<
 
 fn workers<'a>(
     jobs: usize,
-    done: u64,
+    done: (u64, usize),
     stderr: &'a StderrOptions,
     console: &'a Console,
     cancel: &'a Cancel,
 ) -> Workers<'a> {
-    Workers { jobs, goes_on: false, done, frame_length: 0.0, stderr, console, cancel }
+    Workers { jobs, goes_on: false, done, unit: "pieces", frame_length: 0.0, stderr, console, cancel }
 }
 
 /// The error of a process as if this one had failed.

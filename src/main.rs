@@ -133,8 +133,8 @@ fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     let builder = StageBuilder::new(&job.equalize)?;
     let written = target.place().into_iter().chain(records.places());
     run.close(job.sandbox.around_process(&[&job.input], &job.output.name, written), &[&job.input])?;
-    run.listen_for_signals(target.leftover().into_iter().chain(records.leftovers()).collect(), signals::FINISHING)?;
-
+    let answer = if job.is_child { signals::NOTHING } else { signals::FINISHING };
+    run.listen_for_signals(target.leftover().into_iter().chain(records.leftovers()).collect(), answer)?;
     if job.is_child {
         workers::end_with_parent(run.cancel.clone())?;
     }

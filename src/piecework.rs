@@ -4,7 +4,7 @@ use crate::local::piece_task;
 use crate::records::{RecordTargets, Records};
 use crate::run::Run;
 use crate::stage_builder::{StageBuilder, measuring_threads};
-use crate::workers::{Failed, Task, Workers, said_as};
+use crate::workers::{self, Failed, Task, Workers, end_with_parent, said_as};
 use crate::{look, signals, stdout};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::ValueEnum;
@@ -19,7 +19,8 @@ use histeq_video::pieces::{FilePlan, Joining, PieceState, Plan, Planning, Times,
 use histeq_video::pipeline::{self, Cancel, Delivery, Input, Outcome, Sink};
 use histeq_video::report::{Console, jobs_summary, summary};
 use histeq_video::sink::{
-    Files, JoinedFile, Overwrite, PieceEncoder, PieceOf, PieceSink, Target, TargetError, check_joined, piece_encoder,
+    Files, JoinedFile, Leftover, Overwrite, PieceEncoder, PieceOf, PieceSink, Target, TargetError, check_joined,
+    piece_encoder,
 };
 use histeq_video::source::{self, InputChanged, PacketSurvey, Reading};
 use histeq_video::stats::StatsFormat;
@@ -95,7 +96,8 @@ fn plan(mut job: FileJob, piece: Option<f64>, console: &Console) -> Result<Outco
     let read = read.map(|name| Ok((rooted(name)?, hash_of_file(name)?))).collect::<Result<_>>()?;
     let written = target.place().into_iter().chain(records.places());
     run.close(job.sandbox.around_process(&[&job.input], &job.output.name, written), &[&job.input])?;
-    run.listen_for_signals(target.leftover().into_iter().chain(records.leftovers()).collect(), signals::GIVING_UP)?;
+    let temporary = target.leftover().into_iter().chain(records.leftovers()).collect();
+    listen(&run, temporary, job.is_child)?;
 
     let Run { cancel, notices, progress, .. } = &run;
     job.input.decoders = 1;
@@ -154,12 +156,26 @@ fn plan(mut job: FileJob, piece: Option<f64>, console: &Console) -> Result<Outco
     print_plan(&plan)
 }
 
+/// Has signals, or the end of its parent, cancel the run.
+fn listen(run: &Run, temporary: Vec<Leftover>, is_child: bool) -> Result<()> {
+    run.listen_for_signals(temporary, if is_child { signals::NOTHING } else { signals::GIVING_UP })?;
+    if is_child { end_with_parent(run.cancel.clone()) } else { Ok(()) }
+}
+
 /// Prints the plan for many files, each of which is planned by a process of its own.
 fn plan_all(many: &ManyJob, like: &FileJob, console: &Console) -> Result<Outcome> {
     let cancel = Cancel::default();
     signals::listen(cancel.clone(), console.clone(), Vec::new(), signals::GIVING_UP)?;
-    let workers =
-        Workers { jobs: 1, goes_on: false, done: 0, frame_length: 0.0, stderr: &like.stderr, console, cancel: &cancel };
+    let workers = Workers {
+        jobs: 1,
+        goes_on: false,
+        done: (0, 0),
+        unit: "files",
+        frame_length: 0.0,
+        stderr: &like.stderr,
+        console,
+        cancel: &cancel,
+    };
     let mut all: Option<Plan> = None;
     for (input, output) in &many.files {
         if Path::new(output).exists() && !many.overwrites {
@@ -168,7 +184,7 @@ fn plan_all(many: &ManyJob, like: &FileJob, console: &Console) -> Result<Outcome
         if let Some(folder) = Path::new(output).parent() {
             std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         }
-        let mut arguments: Vec<OsString> = Job::words()?.into_iter().skip(1).collect();
+        let mut arguments = Job::options()?;
         arguments.extend(["--one-of".into(), input.into(), output.into()]);
         let (outcome, text) = workers.ask(&arguments, input)?;
         if cancel.is_cancelled() || outcome == Outcome::Interrupted {
@@ -219,12 +235,12 @@ fn run_pieces(job: &RunJob, console: &Console) -> Result<Outcome> {
     if pieces.start() == pieces.end() {
         return run_piece(job, &plan, *pieces.start(), console);
     }
-    let (mut tasks, mut done) = (Vec::new(), 0);
+    let (mut tasks, mut done) = (Vec::new(), (0, 0));
     for number in pieces {
         let (file, piece) = plan.piece(number)?;
         let frames = file.pieces[piece].1 as u64;
         match state_of(file, piece).0 {
-            PieceState::Done => done += frames,
+            PieceState::Done => done = (done.0 + frames, done.1 + 1),
             _ => tasks.push(piece_task(&job.plan, number, frames, &job.stderr)),
         }
     }
@@ -234,6 +250,7 @@ fn run_pieces(job: &RunJob, console: &Console) -> Result<Outcome> {
         jobs: job.jobs,
         goes_on: true,
         done,
+        unit: "pieces",
         frame_length: plan.files[0].frame_length(),
         stderr: &job.stderr,
         console,
@@ -270,10 +287,8 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
     let builder = StageBuilder::new(&whole.equalize)?;
     let wall = whole.sandbox.around_process(&[&whole.input], &path, [file.folder.clone()]);
     run.close(wall, &[&whole.input])?;
-    run.listen_for_signals(target.leftover().into_iter().chain(records.leftovers()).collect(), signals::GIVING_UP)?;
-    if job.is_child {
-        crate::workers::end_with_parent(run.cancel.clone())?;
-    }
+    let temporary = target.leftover().into_iter().chain(records.leftovers()).collect();
+    listen(&run, temporary, job.is_child)?;
 
     let Run { cancel, notices, progress, .. } = &run;
     let mut backend = BackendStartup::begin(whole.backend.clone());
@@ -299,7 +314,7 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
         let tell = |progress: &_| {
             tick(progress);
             if job.is_child {
-                crate::workers::tell(progress);
+                workers::tell(progress);
             }
         };
         pipeline::run(source, stage, None, Box::new(Recorded { sink: Box::new(sink), records }), cancel, progress, tell)
@@ -387,8 +402,16 @@ fn join_all(job: &JoinJob, files: usize, console: &Console) -> Result<Outcome> {
         Task { name: format!("file {file}"), arguments, frames: None, takes_gpu: false }
     };
     let tasks: Vec<Task> = (0..files).map(task).collect();
-    let workers =
-        Workers { jobs: 1, goes_on: true, done: 0, frame_length: 0.0, stderr: &job.stderr, console, cancel: &cancel };
+    let workers = Workers {
+        jobs: 1,
+        goes_on: true,
+        done: (0, 0),
+        unit: "files",
+        frame_length: 0.0,
+        stderr: &job.stderr,
+        console,
+        cancel: &cancel,
+    };
     let done = workers.run(&tasks)?;
     if done.failed.is_empty() {
         return Ok(done.outcome);
@@ -417,7 +440,8 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     let end = file.moment(first + frames).filter(|_| is_counted || !is_whole);
     let written = target.place().into_iter().chain(records.places()).chain([file.folder.clone()]);
     run.close(whole.sandbox.around_process(&[&whole.input], &whole.output.name, written), &[&whole.input])?;
-    run.listen_for_signals(target.leftover().into_iter().chain(records.leftovers()).collect(), signals::GIVING_UP)?;
+    let temporary = target.leftover().into_iter().chain(records.leftovers()).collect();
+    listen(&run, temporary, job.is_child)?;
 
     let Run { cancel, notices, progress, .. } = &run;
     let found: Arc<Mutex<PacketSurvey>> = Arc::default();

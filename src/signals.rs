@@ -8,6 +8,7 @@ use histeq_video::report::Console;
 use histeq_video::sink::Leftover;
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, sleep};
 use std::time::Duration;
 
@@ -16,6 +17,19 @@ pub const FINISHING: &str = "interrupted, finishing the file";
 
 /// The answer to the first signal where nothing is kept of a run that is interrupted.
 pub const GIVING_UP: &str = "interrupted";
+
+/// The answer of a process whose parent answers.
+pub const NOTHING: &str = "";
+
+/// What a signal does.
+struct Listener {
+    cancel: Cancel,
+    console: Console,
+    temporary: Vec<Leftover>,
+    answer: &'static str,
+}
+
+static LISTENER: Mutex<Option<Listener>> = Mutex::new(None);
 
 /// Whether a signal has arrived.
 static INTERRUPTION: AtomicBool = AtomicBool::new(false);
@@ -88,11 +102,18 @@ fn ignored() -> Vec<libc::c_int> {
 }
 
 /// Installs the handler. The first signal sets `cancel` and prints `answer`; the second one removes the files `temporary` and
-/// ends the program.
+/// ends the program. In a later call, all of these take the places of those before.
 ///
 /// # Errors
 /// When the system refuses.
 pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer: &'static str) -> Result<()> {
+    let listener = Listener { cancel: cancel.clone(), console, temporary, answer };
+    if LISTENER.lock().unwrap_or_else(PoisonError::into_inner).replace(listener).is_some() {
+        if was_interrupted() {
+            cancel.cancel();
+        }
+        return Ok(());
+    }
     #[cfg(unix)]
     let ignored = ignored();
     #[cfg(unix)]
@@ -101,14 +122,18 @@ pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer
         unsafe { libc::signal(signal, terminate as *const () as libc::sighandler_t) };
     }
     ctrlc::set_handler(move || {
+        let listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner);
         INTERRUPTION.store(true, Ordering::Relaxed);
+        let Some(Listener { cancel, console, temporary, answer }) = &*listener else { return };
         if cancel.is_cancelled() {
             temporary.iter().for_each(Leftover::remove);
             console.end(INTERRUPTED);
             exit(INTERRUPTED.into());
         }
         cancel.cancel();
-        console.info(&format!("histeq-video: {answer} (again to give up at once)"));
+        if *answer != NOTHING {
+            console.info(&format!("histeq-video: {answer} (again to give up at once)"));
+        }
     })
     .map_err(|error| match error {
         ctrlc::Error::System(error) => anyhow!("cannot listen for Ctrl-C: {error} (`ulimit -u` limits threads)"),

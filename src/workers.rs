@@ -2,7 +2,7 @@
 
 use crate::signals;
 use anyhow::{Context, Result};
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use histeq_video::cli::StderrOptions;
 use histeq_video::cuda::{Error, Gpu};
 use histeq_video::pipeline::{Cancel, Outcome, Progress};
@@ -67,8 +67,10 @@ pub struct Workers<'a> {
     pub jobs: usize,
     /// Whether other tasks go on when one has failed.
     pub goes_on: bool,
-    /// The frames that were done before.
-    pub done: u64,
+    /// The frames that were done before, and the tasks.
+    pub done: (u64, usize),
+    /// What the tasks are, for the meter.
+    pub unit: &'static str,
     /// The length of a frame in microseconds on average, or 0.
     pub frame_length: f64,
     /// What is printed.
@@ -84,6 +86,8 @@ struct Waiting {
     task: usize,
     attempt: u32,
     not_before: Instant,
+    /// The GPU of the attempt before.
+    gpu: Option<usize>,
 }
 
 /// A task that is worked on.
@@ -114,12 +118,12 @@ impl Workers<'_> {
     pub fn run(&self, tasks: &[Task]) -> Result<Done> {
         let now = Instant::now();
         let mut waiting: VecDeque<Waiting> =
-            (0..tasks.len()).map(|task| Waiting { task, attempt: 1, not_before: now }).collect();
+            (0..tasks.len()).map(|task| Waiting { task, attempt: 1, not_before: now, gpu: None }).collect();
         let all: Option<u64> = tasks.iter().map(|task| task.frames).sum();
         let progress = Progress::default();
         let mut meter = Meter::start(
             (self.stderr.meter, self.console.events().cloned()),
-            all.map(|all| all + self.done),
+            all.map(|all| all + self.done.0),
             None,
             None,
         );
@@ -128,7 +132,7 @@ impl Workers<'_> {
         }
         let gpus = if self.jobs > 1 && tasks.iter().any(|task| task.takes_gpu) { gpus() } else { 0 };
         let (tell, told) = unbounded();
-        let done = Done { outcome: Outcome::Complete, failed: Vec::new(), frames: self.done };
+        let done = Done { outcome: Outcome::Complete, failed: Vec::new(), frames: self.done.0 };
         let mut crew = Crew { workers: self, tasks, working: Vec::new(), said: HashSet::new(), gpus, tell, told, done };
         let result = loop {
             crew.listen();
@@ -137,6 +141,9 @@ impl Workers<'_> {
             }
             let frames = crew.done.frames + crew.working.iter().map(|working| working.frames).sum::<u64>();
             progress.reach(frames, (frames as f64 * self.frame_length) as i64);
+            let left = waiting.len() + crew.working.len() + crew.done.failed.len();
+            let all = self.done.1 + tasks.len();
+            meter.set_part(format!("{}/{all} {}", all - left, self.unit));
             meter.update(&progress);
             if self.cancel.is_cancelled() {
                 break Ok(Outcome::Interrupted);
@@ -163,23 +170,28 @@ impl Workers<'_> {
     /// With the error that it names, when it fails otherwise than by being interrupted.
     pub fn ask(&self, arguments: &[OsString], name: &str) -> Result<(Outcome, Vec<u8>)> {
         let mut child = spawn(arguments)?;
-        // It ends by itself.
-        let stdin = child.stdin.take();
+        let mut stdin = child.stdin.take();
         let mut stdout = child.stdout.take().context("a pipe")?;
-        let stderr = child.stderr.take().context("a pipe")?;
+        let (tell, told) = unbounded();
+        pass_on(child.stderr.take(), 0, tell, Told::Line)?;
         let text = Builder::new().spawn(move || {
             let mut text = Vec::new();
             stdout.read_to_end(&mut text).map(|_| text)
         })?;
         let mut error = String::new();
-        for line in BufReader::new(stderr).lines().map_while(|line| line.ok()) {
-            match line.strip_prefix(ERROR) {
-                Some(text) => error = text.to_owned(),
-                None => self.console.info(&line),
+        loop {
+            match told.recv_timeout(TICK) {
+                Ok((_, Told::Line(line))) => match line.strip_prefix(ERROR) {
+                    Some(text) => error = text.to_owned(),
+                    None => self.console.info(&line),
+                },
+                // Without its parent's pipe it ends.
+                Err(RecvTimeoutError::Timeout) if self.cancel.is_cancelled() => drop(stdin.take()),
+                Err(RecvTimeoutError::Timeout) => {}
+                _ => break,
             }
         }
         let status = child.wait()?;
-        drop(stdin);
         let text = text.join().unwrap_or_else(|_| Ok(Vec::new()))?;
         match status.code() {
             Some(0) => Ok((Outcome::Complete, text)),
@@ -236,7 +248,7 @@ impl Crew<'_> {
                 index += 1;
                 continue;
             };
-            let Working { task, attempt, error, frames, .. } = self.working.swap_remove(index);
+            let Working { task, attempt, gpu, error, frames, .. } = self.working.swap_remove(index);
             if status.success() {
                 self.done.frames += self.tasks[task].frames.unwrap_or(frames);
                 continue;
@@ -245,7 +257,8 @@ impl Crew<'_> {
             let code = status.code();
             let may_succeed = code.is_none_or(|code| code == 75 || code == 134);
             if may_succeed && attempt < ATTEMPTS {
-                waiting.push_front(Waiting { task, attempt: attempt + 1, not_before: Instant::now() + PAUSE });
+                let not_before = Instant::now() + PAUSE;
+                waiting.push_front(Waiting { task, attempt: attempt + 1, not_before, gpu: Some(gpu) });
                 continue;
             }
             let tried = if attempt > 1 { format!(" (tried {attempt} times)") } else { String::new() };
@@ -261,11 +274,10 @@ impl Crew<'_> {
         while self.working.len() < self.workers.jobs {
             let now = Instant::now();
             let Some(index) = waiting.iter().position(|waiting| waiting.not_before <= now) else { break };
-            let Some(Waiting { task, attempt, .. }) = waiting.remove(index) else { break };
-            // The GPU that has the fewest, and in another attempt not the same as before.
+            let Some(Waiting { task, attempt, gpu: before, .. }) = waiting.remove(index) else { break };
+            // In another attempt not the GPU of the one before; else the one that has the fewest.
             let load = |gpu: usize| self.working.iter().filter(|working| working.gpu == gpu).count();
-            let turn = |gpu: usize| (gpu + task + attempt as usize) % self.gpus.max(1);
-            let gpu = (0..self.gpus).min_by_key(|&gpu| (load(gpu), turn(gpu))).unwrap_or(0);
+            let gpu = (0..self.gpus).min_by_key(|&gpu| (before == Some(gpu), load(gpu))).unwrap_or(0);
             let mut arguments = self.tasks[task].arguments.clone();
             if self.gpus > 1 && self.tasks[task].takes_gpu {
                 arguments.extend(["--gpu".into(), gpu.to_string().into()]);

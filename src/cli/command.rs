@@ -151,7 +151,19 @@ impl Job {
         Ok(with_defaults(Args::command(), std::env::args_os().collect())?.0)
     }
 
-    /// The same without defaults.
+    /// Its options, for another process that gets names of its own.
+    ///
+    /// # Errors
+    /// When the configuration cannot be read: a usage error.
+    pub fn options() -> Result<Vec<OsString>, clap::Error> {
+        let words = Job::words()?;
+        // Behind two dashes are names alone. There has to be one.
+        let dashes = words.iter().position(|word| word == "--");
+        let options = words[1..dashes.unwrap_or(words.len())].iter().cloned();
+        Ok(options.chain(dashes.map(|_| "-".into())).collect())
+    }
+
+    /// What these words ask for, without defaults.
     fn of_words(words: Vec<OsString>) -> Result<Self, clap::Error> {
         Args::try_parse_from(words).and_then(Job::from_args)
     }

@@ -26,7 +26,7 @@ pub struct ManyArgs {
     pub output_dir: Option<PathBuf>,
 
     /// Take one input and output of the list, and end when stdin is closed, as by a parent that has ended
-    #[arg(long, num_args = 2, hide = true)]
+    #[arg(long, num_args = 2, hide = true, allow_hyphen_values = true)]
     pub one_of: Option<Vec<String>>,
 }
 

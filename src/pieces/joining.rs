@@ -32,6 +32,12 @@ pub fn state_of(file: &FilePlan, piece: usize) -> (PieceState, Option<PieceDescr
     }
 }
 
+/// Whether all bytes of a piece are those that were written.
+pub fn is_intact(file: &FilePlan, piece: usize) -> bool {
+    let open = PieceFile::open(&file.piece_file(piece));
+    open.is_ok_and(|open| is_of(&open.description, file, piece) && open.check().is_ok())
+}
+
 fn is_of(description: &PieceDescription, file: &FilePlan, piece: usize) -> bool {
     (description.plan, description.piece) == (file.id(), piece) && description.packets.len() == file.pieces[piece].1
 }

@@ -12,7 +12,7 @@ mod plan;
 mod records;
 mod times;
 
-pub use joining::{Joining, PieceState, state_of};
+pub use joining::{Joining, PieceState, is_intact, state_of};
 pub use plan::{FilePlan, Plan, Planning, hash_of_file};
 pub use records::{join_curves, join_stats};
 pub use times::Times;

@@ -41,6 +41,8 @@ pub struct Meter {
     pass: Option<u32>,
     source: Option<usize>,
     frames: Option<u64>,
+    /// How many of its parts are done, if it has parts.
+    part: Option<String>,
     begin: Instant,
     printed: Instant,
     bar: ProgressBar,
@@ -67,12 +69,17 @@ impl Meter {
         bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_prefix(prefix(pass, source));
         let now = Instant::now();
-        Meter { style, events, pass, source, frames, begin: now, printed: now, bar }
+        Meter { style, events, pass, source, frames, part: None, begin: now, printed: now, bar }
     }
 
     /// The bar; hidden in other styles.
     pub fn bar(&self) -> ProgressBar {
         self.bar.clone()
+    }
+
+    /// Has people told how many parts are done.
+    pub fn set_part(&mut self, part: String) {
+        self.part = Some(part);
     }
 
     /// Shows the progress.
@@ -84,7 +91,7 @@ impl Meter {
                 self.bar.set_length(frames.max(record.frame));
             }
             self.bar.set_position(record.frame);
-            self.bar.set_message(format!("{:.0} fps, {:.2}x", record.fps, record.speed));
+            self.bar.set_message(format!("{:.0} fps, {:.2}x{}", record.fps, record.speed, self.part()));
         }
         if self.has_lines() && self.printed.elapsed() >= INTERVAL {
             self.printed = Instant::now();
@@ -98,6 +105,10 @@ impl Meter {
         if self.has_lines() {
             self.print(&self.record(progress, done));
         }
+    }
+
+    fn part(&self) -> String {
+        self.part.as_ref().map(|part| format!(", {part}")).unwrap_or_default()
     }
 
     fn has_lines(&self) -> bool {
@@ -131,7 +142,8 @@ impl Meter {
             let percent = record.percent.map(|percent| format!("{percent:5.1}%  ")).unwrap_or_default();
             let eta = record.eta.map(|eta| format!("  eta {eta:.0} s")).unwrap_or_default();
             let ProgressRecord { pass, source, frame, fps, speed, .. } = record;
-            print_line(&format!("{}{percent}frame {frame}  {fps:.1} fps  {speed:.2}x{eta}", prefix(*pass, *source)));
+            let (prefix, part) = (prefix(*pass, *source), self.part());
+            print_line(&format!("{prefix}{percent}frame {frame}  {fps:.1} fps  {speed:.2}x{part}{eta}"));
         }
     }
 }

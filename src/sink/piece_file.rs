@@ -1,10 +1,10 @@
 //! The file of a piece: the packets of encoded video, one after the other, and behind them their description.
 //!
 //! ```text
-//! packets | description (JSON) | length of the description, 8 bytes, the low one first | HEQPIECE
+//! packets | description (JSON) | its hash | its length | HEQPIECE
 //! ```
 //!
-//! It gets its name when it is whole. So a file of this name is whole, whatever became of those who wrote it.
+//! Hash and length have 8 bytes, the low one first. It gets its name when it is whole. So a file of this name is whole, whatever became of those who wrote it.
 
 use super::target::Target;
 use crate::ffmpeg::{EncodedVideo, Packet};
@@ -89,12 +89,18 @@ impl PieceWriter {
         let delay = delay(&packets, &self.decoded);
         let description = PieceDescription { histeq_piece: VERSION, plan, piece, video, packets, delay, frames, bytes };
         let text = serde_json::to_vec(&description)?;
-        let end = [&text[..], &(text.len() as u64).to_le_bytes(), MAGIC].concat();
+        let end = [&text[..], &hash_of(&text), &(text.len() as u64).to_le_bytes(), MAGIC].concat();
         let written = self.file.write_all(&end).and_then(|()| self.file.flush());
         written.with_context(|| format!("{}: cannot be written", self.target.name()))?;
         drop(self.file);
         Ok(self.target.end(Outcome::Complete)?)
     }
+}
+
+fn hash_of(text: &[u8]) -> [u8; 8] {
+    let mut hasher = Hasher::default();
+    hasher.add(text);
+    hasher.hash().0.to_le_bytes()
 }
 
 /// The delay of an encoder that gave these packets, of which the first have these decoding times.
@@ -147,19 +153,30 @@ impl PieceFile {
         ensure!(is_right, "{}: damaged (remove it and run this piece again)", self.name);
         Ok(Some((bytes, packet)))
     }
+
+    /// Reads the packets that are left.
+    ///
+    /// # Errors
+    /// When they cannot be read, or are not those that were written.
+    pub fn check(mut self) -> Result<()> {
+        while self.next_packet()?.is_some() {}
+        Ok(())
+    }
 }
 
 /// Reads the description, and goes back to the first packet.
 fn describe(file: &mut File) -> Result<PieceDescription> {
-    let end = file.seek(SeekFrom::End(-16))?;
-    let mut tail = [0; 16];
+    let end = file.seek(SeekFrom::End(-24))?;
+    let mut tail = [0; 24];
     file.read_exact(&mut tail)?;
-    let (length, magic) = tail.split_at(8);
+    let (hash, rest) = tail.split_at(8);
+    let (length, magic) = rest.split_at(8);
     let length = u64::from_le_bytes(length.try_into()?);
     ensure!(magic == MAGIC && length <= MOST.min(end), "its end is missing");
     let start = file.seek(SeekFrom::Start(end - length))?;
     let mut text = vec![0; usize::try_from(length)?];
     file.read_exact(&mut text)?;
+    ensure!(hash_of(&text) == hash, "its description is damaged");
     let description: PieceDescription = serde_json::from_slice(&text)?;
     ensure!(description.histeq_piece == VERSION, "it is of another version");
     let bytes: u64 = description.packets.iter().map(|packet| u64::from(packet.0)).sum();

@@ -247,6 +247,73 @@ fn a_full_disk_asks_for_another_attempt() {
     let program = dir.command("").get_program().to_string_lossy().into_owned();
     let line = format!("-c 'ulimit -f 100; exec {program} run plan.json --piece 0'");
     Run::of(&mut dir.other_command("bash", &line), &line).exits_with(75).says(&["cannot be written"]);
+    // As many threads as are given count as cores.
+    let auto = dir.succeeds("film.mkv auto.mkv --encoder ffv1 --backend cpu --jobs auto --threads 8 --progress plain");
+    auto.says(&["by 2 jobs in 2 pieces", ", 2/2 pieces"]);
+    std::fs::rename(dir.path("auto.mkv"), dir.path("-film.mkv")).expect("a file");
+    dir.succeeds("-y --jobs 2 --encoder ffv1 --backend cpu -- -film.mkv joined.mkv")
+        .says(&["in 2 pieces -> joined.mkv"]);
+}
+
+#[test]
+fn pieces_that_are_damaged_are_made_again() {
+    let dir = Dir::new();
+    film(&dir, "film.mkv", 20, "-c:v ffv1 -c:a pcm_s16le");
+    dir.succeeds("film.mkv one.mkv --encoder ffv1 --backend cpu");
+    let line = "film.mkv joined.mkv --encoder ffv1 --backend cpu";
+    // A packet, the description, the end.
+    for (damaged, part) in [(0, 0.3), (1, 0.999), (1, 1.0)] {
+        dir.write("plan.json", &dir.succeeds(&format!("plan -y {line}")).stdout);
+        dir.succeeds("run plan.json");
+        let piece = format!(".joined.mkv.pieces/00000{damaged}.piece");
+        let mut bytes = dir.read(&piece);
+        let at = (bytes.len() as f64 * part) as usize;
+        match bytes.get_mut(at) {
+            Some(byte) => *byte ^= 1,
+            None => bytes.truncate(at - 100),
+        }
+        dir.write(&piece, &bytes);
+        let run = dir.succeeds(&format!("-y {line} --jobs 2"));
+        assert_eq!(run.stderr.contains("000000.piece: damaged since it was made"), damaged == 0, "{}", run.stderr);
+        assert!(frames(&dir, "one.mkv") == frames(&dir, "joined.mkv"), "piece {damaged}");
+    }
+    assert_eq!(dir.names(), ["film.mkv", "joined.mkv", "one.mkv", "plan.json"]);
+}
+
+#[test]
+fn two_runs_do_not_work_on_one_output_in_pieces() {
+    let dir = Dir::new();
+    film(&dir, "film.mkv", 20, "-c:v ffv1 -c:a pcm_s16le");
+    let line = "film.mkv joined.mkv --encoder ffv1 --backend cpu --jobs 2";
+    let mut first = Running::start(&mut dir.command(line));
+    while !dir.path(".joined.mkv.pieces/plan.json").exists() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    first.signal(Signal::STOP);
+    let second = dir.run(&format!("{line} --gray")).exits_with(1).says(&["another run is at work on it"]);
+    assert_eq!(second.stderr.lines().count(), 1, "{}", second.stderr);
+    first.signal(Signal::CONT);
+    assert_eq!(first.ends_within(Duration::from_secs(60)), Some(0));
+    dir.succeeds("film.mkv one.mkv --encoder ffv1 --backend cpu");
+    assert!(frames(&dir, "one.mkv") == frames(&dir, "joined.mkv"));
+}
+
+#[test]
+fn jobs_that_are_interrupted_while_they_plan_write_nothing() {
+    let dir = Dir::new();
+    film(&dir, "film.mkv", 20, "-c:v ffv1 -c:a pcm_s16le");
+    for signal in [Signal::INT, Signal::TERM] {
+        let mut command = dir.command("film.mkv joined.mkv --encoder ffv1 --backend cpu --jobs 2");
+        let mut running = Running::start(command.stderr(Stdio::piped()));
+        running.wait_until_it_listens();
+        running.signal(signal);
+        assert_eq!(running.ends_within(Duration::from_secs(60)), Some(130));
+        let mut said = String::new();
+        let stderr = running.child().stderr.as_mut().expect("a pipe");
+        std::io::Read::read_to_string(stderr, &mut said).expect("text");
+        assert!(said.contains("interrupted (again to give up at once)\ninterrupted while planning"), "{said}");
+        assert_eq!(dir.names(), ["film.mkv"]);
+    }
     assert!(!dir.path(".joined.mkv.pieces/000000.piece").exists());
     dir.succeeds("run plan.json");
     dir.succeeds("join plan.json");
