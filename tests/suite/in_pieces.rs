@@ -1,8 +1,10 @@
 //! A video in pieces gives what one run gives: the same frames, the same times, the same sound, measurements and curves;
 //! whatever becomes of the processes that work on it.
 
+use crate::clips::phone;
 use crate::program::{Dir, Run};
 use crate::running::Running;
+use crate::skip::is_here;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::process::Stdio;
@@ -28,14 +30,19 @@ fn times(dir: &Dir, file: &str) -> Vec<(String, i64, i64)> {
     times
 }
 
-/// Runs `options` on `input` once, and in pieces of this many seconds, and holds the two to be equal.
+/// Runs `options` on `input` once, and in pieces of this many seconds, and holds the two to be equal. Answers with the number of
+/// the first frame of each piece.
 #[track_caller]
-fn check(dir: &Dir, input: &str, extension: &str, piece: f64, options: &str) {
+fn check(dir: &Dir, input: &str, extension: &str, piece: f64, options: &str) -> Vec<usize> {
     let (one, joined) = (format!("one.{extension}"), format!("joined.{extension}"));
     let options = format!("--backend cpu {options}");
-    dir.succeeds(&format!("-y {input} {one} {options} --stats one.csv --save-curves one.curves"));
-    let records = "--stats joined.csv --save-curves joined.curves";
-    let plan = dir.succeeds(&format!("plan -y {input} {joined} {options} {records} --piece {piece}"));
+    // With a curve for each tile, there are none to save.
+    let records = |name: &str| match options.contains("clahe") {
+        true => format!("--stats {name}.csv"),
+        false => format!("--stats {name}.csv --save-curves {name}.curves"),
+    };
+    dir.succeeds(&format!("-y {input} {one} {options} {}", records("one")));
+    let plan = dir.succeeds(&format!("plan -y {input} {joined} {options} {} --piece {piece}", records("joined")));
     dir.write("plan.json", &plan.stdout);
     dir.succeeds("run plan.json --jobs 2");
     dir.succeeds("join plan.json");
@@ -57,6 +64,9 @@ fn check(dir: &Dir, input: &str, extension: &str, piece: f64, options: &str) {
     for name in ["one.curves", "joined.curves"] {
         let _ = std::fs::remove_file(dir.path(name));
     }
+    let plan: Value = serde_json::from_slice(&plan.stdout).expect("JSON");
+    let pieces = plan["files"][0]["pieces"].as_array().cloned().unwrap_or_default();
+    pieces.iter().filter_map(|piece| usize::try_from(piece[0].as_u64()?).ok()).collect()
 }
 
 /// The measurements without how long they took.
@@ -86,15 +96,14 @@ fn pieces_are_equalized_with_every_method_as_in_one_run() {
     }
 }
 
-#[test]
-fn pieces_of_every_kind_of_file_are_joined_to_one_run() {
-    let dir = Dir::new();
+/// Makes films of many kinds, of 300 frames each, and answers with their names.
+fn kinds(dir: &Dir) -> Vec<&'static str> {
     let x264 = |options: &str| format!("-c:v libx264 -preset veryfast {options}");
     for (name, options) in [
         ("closed.mp4", x264("-bf 3 -g 48 -c:a aac")),
         ("open.mkv", x264("-bf 3 -x264-params open-gop=1:keyint=30 -c:a aac")),
         ("refreshed.ts", x264("-x264-params intra-refresh=1:keyint=50 -c:a mp2")),
-        ("broadcast.ts", "-c:v mpeg2video -bf 2 -g 15 -c:a mp2".to_owned()),
+        ("interlaced.ts", "-c:v mpeg2video -flags +ilme+ildct -top 1 -bf 2 -g 15 -c:a mp2".to_owned()),
         (
             "deep.mkv",
             "-c:v libx265 -preset ultrafast -pix_fmt yuv420p10le -x265-params log-level=none:keyint=40 -c:a flac"
@@ -103,10 +112,71 @@ fn pieces_of_every_kind_of_file_are_joined_to_one_run() {
         ("vp9.webm", "-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -g 60 -c:a libopus".to_owned()),
         ("photos.mov", "-c:v mjpeg -c:a pcm_s16le".to_owned()),
         ("old.avi", "-c:v mpeg4 -g 40 -c:a mp3".to_owned()),
-        ("varying.mkv", x264("-vf setpts=N*40+N*N/40*20 -fps_mode passthrough -bf 2 -c:a aac")),
+        ("varying.mkv", x264("-vf settb=1/1000,setpts=40*N+N*N/20 -fps_mode passthrough -bf 2 -c:a aac")),
     ] {
-        film(&dir, name, 12, &options);
-        check(&dir, name, "mkv", 1.7, "--encoder ffv1");
+        film(dir, name, 12, &options);
+    }
+    dir.write("words.srt", b"1\n00:00:01,000 --> 00:00:03,000\nHere\n\n2\n00:00:08,000 --> 00:00:11,000\nThere\n");
+    dir.ffmpeg("-i open.mkv -i words.srt -c copy -c:s subrip told.mkv");
+    phone(dir, "turned.mp4", "-i closed.mp4 -preset veryfast -c:a copy", 90);
+    for (name, delays) in [("late.mp4", ["0", "1.31"]), ("early.mkv", ["0.77", "0"])] {
+        let [video, sound] = delays;
+        let inputs = format!("-itsoffset {video} -i closed.mp4 -itsoffset {sound} -i closed.mp4");
+        dir.ffmpeg(&format!("{inputs} -map 0:v -map 1:a -c copy {name}"));
+    }
+    dir.ffmpeg("-ss 1.9 -i open.mkv -c copy cut.mp4");
+    dir.ffmpeg("-i closed.mp4 -c copy -frames:v 144 first.ts");
+    dir.ffmpeg(
+        "-i closed.mp4 -c copy -frames:v 144 -output_ts_offset 5000 -mpegts_flags +initial_discontinuity second.ts",
+    );
+    dir.write("jumps.ts", &[dir.read("first.ts"), dir.read("second.ts")].concat());
+    vec![
+        "closed.mp4",
+        "told.mkv",
+        "refreshed.ts",
+        "interlaced.ts",
+        "deep.mkv",
+        "vp9.webm",
+        "photos.mov",
+        "old.avi",
+        "varying.mkv",
+        "turned.mp4",
+        "late.mp4",
+        "early.mkv",
+        "cut.mp4",
+        "jumps.ts",
+    ]
+}
+
+/// Every kind of film in a number of pieces, with some of the options. `HISTEQ_LONG=1` is for all numbers and all options, which
+/// takes a quarter of an hour; further films may lie in the folder `HISTEQ_CLIPS`.
+#[test]
+fn pieces_of_every_kind_of_file_are_joined_to_one_run() {
+    const OPTIONS: [&str; 4] = ["", "--method clahe", "--roi auto", "--smooth 5"];
+    const PIECES: [usize; 4] = [1, 3, 7, 17];
+    const SHORT: [usize; 7] = [3, 3, 7, 3, 3, 7, 17];
+    let dir = Dir::new();
+    let mut films: Vec<String> = kinds(&dir).into_iter().map(str::to_owned).collect();
+    films.push(concat!(env!("CARGO_MANIFEST_DIR"), "/samples/parking-lot.mp4").to_owned());
+    let more = std::env::var_os("HISTEQ_CLIPS").map(std::fs::read_dir);
+    let more = more.into_iter().flat_map(|folder| folder.expect("a folder of clips"));
+    films.extend(more.map(|clip| clip.expect("a clip").path().display().to_string()));
+    let is_long = std::env::var_os("HISTEQ_LONG").is_some();
+    for (number, film) in films.iter().enumerate() {
+        let times = dir.frame_times(film);
+        for (which, options) in OPTIONS.iter().enumerate() {
+            for count in PIECES {
+                if !is_long && (which != number % 4 || count != SHORT[number % 7]) {
+                    continue;
+                }
+                // A clock that jumps is no measure of length; nor do all frames of varying length have one.
+                let seconds = if film == "jumps.ts" { 11.52 } else { times[times.len() - 1] - times[0] + 0.04 };
+                let piece = (seconds / count as f64 * 1.03).max(0.1);
+                let begins = check(&dir, film, "mkv", piece, &format!("--encoder ffv1 --encoder-option g=1 {options}"));
+                println!("{film} {options}: {} pieces", begins.len());
+                assert!(is_long || (begins.len() > 1) == (count > 1), "{film}: {begins:?}");
+            }
+        }
     }
 }
 
@@ -114,6 +184,8 @@ fn pieces_of_every_kind_of_file_are_joined_to_one_run() {
 fn every_encoder_of_the_table_gives_files_with_the_times_of_one_run() {
     let dir = Dir::new();
     film(&dir, "film.mp4", 8, "-c:v libx264 -preset veryfast -bf 3 -c:a aac");
+    let packets =
+        |file: &str| dir.tool("ffmpeg", &format!("-v error -i {file} -map 0:a -c copy -f hash -"), None).stdout;
     for (extension, options) in [
         ("mp4", "--encoder libx264 --preset veryfast"),
         ("ts", "--encoder libx264 --preset veryfast"),
@@ -123,10 +195,36 @@ fn every_encoder_of_the_table_gives_files_with_the_times_of_one_run() {
         ("webm", "--encoder libvpx-vp9 --preset 8"),
         ("mkv", "--encoder utvideo"),
     ] {
-        check(&dir, "film.mp4", extension, 1.7, options);
-        // A decoder that complains would say so here.
-        let line = format!("-v warning -i joined.{extension} -map 0:v -f null -");
-        assert_eq!(dir.tool("ffmpeg", &line, None).stderr, "", "{extension}, {options}");
+        let begins = check(&dir, "film.mp4", extension, 1.7, options);
+        let joined = format!("joined.{extension}");
+        // A stream for broadcasting, and one for the web, hold the sound in other ways.
+        if !["ts", "webm"].contains(&extension) {
+            assert!(packets("film.mp4") == packets(&joined), "sound of {joined}, {options}");
+        }
+        let times = dir.frame_times(&joined);
+        assert_eq!((times.len(), begins.len()), (200, 5), "{joined}, {options}");
+        plays(&dir, &joined, None);
+        // Into a transport stream, players go between key frames, and complain of that.
+        for begin in begins[1..].iter().filter(|_| extension != "ts") {
+            plays(&dir, &joined, Some((times[*begin] - 0.4).max(0.0)));
+            plays(&dir, &joined, Some(times[*begin]));
+        }
+    }
+}
+
+/// Holds FFmpeg and mpv to complain of nothing, in the whole file or in a second from this time on.
+#[track_caller]
+fn plays(dir: &Dir, file: &str, start: Option<f64>) {
+    let part = start.map(|start| format!("-ss {start:.6} -t 1")).unwrap_or_default();
+    let run = dir.tool("ffmpeg", &format!("-v warning -xerror {part} -i {file} -map 0:v -map 0:a? -f null -"), None);
+    assert_eq!(run.stderr, "", "{file} from {start:?}");
+    if is_here("mpv") {
+        let part = start.map(|start| format!("--start={start:.6} --length=1")).unwrap_or_default();
+        // Its player complains when sound and pictures are not in step, as in a hurry they are not.
+        let quiet = "--no-config --vo=null --ao=null --ao-null-untimed --untimed --msg-level=all=warn,cplayer=error";
+        let run = dir.tool("mpv", &format!("{quiet} {part} {file}"), None);
+        let said = String::from_utf8_lossy(&run.stdout) + &*run.stderr;
+        assert_eq!(said.trim(), "", "{file} from {start:?}");
     }
 }
 
@@ -149,6 +247,73 @@ fn jobs_cut_work_and_join_in_one_command() {
     refused.says(&["--bitrate", "--crf"]);
     dir.succeeds("film.mkv other.mkv --frames 5 --encoder ffv1 --filter vflip --jobs auto");
     dir.run("film.mkv joined.mkv --jobs 2").exits_with(1).says(&["joined.mkv exists (use -y"]);
+    // As many threads as are given count as cores.
+    let auto = dir.succeeds("film.mkv auto.mkv --encoder ffv1 --backend cpu --jobs auto --threads 8 --progress plain");
+    auto.says(&["by 2 jobs in 2 pieces", ", 2/2 pieces"]);
+    std::fs::rename(dir.path("auto.mkv"), dir.path("-film.mkv")).expect("a file");
+    dir.succeeds("-y --jobs 2 --encoder ffv1 --backend cpu -- -film.mkv joined.mkv")
+        .says(&["in 2 pieces -> joined.mkv"]);
+}
+
+#[test]
+fn pieces_that_are_damaged_are_made_again() {
+    let dir = Dir::new();
+    film(&dir, "film.mkv", 20, "-c:v ffv1 -c:a pcm_s16le");
+    dir.succeeds("film.mkv one.mkv --encoder ffv1 --backend cpu");
+    let line = "film.mkv joined.mkv --encoder ffv1 --backend cpu";
+    // A packet, the description, the end.
+    for (damaged, part) in [(0, 0.3), (1, 0.999), (1, 1.0)] {
+        dir.write("plan.json", &dir.succeeds(&format!("plan -y {line}")).stdout);
+        dir.succeeds("run plan.json");
+        let piece = format!(".joined.mkv.pieces/00000{damaged}.piece");
+        let mut bytes = dir.read(&piece);
+        let at = (bytes.len() as f64 * part) as usize;
+        match bytes.get_mut(at) {
+            Some(byte) => *byte ^= 1,
+            None => bytes.truncate(at - 100),
+        }
+        dir.write(&piece, &bytes);
+        let run = dir.succeeds(&format!("-y {line} --jobs 2"));
+        assert_eq!(run.stderr.contains("000000.piece: damaged since it was made"), damaged == 0, "{}", run.stderr);
+        assert!(frames(&dir, "one.mkv") == frames(&dir, "joined.mkv"), "piece {damaged}");
+    }
+    assert_eq!(dir.names(), ["film.mkv", "joined.mkv", "one.mkv", "plan.json"]);
+}
+
+#[test]
+fn two_runs_do_not_work_on_one_output_in_pieces() {
+    let dir = Dir::new();
+    film(&dir, "film.mkv", 20, "-c:v ffv1 -c:a pcm_s16le");
+    let line = "film.mkv joined.mkv --encoder ffv1 --backend cpu --jobs 2";
+    let mut first = Running::start(&mut dir.command(line));
+    while !dir.path(".joined.mkv.pieces/plan.json").exists() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    first.signal(Signal::STOP);
+    let second = dir.run(&format!("{line} --gray")).exits_with(1).says(&["another run is at work on it"]);
+    assert_eq!(second.stderr.lines().count(), 1, "{}", second.stderr);
+    first.signal(Signal::CONT);
+    assert_eq!(first.ends_within(Duration::from_secs(60)), Some(0));
+    dir.succeeds("film.mkv one.mkv --encoder ffv1 --backend cpu");
+    assert!(frames(&dir, "one.mkv") == frames(&dir, "joined.mkv"));
+}
+
+#[test]
+fn jobs_that_are_interrupted_while_they_plan_write_nothing() {
+    let dir = Dir::new();
+    film(&dir, "film.mkv", 20, "-c:v ffv1 -c:a pcm_s16le");
+    for signal in [Signal::INT, Signal::TERM] {
+        let mut command = dir.command("film.mkv joined.mkv --encoder ffv1 --backend cpu --jobs 2");
+        let mut running = Running::start(command.stderr(Stdio::piped()));
+        running.wait_until_it_listens();
+        running.signal(signal);
+        assert_eq!(running.ends_within(Duration::from_secs(60)), Some(130));
+        let mut said = String::new();
+        let stderr = running.child().stderr.as_mut().expect("a pipe");
+        std::io::Read::read_to_string(stderr, &mut said).expect("text");
+        assert!(said.contains("interrupted (again to give up at once)\ninterrupted while planning"), "{said}");
+        assert_eq!(dir.names(), ["film.mkv"]);
+    }
 }
 
 #[test]
@@ -247,73 +412,6 @@ fn a_full_disk_asks_for_another_attempt() {
     let program = dir.command("").get_program().to_string_lossy().into_owned();
     let line = format!("-c 'ulimit -f 100; exec {program} run plan.json --piece 0'");
     Run::of(&mut dir.other_command("bash", &line), &line).exits_with(75).says(&["cannot be written"]);
-    // As many threads as are given count as cores.
-    let auto = dir.succeeds("film.mkv auto.mkv --encoder ffv1 --backend cpu --jobs auto --threads 8 --progress plain");
-    auto.says(&["by 2 jobs in 2 pieces", ", 2/2 pieces"]);
-    std::fs::rename(dir.path("auto.mkv"), dir.path("-film.mkv")).expect("a file");
-    dir.succeeds("-y --jobs 2 --encoder ffv1 --backend cpu -- -film.mkv joined.mkv")
-        .says(&["in 2 pieces -> joined.mkv"]);
-}
-
-#[test]
-fn pieces_that_are_damaged_are_made_again() {
-    let dir = Dir::new();
-    film(&dir, "film.mkv", 20, "-c:v ffv1 -c:a pcm_s16le");
-    dir.succeeds("film.mkv one.mkv --encoder ffv1 --backend cpu");
-    let line = "film.mkv joined.mkv --encoder ffv1 --backend cpu";
-    // A packet, the description, the end.
-    for (damaged, part) in [(0, 0.3), (1, 0.999), (1, 1.0)] {
-        dir.write("plan.json", &dir.succeeds(&format!("plan -y {line}")).stdout);
-        dir.succeeds("run plan.json");
-        let piece = format!(".joined.mkv.pieces/00000{damaged}.piece");
-        let mut bytes = dir.read(&piece);
-        let at = (bytes.len() as f64 * part) as usize;
-        match bytes.get_mut(at) {
-            Some(byte) => *byte ^= 1,
-            None => bytes.truncate(at - 100),
-        }
-        dir.write(&piece, &bytes);
-        let run = dir.succeeds(&format!("-y {line} --jobs 2"));
-        assert_eq!(run.stderr.contains("000000.piece: damaged since it was made"), damaged == 0, "{}", run.stderr);
-        assert!(frames(&dir, "one.mkv") == frames(&dir, "joined.mkv"), "piece {damaged}");
-    }
-    assert_eq!(dir.names(), ["film.mkv", "joined.mkv", "one.mkv", "plan.json"]);
-}
-
-#[test]
-fn two_runs_do_not_work_on_one_output_in_pieces() {
-    let dir = Dir::new();
-    film(&dir, "film.mkv", 20, "-c:v ffv1 -c:a pcm_s16le");
-    let line = "film.mkv joined.mkv --encoder ffv1 --backend cpu --jobs 2";
-    let mut first = Running::start(&mut dir.command(line));
-    while !dir.path(".joined.mkv.pieces/plan.json").exists() {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    first.signal(Signal::STOP);
-    let second = dir.run(&format!("{line} --gray")).exits_with(1).says(&["another run is at work on it"]);
-    assert_eq!(second.stderr.lines().count(), 1, "{}", second.stderr);
-    first.signal(Signal::CONT);
-    assert_eq!(first.ends_within(Duration::from_secs(60)), Some(0));
-    dir.succeeds("film.mkv one.mkv --encoder ffv1 --backend cpu");
-    assert!(frames(&dir, "one.mkv") == frames(&dir, "joined.mkv"));
-}
-
-#[test]
-fn jobs_that_are_interrupted_while_they_plan_write_nothing() {
-    let dir = Dir::new();
-    film(&dir, "film.mkv", 20, "-c:v ffv1 -c:a pcm_s16le");
-    for signal in [Signal::INT, Signal::TERM] {
-        let mut command = dir.command("film.mkv joined.mkv --encoder ffv1 --backend cpu --jobs 2");
-        let mut running = Running::start(command.stderr(Stdio::piped()));
-        running.wait_until_it_listens();
-        running.signal(signal);
-        assert_eq!(running.ends_within(Duration::from_secs(60)), Some(130));
-        let mut said = String::new();
-        let stderr = running.child().stderr.as_mut().expect("a pipe");
-        std::io::Read::read_to_string(stderr, &mut said).expect("text");
-        assert!(said.contains("interrupted (again to give up at once)\ninterrupted while planning"), "{said}");
-        assert_eq!(dir.names(), ["film.mkv"]);
-    }
     assert!(!dir.path(".joined.mkv.pieces/000000.piece").exists());
     dir.succeeds("run plan.json");
     dir.succeeds("join plan.json");

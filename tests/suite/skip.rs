@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::process::{Command, Stdio};
 
 /// Says that `what` is not tested here, and why. What `HISTEQ_REQUIRE` names (with commas between) has to be here: `cuda`,
 /// `nvdec`, `window`, `c++`, an encoder, a pixel format, another program, or `no-gpu` for a machine without one. The file
@@ -24,4 +25,13 @@ pub fn skip(what: &str, reason: &str) {
         let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
         written.unwrap_or_else(|error| panic!("{}: {error}", list.display()));
     }
+}
+
+/// Is this program here? A printed skip if not.
+pub fn is_here(program: &str) -> bool {
+    let asked = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if asked.is_err() {
+        skip(program, "it is not installed");
+    }
+    asked.is_ok()
 }

@@ -3,22 +3,13 @@
 use super::noise;
 use super::stream::{Stream, stream};
 use crate::program::{Dir, Run};
-use crate::skip::skip;
+use crate::skip::is_here;
 use crate::textbook::{Raw, assert_same_video};
 use std::io::Read;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 const RAW: Raw = Raw { format: "yuv420p", size: (64, 48), limited: true };
 const FRAMES: usize = 6;
-
-/// Is this program here? A printed skip if not.
-fn is_here(program: &str) -> bool {
-    let asked = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if asked.is_err() {
-        skip(program, "it is not installed");
-    }
-    asked.is_ok()
-}
 
 /// What the program makes of a y4m stream of this format and chroma tag.
 fn equalized_y4m(dir: &Dir, raw: Raw, tags: &str) -> Vec<u8> {
