@@ -452,13 +452,19 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     let (video, options) = (joining.video.clone(), whole.output.options.clone());
     let records = records.open(&input.name)?;
     let mut joined = JoinedFile::create(input, target, options, &video, begin, notices.clone())?;
-    // Packet by packet of both, so that no more of them wait than in one run.
+    // About a second of both in turns, so that few of them wait.
+    let mut written = 0;
     while let Some(delivery) = source.next()? {
         if cancel.is_cancelled() {
             bail!("interrupted while joining: nothing was written, and all pieces are there");
         }
         delivery.packets.into_iter().try_for_each(|packet| joined.write_other(packet))?;
-        joining.next_packet()?.map_or(Ok(()), |packet| joined.write_video(packet))?;
+        while written < progress.decoded()
+            && let Some(packet) = joining.next_packet()?
+        {
+            joined.write_video(packet)?;
+            written += 1;
+        }
     }
     while let Some(packet) = joining.next_packet()? {
         joined.write_video(packet)?;

@@ -28,7 +28,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Number of frames decoded.
+    /// Number of frames decoded; where none is, of packets of the video.
     pub fn decoded(&self) -> u64 {
         self.decoded.load(Ordering::Relaxed)
     }

@@ -17,7 +17,7 @@ pub enum Reading {
     #[default]
     Decoded,
     /// Nothing is decoded. Packets of other streams are delivered as ever, up to this moment if it is given (microseconds of
-    /// the input's clock), with a delivery for each packet of the video; what they tell is added up here.
+    /// the input's clock), with a delivery for about each second of the video; what they tell is added up here.
     Packets(Option<i64>, Arc<Mutex<PacketSurvey>>),
     /// A part whose packets are known is decoded; other streams are left out.
     Planned(Arc<PlannedPart>),

@@ -10,19 +10,30 @@ use crate::source::video_reader::ReadPackets;
 use anyhow::{Context, Result, ensure};
 use std::sync::PoisonError;
 
+/// The most packets of the video between two deliveries of a survey. With a delivery for each, the threads on both sides of a
+/// wall would do little else than wake each other.
+const GROUP: u32 = 100;
+
 impl FileSource {
-    /// The packets up to the next one of the video; `None` at the end.
+    /// The packets of the next second of the video, or of fewer; `None` at the end.
     pub(super) fn next_surveyed(&mut self, mut survey: Survey) -> Result<Option<Delivery>> {
         if self.state == FileState::Over {
             return Ok(None);
         }
         let found = survey.found.clone();
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+        let second = rescale(1_000_000, microseconds(), self.video.time_base());
+        let (mut packets, mut first) = (0, None);
         loop {
             match self.video.packets.read() {
                 Ok(Some(packet)) if packet.stream() == self.input.video => {
                     survey.surveyor.add(&packet, &mut found);
-                    break;
+                    let time = packet.pts().unwrap_or(0);
+                    self.progress.count_decoded(rescale(time, self.video.time_base(), microseconds()));
+                    packets += 1;
+                    if packets == GROUP || time.abs_diff(*first.get_or_insert(time)) >= second.unsigned_abs() {
+                        break;
+                    }
                 }
                 Ok(Some(packet)) => {
                     survey.surveyor.add_other(&packet);
