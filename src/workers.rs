@@ -256,13 +256,15 @@ impl Crew<'_> {
             // One without a code was killed; 134 is an abort, 75 asks for another attempt.
             let code = status.code();
             let may_succeed = code.is_none_or(|code| code == 75 || code == 134);
-            if may_succeed && attempt < ATTEMPTS {
+            let why = if error.is_empty() { format!("its process has ended: {status}") } else { error };
+            if may_succeed && attempt < ATTEMPTS && !self.workers.cancel.is_cancelled() {
+                let name = &self.tasks[task].name;
+                self.workers.console.info(&format!("histeq-video: {name}: {why}: trying again"));
                 let not_before = Instant::now() + PAUSE;
                 waiting.push_front(Waiting { task, attempt: attempt + 1, not_before, gpu: Some(gpu) });
                 continue;
             }
             let tried = if attempt > 1 { format!(" (tried {attempt} times)") } else { String::new() };
-            let why = if error.is_empty() { format!("its process has ended: {status}") } else { error };
             let code = code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
             self.done.failed.push(Failed { name: self.tasks[task].name.clone(), why: why + &tried, code });
         }

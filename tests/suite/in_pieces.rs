@@ -338,6 +338,26 @@ fn an_interrupted_job_keeps_what_is_whole_and_goes_on_from_there() {
     assert_eq!(dir.names(), ["film.mkv", "joined.mkv", "joined.partial.mkv", "one.mkv"]);
 }
 
+#[test]
+fn a_piece_whose_process_is_killed_is_tried_again() {
+    let dir = Dir::new();
+    film(&dir, "film.mkv", 20, "-c:v ffv1 -c:a pcm_s16le");
+    let mut command = dir.command("film.mkv joined.mkv --encoder ffv1 --backend cpu --jobs 2 --verify");
+    let mut running = Running::start(command.stderr(Stdio::piped()));
+    let killed = loop {
+        if let Some(child) = running.children().into_iter().find(|child| child.line().contains("--piece 1 ")) {
+            break child;
+        }
+    };
+    killed.signal(Signal::KILL);
+    assert_eq!(running.ends_within(Duration::from_secs(60)), Some(0));
+    let mut said = String::new();
+    std::io::Read::read_to_string(running.child().stderr.as_mut().expect("a pipe"), &mut said).expect("text");
+    assert!(said.contains("piece 1: its process has ended: signal: 9 (SIGKILL): trying again"), "{said}");
+    dir.succeeds("film.mkv one.mkv --encoder ffv1 --backend cpu");
+    assert!(frames(&dir, "one.mkv") == frames(&dir, "joined.mkv"));
+}
+
 /// How often processes are killed: `HISTEQ_KILLS=50` makes a long test of it.
 fn kills() -> u32 {
     std::env::var("HISTEQ_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(5)

@@ -7,6 +7,21 @@ use std::time::{Duration, Instant};
 /// How long things may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// A process that is not ours.
+pub struct Other(u32);
+
+impl Other {
+    pub fn signal(&self, signal: Signal) {
+        let id = i32::try_from(self.0).ok().and_then(Pid::from_raw).expect("a process number");
+        kill_process(id, signal).expect("a process that takes signals");
+    }
+
+    /// Its command line, with a space behind each word.
+    pub fn line(&self) -> String {
+        std::fs::read_to_string(format!("/proc/{}/cmdline", self.0)).unwrap_or_default().replace('\0', " ")
+    }
+}
+
 /// A running program, which is killed when the test lets go of it.
 pub struct Running(Child);
 
@@ -21,8 +36,14 @@ impl Running {
     }
 
     pub fn signal(&self, signal: Signal) {
-        let id = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw).expect("a process number");
-        kill_process(id, signal).expect("a process that takes signals");
+        Other(self.0.id()).signal(signal);
+    }
+
+    /// The processes that it has started.
+    pub fn children(&self) -> Vec<Other> {
+        let id = self.0.id();
+        let list = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+        list.split_whitespace().filter_map(|id| id.parse().ok()).map(Other).collect()
     }
 
     /// Waits until it has a say in what SIGINT does to it.
