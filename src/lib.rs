@@ -83,11 +83,11 @@
 //! | [`camera`] | which cameras there are, in which mode to open them | ffmpeg |
 //! | [`source`] | files, URLs, images, raw frames, cameras | pipeline, rawvideo, camera, ffmpeg, sandbox, io, frame |
 //! | [`sink`] | encoders, containers, temporary files, raw frames | pipeline, rawvideo, ffmpeg, io, frame |
+//! | [`sheet`] | small pictures in rows and columns, with labels | pipeline, chart, ffmpeg, frame |
 //! | [`curves`] | curves kept in files, and given to frames | pipeline, sink, equalize, frame, spec |
-//! | [`stats`] | what was done to each frame, measured and plotted | curves, pipeline, sink, equalize, frame, svg, spec |
+//! | [`stats`] | what was done to each frame, measured and plotted | curves, sheet, pipeline, sink, equalize, ffmpeg, frame, svg, io, spec |
 //! | [`pieces`] | one video in pieces: the plan, and how pieces are joined | stats, curves, sink, source, pipeline, ffmpeg, io |
 //! | [`comparison`] | two videos in one | pipeline, chart, equalize, ffmpeg, frame, spec |
-//! | [`sheet`] | small pictures in rows and columns, with labels | pipeline, chart, ffmpeg, frame |
 //! | [`window`] | the preview: picture, overlays, keys | pipeline, sink, chart, equalize, ffmpeg, frame, spec |
 //! | [`report`] | progress, notes, the line at the end; all of it as events | pipeline, io |
 //!

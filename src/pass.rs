@@ -48,7 +48,9 @@ pub fn pass(
     }
     backend.check()?;
     let records = records.open(&input.name)?;
-    run.start(&input, job.written_files(), job.equalize.told(&settings));
+    let told = job.equalize.told(&settings);
+    records.tell(told.clone());
+    run.start(&input, job.written_files(), told);
     let (filtering, filtered) = match &job.filter_after {
         Some(chain) => {
             let behind = |equalized| source::filtered_after((equalized, input.clone()), chain, notices);

@@ -4,10 +4,12 @@ use anyhow::Result;
 use histeq_video::cli::{FileJob, LiveJob};
 use histeq_video::curves::CurveWriter;
 use histeq_video::equalize::EqualizeStage;
+use histeq_video::io::{printable, without_password};
 use histeq_video::pieces::{FilePlan, join_curves, join_stats};
 use histeq_video::pipeline::{Input, Outcome, Progress};
 use histeq_video::sink::{Files, Leftover, Overwrite, Target};
 use histeq_video::stats::{CurveSaver, Recorder, Recording, StatsFormat};
+use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -73,6 +75,18 @@ pub struct Records {
 }
 
 impl Records {
+    /// Has a page of statistics say how the video is made: by this command line, with these settings.
+    pub fn tell(&self, settings: Map<String, Value>) {
+        if let Some(recording) = &self.recording {
+            let words = std::env::args_os().skip(1).map(|word| {
+                let word = without_password(&word.to_string_lossy());
+                shlex::try_quote(&word).map_or_else(|_| word.clone(), Into::into)
+            });
+            let words: Vec<String> = std::iter::once("histeq-video".to_owned()).chain(words).collect();
+            recording.tell(printable(&words.join(" ")).into_owned(), settings);
+        }
+    }
+
     /// `stage` with observers that write the records.
     pub fn observe(&self, mut stage: EqualizeStage, input: &Input, progress: &Arc<Progress>) -> EqualizeStage {
         let Records { recording, saving } = self.clone();

@@ -16,6 +16,7 @@
 //! | `converter.rs`, `filter_graph.rs` | converts pictures, runs them through libavfilter's filters |
 //! | `rotation.rs`, `display_matrix.rs` | rotates pictures |
 //! | `encoder.rs`, `encoder_info.rs`, `encoded_video.rs` | encodes pictures; the encoders of this FFmpeg; what they make |
+//! | `still.rs` | a frame as the bytes of an image file |
 //! | `sound.rs`, `subtitle.rs` | re-encodes audio and text subtitles |
 //! | `muxer.rs`, `container.rs` | writes packets into a container; the containers of this FFmpeg |
 //! | `devices.rs`, `log.rs`, `parse.rs` | lists of cameras and microphones, log messages, values of options |
@@ -47,6 +48,7 @@ mod rotation;
 mod shared_planes;
 mod side_data;
 mod sound;
+mod still;
 mod subtitle;
 mod surface;
 
@@ -75,6 +77,7 @@ pub use raw_format::RawFormat;
 pub use rotation::AutoRotate;
 pub use side_data::StreamSideData;
 pub use sound::SoundTranscoder;
+pub use still::Still;
 pub use subtitle::SubtitleTranscoder;
 
 use ffmpeg_next::Rescale;

@@ -2,18 +2,21 @@
 //! plots.
 //!
 //! ```text
-//! Recorder (an Observer): Eme, measures -> FrameRecord -> Recording -> csv | jsonl | Series -> page
+//! Recorder (an Observer): Eme, measures -> FrameRecord -> Recording -> csv | jsonl | Page: Series, LevelColumns, Scenes
 //! ```
 
+mod chart;
 mod eme;
+mod level_charts;
+mod levels;
 mod measures;
 mod observer;
 mod page;
-mod plot;
 mod record;
 mod recording;
+mod scenes;
 mod series;
 
 pub use observer::{CurveSaver, Recorder};
-pub use record::FrameRecord;
+pub use record::{FrameRecord, Measured};
 pub use recording::{Recording, StatsFormat};

@@ -1,12 +1,14 @@
 //! The observers that measure each frame before and after equalization (`--stats`) and save its curve (`--save-curves`).
 
 use super::measures::{curve_change, deviation, entropy, largest_slope, mean, merged_levels};
-use super::{FrameRecord, Recording, eme::Eme};
+use super::{FrameRecord, Measured, Recording, eme::Eme, scenes::ROOM};
 use crate::curves::{CurveFormat, CurveWriter};
 use crate::equalize::cpu::{Engine, Isa};
 use crate::equalize::{Observation, Observer, Role, Work};
+use crate::ffmpeg::Still;
 use crate::frame::HostPool;
 use crate::pipeline::{Input, Progress, Stage};
+use crate::sheet::Miniatures;
 use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::{Change, Chroma, Curve, Histogram, Levels, Mapping, Scene, Scenes, Settings};
 use anyhow::{Context, Result};
@@ -45,6 +47,7 @@ pub struct Recorder {
     time_unit: f64,
     engine: Engine,
     eme: Eme,
+    miniatures: Miniatures,
     /// The scenes of frames with loaded curves, of which a change of size is the only cut.
     scenes: Option<(Settings, Scenes)>,
     /// The scene number of the first recorded frame: frames of the warm-up can have lower ones.
@@ -67,6 +70,7 @@ impl Recorder {
             time_unit: f64::from(input.video_stream().time_base),
             engine,
             eme: Eme::default(),
+            miniatures: Miniatures::new(input, ROOM),
             scenes: None,
             first_scene: None,
             last: None,
@@ -94,11 +98,14 @@ impl Recorder {
         (&scenes.next(Change::None, frame.levels(), (frame.width(), frame.height()))).into()
     }
 
-    fn record(&mut self, seen: &Observation<'_>, curves: Arc<[u16]>) -> FrameRecord {
+    fn record(
+        &mut self,
+        seen: &Observation<'_>,
+        curves: Arc<[u16]>,
+        (all, equalized): (&Histogram, &Histogram),
+    ) -> FrameRecord {
         let (before, after) = (seen.before.frame(), &seen.after.frame);
         let scene = seen.after.applied.scene.unwrap_or_else(|| self.scene_of(seen.before));
-        let all = self.histogram_before(seen);
-        let equalized = self.engine.histogram(after, after.whole());
         let levels = all.levels();
         // Without curves, nothing of them is known to have changed.
         let comparable =
@@ -106,7 +113,7 @@ impl Recorder {
         let last = self.last.take().filter(comparable);
         let change = last.map_or(0.0, |(_, last)| curve_change(&last, &curves, levels));
         let slope = largest_slope(&curves, levels);
-        let merged = (curves.len() == levels.codes()).then(|| merged_levels(&curves, &all));
+        let merged = (curves.len() == levels.codes()).then(|| merged_levels(&curves, all));
         self.last = Some((levels, curves));
         let [decode, equalize, encode] = self.times(seen.equalizing);
         let tone = seen.before.guide().tone.filter(|tone| !tone.line.is_identity());
@@ -119,15 +126,15 @@ impl Recorder {
             scene: scene.number.saturating_sub(*self.first_scene.get_or_insert(scene.number)),
             cut: scene.cut,
             after_flash: scene.after_flash,
-            mean_before: rounded(mean(&all)),
-            mean_after: rounded(mean(&equalized)),
-            deviation_before: rounded(deviation(&all)),
-            deviation_after: rounded(deviation(&equalized)),
-            entropy_before: rounded(entropy(&all)),
-            entropy_after: rounded(entropy(&equalized)),
+            mean_before: rounded(mean(all)),
+            mean_after: rounded(mean(equalized)),
+            deviation_before: rounded(deviation(all)),
+            deviation_after: rounded(deviation(equalized)),
+            entropy_before: rounded(entropy(all)),
+            entropy_after: rounded(entropy(equalized)),
             eme_before: rounded(self.eme.of(before)),
             eme_after: rounded(self.eme.of(after)),
-            ambe: rounded((mean(&all) - mean(&equalized)).abs()),
+            ambe: rounded((mean(all) - mean(equalized)).abs()),
             low,
             high,
             gain,
@@ -141,8 +148,17 @@ impl Recorder {
     }
 
     fn write(&mut self, seen: &Observation<'_>, curves: Arc<[u16]>) -> Result<()> {
-        let record = self.record(seen, curves);
-        self.recording.write(&record)
+        let (before, after) = (seen.before.frame(), &seen.after.frame);
+        let (all, equalized) = (self.histogram_before(seen), self.engine.histogram(after, after.whole()));
+        let record = self.record(seen, curves.clone(), (&all, &equalized));
+        self.recording.write(&record)?;
+        let curve = Some(&*curves).filter(|curve| curve.len() == all.levels().codes());
+        let measured = Measured { before: &all, after: &equalized, curve };
+        let miniatures = &mut self.miniatures;
+        // What cannot be drawn small is measured all the same.
+        let mut file = |frame| miniatures.of(frame).and_then(|small| Still::Jpeg.encode(&small)).unwrap_or_default();
+        self.recording.draw(&record, &measured, || [before, after].map(&mut file));
+        Ok(())
     }
 
     /// The times of decoding, equalizing and encoding since the last record, in milliseconds.

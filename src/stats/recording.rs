@@ -1,10 +1,11 @@
 //! Writes the file of `--stats` during the run, under a temporary name until it is complete.
 
-use super::series::Series;
-use super::{FrameRecord, page};
+use super::page::Page;
+use super::{FrameRecord, Measured};
 use crate::pipeline::Outcome;
 use crate::sink::Target;
 use anyhow::{Context, Result};
+use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{LineWriter, Write};
 use std::path::Path;
@@ -49,12 +50,7 @@ struct UnfinishedRecording {
 enum RecordWriter {
     Csv(Box<csv::Writer<File>>),
     JsonLines(LineWriter<File>),
-    /// The records reduced to the points of a plot, in memory that does not grow with the length of the video.
-    Page {
-        series: Box<Series>,
-        title: String,
-        file: File,
-    },
+    Page(Box<Page>, File),
 }
 
 impl Recording {
@@ -67,7 +63,7 @@ impl Recording {
         let writer = match format {
             StatsFormat::Csv => RecordWriter::Csv(Box::new(csv::Writer::from_writer(file))),
             StatsFormat::JsonLines => RecordWriter::JsonLines(LineWriter::new(file)),
-            StatsFormat::Page => RecordWriter::Page { series: Box::default(), title: title.to_owned(), file },
+            StatsFormat::Page => RecordWriter::Page(Box::new(Page::new(title)), file),
         };
         Ok(Recording(Arc::new(Mutex::new(Some(UnfinishedRecording { target, writer })))))
     }
@@ -80,6 +76,23 @@ impl Recording {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(UnfinishedRecording { target, writer }) = open.as_mut() else { return Ok(()) };
         writer.write(record).with_context(|| format!("{}: cannot be written", target.name()))
+    }
+
+    /// Has a page say how the video was made: the command line, and the settings by the names of their options.
+    pub fn tell(&self, command: String, settings: Map<String, Value>) {
+        self.on_page(|page| page.tell(command, settings));
+    }
+
+    /// Has a page draw the frame of the record that was written last; `pictures` makes its JPEG files, before and after.
+    pub fn draw(&self, record: &FrameRecord, measured: &Measured<'_>, pictures: impl FnOnce() -> [Vec<u8>; 2]) {
+        self.on_page(|page| page.draw(record, measured, pictures));
+    }
+
+    fn on_page(&self, change: impl FnOnce(&mut Page)) {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(UnfinishedRecording { writer: RecordWriter::Page(page, _), .. }) = open.as_mut() {
+            change(page);
+        }
     }
 
     /// Completes the file and renames it to its final name ([`Target::end`]).
@@ -103,7 +116,7 @@ impl RecordWriter {
                 serde_json::to_writer(&mut *writer, record)?;
                 writer.write_all(b"\n")?;
             }
-            RecordWriter::Page { series, .. } => series.add(record),
+            RecordWriter::Page(page, _) => page.add(record),
         }
         Ok(())
     }
@@ -112,7 +125,7 @@ impl RecordWriter {
         match self {
             RecordWriter::Csv(mut writer) => writer.flush()?,
             RecordWriter::JsonLines(mut writer) => writer.flush()?,
-            RecordWriter::Page { series, title, mut file } => file.write_all(page::page(&title, &series).as_bytes())?,
+            RecordWriter::Page(page, mut file) => file.write_all(page.html()?.as_bytes())?,
         }
         Ok(())
     }

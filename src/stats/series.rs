@@ -2,6 +2,7 @@
 //! are merged into one point, which keeps the lowest, the highest and the mean of each metric.
 
 use super::FrameRecord;
+use serde_json::{Value, json};
 
 /// The largest number of points; a plot is about half as many pixels wide.
 const MAX_POINTS: usize = 1600;
@@ -81,9 +82,14 @@ pub struct Point {
 }
 
 impl Point {
+    /// Where a frame lies: its time in seconds, or its number.
+    pub fn position(record: &FrameRecord) -> f64 {
+        record.time.unwrap_or(record.frame as f64)
+    }
+
     fn of(record: &FrameRecord) -> Self {
         Point {
-            at: record.time.unwrap_or(record.frame as f64),
+            at: Point::position(record),
             cuts: record.cut.into(),
             flashes: record.after_flash.into(),
             metrics: std::array::from_fn(|metric| Values::of(METRICS[metric](record))),
@@ -144,6 +150,23 @@ impl Series {
     /// The points, in order.
     pub fn points(&self) -> &[Point] {
         &self.points
+    }
+
+    /// The points for the page's script: the mean of each metric, and where points have several frames the lowest and the
+    /// highest, too. Four digits are shown.
+    pub fn packed(&self) -> Value {
+        let digits = |value: f64| format!("{value:.4e}").parse::<f64>().unwrap_or(value);
+        let of = |value: fn(&Values) -> f64| -> Value {
+            let metric = |metric: usize| self.points.iter().map(move |point| digits(value(&point.metrics[metric])));
+            (0..METRICS.len()).map(|index| metric(index).collect::<Vec<_>>()).collect()
+        };
+        let has_several = self.frames_per_point > 1;
+        json!({
+            "at": self.points.iter().map(|point| point.at).collect::<Vec<_>>(),
+            "mean": of(Values::mean),
+            "low": has_several.then(|| of(|values| values.min)),
+            "high": has_several.then(|| of(|values| values.max)),
+        })
     }
 
     /// The mean of a metric over all frames; `None` without frames.

@@ -39,6 +39,11 @@ impl Drawing {
         ))
     }
 
+    /// An empty drawing that is stretched to any width and height.
+    pub fn stretched((width, height): (f64, f64)) -> Self {
+        Drawing(format!("<svg viewBox=\"0 0 {width} {height}\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"))
+    }
+
     /// Writes `text` on the line at (x, y).
     pub fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, class: &str, text: &str) {
         let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };

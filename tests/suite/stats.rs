@@ -2,6 +2,7 @@
 
 use crate::program::{Dir, usage_error};
 use crate::reader::encoder_is_here;
+use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::Value;
 
 /// Twenty dark frames, twenty bright ones, twenty dark ones, each a gradient.
@@ -99,20 +100,88 @@ fn a_table_has_a_line_of_names_and_a_line_a_frame() {
 }
 
 #[test]
-fn a_page_plots_everything_and_needs_nothing_else() {
+fn a_page_draws_everything_and_needs_nothing_else() {
     let dir = Dir::new();
     two_scenes(&dir);
-    std::fs::rename(dir.path("in.mkv"), dir.path("a<b&c.mkv")).expect("a file to rename");
-    dir.succeeds("--stats s.html --encoder ffv1 a<b&c.mkv out.mkv");
-    let page = String::from_utf8(dir.read("s.html")).expect("text");
-    for text in
-        ["a&lt;b&amp;c.mkv", "60 frames, 2 cuts, 0 flashes", "Brightness", "Entropy", "slope", "<svg", "</html>"]
-    {
+    let name = "a<b&\"c.mkv";
+    std::fs::rename(dir.path("in.mkv"), dir.path(name)).expect("a file to rename");
+    dir.succeeds(&format!("--levels 1 --strength 1 --max-gain 3 --stats s.html --encoder ffv1 {name} out.mkv"));
+    let page = page(&dir, "s.html");
+    for text in [
+        "a&lt;b&amp;\"c.mkv",
+        "60 frames, 2 cuts, 0 flashes",
+        "Brightness",
+        "Entropy",
+        "slope",
+        "<svg",
+        "</html>",
+        "--stats s.html --encoder ffv1 'a&lt;b&amp;\"c.mkv' out.mkv</pre>",
+        "<td>max-gain</td><td>3.0</td>",
+        "width=device-width",
+    ] {
         assert!(page.contains(text), "{text} in {page}");
     }
-    assert_eq!(page.matches("class=\"cut\"").count() % 2, 0);
-    let links = page.replace("http://www.w3.org/2000/svg", "");
-    assert!(!links.contains("http") && !links.contains("src=") && !links.contains("NaN"), "{page}");
+    assert!(
+        !page.contains("a<b") && !page.contains("://") && !page.contains("href") && !page.contains("NaN"),
+        "{page}"
+    );
+    // Two pictures of each scene, and histograms before and after and curves over time.
+    let images = ["jpeg", "png"].map(|format| page.matches(&format!("src=\"data:image/{format};base64,")).count());
+    assert_eq!((images, page.matches("src=").count()), ([6, 3], 9));
+    let data = data(&page);
+    let (points, levels) = (&data["points"], &data["levels"]);
+    // The mean before, which is the first metric.
+    assert_eq!(
+        (&points["mean"][0][0], &points["mean"][0][20], &points["low"]),
+        (&35.5.into(), &205.5.into(), &Value::Null)
+    );
+    let bytes = |layer: &str| STANDARD.decode(levels[layer].as_str().expect("bytes")).expect("base64");
+    let bins = levels["bins"].as_u64().expect("bins") as usize;
+    assert_eq!((bins, bytes("before").len(), levels["at"].as_array().map(Vec::len)), (256, 60 * 256, Some(60)));
+    // The first scene has a 32nd of its samples in each of 32 levels: a root of it in 255ths.
+    let first = &bytes("before")[..bins];
+    assert!(first.iter().enumerate().all(|(level, &byte)| byte == if (20..52).contains(&level) { 45 } else { 0 }));
+    // The curve says where the levels went.
+    let (after, curve) = (bytes("after"), bytes("curve"));
+    assert!((20..52).all(|level| after[usize::from(curve[level])] > 0), "{curve:?}");
+}
+
+#[test]
+fn a_page_of_frames_without_one_curve_draws_what_there_is() {
+    let dir = Dir::new();
+    two_scenes(&dir);
+    for options in ["--method clahe", "--look haze"] {
+        dir.succeeds(&format!("-y {options} --stats s.html --encoder ffv1 in.mkv out.mkv"));
+        let page = page(&dir, "s.html");
+        assert!(page.contains("data-picture=\"before\"") && page.contains("Curves are not drawn"), "{options}");
+        assert!(!page.contains("data-picture=\"curve\"") && page.contains("Brightness"), "{options}");
+    }
+    let plan = dir.succeeds("plan -y --piece 1 --stats s.html --encoder ffv1 in.mkv out.mkv").stdout;
+    dir.write("plan.json", &plan);
+    dir.succeeds("run plan.json --jobs 1");
+    dir.succeeds("join -y plan.json");
+    let page = page(&dir, "s.html");
+    assert!(page.contains("60 frames, 2 cuts") && page.contains("Brightness") && page.contains("made in pieces"));
+    assert!(!page.contains("data-picture=\""));
+}
+
+#[test]
+fn a_page_of_deep_video_draws_it() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -pix_fmt yuv420p10le -frames:v 5 -c:v ffv1 in.mkv");
+    dir.succeeds("--stats s.html --encoder ffv1 in.mkv out.mkv");
+    let data = data(&page(&dir, "s.html"));
+    assert_eq!((&data["levels"]["bins"], &data["levels"]["width"]), (&220.into(), &4.into()));
+}
+
+fn page(dir: &Dir, name: &str) -> String {
+    String::from_utf8(dir.read(name)).expect("text")
+}
+
+/// What the script of a page reads.
+fn data(page: &str) -> Value {
+    let data = page.split("id=\"data\">").nth(1).and_then(|rest| rest.split("</script>").next());
+    serde_json::from_str(data.expect("the data")).expect("JSON")
 }
 
 #[test]
@@ -122,7 +191,7 @@ fn an_image_has_one_record() {
     dir.succeeds("--stats s.jsonl in.png out.png");
     dir.succeeds("-y --stats s.html in.png out.png");
     assert_eq!(records(&dir, "s.jsonl").len(), 1);
-    assert!(String::from_utf8_lossy(&dir.read("s.html")).contains("<circle"));
+    assert!(String::from_utf8_lossy(&dir.read("s.html")).contains("class=\"dot "));
 }
 
 #[test]
