@@ -8,7 +8,7 @@ use super::filter::{FilterArgs, FilterOptions};
 use super::limits::{Limits, ThreadArgs};
 use super::output::{DepthArgs, OutputArgs};
 use super::stderr::{StderrArgs, StderrOptions};
-use super::values::{duration, output_name, plain_name, rate, size, usage};
+use super::values::{duration, number, output_name, plain_name, rate, size, usage};
 use crate::equalize::OutputDepth;
 use crate::ffmpeg::DecodeOn;
 use crate::io::{number_pattern, numbered};
@@ -16,6 +16,7 @@ use crate::sink::{EncoderChoice, Overwrite, PixelChoice, network_format, writes_
 use crate::source::CameraOptions;
 use clap::Args;
 use clap::error::ErrorKind;
+use std::time::Duration;
 
 /// The options of `live`, as typed.
 #[derive(Args, Debug)]
@@ -61,9 +62,9 @@ pub struct LiveArgs {
     #[arg(long, value_name = "DEV")]
     pub audio: Option<String>,
 
-    /// Wait for a camera or sender that is not there yet
-    #[arg(long)]
-    pub wait: bool,
+    /// Wait for a camera or sender that is not there yet, for this many seconds [default: until it comes]
+    #[arg(long, value_name = "T", value_parser = number::<f64>, num_args = 0..=1, require_equals = true)]
+    pub wait: Option<Option<f64>>,
 
     /// Stop after this long [default: at Ctrl-C, or when the window is closed]
     #[arg(long, value_name = "T")]
@@ -189,7 +190,7 @@ impl LiveJob {
                 pixel_format: args.pixel_format,
                 duration: duration(args.duration)?,
                 frames: args.frames,
-                wait: args.wait,
+                wait: wait(args.wait)?,
                 with_sound: keeps_sound && args.audio.is_none(),
                 decode_on: args.decoder.on(args.device.gpu),
             },
@@ -284,4 +285,17 @@ impl LiveJob {
     pub fn written_files(&self) -> impl Iterator<Item = &String> {
         self.encoded_files().chain(&self.equalize.save_curves)
     }
+}
+
+/// How long is waited for a source that is not there: until it comes where no number is given, not at all with 0.
+fn wait(seconds: Option<Option<f64>>) -> Result<Option<Duration>, clap::Error> {
+    let wait = match seconds {
+        Some(Some(seconds)) if seconds < 0.0 => {
+            return Err(usage(ErrorKind::ValueValidation, "--wait is a number of seconds from 0, or stands alone"));
+        }
+        Some(Some(seconds)) => Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
+        Some(None) => Some(Duration::MAX),
+        None => None,
+    };
+    Ok(wait.filter(|wait| !wait.is_zero()))
 }

@@ -10,6 +10,10 @@ pub enum Level {
     Detail,
     /// A note.
     Note,
+    /// A note that a live input is waited for.
+    Waiting,
+    /// A note that it has come.
+    Back,
     /// A result that differs from what the user expects.
     Warning,
 }
@@ -48,6 +52,16 @@ impl Notices {
     /// Prints a note.
     pub fn note(&self, message: &str) {
         (self.print)(Level::Note, message);
+    }
+
+    /// Prints a note that a live input is waited for.
+    pub fn waiting(&self, message: &str) {
+        (self.print)(Level::Waiting, message);
+    }
+
+    /// Prints a note that it has come.
+    pub fn back(&self, message: &str) {
+        (self.print)(Level::Back, message);
     }
 
     /// Prints a warning.

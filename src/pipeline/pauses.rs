@@ -32,7 +32,12 @@ impl Pauses {
 
     /// Waits until the next attempt; false when the run is cancelled.
     pub fn wait(&mut self, cancel: &Cancel) -> bool {
-        let (begin, pause) = (Instant::now(), self.longer());
+        self.wait_at_most(Self::LONGEST, cancel)
+    }
+
+    /// The same, but for at most this long.
+    pub fn wait_at_most(&mut self, most: Duration, cancel: &Cancel) -> bool {
+        let (begin, pause) = (Instant::now(), self.longer().min(most));
         while begin.elapsed() < pause {
             if cancel.is_cancelled() {
                 return false;

@@ -23,6 +23,8 @@ pub struct Progress {
     dropped: AtomicU64,
     /// In microseconds; 0 if there is none.
     latency: AtomicU64,
+    /// In milliseconds; 0 while there is a signal.
+    silence: AtomicU64,
     position: AtomicI64,
     busy: [AtomicU64; 3],
 }
@@ -53,6 +55,11 @@ impl Progress {
         Some(self.latency.load(Ordering::Relaxed)).filter(|&latency| latency > 0).map(Duration::from_micros)
     }
 
+    /// The time since the last frame of a live input, while it gives none.
+    pub fn no_signal(&self) -> Option<Duration> {
+        Some(self.silence.load(Ordering::Relaxed)).filter(|&silence| silence > 0).map(Duration::from_millis)
+    }
+
     /// Time of the last decoded frame, in microseconds from the beginning.
     pub fn position(&self) -> i64 {
         self.position.load(Ordering::Relaxed)
@@ -71,6 +78,7 @@ impl Progress {
             sum.written.fetch_add(run.written(), Ordering::Relaxed);
             sum.damaged.fetch_add(run.damaged(), Ordering::Relaxed);
             sum.dropped.fetch_add(run.dropped(), Ordering::Relaxed);
+            sum.silence.fetch_max(run.silence.load(Ordering::Relaxed), Ordering::Relaxed);
             sum.position.fetch_max(run.position(), Ordering::Relaxed);
         }
         sum
@@ -107,6 +115,10 @@ impl Progress {
 
     pub(in crate::pipeline) fn set_latency(&self, latency: Duration) {
         self.latency.store((latency.as_micros() as u64).max(1), Ordering::Relaxed);
+    }
+
+    pub(in crate::pipeline) fn set_no_signal(&self, silence: Option<Duration>) {
+        self.silence.store(silence.map_or(0, |silence| silence.as_millis() as u64), Ordering::Relaxed);
     }
 
     /// Runs `work` and adds its time to that of `stage`.

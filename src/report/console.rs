@@ -88,6 +88,8 @@ impl Console {
                     console.line(Verbosity::Warnings, &line, Event::Warning { message });
                 }
                 Level::Note => console.line(Verbosity::Normal, &line, Event::Note { message }),
+                Level::Waiting => console.line(Verbosity::Normal, &line, Event::Waiting { message }),
+                Level::Back => console.line(Verbosity::Normal, &line, Event::Back { message }),
                 Level::Detail if is_verbose => console.line(Verbosity::Verbose, &line, Event::Detail { message }),
                 Level::Detail => {}
             }

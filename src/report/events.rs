@@ -32,6 +32,14 @@ pub(super) enum Event<'a> {
     Warning {
         message: &'a str,
     },
+    /// A live input is waited for.
+    Waiting {
+        message: &'a str,
+    },
+    /// It has come.
+    Back {
+        message: &'a str,
+    },
     Error {
         message: &'a str,
     },
@@ -83,6 +91,9 @@ pub(super) struct ProgressRecord {
     /// How old the last frame of a live input was when it was equalized or shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) latency_ms: Option<f64>,
+    /// Seconds since the last frame of a live input, while there is no signal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) no_signal: Option<f64>,
 }
 
 /// How a run, or one of several sources, ended.

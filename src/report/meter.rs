@@ -58,7 +58,10 @@ impl Meter {
         source: Option<usize>,
     ) -> Self {
         let bar = match style {
-            MeterStyle::Bar => ProgressBar::with_draw_target(frames, ProgressDrawTarget::stderr_with_hz(10)),
+            MeterStyle::Bar => ProgressBar::with_draw_target(
+                frames,
+                ProgressDrawTarget::stderr_with_hz(10),
+            ),
             _ => ProgressBar::hidden(),
         };
         let template = match frames {
@@ -91,7 +94,10 @@ impl Meter {
                 self.bar.set_length(frames.max(record.frame));
             }
             self.bar.set_position(record.frame);
-            self.bar.set_message(format!("{:.0} fps, {:.2}x{}", record.fps, record.speed, self.part()));
+            self.bar.set_message(match record.no_signal {
+                Some(seconds) => no_signal(seconds),
+                None => format!("{:.0} fps, {:.2}x{}", record.fps, record.speed, self.part()),
+            });
         }
         if self.has_lines() && self.printed.elapsed() >= INTERVAL {
             self.printed = Instant::now();
@@ -132,6 +138,7 @@ impl Meter {
             eta: if done { Some(0.0) } else { rest.map(|rest| rounded(rest, 10.0)) },
             damaged: progress.damaged(),
             dropped: progress.dropped(),
+            no_signal: progress.no_signal().map(|silence| rounded(silence.as_secs_f64(), 10.0)),
             latency_ms: progress.latency().map(|latency| rounded(latency.as_secs_f64() * 1e3, 10.0)),
         }
     }
@@ -141,11 +148,16 @@ impl Meter {
         if self.style == MeterStyle::Plain {
             let percent = record.percent.map(|percent| format!("{percent:5.1}%  ")).unwrap_or_default();
             let eta = record.eta.map(|eta| format!("  eta {eta:.0} s")).unwrap_or_default();
+            let silence = record.no_signal.map(|seconds| format!("  {}", no_signal(seconds))).unwrap_or_default();
             let ProgressRecord { pass, source, frame, fps, speed, .. } = record;
             let (prefix, part) = (prefix(*pass, *source), self.part());
-            print_line(&format!("{prefix}{percent}frame {frame}  {fps:.1} fps  {speed:.2}x{part}{eta}"));
+            print_line(&format!("{prefix}{percent}frame {frame}  {fps:.1} fps  {speed:.2}x{part}{eta}{silence}"));
         }
     }
+}
+
+fn no_signal(seconds: f64) -> String {
+    format!("no signal for {seconds:.0} s")
 }
 
 /// What stands in front of the progress of one of two passes, or of one of several sources.

@@ -132,7 +132,7 @@ impl LiveSource {
         self.clock.reset();
         self.sounds.clear();
         if self.live_input.comes_back {
-            self.notices.note(&format!("{}: {reason}; waiting for it to come back", self.live_input.name));
+            self.notices.waiting(&format!("{}: {reason}; waiting for it to come back", self.live_input.name));
         }
         self.live_input.comes_back
     }
@@ -142,7 +142,7 @@ impl LiveSource {
             // A different camera may be plugged in.
             self.live_input = LiveInput::find(&self.options, &self.notices)?;
         }
-        OpenInput::open(&self.live_input, &self.cancel)
+        OpenInput::open(&self.live_input, &self.cancel, Duration::MAX)
     }
 
     /// Tries to open the input until it is back; `false` when the run is cancelled.
@@ -155,7 +155,7 @@ impl LiveSource {
                     self.pool.iter().for_each(|pool| open.video.use_pool(pool.clone()));
                     open.select(&self.sounds);
                     let seconds = lost_at.elapsed().as_secs_f64();
-                    self.notices.note(&format!("{}: back after {seconds:.1} s", self.live_input.name));
+                    self.notices.back(&format!("{}: back after {seconds:.1} s", self.live_input.name));
                     self.open = Some(open);
                     return true;
                 }
@@ -166,21 +166,31 @@ impl LiveSource {
     }
 }
 
-/// Finds and opens the input for the first time, and waits for it if `options.wait`.
+/// Finds and opens the input for the first time, and waits for it as long as `options.wait` says.
 fn open_first(options: &CameraOptions, cancel: &Cancel, notices: &Notices) -> Result<(LiveInput, OpenInput)> {
-    let (mut pauses, mut noted) = (Pauses::default(), false);
+    let (mut pauses, mut has_waited, begin) = (Pauses::default(), false, Instant::now());
+    let left = || options.wait.map_or(Duration::MAX, |wait| wait.saturating_sub(begin.elapsed()));
     loop {
         let found = LiveInput::find(options, notices);
-        match found.and_then(|found| OpenInput::open(&found, cancel).map(|open| (found, open))) {
-            Err(error) if options.wait && !cancel.is_cancelled() => {
-                if !std::mem::replace(&mut noted, true) {
-                    notices.note(&format!("{error:#}; waiting for it"));
+        let name = found.as_ref().ok().map(|found| found.name.clone());
+        match found.and_then(|found| OpenInput::open(&found, cancel, left()).map(|open| (found, open))) {
+            Err(error) if options.wait.is_some() && !cancel.is_cancelled() => {
+                if left().is_zero() {
+                    return Err(error.context(format!("waited for {:.0} s", begin.elapsed().as_secs_f64())));
                 }
-                if !pauses.wait(cancel) {
+                if !std::mem::replace(&mut has_waited, true) {
+                    notices.waiting(&format!("{error:#}; waiting for it"));
+                }
+                if !pauses.wait_at_most(left(), cancel) {
                     return Err(error);
                 }
             }
-            opened => return opened,
+            opened => {
+                if let Some(name) = name.filter(|_| has_waited && opened.is_ok()) {
+                    notices.back(&format!("{name}: there after {:.1} s", begin.elapsed().as_secs_f64()));
+                }
+                return opened;
+            }
         }
     }
 }

@@ -28,8 +28,8 @@ pub struct CameraOptions {
     pub duration: Option<i64>,
     /// How many frames to read.
     pub frames: Option<u64>,
-    /// Whether to wait for an input that is not available yet.
-    pub wait: bool,
+    /// How long to wait for an input that is not available yet; [`Duration::MAX`] until it comes.
+    pub wait: Option<Duration>,
     /// Whether to read the input's audio, too.
     pub with_sound: bool,
     /// Where to decode.

@@ -75,7 +75,7 @@ impl MicrophoneSource {
                 Ok(open) if open.media().streams[0].sound() == self.stream.sound() => {
                     self.time_base = open.media().streams[0].time_base;
                     self.open = Some(open);
-                    self.notices.note(&format!(
+                    self.notices.back(&format!(
                         "{}: back after {:.1} s",
                         self.device.name,
                         lost_at.elapsed().as_secs_f64()
@@ -117,7 +117,7 @@ impl Source for MicrophoneSource {
                         Err(error) => format!("lost ({error})"),
                     };
                     self.open = None;
-                    self.notices.note(&format!("{}: {reason}; waiting for it to come back", self.device.name));
+                    self.notices.waiting(&format!("{}: {reason}; waiting for it to come back", self.device.name));
                 }
             }
         }

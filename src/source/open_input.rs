@@ -34,15 +34,15 @@ pub struct OpenInput {
 }
 
 impl OpenInput {
-    /// Opens the input.
+    /// Opens the input, `within` this time where it is given less than usual.
     ///
     /// # Errors
     /// When it does not open, holds no video, or none that can be decoded.
-    pub fn open(input: &LiveInput, cancel: &Cancel) -> Result<Self> {
+    pub fn open(input: &LiveInput, cancel: &Cancel, within: Duration) -> Result<Self> {
         let interrupt = Interrupt::from(cancel.flag());
         let reader = input.is_pipe.then(|| open_pipe(input, cancel)).transpose()?;
         let reader = reader.map(|reader| Box::new(reader) as Box<dyn Read + Send>);
-        interrupt.set_timeout(OPEN_TIMEOUT);
+        interrupt.set_timeout(OPEN_TIMEOUT.min(within));
         let format = input.format.as_deref();
         let demuxer =
             Demuxer::open(&input.url, reader, format, &input.options, interrupt.clone()).map_err(|error| {

@@ -47,6 +47,8 @@ pub struct PreviewWindow {
     controls: Controls,
     messages: Messages,
     last: Option<Shown>,
+    /// The seconds without a signal that are shown over the picture.
+    no_signal: Option<u64>,
 }
 
 impl PreviewWindow {
@@ -67,6 +69,7 @@ impl PreviewWindow {
             controls: Controls::default(),
             messages: Messages::default(),
             last: None,
+            no_signal: None,
         })
     }
 
@@ -162,6 +165,7 @@ impl PreviewWindow {
         let (size, at) = fit((shown.original.width(), shown.original.height()), self.screen.size());
         let (controls, settings) = (&self.controls, self.shared_settings.get());
         let text = captions::status_text(status, &settings, controls.paused, self.messages.text());
+        let no_signal = self.no_signal.filter(|_| !controls.help);
         let (converter, engine) = (&mut self.converter, &mut self.engine);
         self.screen.draw(|canvas| {
             let columns = controls.original_columns(size.0);
@@ -176,6 +180,9 @@ impl PreviewWindow {
                 let histogram = engine.histogram(&shown.original, shown.original.whole());
                 let Applied { scene, chroma_gain, .. } = shown.applied;
                 chart::chart(canvas, &histogram, &curve(shown), &chart::caption(scene, chroma_gain));
+            }
+            if let Some(seconds) = no_signal {
+                overlay::centred(canvas, &[&format!("no signal for {seconds} s")]);
             }
             if controls.help {
                 overlay::key_list(canvas);
@@ -196,6 +203,8 @@ impl Viewer for PreviewWindow {
             self.last = Some(frame);
             needs_redraw = true;
         }
+        let no_signal = status.no_signal.map(|silence| silence.as_secs());
+        needs_redraw |= std::mem::replace(&mut self.no_signal, no_signal) != no_signal;
         if self.messages.update() || needs_redraw {
             self.draw(status)?;
         }

@@ -1,4 +1,4 @@
-//! Drawing over the picture: status line, labels, divider, list of keys.
+//! Drawing over the picture: status line, labels, divider, list of keys, no signal.
 
 use super::keys::HELP;
 use crate::chart::Canvas;
@@ -30,18 +30,23 @@ pub fn status_line(canvas: &mut Canvas, text: &str) {
 
 /// Draws the list of keys in the middle.
 pub fn key_list(canvas: &mut Canvas) {
+    centred(canvas, HELP);
+}
+
+/// Draws lines in the middle, in the small font if the large one does not fit.
+pub fn centred(canvas: &mut Canvas, lines: &[&str]) {
     let (width, height) = canvas_size(canvas);
-    let longest = HELP.iter().map(|line| line.len()).max().unwrap_or(0) as i32;
+    let longest = lines.iter().map(|line| line.len()).max().unwrap_or(0) as i32;
     let size = |font: &MonoFont| {
         let (letter, line) = (font.character_size.width as i32, font.character_size.height as i32 + MARGIN / 2);
-        (longest * letter + 4 * MARGIN, HELP.len() as i32 * line + 4 * MARGIN)
+        (longest * letter + 4 * MARGIN, lines.len() as i32 * line + 4 * MARGIN)
     };
     let fits = |font: &&MonoFont| size(font).0 <= width && size(font).1 <= height;
     let font = [LARGE, SMALL].into_iter().find(fits).unwrap_or(SMALL);
     let (size, line) = (size(font), font.character_size.height as i32 + MARGIN / 2);
     let corner = Point::new((width - size.0) / 2, (height - size.1) / 2);
     shade(canvas, corner, size);
-    for (index, text) in HELP.iter().enumerate() {
+    for (index, text) in lines.iter().enumerate() {
         let at = corner + Point::new(2 * MARGIN, 2 * MARGIN + index as i32 * line);
         write(canvas, text, at, font, Rgb888::WHITE);
     }

@@ -210,7 +210,12 @@ fn row(argument: &Arg, command: &Command) -> String {
         (Some(short), None) => format!("-{short}"),
         (None, None) => String::new(),
     };
-    let shown = if takes_value { format!("{names} {value}") } else { names };
+    let is_optional = argument.get_num_args().is_some_and(|count| count.min_values() == 0);
+    let shown = match (takes_value, is_optional) {
+        (true, true) => format!("{names}[={value}]"),
+        (true, false) => format!("{names} {value}"),
+        (false, _) => names,
+    };
     let help = argument.get_long_help().or(argument.get_help()).map(ToString::to_string).unwrap_or_default();
     let paragraphs: Vec<String> = help.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect();
     let (first, mut default) = without_default(&paragraphs[0]);

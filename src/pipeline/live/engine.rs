@@ -3,6 +3,7 @@
 
 use super::equalize_stage::LiveEqualizer;
 use super::output_queue::{CloseAfter, OutputQueue};
+use super::signal::Signal;
 use super::viewer_stats::ViewerStats;
 use super::{Captured, DropOldestQueue, LiveParts, LiveSummary, Shown, Status, Viewer, ViewerReply, Written};
 use crate::pipeline::threads::{joined, start};
@@ -46,12 +47,15 @@ pub fn run(
     let warming_up = Some(warming_up).filter(|_| !queues.is_empty());
     let waits = move || !queues.is_empty() && warm_up.goes_on(begin) && !cancel.is_cancelled();
     let (running, over) = bounded::<()>(0);
+    let signal = &Signal::default();
     let stop = &|| cancel.cancel();
     scope(|scope| {
         let alive = running.clone();
         let capture = start(scope, "camera", stop, move || {
             let _alive = alive;
-            self::capture(source, (captured, waits), queues, cancel, progress)
+            let captured = self::capture(source, (captured, waits), queues, cancel, (progress, signal));
+            signal.end();
+            captured
         })?;
         let alive = running.clone();
         let listen = start(scope, "microphone", stop, move || {
@@ -84,6 +88,7 @@ pub fn run(
         drop(running);
         let dropped = || [captured.dropped(), queues.iter().map(OutputQueue::dropped).sum()];
         let tick = || {
+            progress.set_no_signal(signal.missing());
             progress.set_dropped(captured.dropped());
             tick(progress);
         };
@@ -109,7 +114,7 @@ fn capture(
     (captured, waits): (&DropOldestQueue<Captured>, impl Fn() -> bool),
     queues: &[OutputQueue],
     cancel: &Cancel,
-    progress: &Progress,
+    (progress, signal): (&Progress, &Signal),
 ) -> Result<()> {
     let _close = captured.close_after();
     while !cancel.is_cancelled() {
@@ -117,6 +122,7 @@ fn capture(
         let Delivery { packets, frame, read_at, .. } = delivery;
         packets.iter().for_each(|packet| queues.iter().for_each(|queue| queue.push_sound(packet.clone())));
         if let Some(frame) = frame {
+            signal.frame();
             captured.push_after_waiting(Captured { frame, at: read_at.unwrap_or_else(Instant::now) }, &waits);
         }
     }
@@ -147,7 +153,9 @@ fn show(
         match &mut viewer {
             Some((viewer, queue)) if !cancel.is_cancelled() => {
                 let [dropped, unwritten] = dropped();
-                let status = Status { dropped, unwritten, ..stats.status };
+                let no_signal = progress.no_signal();
+                let fps = if no_signal.is_some() { 0.0 } else { stats.status.fps };
+                let status = Status { fps, dropped, unwritten, no_signal, ..stats.status };
                 let (frame, at) = queue.pop_within(KEYS).ok().unzip();
                 match viewer.show(frame, &status) {
                     Ok(ViewerReply::GoOn) => {}

@@ -17,6 +17,7 @@ mod output_queue;
 mod parts;
 mod several;
 mod shared_settings;
+mod signal;
 mod viewer_stats;
 mod warm_up;
 

@@ -47,6 +47,8 @@ pub struct Status {
     pub dropped: u64,
     /// Number of frames that were dropped before an output.
     pub unwritten: u64,
+    /// The time since the last frame, while the source gives none.
+    pub no_signal: Option<Duration>,
 }
 
 /// A viewer of frames, on the thread that runs the engine: windows need the main thread.

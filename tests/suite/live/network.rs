@@ -2,7 +2,10 @@
 
 use super::{Beside, wait_for_listener};
 use crate::program::Dir;
-use std::net::UdpSocket;
+use rustix::process::Signal;
+use serde_json::Value;
+use std::net::{TcpListener, UdpSocket};
+use std::process::Stdio;
 
 /// Sends pictures with a key frame every `distance` frames.
 pub fn sender(dir: &Dir, port: u16, distance: u32) -> Beside {
@@ -67,4 +70,63 @@ fn ctrl_c_reaches_a_run_that_waits_for_a_silent_sender() {
     assert_eq!(code, Some(130), "{said}");
     assert!(begin.elapsed().as_secs_f64() < 5.0, "{:?}", begin.elapsed());
     assert!(dir.names().is_empty(), "{:?}", dir.names());
+}
+
+/// The events of a run in this file.
+fn events(dir: &Dir, file: &str) -> Vec<Value> {
+    let text = String::from_utf8(dir.read(file)).expect("text");
+    text.lines().map(|line| serde_json::from_str(line).expect("an event")).collect()
+}
+
+#[test]
+fn a_silent_sender_is_said_in_lines_and_events_until_it_goes_on() {
+    let dir = Dir::new();
+    let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+    let line = format!("live --backend cpu --no-preview --encoder mpeg4 --record out.mkv udp://127.0.0.1:{port}");
+    let mut command = dir.command(&format!("{line} --progress plain --progress-file events.jsonl"));
+    let sender = sender(&dir, port, 10);
+    let live = Beside::start(command.stderr(Stdio::piped())).expect("the program runs");
+    live.until_it_says("frame 2");
+    sender.signal(Signal::STOP);
+    live.until_it_says("no signal for 2 s");
+    live.until_it_says("waiting for it to come back");
+    sender.signal(Signal::CONT);
+    live.until_it_says("back after");
+    live.interrupt();
+    let (code, said) = live.end();
+    assert_eq!(code, Some(0), "{said}");
+    let events = events(&dir, "events.jsonl");
+    let of = |name: &'static str| events.iter().filter(move |event| event["event"] == name);
+    let silences: Vec<f64> = of("progress").filter_map(|event| event["no_signal"].as_f64()).collect();
+    assert!(
+        silences.iter().all(|silence| *silence >= 1.0) && silences.iter().any(|silence| *silence > 2.0),
+        "{silences:?}"
+    );
+    assert!(of("progress").next().is_some_and(|first| first["no_signal"].is_null()), "{events:?}");
+    assert_eq!((of("waiting").count(), of("back").count()), (1, 1), "{events:?}");
+}
+
+#[test]
+fn a_sender_that_is_not_there_yet_is_waited_for() {
+    let dir = Dir::new();
+    // A port that is not in use: the socket is closed again at the end of the line.
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+    let line =
+        format!("live --backend cpu --no-preview --frames 5 --encoder mpeg4 --record out.mkv tcp://127.0.0.1:{port}");
+    let refused = dir.run(&line).exits_with(1);
+    assert!(!refused.stderr.contains("waiting"), "{}", refused.stderr);
+    dir.run(&format!("{line} --wait=0.4")).exits_with(1).says(&["waited for", &format!("tcp://127.0.0.1:{port}")]);
+    let mut command = dir.command(&format!("{line} --wait --progress-file events.jsonl"));
+    let live = Beside::start(command.stderr(Stdio::piped())).expect("the program runs");
+    live.until_it_says("waiting for it");
+    let pictures = "-v error -nostdin -re -f lavfi -i testsrc2=s=64x48:r=25 -c:v mpeg2video -f mpegts";
+    let server = format!("{pictures} tcp://127.0.0.1:{port}?listen=1");
+    let server = Beside::start(&mut dir.other_command("ffmpeg", &server)).expect("ffmpeg runs");
+    let (code, said) = live.end();
+    drop(server);
+    assert_eq!((code, dir.frame_times("out.mkv").len()), (Some(0), 5), "{said}");
+    let events = events(&dir, "events.jsonl");
+    let names: Vec<&str> = events.iter().filter_map(|event| event["event"].as_str()).collect();
+    let at = |name: &str| names.iter().position(|event| *event == name);
+    assert!(at("waiting") < at("back") && at("back") < at("start") && at("waiting").is_some(), "{names:?}");
 }

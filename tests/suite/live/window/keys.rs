@@ -5,6 +5,8 @@ use super::shot::Shot;
 use super::{ROW, ramp};
 use crate::live::Beside;
 use crate::program::Dir;
+use rustix::process::Signal;
+use std::net::UdpSocket;
 
 const CURVE: [u8; 3] = [255, 200, 40];
 
@@ -163,4 +165,25 @@ fn a_screenshot_is_the_equalized_picture() {
     // The same picture as it was recorded, made a PNG in the same way.
     dir.succeeds("--levels 1 --strength 0 --frames 1 out.mkv recorded.png");
     assert!(dir.raw(&name, "rgb24") == dir.raw("recorded.png", "rgb24"), "another picture than was recorded");
+}
+
+#[test]
+fn a_source_that_stops_is_said_over_the_picture_until_it_goes_on() {
+    let Some(desktop) = Desktop::new("640x360") else { return };
+    let dir = Dir::new();
+    let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+    let ramp = "-v error -nostdin -re -f lavfi -i nullsrc=s=320x180:r=25,geq=lum=100+X*40/W:cb=128:cr=128";
+    let line = format!("{ramp} -c:v mpeg2video -g 10 -f mpegts udp://127.0.0.1:{port}?pkt_size=1316");
+    let sender = Beside::start(&mut dir.other_command("ffmpeg", &line)).expect("ffmpeg runs");
+    let live = desktop.live(&dir, &format!("udp://127.0.0.1:{port}"), "1");
+    // In the middle, where only grey is.
+    let letters = |shot: &Shot| shot.count([255; 3], 220..420, 160..200);
+    desktop.until("a picture", |shot| is_equalized(shot) && letters(shot) == 0);
+    sender.signal(Signal::STOP);
+    let first = desktop.until("no signal", |shot| letters(shot) > 100);
+    desktop.until("its seconds", |shot| letters(shot) > 100 && letters(shot) != letters(&first));
+    sender.signal(Signal::CONT);
+    desktop.until("the picture alone", |shot| is_equalized(shot) && letters(shot) == 0);
+    desktop.press("q");
+    ends_well(live);
 }
