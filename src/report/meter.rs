@@ -1,5 +1,6 @@
 //! Progress while a run goes on: a bar, lines of text, and events.
 
+use super::bar_line::BarLine;
 use super::events::{Event, Events, ProgressRecord};
 use crate::io::print_line;
 use crate::pipeline::Progress;
@@ -60,7 +61,7 @@ impl Meter {
         let bar = match style {
             MeterStyle::Bar => ProgressBar::with_draw_target(
                 frames,
-                ProgressDrawTarget::stderr_with_hz(10),
+                ProgressDrawTarget::term_like_with_hz(Box::new(BarLine::default()), 10),
             ),
             _ => ProgressBar::hidden(),
         };

@@ -1,5 +1,6 @@
 //! Lines on stderr: notes, progress, and a summary at the end.
 
+mod bar_line;
 mod console;
 mod events;
 mod meter;

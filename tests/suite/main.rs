@@ -57,6 +57,7 @@ mod skip;
 mod slow_driver;
 mod spec;
 mod stats;
+mod terminal;
 mod textbook;
 mod tone;
 mod variant_kernels;

@@ -1,0 +1,64 @@
+//! The progress bar on a terminal that changes its width.
+
+use crate::program::Dir;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::process::Stdio;
+
+/// What is drawn of the bar, one after the other: each erases from the beginning of its line on, and waits there. So nothing is
+/// left of a line that a narrower terminal has broken.
+fn drawings(text: &str) -> Vec<String> {
+    let mut drawings: Vec<&str> = text.split("\r\u{1b}[J").collect();
+    assert!(drawings.remove(0).is_empty(), "{text:?}");
+    // The last one may have been read in part.
+    drawings.pop();
+    let line = |drawing: &&str| {
+        let line = drawing.strip_suffix('\r').unwrap_or_else(|| panic!("{drawing:?} does not wait at its beginning"));
+        assert!(!line.contains(['\n', '\r', '\u{1b}']), "{line:?}");
+        line.to_owned()
+    };
+    drawings.iter().map(line).collect()
+}
+
+#[test]
+fn the_bar_keeps_to_one_line_while_the_terminal_is_resized() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 2000 -c:v ffv1 in.mkv");
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&master).expect("a grant");
+    unlockpt(&master).expect("no lock");
+    let resize = |columns| {
+        let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&master, size).expect("a size");
+    };
+    resize(100);
+    let name = ptsname(&master, Vec::new()).expect("a name").into_string().expect("UTF-8");
+    let slave = OpenOptions::new().read(true).write(true).open(name).expect("the other end");
+    // In real time: 80 seconds.
+    let mut command = dir.command("--filter realtime --encoder ffv1 in.mkv out.mkv");
+    let mut program = command.stdout(Stdio::null()).stderr(slave).spawn().expect("the program runs");
+    drop(command);
+    let mut terminal = File::from(rustix::io::dup(&master).expect("a descriptor"));
+    let mut text = String::new();
+    for (columns, next) in [(100, 60), (60, 30), (30, 120), (120, 120)] {
+        resize(columns);
+        let (begin, mut bytes) = (text.len(), [0; 4096]);
+        while text[begin..].matches("\u{1b}[J").count() < 6 {
+            let length = terminal.read(&mut bytes).expect("the program draws");
+            text.push_str(&String::from_utf8_lossy(&bytes[..length]));
+        }
+        // The first one may have been under way.
+        let at = text[begin..].find("\r\u{1b}[J").expect("a drawing") + begin;
+        let drawings = drawings(&text[at..]);
+        let widths: Vec<usize> = drawings[1..].iter().map(|line| line.chars().count()).collect();
+        assert!(widths.iter().all(|width| *width < columns.into()), "{columns} columns: {drawings:?}");
+        assert!(drawings.last().is_some_and(|line| line.contains("% ")), "{drawings:?}");
+        // A wide terminal is used.
+        assert!(columns < 100 || widths.iter().any(|width| *width + 10 > columns.into()), "{columns}: {drawings:?}");
+        resize(next);
+    }
+    program.kill().expect("it is there");
+    program.wait().expect("it ends");
+}
