@@ -60,6 +60,7 @@ mod stats;
 mod terminal;
 mod textbook;
 mod tone;
+mod users;
 mod variant_kernels;
 mod variants;
 mod warm_up;

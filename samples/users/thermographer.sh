@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# thermographer.sh [FRAMES]: FRAMES is a numbered sequence of 16-bit images (shot%03d.png). Makes frames to look at, a video of
+# them, and the original samples from these frames and their curves. Without FRAMES, ten are made of the sample clip.
+set -euo pipefail
+frames=${1:-shot%03d.png}
+if [ $# -eq 0 ]; then
+    # A sensor of 16 bits with some noise, of which the scene uses a fiftieth.
+    ffmpeg -v error -y -i "$(dirname "$(realpath "$0")")/../parking-lot.mp4" -frames:v 10 \
+        -vf "format=gray16le,geq=lum=20000+lum(X\\,Y)/50+8*random(0)" "$frames"
+fi
+
+histeq-video --look thermal --save-curves curves.jsonl "$frames" seen%03d.png
+histeq-video --look thermal --for web "$frames" seen.mp4
+
+# Temperatures are in the original samples. The last line says how many may not be as they were.
+histeq-video restore seen%03d.png curves.jsonl restored%03d.png
