@@ -270,6 +270,7 @@ impl FileJob {
             part: args.part.part()?,
             // NVDEC conceals damage without a report: only on request.
             reading: Reading::Decoded,
+            to_sdr: purpose == Some(Purpose::Web),
             decode_on: args.decoder.on(args.device.gpu),
             decoders: decoders.into(),
             wall: None,

@@ -33,7 +33,7 @@ pub struct PurposeArgs {
 /// What an output is for.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Browsers, phones, posts: 8-bit 4:2:0 H.264 and AAC in .mp4, or VP9 and Opus in .webm, at most 1080p.
+    /// Browsers, phones, posts: 8-bit 4:2:0 H.264 and AAC in .mp4, or VP9 and Opus in .webm, at most 1080p; HDR becomes SDR.
     Web,
     /// Keeping it: FFV1 in .mkv, to the bit, with checksums.
     Archive,

@@ -21,6 +21,12 @@ impl Colour {
         matches!(self.transfer, Transfer::AVCOL_TRC_SMPTE2084 | Transfer::AVCOL_TRC_ARIB_STD_B67)
     }
 
+    /// Are its primaries given, and its matrix?
+    pub fn is_told(self) -> [bool; 2] {
+        use ffi::{AVColorPrimaries as Primaries, AVColorSpace as Space};
+        [self.primaries != Primaries::AVCOL_PRI_UNSPECIFIED, self.space != Space::AVCOL_SPC_UNSPECIFIED]
+    }
+
     /// The properties after a conversion between pixel formats. RGB that becomes YUV with an unknown matrix gets BT.709 if
     /// `hd`, else BT.601.
     #[must_use]

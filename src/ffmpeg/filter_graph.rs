@@ -48,6 +48,12 @@ pub struct FilterGraph {
 }
 
 impl FilterGraph {
+    /// Has this FFmpeg the filter of this name?
+    pub fn knows(name: &str) -> bool {
+        super::init();
+        filter::find(name).is_some()
+    }
+
     /// The filters of `chain`, in the syntax of `ffmpeg -vf`, for pictures `from`. The output has one of `formats`, or any
     /// format if that is empty. `like` is the first picture, if there is one already; FFmpeg 7 needs its colours.
     ///

@@ -1,7 +1,7 @@
 //! The description of an input by its demuxer: streams, chapters, metadata.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::{FieldOrder, MediaType, OpenError, RawFormat, StreamSideData, text};
+use super::{Colour, FieldOrder, MediaType, OpenError, RawFormat, StreamSideData, text};
 use crate::io::out_of_memory;
 use ffmpeg_next::codec::Parameters;
 use ffmpeg_next::{Rational, ffi};
@@ -119,6 +119,19 @@ impl Stream {
     /// Is it cover art, rather than a video?
     pub fn is_attached_picture(&self) -> bool {
         self.disposition & ffi::AV_DISPOSITION_ATTACHED_PIC != 0
+    }
+
+    /// The colour of its pictures, as far as container and codec tell it.
+    pub fn colour(&self) -> Colour {
+        // SAFETY: the parameters are valid.
+        let parameters = unsafe { &*self.parameters.as_ptr() };
+        Colour {
+            range: parameters.color_range,
+            primaries: parameters.color_primaries,
+            transfer: parameters.color_trc,
+            space: parameters.color_space,
+            chroma_location: parameters.chroma_location,
+        }
     }
 
     /// Is it the text track in which an mp4 file stores its chapters?

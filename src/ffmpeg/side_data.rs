@@ -76,6 +76,17 @@ impl StreamSideData {
         }
     }
 
+    /// Drops what is said of the brightness of HDR.
+    pub fn forget_hdr(&mut self) {
+        use ffi::AVPacketSideDataType as Kind;
+        let of_hdr = [
+            Kind::AV_PKT_DATA_MASTERING_DISPLAY_METADATA,
+            Kind::AV_PKT_DATA_CONTENT_LIGHT_LEVEL,
+            Kind::AV_PKT_DATA_DOVI_CONF,
+        ];
+        self.entries.retain(|(kind, _)| !of_hdr.contains(kind));
+    }
+
     /// The entries that stay valid for pictures that are equalized and encoded: those about display, not those about coding.
     /// MaxCLL and MaxFALL say how bright the brightest pixel and the brightest frame are. Both change, and are known only when
     /// the last frame is, so they are left out: players then go by the mastering display.

@@ -1,13 +1,13 @@
 //! A source whose frames pass filters of libavfilter.
 
-use super::filters::Filters;
+use super::filters::{Filters, to_sdr};
 use crate::ffmpeg::{
     Conversion, Decoded, Error, FilterGraph, GraphVideo, Packet, Picture, Rational, RawFormat, first_message,
     last_message, nearest_format, rescale,
 };
 use crate::frame::{Frame, PixelFormat};
 use crate::pipeline::{Delivery, Input, Notices, PartPosition, Source};
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use std::collections::VecDeque;
 use std::time::Instant;
 
@@ -37,6 +37,33 @@ pub fn filtered(
         (source, input) = FilteredSource::open(source, input, "--filter", chain.clone(), Scope::Part, notices)?;
     }
     Ok((source, input))
+}
+
+/// `source` with frames of SDR, where those of `input` are HDR.
+///
+/// # Errors
+/// When this FFmpeg lacks the filters for it.
+pub(super) fn in_sdr(
+    (source, mut input): (Box<dyn Source>, Input),
+    notices: &Notices,
+) -> Result<(Box<dyn Source>, Input)> {
+    let stream = &mut input.media.streams[input.video];
+    let colour = stream.colour();
+    if !colour.is_hdr() {
+        return Ok((source, input));
+    }
+    let missing = ["zscale", "tonemap", "sidedata"].into_iter().find(|name| !FilterGraph::knows(name));
+    if let Some(name) = missing {
+        bail!(
+            "{}: HDR video becomes SDR for the web by the filter {name}, which this FFmpeg lacks (take one that is built with \
+             libzimg, or keep HDR with --for quality)",
+            input.name
+        );
+    }
+    notices.note("HDR video becomes SDR, which all browsers show (--for quality keeps HDR)");
+    stream.side_data.forget_hdr();
+    let scope = Scope::Whole { reach: 0 };
+    FilteredSource::open(source, input, "--for web", to_sdr(colour.is_told()), scope, notices)
 }
 
 /// `source` of equalized frames, and the description of what comes out of the filters behind it.

@@ -11,7 +11,7 @@ pub struct ToNative {
     converter: Converter,
     /// The format of the last picture that was not native, and its conversion.
     conversion: Option<(RawFormat, VideoFormat)>,
-    /// Has there been a picture?
+    /// Has there been a picture, of which something was to be said?
     begun: bool,
     /// Are the pictures stored as they are, so that samples may be above their depth?
     is_raw: bool,
@@ -33,6 +33,11 @@ impl ToNative {
             has_clamped: false,
             pool: HostPool::default(),
         }
+    }
+
+    /// The same, without a word about HDR video.
+    pub fn for_sdr(self) -> Self {
+        ToNative { begun: true, ..self }
     }
 
     /// The frame of `picture`.

@@ -1,6 +1,7 @@
 //! Detects the kind of an input, and opens its source.
 
 use super::file::FileSource;
+use super::filtered::in_sdr;
 use super::options::{InputOptions, RawOptions, check_size};
 use super::raw::RawSource;
 use super::walled::WalledSource;
@@ -25,10 +26,11 @@ pub fn open(
     notices: Notices,
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
-    open_by_kind(options, cancel, notices, progress).map_err(|error| {
+    let opened = open_by_kind(options, cancel, notices.clone(), progress).map_err(|error| {
         // An interrupted open fails with misleading errors: report the interrupt.
         if cancel.is_cancelled() { anyhow!("{}: interrupted before the first frame", name_of(options)) } else { error }
-    })
+    })?;
+    if options.to_sdr { in_sdr(opened, &notices) } else { Ok(opened) }
 }
 
 fn open_by_kind(

@@ -25,6 +25,8 @@ pub struct InputOptions {
     pub part: Part,
     /// What is done with it.
     pub reading: Reading,
+    /// Whether HDR becomes SDR.
+    pub to_sdr: bool,
     /// Where it is decoded.
     pub decode_on: DecodeOn,
     /// How many decoders may work on it at once, for callers that need no other stream than the video. They pay for long

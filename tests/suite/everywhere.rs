@@ -155,6 +155,35 @@ fn files_to_keep_to_edit_and_to_watch_are_what_they_should_be() {
 }
 
 #[test]
+fn hdr_becomes_sdr_for_the_web_as_bright_as_it_was_meant() {
+    if !encoder_is_here("HDR for the web", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    let pale = "lutyuv=y=40+val/2:u=112+val/8:v=112+val/8";
+    let pale = format!("-f lavfi -i testsrc2=size=96x64:rate=25,format=yuv420p,{pale} -frames:v 6");
+    let light = "setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709,zscale=t=linear:npl=203";
+    for (transfer, tags) in [("smpte2084", "-color_primaries bt2020 -colorspace bt2020nc"), ("arib-std-b67", "")] {
+        let hdr = format!("format=gbrpf32le,zscale=p=bt2020:t={transfer}:m=bt2020nc:r=tv:npl=203,format=yuv420p10le");
+        let untagged = if tags.is_empty() { ",setparams=color_primaries=unknown:colorspace=unknown" } else { "" };
+        dir.ffmpeg(&format!("{pale} -vf {light},{hdr}{untagged} -c:v ffv1 -color_trc {transfer} {tags} hdr.mkv"));
+        let run = dir.succeeds("-y --strict --sandbox on --for web --strength 0 --levels 1 hdr.mkv web.mp4");
+        run.says(&["HDR video becomes SDR"]).never_says("own code values");
+        let colours = "pix_fmt,color_space,color_transfer,color_primaries";
+        assert_eq!(streams(&dir, "web.mp4", colours), "yuv420p,bt709,bt709,bt709", "{transfer}");
+        assert_eq!(dir.frames("web.mp4").len(), 6, "{transfer}");
+        dir.ffmpeg(&format!("{pale} -c:v ffv1 sdr.mkv"));
+        let (meant, seen) = (dir.raw("sdr.mkv", "yuv420p"), dir.raw("web.mp4", "yuv420p"));
+        let apart: u64 = meant.iter().zip(&seen).map(|(meant, seen)| u64::from(meant.abs_diff(*seen))).sum();
+        let apart = apart as f64 / meant.len() as f64;
+        assert!(meant.len() == seen.len() && apart < 4.0, "{transfer}: {apart} apart");
+    }
+    // HDR stays HDR for others.
+    dir.succeeds("-y --encoder ffv1 hdr.mkv own.mkv").says(&["own code values"]);
+    assert_eq!(streams(&dir, "own.mkv", "color_transfer"), "arib-std-b67");
+}
+
+#[test]
 fn an_output_that_is_not_named_lies_beside_the_input() {
     let dir = with_clip();
     std::fs::create_dir(dir.path("films")).expect("a folder");

@@ -70,9 +70,10 @@ impl FileSource {
             }
         }
         let is_file = !is_pipe && Path::new(&options.url).is_file();
+        let to_native = ToNative::new(input.video_stream(), notices.clone());
         Ok(FileSource {
             several: Several::new(&input, &options, is_file, &notices),
-            to_native: ToNative::new(input.video_stream(), notices.clone()),
+            to_native: if options.to_sdr { to_native.for_sdr() } else { to_native },
             others: OtherStreams::new(&input.media.streams, bounds),
             video,
             is_pipe,
