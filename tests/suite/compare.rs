@@ -84,6 +84,22 @@ fn a_difference_is_black_where_both_are_the_same_and_grows_with_its_factor() {
 }
 
 #[test]
+fn a_difference_of_deep_video_is_that_of_all_its_bits() {
+    let dir = Dir::new();
+    for (file, red) in [("a.mkv", 500), ("b.mkv", 501)] {
+        let colour = format!("geq=r={red}:g=500:b=700");
+        dir.ffmpeg(&format!("-f lavfi -i nullsrc=s=64x48:r=25,format=gbrp10le,{colour} -frames:v 2 -c:v ffv1 {file}"));
+    }
+    dir.succeeds("compare --difference 64 --encoder ffv1 a.mkv b.mkv out.mkv");
+    let bytes = dir.raw("out.mkv", "rgb24");
+    // A step of 10 bits is a quarter of one of 8 bits.
+    let is_seen = |pixel: &[u8]| (15..=17).contains(&pixel[0]) && pixel[1..] == [0, 0];
+    assert!(bytes.len() == 2 * 3 * 64 * 48 && bytes.chunks_exact(3).all(is_seen), "{:?}", &bytes[..3]);
+    dir.succeeds("compare -y --difference 255 --encoder ffv1 a.mkv a.mkv out.mkv");
+    assert!(dir.raw("out.mkv", "rgb24").iter().all(|&colour| colour == 0));
+}
+
+#[test]
 fn b_gets_the_height_of_a_and_odd_sizes_become_even() {
     let dir = Dir::new();
     colour(&dir, "a.mkv", "red", "65x49", "-frames:v 2");
