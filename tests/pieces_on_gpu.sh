@@ -1,40 +1,39 @@
 #!/usr/bin/env bash
 # tests/pieces_on_gpu.sh BUNDLE VIDEO
 #
-# Pieces on a machine with NVIDIA GPUs, by the programs that gpu-bundle.sh has packed: worked on by all GPUs they have the
-# frames of one run on the CPU, and pieces that lose their GPU are tried again. VIDEO is of half a minute or more. Needs a C
-# compiler, or refused_launches.so in REFUSED_LAUNCHES.
+# Pieces on a machine with NVIDIA GPUs, by the program that gpu-bundle.sh has packed: they have the frames of one run on the
+# CPU, also when the driver refuses all launches from the first whole piece on, and when no GPU can be opened at first, for
+# which pieces are tried again. VIDEO is of a minute or more. Needs a C compiler, or refused_launches.so in
+# REFUSED_LAUNCHES.
 set -euo pipefail
 run=$(realpath "${1:?usage: tests/pieces_on_gpu.sh BUNDLE VIDEO}")/run
 video=$(realpath "${2:?usage: tests/pieces_on_gpu.sh BUNDLE VIDEO}")
 source=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$folder"' EXIT
 cd "$folder"
+preload=${REFUSED_LAUNCHES:-$folder/refused_launches.so}
+[ -e "$preload" ] || cc -O2 -shared -fPIC -o "$preload" "$source/refused_launches.c"
 
-equalize() { # OUTPUT OPTIONS...
-    "$run" histeq-video -y --encoder ffv1 "$video" "$@"
-}
+equalize=("$run" histeq-video -y --progress none --encoder ffv1 "$video")
 frames() { # FILE
     "$run" histeq-video --backend cpu --strength 0 --output-format yuv4mpegpipe "$1" - 2>/dev/null | sha256sum
 }
-same() { # WHAT
-    [ "$(frames joined.mkv)" = "$expected" ] || { echo "$1: other frames than those of one run on the CPU" >&2; exit 1; }
-    echo "$1: the frames of one run on the CPU"
-}
-
-equalize one.mkv --backend cpu
+"${equalize[@]}" one.mkv --backend cpu
 expected=$(frames one.mkv)
-equalize joined.mkv --backend cuda --jobs 4
-same "pieces on the GPU"
 
-preload=${REFUSED_LAUNCHES:-$folder/refused_launches.so}
-[ -e "$preload" ] || cc -O2 -shared -fPIC -o "$preload" "$source/refused_launches.c"
-# The GPU launches nothing until the first piece has found out.
-touch refuse said.txt
-(until grep -q "trying again" said.txt; do sleep 0.02; done; rm refuse) &
-LD_PRELOAD=$preload REFUSE_LAUNCHES=$folder/refuse equalize joined.mkv --backend cuda --jobs 2 2>said.txt ||
-    { cat said.txt >&2; exit 1; }
-wait
-grep "trying again" said.txt
-same "pieces that lost their GPU"
+pieces() { # WHAT VARIABLE...
+    echo "$1:"
+    env LD_PRELOAD="$preload" "${@:2}" "${equalize[@]}" joined.mkv --backend cuda --jobs 2 2>&1 | tee said.txt
+    [ "$(frames joined.mkv)" = "$expected" ] || { echo "other frames than those of one run on the CPU" >&2; exit 1; }
+}
+pieces "pieces on the GPU" REFUSE_LAUNCHES=
+
+(until [ -e .joined.mkv.pieces/000000.piece ]; do sleep 0.02; done; touch refuse) &
+pieces "launches are refused" REFUSE_LAUNCHES="$folder/refuse"
+
+touch closed
+(until grep -q "trying again" said.txt; do sleep 0.02; done; rm closed) &
+pieces "the GPU cannot be opened at first" REFUSE_CONTEXTS="$folder/closed"
+[ ! -e closed ] || { echo "no piece was tried again" >&2; exit 1; }
+echo "the frames of one run on the CPU, three times"
