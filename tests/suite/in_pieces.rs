@@ -47,14 +47,10 @@ fn check(dir: &Dir, input: &str, extension: &str, piece: f64, options: &str) -> 
     dir.succeeds("run plan.json --jobs 2");
     dir.succeeds("join plan.json");
     assert_eq!(times(dir, &one), times(dir, &joined), "times of {input}, {options}");
-    for stream in ["0:v", "0:a?"] {
-        let hash =
-            |file: &str| dir.tool("ffmpeg", &format!("-v error -i {file} -map {stream} -f framehash -"), None).stdout;
-        let is_copied = stream == "0:a?";
-        if is_copied || options.contains("ffv1") {
-            assert!(hash(&one) == hash(&joined), "{stream} of {input}, {options}");
-        }
-    }
+    // Only without loss are the pictures those of one run.
+    let streams = if options.contains("ffv1") { "-map 0:v -map 0:a?" } else { "-map 0:a?" };
+    let hash = |file: &str| dir.tool("ffmpeg", &format!("-v error -i {file} {streams} -f framehash -"), None).stdout;
+    assert!(hash(&one) == hash(&joined), "{input}, {options}");
     assert_eq!(without_clock(dir, "one.csv"), without_clock(dir, "joined.csv"), "measurements of {input}, {options}");
     if dir.path("one.curves").exists() {
         assert!(dir.read("one.curves") == dir.read("joined.curves"), "curves of {input}, {options}");
@@ -136,20 +132,20 @@ fn kinds(dir: &Dir) -> Vec<&'static str> {
         "refreshed.ts",
         "interlaced.ts",
         "deep.mkv",
-        "vp9.webm",
-        "photos.mov",
-        "old.avi",
         "varying.mkv",
         "turned.mp4",
         "late.mp4",
-        "early.mkv",
-        "cut.mp4",
         "jumps.ts",
+        "cut.mp4",
+        "vp9.webm",
+        "early.mkv",
+        "photos.mov",
+        "old.avi",
     ]
 }
 
-/// Every kind of film in a number of pieces, with some of the options. `HISTEQ_LONG=1` is for all numbers and all options, which
-/// takes a quarter of an hour; further films may lie in the folder `HISTEQ_CLIPS`.
+/// Nine kinds of films, each in a number of pieces with some options. `HISTEQ_LONG=1` is for all of them, all numbers and all
+/// options, which takes a quarter of an hour; further films may lie in the folder `HISTEQ_CLIPS`.
 #[test]
 fn pieces_of_every_kind_of_file_are_joined_to_one_run() {
     const OPTIONS: [&str; 4] = ["", "--method clahe", "--roi auto", "--smooth 5"];
@@ -162,6 +158,7 @@ fn pieces_of_every_kind_of_file_are_joined_to_one_run() {
     let more = more.into_iter().flat_map(|folder| folder.expect("a folder of clips"));
     films.extend(more.map(|clip| clip.expect("a clip").path().display().to_string()));
     let is_long = std::env::var_os("HISTEQ_LONG").is_some();
+    films.truncate(if is_long { films.len() } else { 9 });
     for (number, film) in films.iter().enumerate() {
         let times = dir.frame_times(film);
         for (which, options) in OPTIONS.iter().enumerate() {
@@ -205,7 +202,7 @@ fn every_encoder_of_the_table_gives_files_with_the_times_of_one_run() {
         assert_eq!((times.len(), begins.len()), (200, 5), "{joined}, {options}");
         plays(&dir, &joined, None);
         // Into a transport stream, players go between key frames, and complain of that.
-        for begin in begins[1..].iter().filter(|_| extension != "ts") {
+        for begin in begins[1..].iter().filter(|_| extension != "ts" && options.contains("libx26")) {
             plays(&dir, &joined, Some((times[*begin] - 0.4).max(0.0)));
             plays(&dir, &joined, Some(times[*begin]));
         }
