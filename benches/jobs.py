@@ -2,7 +2,7 @@
 """A file in pieces: ffmpeg without a filter, one process, and `--jobs`, in turns; medians of wall and CPU seconds.
 
     benches/jobs.py FILE... [--program histeq-video] [--presets veryfast medium] [--jobs 1 4 8 auto] [--rounds 5]
-        [--options "--backend auto"] [--scratch FOLDER]
+        [--crf 23] [--options "--backend auto"] [--scratch FOLDER]
 
 Prints a table of Markdown. CPU seconds are those of all processes. --strength 0.004 makes the pictures that are encoded those
 that ffmpeg encodes, nearly.
@@ -23,6 +23,7 @@ def main():
     options.add_argument("--presets", nargs="+", default=["veryfast", "medium"])
     options.add_argument("--jobs", nargs="+", default=["1", "4", "8", "auto"])
     options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--crf", type=int, default=23)
     options.add_argument("--options", default="--backend auto")
     options.add_argument("--scratch")
     given = options.parse_args()
@@ -34,7 +35,7 @@ def main():
 
 
 def measure(given, file, preset):
-    encoding = f"libx264 -preset {preset} -crf 18"
+    encoding = f"libx264 -preset {preset} -crf {given.crf}"
     ways = {"ffmpeg, no filter": ["ffmpeg", *"-nostdin -v error -y -i".split(), file, *f"-c:v {encoding} -c:a copy".split()]}
     for jobs in given.jobs:
         pieces = [] if jobs == "1" else ["--jobs", jobs]
@@ -58,7 +59,7 @@ def measure(given, file, preset):
 
 def arguments(given, preset):
     """Our options for what ffmpeg does."""
-    line = "-y -q --progress none --strength 0.004 --encoder libx264 --crf 18 --preset"
+    line = f"-y -q --progress none --strength 0.004 --encoder libx264 --crf {given.crf} --preset"
     return [*line.split(), preset, *shlex.split(given.options)]
 
 

@@ -19,6 +19,12 @@ pub const MUX_DELAY: i64 = 700_000;
 /// The same for a live stream, for low latency. It also limits how long audio is collected for one packet.
 const LIVE_MUX_DELAY: i64 = 100_000;
 
+/// Codecs whose parameters stand in the index of mp4 and mov files, and that cannot be decoded without them.
+const DESCRIBED: [ffi::AVCodecID; 5] = {
+    use ffi::AVCodecID::{AV_CODEC_ID_AAC, AV_CODEC_ID_AV1, AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_MPEG4};
+    [AV_CODEC_ID_AAC, AV_CODEC_ID_AV1, AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_MPEG4]
+};
+
 /// How long a call may wait for the reader of a pipe after cancellation.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -430,8 +436,9 @@ impl Muxer {
     ///
     /// # Errors
     /// When writing fails, or an earlier write failed without a report.
-    pub fn finish(mut self) -> Result<u64, Error> {
+    pub fn finish(mut self) -> Result<u64> {
         self.begin_grace();
+        let is_readable = self.is_seekable() && self.container.has_edit_lists();
         // SAFETY: the header is written; the file is closed once, here or in `drop`.
         unsafe {
             let trailer = check(ffi::av_write_trailer(self.ptr));
@@ -441,8 +448,50 @@ impl Muxer {
             let bytes = if pb.is_null() { 0 } else { ffi::avio_seek(pb, 0, libc::SEEK_CUR) };
             let closed = self.close();
             let own = check(self.failed.load(Ordering::Relaxed));
-            trailer.and(earlier).and(closed).and(own).map(|_| u64::try_from(bytes).unwrap_or(0))
+            trailer.and(earlier).and(closed).and(own)?;
+            if is_readable {
+                self.check_index()?;
+            }
+            Ok(u64::try_from(bytes).unwrap_or(0))
         }
+    }
+
+    /// Reads the index of the file that has been written: FFmpeg's muxer of mp4 and mov leaves parts of it out where it has no
+    /// memory for them, without an error.
+    ///
+    /// # Errors
+    /// When a stream of [`DESCRIBED`] codecs lacks frames, or the parameters of its codec.
+    ///
+    /// # Safety
+    /// The file is closed, and its streams are still those of the context.
+    unsafe fn check_index(&self) -> Result<()> {
+        // SAFETY: by the caller's promise, and the same for the context that is opened here: each has `nb_streams` streams with
+        // parameters. It is closed here, and nowhere else.
+        unsafe {
+            let streams = |context: *const ffi::AVFormatContext| {
+                let of = (0..(*context).nb_streams as usize).map(|index| &**(*context).streams.add(index));
+                let described = of.filter(|stream| DESCRIBED.contains(&(*stream.codecpar).codec_id));
+                let facts = described.map(|stream| (stream.nb_frames, (*stream.codecpar).extradata_size > 0));
+                facts.collect::<Vec<_>>()
+            };
+            let mut written = std::ptr::null_mut();
+            let none = std::ptr::null_mut();
+            match check(ffi::avformat_open_input(&mut written, (*self.ptr).url, std::ptr::null_mut(), none)) {
+                // A file that this process may write and not read.
+                Err(Error::Other { errno: libc::EACCES | libc::EPERM | libc::ENOENT | libc::ENXIO }) => return Ok(()),
+                opened => opened.context("its index cannot be read again")?,
+            };
+            let (asked, found) = (streams(self.ptr), streams(written));
+            ffi::avformat_close_input(&mut written);
+            // Where the index does not tell the frames, there are several: each fragment has one of its own.
+            let is_there = |(&(frames, described), &(frames_found, described_found)): (&(i64, bool), &(i64, bool))| {
+                (frames_found == 0 || frames_found >= frames) && (described_found || !described)
+            };
+            if found.len() < asked.len() || !asked.iter().zip(&found).all(is_there) {
+                bail!("its index is incomplete, most likely because memory ran out");
+            }
+        }
+        Ok(())
     }
 
     /// By how much the times of this stream have to be later than they are, in its time base. In Matroska, the times of Opus

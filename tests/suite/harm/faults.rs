@@ -38,6 +38,9 @@ const KINDS: [(&str, bool); 9] = [
 /// How many calls of a kind are tried in each job by default.
 const TRIED: usize = 8;
 
+/// How many of the last calls of a kind are tried as often again.
+const LAST: u64 = 150;
+
 struct Job {
     /// IN stands for the input.
     line: &'static str,
@@ -210,7 +213,12 @@ fn survives(job: &Job) {
         assert_eq!(whole.code, Some(0), "{kind}, nothing fails: {}", whole.stderr);
         let tried: Vec<u64> = match whole.calls {
             calls if is_long || calls <= TRIED as u64 => (1..=calls).collect(),
-            calls => (0..TRIED).map(|_| 1 + random.below(calls)).collect(),
+            calls => {
+                let anywhere: Vec<u64> = (0..TRIED).map(|_| 1 + random.below(calls)).collect();
+                // The last allocations are those for the file's index.
+                let last = (0..TRIED).map(|_| calls - random.below(calls.min(LAST)));
+                anywhere.into_iter().chain(last).collect()
+            }
         };
         println!("{kind}: {} of {} calls", tried.len(), whole.calls);
         let tried: Vec<_> = tried.into_iter().map(|at| (at, random.below(3) == 0, random.below(2) == 0)).collect();
