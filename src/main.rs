@@ -2,6 +2,7 @@
 
 #[cfg(feature = "laboratory")]
 mod benchmark;
+mod c_memory;
 mod compare;
 mod devices;
 mod events;
