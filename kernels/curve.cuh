@@ -189,21 +189,6 @@ __device__ __forceinline__ Past<PER> past_of(unsigned code, unsigned codes, cons
     return past;
 }
 
-// Prefetches that part of all codes, by `threads` threads, of which this is number `thread`.
-__device__ __forceinline__ void prefetch_past(unsigned thread, unsigned threads, unsigned codes, const Turn& turn,
-                                              const History& history) {
-    constexpr unsigned LINE = 128u;
-    const Sum* sums = history.sums + 2u * codes * turn.half;
-    for (unsigned i = thread * LINE / 8u; i < 2u * codes; i += threads * LINE / 8u) {
-        prefetch(sums + i);
-#pragma unroll
-        for (unsigned j = 0u; j < 2u; ++j) {
-            unsigned row = turn.evicted_rows[j];
-            if (row != NOWHERE && i < codes / 2u) prefetch(history.slots + (size_t)row * codes + 2u * i);
-        }
-    }
-}
-
 // A barrier of the grid: after it, all blocks see what each has written before.
 __device__ __forceinline__ void meet(Grid* grid) {
     __syncthreads();

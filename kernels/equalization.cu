@@ -1,7 +1,7 @@
 // From the counts of a frame to its curve, with every step of the specification (`curve.cuh`). `scan` makes the plain
 // curve.
 //
-// The blocks of a launch share the codes, and are all resident at once. Up to 12 bits there is one block. A block loads
+// The blocks of a launch share the codes, and are all resident at once. Up to 10 bits there is one block. A block loads
 // what it needs of the frames before while this frame is still counted.
 #include "curve.cuh"
 #include "launch.cuh"

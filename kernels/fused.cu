@@ -380,10 +380,6 @@ __device__ __forceinline__ void plain(Plane plane, Samples samples, Levels level
         });
 }
 
-// Whether threads with PER codes have registers for the history while samples are counted.
-template <unsigned PER>
-constexpr bool READS_EARLY = PER < 4u;
-
 // The curve with temporal window, plateau and contrast limit, once the totals are complete. The samples of a window fit
 // a Count.
 template <typename Count, unsigned PER, typename Crew>
@@ -397,7 +393,6 @@ __device__ __forceinline__ void modified_curve(unsigned* totals, unsigned codes,
 
     Count others[PER] = {};  // what the window holds without this frame
     if (remembers) {
-        if (!READS_EARLY<PER>) past = past_of<PER>(code, codes, turn, history);
 #pragma unroll
         for (unsigned i = 0u; i < PER; ++i) others[i] = (Count)others_in<PER>(turn, turn.window, past, i);
     }
@@ -450,9 +445,7 @@ __device__ __forceinline__ void modified(Plane plane, Samples samples, Levels le
         [&] {
             if (threadIdx.x == 0u) room.flat = 0u;
             if (!turn.remembers) return;
-            if (!READS_EARLY<PER>) {
-                prefetch_past(threadIdx.x, blockDim.x, codes, turn, history);
-            } else if (threadIdx.x < Crew::warps() * LANES && threadIdx.x * PER < codes) {
+            if (threadIdx.x < Crew::warps() * LANES && threadIdx.x * PER < codes) {
                 // The loads complete while samples are counted.
                 past = past_of<PER>(threadIdx.x * PER, codes, turn, history);
             }
@@ -492,8 +485,7 @@ __device__ __forceinline__ void ahead(Plane plane, Plane waits, Samples samples,
         if (writes) {
             for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) *total_of(emptied, code) = 0u;
         }
-        if (turn.remembers && !READS_EARLY<PER>) prefetch_past(threadIdx.x, blockDim.x, codes, turn, history);
-        if (turn.remembers && READS_EARLY<PER> && is_crew && threadIdx.x * PER < codes) {
+        if (turn.remembers && is_crew && threadIdx.x * PER < codes) {
             past = past_of<PER>(threadIdx.x * PER, codes, turn, history);
         }
     };
@@ -566,7 +558,6 @@ __device__ __forceinline__ void ahead(Plane plane, Plane waits, Samples samples,
 
 FUSED(u8, unsigned char, 5u, 1u, 8u, 1u, 8u)
 FUSED(u10, unsigned short, 3u, 1u, 32u, 2u, 16u)
-FUSED(u12, unsigned short, 2u, 4u, 32u, 4u, 32u)
 
 // Equalizes many planes in place, each by a team of `team` blocks; the teams are independent. `totals` has three zeroed
 // sets of totals for each team.

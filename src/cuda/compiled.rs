@@ -308,8 +308,8 @@ mod tests {
             let whole = |kernel: &String| kernel.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
             assert!(!file.kernels().is_empty() && file.kernels().iter().all(whole), "{}", file.name);
         }
-        assert_eq!(EQUALIZATION.kernels(), ["equalization"]);
-        assert!(FUSED.kernels().iter().any(|kernel| kernel == "fused_modified_u12"));
+        assert_eq!(EQUALIZATION.kernels(), ["equalization", "equalization_spread"]);
+        assert!(FUSED.kernels().iter().any(|kernel| kernel == "fused_modified_u10"));
     }
 
     #[test]

@@ -64,11 +64,11 @@ pub(super) struct FusedTuning {
     pub window: BlockShape,
 }
 
-/// By depth; the table of deeper samples does not fit in shared memory. 4K: 8 bits 8.1 µs, 10 bits 16.1, 12 bits 21.6.
-pub(super) const FUSED: [FusedTuning; 3] = [
+/// By depth. 4K: 8 bits 8.1 µs, 10 bits 16.1. At 12 bits its table fits as well, but kernels of their own are quicker: 20.8 in
+/// place of 21.7, with a window 21.6 in place of 22.9 (1080p 11.5 in place of 13.5, and 12.6 in place of 18.0).
+pub(super) const FUSED: [FusedTuning; 2] = [
     FusedTuning { depth: 8, log2_copies: 5, window: BlockShape { threads: 512, blocks: 2 } },
     FusedTuning { depth: 10, log2_copies: 3, window: BlockShape { threads: 512, blocks: 2 } },
-    FusedTuning { depth: 12, log2_copies: 2, window: BlockShape { threads: FUSED_THREADS, blocks: 1 } },
 ];
 
 /// The distribution of a batch of planes over the blocks of the fused kernel.
@@ -180,9 +180,14 @@ pub(super) const SCAN_BLOCKS: u32 = (1 << 16) / SCAN_SHARE;
 /// Entries of the buffer for the segments of the scan: two per block.
 pub(super) const SCAN_SEGMENTS: usize = 2 * SCAN_BLOCKS as usize;
 
-/// The most codes for which `equalization` runs in one block: several blocks wait for each other, and a few more warps
-/// in one block are quicker.
-const EQUALIZATION_ALONE: usize = 4096;
+/// The most codes for which `equalization` runs in one block.
+const EQUALIZATION_ALONE: usize = 1024;
+
+/// Threads of a block of `equalization_spread` where that gives not too many blocks, else twice as many.
+const SPREAD_THREADS: u32 = 256;
+
+/// The most blocks of `equalization`.
+const MOST_EQUALIZATION_BLOCKS: u32 = 64;
 
 /// The launch of `equalization`.
 #[derive(Clone, Copy, Debug)]
@@ -194,16 +199,20 @@ pub(super) struct EqualizationTuning {
     pub spread: bool,
 }
 
-/// For `codes` codes. 1080p of 14 bits with a window, in all: 15.5 µs, with four codes per thread 17.1, with one 15.5;
-/// 16 bits: 19.3, 20.9 and 19.3.
+/// For `codes` codes. 1080p of 14 bits with a window, in all: 14.6 µs, with blocks of 512 threads 15.1, with four codes per
+/// thread 17.1; 12 bits: 12.6, 13.0 and, in one block of 1024 threads with four codes each, 18.2.
 pub(super) fn equalization(codes: usize, multiprocessors: u32) -> EqualizationTuning {
     if codes <= EQUALIZATION_ALONE {
         return EqualizationTuning { blocks: 1, threads: codes as u32 / CODES_PER_THREAD, spread: false };
     }
+    let pairs = codes as u32 / 2;
+    let blocks = (pairs / SPREAD_THREADS).min(MOST_EQUALIZATION_BLOCKS);
+    // Where blocks share a multiprocessor, they may not all have room.
+    if blocks <= multiprocessors {
+        return EqualizationTuning { blocks, threads: pairs / blocks, spread: true };
+    }
     let (blocks, threads) = scan(codes);
-    // Where two blocks share a multiprocessor, they may not all have room.
-    let spread = blocks <= multiprocessors;
-    EqualizationTuning { blocks, threads: if spread { 2 * threads } else { threads }, spread }
+    EqualizationTuning { blocks, threads, spread: false }
 }
 
 /// The launch of `tile_histogram` for samples of up to `depth` bits.

@@ -4,7 +4,7 @@
 use super::media::{entries, set_entries};
 use super::{
     Chapter, Container, EncodedVideo, Error, Interrupt, MediaType, Metadata, OUT_OF_MEMORY, Packet, SoundTranscoder,
-    Stream, StreamSideData, SubtitleTranscoder, VideoEncoder, check, location, rescale,
+    Stream, StreamSideData, SubtitleTranscoder, VideoEncoder, check, location, rescale, text,
 };
 use crate::io::out_of_memory;
 use anyhow::{Context as _, Result, bail};
@@ -438,7 +438,10 @@ impl Muxer {
     /// When writing fails, or an earlier write failed without a report.
     pub fn finish(mut self) -> Result<u64> {
         self.begin_grace();
-        let is_readable = self.is_seekable() && self.container.has_edit_lists();
+        let is_file =
+            |url: &str| std::fs::metadata(url.strip_prefix("file:").unwrap_or(url)).is_ok_and(|at| at.is_file());
+        // SAFETY: the context's own name, null or a text.
+        let is_readable = self.container.has_edit_lists() && is_file(&unsafe { text((*self.ptr).url) });
         // SAFETY: the header is written; the file is closed once, here or in `drop`.
         unsafe {
             let trailer = check(ffi::av_write_trailer(self.ptr));

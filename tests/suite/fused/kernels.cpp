@@ -384,20 +384,16 @@ int main() {
             bool ahead = question == 'a';
             if (depth <= 8) {
                 video<unsigned char>(depth, 5, fused_modified_u8, ahead ? fused_ahead_u8 : nullptr);
-            } else if (depth <= 10) {
-                video<unsigned short>(depth, 3, fused_modified_u10, ahead ? fused_ahead_u10 : nullptr);
             } else {
-                video<unsigned short>(depth, 2, fused_modified_u12, ahead ? fused_ahead_u12 : nullptr);
+                video<unsigned short>(depth, 3, fused_modified_u10, ahead ? fused_ahead_u10 : nullptr);
             }
         }
         if (question != 'p') continue;
         unsigned depth = number();
         if (depth <= 8) {
             plane<unsigned char>(depth, 5, fused_u8, fused_large_u8, fused_modified_u8);
-        } else if (depth <= 10) {
-            plane<unsigned short>(depth, 3, fused_u10, fused_large_u10, fused_modified_u10);
         } else {
-            plane<unsigned short>(depth, 2, fused_u12, fused_large_u12, fused_modified_u12);
+            plane<unsigned short>(depth, 3, fused_u10, fused_large_u10, fused_modified_u10);
         }
     }
 }
