@@ -1,5 +1,5 @@
-//! The C library's `posix_memalign` and `realloc`, with an end of the program where they have no memory, as in
-//! [`histeq_video::io::Allocator`]. FFmpeg allocates by them. It does not report each failure: frames, metadata or the index of a
+//! The C library's `posix_memalign`, `memalign` and `realloc`, with an end of the program where they have no memory, as in
+//! [`histeq_video::io::Allocator`]. FFmpeg and its encoders allocate by them. They do not report each failure: frames, metadata or the index of a
 //! file would be missing, without an error.
 //!
 //! Libraries find these functions because an executable's come first.
@@ -10,6 +10,7 @@ use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 type PosixMemalign = unsafe extern "C" fn(*mut *mut c_void, usize, usize) -> c_int;
+type Memalign = unsafe extern "C" fn(usize, usize) -> *mut c_void;
 type Realloc = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
 
 /// A function of the C library, or of a library that was loaded before it.
@@ -47,6 +48,17 @@ unsafe extern "C" fn posix_memalign(memory: *mut *mut c_void, alignment: usize, 
     // SAFETY: the function of this name has this type; the caller promises what it asks for.
     let code = unsafe { std::mem::transmute::<*mut c_void, PosixMemalign>(NEXT.address())(memory, alignment, size) };
     if code == libc::ENOMEM { out_of_memory() } else { code }
+}
+
+/// # Safety
+/// As in the C library.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn memalign(alignment: usize, size: usize) -> *mut c_void {
+    static NEXT: Next = Next::new(c"memalign");
+    // SAFETY: the function of this name has this type; the caller promises what it asks for.
+    let memory = unsafe { std::mem::transmute::<*mut c_void, Memalign>(NEXT.address())(alignment, size) };
+    // Without bytes to allocate, null is no failure.
+    if memory.is_null() && size != 0 { out_of_memory() } else { memory }
 }
 
 /// # Safety
