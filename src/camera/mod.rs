@@ -14,5 +14,5 @@ pub use find::{INPUT, cameras, modes, other_than_camera};
 pub use fourcc::format_of;
 pub use microphone::{Microphone, microphones};
 pub use mode::{Choice, Mode, Wanted, choose};
-pub use open_error::explain;
+pub use open_error::NotOpened;
 pub use range::{SizeRange, rates_between};

@@ -1,7 +1,37 @@
-//! Messages for a camera or a stream that does not open, with a remedy.
+//! Errors of a camera or a stream that does not open, with a remedy.
 
 use super::INPUT;
 use crate::ffmpeg::{Error, last_message};
+
+/// Why an input does not open, in one line.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct NotOpened {
+    message: String,
+    /// Whether it opens later only if something else is asked for: another attempt fails, too.
+    pub is_final: bool,
+}
+
+impl NotOpened {
+    /// The error on opening the input of this name, and of this format if one is given.
+    pub fn new(name: &str, format: Option<&str>, error: Error) -> Self {
+        // Not that permission is missing: a camera that was plugged in gets its group a moment later.
+        let is_final = matches!(
+            error,
+            Error::HttpUnauthorized
+                | Error::HttpForbidden
+                | Error::ProtocolNotFound
+                | Error::DemuxerNotFound
+                | Error::Other { errno: libc::ENOTTY | libc::EISDIR }
+        );
+        NotOpened { message: explain(name, format, error), is_final }
+    }
+
+    /// An error that every attempt has.
+    pub fn for_good(message: String) -> Self {
+        NotOpened { message, is_final: true }
+    }
+}
 
 /// A message of one line for an error on opening the input of this name, and of this format if one is given.
 pub fn explain(name: &str, format: Option<&str>, error: Error) -> String {

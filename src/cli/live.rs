@@ -63,6 +63,8 @@ pub struct LiveArgs {
     pub audio: Option<String>,
 
     /// Wait for a camera or sender that is not there yet, for this many seconds [default: until it comes]
+    ///
+    /// One that refuses name or password is an error at once.
     #[arg(long, value_name = "T", value_parser = number::<f64>, num_args = 0..=1, require_equals = true)]
     pub wait: Option<Option<f64>>,
 

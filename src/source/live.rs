@@ -6,6 +6,7 @@ use super::native::ToNative;
 use super::open_input::{OpenInput, TIMEOUT};
 use super::sound::SoundStreams;
 use super::video_reader::{Damage, ReaderEvent};
+use crate::camera::NotOpened;
 use crate::ffmpeg::{AutoRotate, Error, Media, Picture, Rational, microseconds, rescale};
 use crate::frame::Pool;
 use crate::pipeline::{Cancel, Delivery, Input, Notices, Pauses, Progress, Source};
@@ -166,7 +167,7 @@ impl LiveSource {
     }
 }
 
-/// Finds and opens the input for the first time, and waits for it as long as `options.wait` says.
+/// Finds and opens the input for the first time, and waits for it as long as `options.wait` says, unless no attempt can succeed.
 fn open_first(options: &CameraOptions, cancel: &Cancel, notices: &Notices) -> Result<(LiveInput, OpenInput)> {
     let (mut pauses, mut has_waited, begin) = (Pauses::default(), false, Instant::now());
     let left = || options.wait.map_or(Duration::MAX, |wait| wait.saturating_sub(begin.elapsed()));
@@ -174,7 +175,7 @@ fn open_first(options: &CameraOptions, cancel: &Cancel, notices: &Notices) -> Re
         let found = LiveInput::find(options, notices);
         let name = found.as_ref().ok().map(|found| found.name.clone());
         match found.and_then(|found| OpenInput::open(&found, cancel, left()).map(|open| (found, open))) {
-            Err(error) if options.wait.is_some() && !cancel.is_cancelled() => {
+            Err(error) if options.wait.is_some() && !is_final(&error) && !cancel.is_cancelled() => {
                 if left().is_zero() {
                     return Err(error.context(format!("waited for {:.0} s", begin.elapsed().as_secs_f64())));
                 }
@@ -193,6 +194,10 @@ fn open_first(options: &CameraOptions, cancel: &Cancel, notices: &Notices) -> Re
             }
         }
     }
+}
+
+fn is_final(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<NotOpened>().is_some_and(|error| error.is_final)
 }
 
 impl Source for LiveSource {

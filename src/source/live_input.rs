@@ -1,7 +1,7 @@
 //! Finds a live input and the options to open it with: a camera of this machine in one of its modes, a network stream, a
 //! pipe, a file in real time, or a filter source.
 
-use crate::camera::{INPUT, Wanted, cameras, choose, modes, other_than_camera};
+use crate::camera::{INPUT, NotOpened, Wanted, cameras, choose, modes, other_than_camera};
 use crate::ffmpeg::{DecodeOn, Rational};
 use crate::io::{is_pipe, without_password};
 use crate::pipeline::Notices;
@@ -83,7 +83,9 @@ impl LiveInput {
         let mut set = FfmpegOptions(Vec::new());
         if is_camera {
             if let Some(what) = other_than_camera(&url) {
-                bail!("{url}: not a camera: {what} (`histeq-video devices` lists the cameras that are here)");
+                let why =
+                    format!("{url}: not a camera: {what} (`histeq-video devices` lists the cameras that are here)");
+                return Err(NotOpened::for_good(why).into());
             }
             set.of_camera(&url, options, notices)?;
         } else {

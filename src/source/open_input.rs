@@ -4,11 +4,11 @@ use super::file::no_decoder;
 use super::live_input::LiveInput;
 use super::sound::{SoundRoute, SoundStreams};
 use super::video_reader::{ReadPackets, VideoReader};
-use crate::camera::explain;
+use crate::camera::NotOpened;
 use crate::ffmpeg::{Delay, Demuxer, Error, Interrupt, OpenError, Packet, Stream, last_message};
 use crate::io::Reader;
 use crate::pipeline::Cancel;
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 use std::io::Read;
 use std::time::{Duration, Instant};
 
@@ -49,8 +49,8 @@ impl OpenInput {
                 // FFmpeg reports various errors for an interrupted read.
                 let error = if interrupt.is_due() { OpenError::Ffmpeg(Error::Exit) } else { error };
                 match error {
-                    OpenError::Ffmpeg(error) => anyhow!("{}", explain(&input.name, format, error)),
-                    refused => anyhow!("{}: {refused}", input.name),
+                    OpenError::Ffmpeg(error) => NotOpened::new(&input.name, format, error),
+                    refused => NotOpened::for_good(format!("{}: {refused}", input.name)),
                 }
             })?;
         last_message();

@@ -4,6 +4,7 @@ use super::{Beside, wait_for_listener};
 use crate::program::Dir;
 use rustix::process::Signal;
 use serde_json::Value;
+use std::io::{Read, Write};
 use std::net::{TcpListener, UdpSocket};
 use std::process::Stdio;
 
@@ -129,4 +130,23 @@ fn a_sender_that_is_not_there_yet_is_waited_for() {
     let names: Vec<&str> = events.iter().filter_map(|event| event["event"].as_str()).collect();
     let at = |name: &str| names.iter().position(|event| *event == name);
     assert!(at("waiting") < at("back") && at("back") < at("start") && at("waiting").is_some(), "{names:?}");
+}
+
+#[test]
+fn a_server_that_refuses_the_password_is_not_waited_for() {
+    let dir = Dir::new();
+    let server = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = server.local_addr().expect("a port").port();
+    let refuse = std::thread::spawn(move || {
+        let (mut client, _) = server.accept().expect("a client");
+        let _ = client.read(&mut [0; 4096]);
+        client
+            .write_all(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            .expect("it reads");
+    });
+    let url = format!("http://127.0.0.1:{port}/cam.ts");
+    let said =
+        dir.run(&format!("live --backend cpu --no-preview --record out.mkv --wait=20 {url}")).exits_with(1).stderr;
+    assert!(said.contains("name and password may be wrong") && !said.contains("wait"), "{said}");
+    refuse.join().expect("one client");
 }

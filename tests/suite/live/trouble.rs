@@ -2,7 +2,7 @@
 //! up here, and turned into lines as the real ones are.
 
 use crate::program::{Dir, usage_error};
-use histeq_video::camera::explain;
+use histeq_video::camera::NotOpened;
 use histeq_video::ffmpeg::Error;
 
 const CAMERA: Option<&str> = Some("v4l2");
@@ -26,7 +26,7 @@ fn what_a_driver_answers_becomes_a_line_with_the_way_out() {
         (libc::EISDIR, "not a camera"),
         (libc::ETIMEDOUT, "no data received"),
     ] {
-        let line = explain("/dev/video7", CAMERA, system(errno));
+        let line = NotOpened::new("/dev/video7", CAMERA, system(errno)).to_string();
         assert!(line.starts_with("/dev/video7: ") && line.contains(says) && !line.contains('\n'), "{line}");
     }
 }
@@ -46,7 +46,7 @@ fn what_a_network_answers_becomes_a_line_with_the_way_out() {
         // A driver's answers mean something else here.
         (system(libc::EBUSY), "busy"),
     ] {
-        let line = explain("rtsp://camera/", None, error);
+        let line = NotOpened::new("rtsp://camera/", None, error).to_string();
         assert!(line.starts_with("rtsp://camera/: ") && line.contains(says) && !line.contains('\n'), "{line}");
         assert!(!line.contains("histeq-video devices"), "{line}");
     }
