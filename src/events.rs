@@ -3,8 +3,9 @@
 use anyhow::{Context, Result};
 use histeq_video::cli::{EventsTo, Job};
 use histeq_video::report::Events;
-use histeq_video::sink::{Files, Target};
-use std::fs::File;
+use histeq_video::sink::{Files, Overwrite, Target};
+use std::fs::{File, Metadata};
+use std::io::Read;
 
 /// Opens what events are written to, if they are.
 pub fn open(job: &Job) -> Result<Option<Events>> {
@@ -20,10 +21,24 @@ pub fn open(job: &Job) -> Result<Option<Events>> {
         }
         Err(_) => {
             job.files().into_iter().try_for_each(|other| Target::differs(name, other))?;
-            Target::direct(name, Files::One, job.overwrite())?.writer()?
+            // `-n` is about the output.
+            let overwrite = if job.overwrite() == Overwrite::Yes { Overwrite::Yes } else { Overwrite::No };
+            match with_events(name).filter(|_| overwrite == Overwrite::No) {
+                Some(file) => file,
+                None => Target::direct(name, Files::One, overwrite)?.writer()?,
+            }
         }
     };
     Ok(Some(Events::in_file(file)))
+}
+
+/// The file of this name, open to be continued, if events of an earlier run are all that it has.
+fn with_events(name: &str) -> Option<File> {
+    std::fs::metadata(name).ok().filter(Metadata::is_file)?;
+    let mut file = File::options().read(true).append(true).open(name).ok()?;
+    let (mut begin, expected) = (Vec::new(), b"{\"event\":");
+    file.by_ref().take(expected.len() as u64).read_to_end(&mut begin).ok()?;
+    (begin.is_empty() || begin == expected).then_some(file)
 }
 
 /// Whether a command line that cannot be understood asks for events on stderr.

@@ -212,6 +212,8 @@ impl Job {
             Job::Live(jobs) => jobs[0].overwrite,
             Job::Compare(job) => job.output.overwrite,
             Job::Restore(job) => job.output.overwrite,
+            Job::Many(many, _) if many.overwrites => Overwrite::Yes,
+            Job::Pieces(PiecesJob::Join(job)) if job.overwrites => Overwrite::Yes,
             _ => Overwrite::No,
         }
     }

@@ -117,7 +117,6 @@ fn events_go_into_a_file_or_a_descriptor_and_messages_stay_on_stderr() {
     assert!(run.stderr.contains("60 frames in") && !run.stderr.contains("\"event\""), "{}", run.stderr);
     let told = String::from_utf8(dir.read("told.jsonl")).expect("text");
     assert_eq!(kinds(&events(&told)), ["start", "progress", "result"]);
-    dir.run("--progress-file told.jsonl in.mkv other.mkv").exits_with(1).says(&["told.jsonl exists"]);
     dir.run("-y --progress-file in.mkv in.mkv other.mkv").exits_with(1).says(&["in.mkv is the input itself"]);
     dir.run("--progress-file 77 in.mkv other.mkv").exits_with(1).says(&["77", "no open descriptor"]);
     assert_eq!(String::from_utf8(dir.read("told.jsonl")).expect("text"), told);
@@ -125,6 +124,27 @@ fn events_go_into_a_file_or_a_descriptor_and_messages_stay_on_stderr() {
     let output = command.stdout(Stdio::piped()).output().expect("a run");
     assert_eq!(kinds(&events(&String::from_utf8_lossy(&output.stdout))), ["start", "progress", "result"]);
     assert_eq!(dir.names(), ["in.mkv", "other.mkv", "out.mkv", "told.jsonl"]);
+}
+
+#[test]
+fn events_continue_those_of_earlier_runs_and_no_other_file() {
+    let dir = with_clip();
+    let told = || String::from_utf8(dir.read("told.jsonl")).expect("text");
+    dir.succeeds("--progress-file told.jsonl in.mkv out.mkv");
+    let first = told();
+    dir.run("-n --progress-file told.jsonl in.mkv out.mkv").exits_with(3);
+    dir.succeeds("-n --progress-file told.jsonl in.mkv more.mkv");
+    let all = told();
+    let rest = all.strip_prefix(&first).expect("the first events");
+    assert_eq!(kinds(&events(rest)), ["note", "result", "start", "progress", "result"]);
+    dir.succeeds("-y --progress-file told.jsonl in.mkv out.mkv");
+    assert_eq!(kinds(&events(&told())), ["start", "progress", "result"]);
+    dir.write("letter.txt", b"Dear reader,\n");
+    for options in ["", "-n"] {
+        let line = format!("{options} --progress-file letter.txt in.mkv other.mkv");
+        dir.run(&line).exits_with(1).says(&["letter.txt exists"]);
+    }
+    assert_eq!(dir.read("letter.txt"), b"Dear reader,\n");
 }
 
 #[test]
