@@ -175,9 +175,7 @@ impl Work<'_> {
         if done.1 > 0 && !made_again {
             console.info(&format!("histeq-video: {} of {} pieces are there from before", done.1, file.pieces.len()));
         }
-        let mut workers = workers(jobs, done, &job.stderr, console, cancel);
-        workers.frame_length = file.frame_length();
-        let mut worked = workers.run(&tasks)?;
+        let mut worked = workers(jobs, done, &job.stderr, console, cancel).run(&tasks)?;
         match worked.failed.pop() {
             Some(failed) => bail!("{}: {failed}", job.input.url),
             None => Ok(worked),
@@ -287,7 +285,7 @@ fn workers<'a>(
     console: &'a Console,
     cancel: &'a Cancel,
 ) -> Workers<'a> {
-    Workers { jobs, goes_on: false, done, unit: "pieces", frame_length: 0.0, stderr, console, cancel }
+    Workers { jobs, goes_on: false, done, unit: "pieces", stderr, console, cancel }
 }
 
 /// The error of a process as if this one had failed.

@@ -49,7 +49,7 @@ pub fn pass(
     backend.check()?;
     let records = records.open(&input.name)?;
     let told = job.equalize.told(&settings);
-    records.tell(told.clone());
+    records.tell(std::env::args_os().map(|word| word.to_string_lossy().into_owned()), told.clone());
     run.start(&input, job.written_files(), told);
     let (filtering, filtered) = match &job.filter_after {
         Some(chain) => {

@@ -15,8 +15,10 @@ use histeq_video::cuda;
 use histeq_video::equalize::Verifier;
 use histeq_video::ffmpeg::{DecodeOn, microseconds, rescale};
 use histeq_video::io::is_pipe;
-use histeq_video::pieces::{FilePlan, Joining, PieceState, Plan, Planning, Times, hash_of_file, state_of};
-use histeq_video::pipeline::{self, Cancel, Delivery, Input, Outcome, Sink};
+use histeq_video::pieces::{
+    FilePlan, Joining, PieceState, Plan, Planning, Times, hash_of_file, hashes_of_records, state_of,
+};
+use histeq_video::pipeline::{self, Cancel, Delivery, Input, Notices, Outcome, Sink};
 use histeq_video::report::{Console, jobs_summary, summary};
 use histeq_video::sink::{
     Files, JoinedFile, Leftover, Overwrite, PieceEncoder, PieceOf, PieceSink, Target, TargetError, check_joined,
@@ -93,7 +95,7 @@ fn plan(mut job: FileJob, piece: Option<f64>, console: &Console) -> Result<Outco
     let records = RecordTargets::of_file(&job)?;
     let builder = StageBuilder::new(&job.equalize)?;
     let read = job.equalize.load_curves.iter().chain(&job.equalize.mask);
-    let read = read.map(|name| Ok((rooted(name)?, hash_of_file(name)?))).collect::<Result<_>>()?;
+    let read = read.map(|name| Ok((rooted(name)?, hash_of_file(Path::new(name))?))).collect::<Result<_>>()?;
     let written = target.place().into_iter().chain(records.places());
     run.close(job.sandbox.around_process(&[&job.input], &job.output.name, written), &[&job.input])?;
     let temporary = target.leftover().into_iter().chain(records.leftovers()).collect();
@@ -171,7 +173,6 @@ fn plan_all(many: &ManyJob, like: &FileJob, console: &Console) -> Result<Outcome
         goes_on: false,
         done: (0, 0),
         unit: "files",
-        frame_length: 0.0,
         stderr: &like.stderr,
         console,
         cancel: &cancel,
@@ -246,16 +247,8 @@ fn run_pieces(job: &RunJob, console: &Console) -> Result<Outcome> {
     }
     let cancel = Cancel::default();
     signals::listen(cancel.clone(), console.clone(), Vec::new(), signals::GIVING_UP)?;
-    let workers = Workers {
-        jobs: job.jobs,
-        goes_on: true,
-        done,
-        unit: "pieces",
-        frame_length: plan.files[0].frame_length(),
-        stderr: &job.stderr,
-        console,
-        cancel: &cancel,
-    };
+    let workers =
+        Workers { jobs: job.jobs, goes_on: true, done, unit: "pieces", stderr: &job.stderr, console, cancel: &cancel };
     let done = workers.run(&tasks)?;
     let failed = done.failed.len();
     match done.failed.into_iter().next() {
@@ -294,7 +287,8 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
     let mut backend = BackendStartup::begin(whole.backend.clone());
     let opened = source::open(&whole.input, cancel, notices.clone(), progress.clone())?;
     let (mut source, input) = source::filtered(opened, &whole.filters.of_look(whole.equalize.denoiser()), notices)?;
-    let settings = whole.equalize.resolve(&input, notices)?;
+    // What there is to say of them was said when they were planned.
+    let settings = whole.equalize.resolve(&input, &Notices::silent())?;
     builder.check(&input, &settings)?;
     check_resolved(file, &input, &format!("{settings:?}"), &whole)?;
     source.look_around(settings.warm_up(), settings.look_ahead());
@@ -317,7 +311,15 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
                 workers::tell(progress);
             }
         };
-        pipeline::run(source, stage, None, Box::new(Recorded { sink: Box::new(sink), records }), cancel, progress, tell)
+        pipeline::run(
+            source,
+            stage,
+            None,
+            Box::new(Recorded { sink, records, of: (file.clone(), piece) }),
+            cancel,
+            progress,
+            tell,
+        )
     })?;
     let result = result.context("the piece has no reader")?;
     if !job.is_child && result.outcome == Outcome::Complete {
@@ -339,7 +341,10 @@ fn prepare(whole: &mut FileJob, job: &RunJob, file: &FilePlan, piece: usize) -> 
         }
     }
     let [stats, curves] = file.record_files(piece).map(|path| path.to_string_lossy().into_owned());
-    whole.stats = whole.stats.take().map(|_| (stats, StatsFormat::JsonLines));
+    whole.stats = whole.stats.take().map(|(_, format)| match format {
+        StatsFormat::Page => (stats, StatsFormat::PieceOfPage),
+        _ => (stats, StatsFormat::JsonLines),
+    });
     whole.equalize.save_curves = whole.equalize.save_curves.take().map(|_| curves);
     Ok(())
 }
@@ -360,8 +365,10 @@ fn check_resolved(file: &FilePlan, input: &Input, settings: &str, whole: &FileJo
 
 /// The sink of a piece. Its records get their names first: where the piece is, they are.
 struct Recorded {
-    sink: Box<dyn Sink>,
+    sink: PieceSink,
     records: Records,
+    /// The file, and the number of the piece.
+    of: (FilePlan, usize),
 }
 
 impl Sink for Recorded {
@@ -370,10 +377,12 @@ impl Sink for Recorded {
     }
 
     fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<String>> {
+        let Recorded { mut sink, records, of: (file, piece) } = *self;
         if outcome == Outcome::Complete {
-            self.records.finish(outcome)?;
+            records.finish(outcome)?;
+            sink.set_records(hashes_of_records(&file, piece)?);
         }
-        self.sink.finish(outcome)
+        Box::new(sink).finish(outcome)
     }
 }
 
@@ -402,16 +411,8 @@ fn join_all(job: &JoinJob, files: usize, console: &Console) -> Result<Outcome> {
         Task { name: format!("file {file}"), arguments, frames: None, takes_gpu: false }
     };
     let tasks: Vec<Task> = (0..files).map(task).collect();
-    let workers = Workers {
-        jobs: 1,
-        goes_on: true,
-        done: (0, 0),
-        unit: "files",
-        frame_length: 0.0,
-        stderr: &job.stderr,
-        console,
-        cancel: &cancel,
-    };
+    let workers =
+        Workers { jobs: 1, goes_on: true, done: (0, 0), unit: "files", stderr: &job.stderr, console, cancel: &cancel };
     let done = workers.run(&tasks)?;
     if done.failed.is_empty() {
         return Ok(done.outcome);
@@ -450,7 +451,14 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     let (mut source, input) = source::filtered(opened, &whole.filters.of_look(whole.equalize.denoiser()), notices)?;
     let begin = rescale(joining.begin(), joining.video.time_base(), microseconds());
     let (video, options) = (joining.video.clone(), whole.output.options.clone());
+    joining.check_records()?;
     let records = records.open(&input.name)?;
+    let settings = whole.equalize.resolve(&input, &Notices::silent())?;
+    // With `--jobs`, they are those of the whole command.
+    let is_whole_command = plan.arguments.iter().any(|word| word == "--one-of");
+    let program = ["histeq-video", "plan"].into_iter().take(if is_whole_command { 1 } else { 2 });
+    let words = program.map(str::to_owned).chain(plan.arguments.iter().cloned());
+    records.tell(words, whole.equalize.told(&settings));
     let mut joined = JoinedFile::create(input, target, options, &video, begin, notices.clone())?;
     // About a second of both in turns, so that few of them wait.
     let mut written = 0;

@@ -76,10 +76,11 @@ pub struct Records {
 
 impl Records {
     /// Has a page of statistics say how the video is made: by this command line, with these settings.
-    pub fn tell(&self, settings: Map<String, Value>) {
+    pub fn tell(&self, words: impl Iterator<Item = String>, settings: Map<String, Value>) {
         if let Some(recording) = &self.recording {
-            let words = std::env::args_os().skip(1).map(|word| {
-                let word = without_password(&word.to_string_lossy());
+            // Behind this option is what a process of several was told beside the words of the command line.
+            let words = words.skip(1).take_while(|word| word != "--one-of").map(|word| {
+                let word = without_password(&word);
                 shlex::try_quote(&word).map_or_else(|_| word.clone(), Into::into)
             });
             let words: Vec<String> = std::iter::once("histeq-video".to_owned()).chain(words).collect();

@@ -71,8 +71,6 @@ pub struct Workers<'a> {
     pub done: (u64, usize),
     /// What the tasks are, for the meter.
     pub unit: &'static str,
-    /// The length of a frame in microseconds on average, or 0.
-    pub frame_length: f64,
     /// What is printed.
     pub stderr: &'a StderrOptions,
     /// Where it is printed.
@@ -96,16 +94,23 @@ struct Working {
     attempt: u32,
     gpu: usize,
     child: Child,
-    frames: u64,
+    reached: Reached,
     /// Its last line that names an error.
     error: String,
     /// How many of its pipes are open.
     open: u32,
 }
 
+/// How far a process is: frames written, and microseconds of the video.
+#[derive(Clone, Copy, Default)]
+struct Reached {
+    frames: u64,
+    position: i64,
+}
+
 /// What a process tells.
 enum Told {
-    Frames(u64),
+    Progress(Reached),
     Line(String),
     Closed,
 }
@@ -127,20 +132,23 @@ impl Workers<'_> {
             None,
             None,
         );
+        meter.set_before(self.done.0);
         if self.stderr.meter == MeterStyle::Bar {
             self.console.set_bar(meter.bar());
         }
         let gpus = if self.jobs > 1 && tasks.iter().any(|task| task.takes_gpu) { gpus() } else { 0 };
         let (tell, told) = unbounded();
         let done = Done { outcome: Outcome::Complete, failed: Vec::new(), frames: self.done.0 };
-        let mut crew = Crew { workers: self, tasks, working: Vec::new(), said: HashSet::new(), gpus, tell, told, done };
+        let (working, said) = (Vec::new(), HashSet::new());
+        let mut crew = Crew { workers: self, tasks, working, said, gpus, tell, told, done, position: 0 };
         let result = loop {
-            crew.listen();
-            if let Err(error) = crew.collect(&mut waiting) {
+            if let Err(error) = crew.listen().and_then(|()| crew.collect(&mut waiting)) {
                 break Err(error);
             }
-            let frames = crew.done.frames + crew.working.iter().map(|working| working.frames).sum::<u64>();
-            progress.reach(frames, (frames as f64 * self.frame_length) as i64);
+            let under_way = || crew.working.iter().map(|working| working.reached);
+            let frames = crew.done.frames + under_way().map(|reached| reached.frames).sum::<u64>();
+            let position = crew.position + under_way().map(|reached| reached.position).sum::<i64>();
+            progress.reach(frames, position);
             let left = waiting.len() + crew.working.len() + crew.done.failed.len();
             let all = self.done.1 + tasks.len();
             meter.set_part(format!("{}/{all} {}", all - left, self.unit));
@@ -164,6 +172,18 @@ impl Workers<'_> {
         Ok(done)
     }
 
+    /// Prints a line of a process as if this one had said it.
+    fn pass_on(&self, line: &str) -> Result<()> {
+        match line.strip_prefix(WARNING) {
+            // Where warnings are errors, that process ends by itself.
+            Some(warning) => self.console.notices(false).warn(warning),
+            None => {
+                self.console.info(line);
+                Ok(())
+            }
+        }
+    }
+
     /// Runs this program with `arguments`, passes on what it says, and answers with its exit code and stdout.
     ///
     /// # Errors
@@ -183,7 +203,7 @@ impl Workers<'_> {
             match told.recv_timeout(TICK) {
                 Ok((_, Told::Line(line))) => match line.strip_prefix(ERROR) {
                     Some(text) => error = text.to_owned(),
-                    None => self.console.info(&line),
+                    None => self.pass_on(&line)?,
                 },
                 // Without its parent's pipe it ends.
                 Err(RecvTimeoutError::Timeout) if self.cancel.is_cancelled() => drop(stdin.take()),
@@ -205,8 +225,9 @@ impl Workers<'_> {
     }
 }
 
-/// How the program begins the line of an error.
+/// How the program begins the line of an error, and of a warning.
 const ERROR: &str = "histeq-video: error: ";
+const WARNING: &str = "histeq-video: warning: ";
 
 /// The processes at work.
 struct Crew<'a> {
@@ -219,24 +240,27 @@ struct Crew<'a> {
     tell: Sender<(usize, Told)>,
     told: Receiver<(usize, Told)>,
     done: Done,
+    /// Microseconds of video that processes have done which have ended.
+    position: i64,
 }
 
 impl Crew<'_> {
     /// Takes in what processes tell.
-    fn listen(&mut self) {
+    fn listen(&mut self) -> Result<()> {
         let first = self.told.recv_timeout(TICK).ok();
         for (task, told) in first.into_iter().chain(self.told.try_iter()) {
             let Some(working) = self.working.iter_mut().find(|working| working.task == task) else { continue };
             match told {
-                Told::Frames(frames) => working.frames = frames,
+                Told::Progress(reached) => working.reached = reached,
                 Told::Closed => working.open -= 1,
                 Told::Line(line) => match line.strip_prefix(ERROR) {
                     Some(error) => working.error = error.to_owned(),
-                    None if self.said.insert(line.clone()) => self.workers.console.info(&line),
+                    None if self.said.insert(line.clone()) => self.workers.pass_on(&line)?,
                     None => {}
                 },
             }
         }
+        Ok(())
     }
 
     /// Takes in the ends of processes.
@@ -248,9 +272,10 @@ impl Crew<'_> {
                 index += 1;
                 continue;
             };
-            let Working { task, attempt, gpu, error, frames, .. } = self.working.swap_remove(index);
+            let Working { task, attempt, gpu, error, reached, .. } = self.working.swap_remove(index);
             if status.success() {
-                self.done.frames += self.tasks[task].frames.unwrap_or(frames);
+                self.done.frames += self.tasks[task].frames.unwrap_or(reached.frames);
+                self.position += reached.position;
                 continue;
             }
             // One without a code was killed; 134 is an abort, 75 asks for another attempt.
@@ -286,10 +311,18 @@ impl Crew<'_> {
             }
             let mut child = spawn(&arguments)?;
             let (frames, lines) = (child.stdout.take(), child.stderr.take());
-            let number = |line: String| line.parse().map_or(Told::Line(line), Told::Frames);
-            let open = u32::from(pass_on(frames, task, self.tell.clone(), number)?)
+            let progress = |line: String| progress_of(&line).map_or(Told::Line(line), Told::Progress);
+            let open = u32::from(pass_on(frames, task, self.tell.clone(), progress)?)
                 + u32::from(pass_on(lines, task, self.tell.clone(), Told::Line)?);
-            self.working.push(Working { task, attempt, gpu, child, frames: 0, error: String::new(), open });
+            self.working.push(Working {
+                task,
+                attempt,
+                gpu,
+                child,
+                reached: Reached::default(),
+                error: String::new(),
+                open,
+            });
         }
         Ok(())
     }
@@ -362,11 +395,16 @@ fn gpus() -> usize {
     if !is_there(&0) { 0 } else { 1 + (1..).take_while(|index| !is_last(index)).count() }
 }
 
-/// Tells the parent, on stdout, how many frames are done.
+/// Tells the parent, on stdout, how many frames are done, and how many microseconds of the video.
 pub fn tell(progress: &Progress) {
     let mut stdout = std::io::stdout();
     // A parent that is gone wants to know nothing.
-    let _ = writeln!(stdout, "{}", progress.written()).and_then(|()| stdout.flush());
+    let _ = writeln!(stdout, "{} {}", progress.written(), progress.position()).and_then(|()| stdout.flush());
+}
+
+fn progress_of(line: &str) -> Option<Reached> {
+    let (frames, position) = line.split_once(' ')?;
+    Some(Reached { frames: frames.parse().ok()?, position: position.parse().ok()? })
 }
 
 /// Cancels the run when the parent has ended, and with it the pipe on stdin.

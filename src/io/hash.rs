@@ -1,6 +1,7 @@
 //! Hashes of what was read and written.
 
 use serde::{Deserialize, Serialize};
+use std::io::{Result, Write};
 use xxhash_rust::xxh3::Xxh3;
 
 /// A hash (XXH3, 64 bits), in hexadecimal digits where it is stored.
@@ -17,7 +18,7 @@ impl From<Hash> for String {
 impl TryFrom<String> for Hash {
     type Error = std::num::ParseIntError;
 
-    fn try_from(text: String) -> Result<Self, Self::Error> {
+    fn try_from(text: String) -> std::result::Result<Self, Self::Error> {
         u64::from_str_radix(&text, 16).map(Hash)
     }
 }
@@ -35,5 +36,16 @@ impl Hasher {
     /// The hash of all of them.
     pub fn hash(&self) -> Hash {
         Hash(self.0.digest())
+    }
+}
+
+impl Write for Hasher {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        self.add(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
     }
 }

@@ -4,8 +4,9 @@
 //! the first `d` packets times before the first frame. Of pieces, that is made up for from the times of all frames, so that the
 //! file has the times of one run.
 
-use super::FilePlan;
+use super::{FilePlan, hashes_of_records};
 use crate::ffmpeg::{EncodedVideo, Packet};
+use crate::io::Hash;
 use crate::sink::{PieceDescription, PieceFile};
 use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
@@ -32,10 +33,13 @@ pub fn state_of(file: &FilePlan, piece: usize) -> (PieceState, Option<PieceDescr
     }
 }
 
-/// Whether all bytes of a piece are those that were written.
+/// Whether all bytes of a piece, and of its measurements and curves, are those that were written.
 pub fn is_intact(file: &FilePlan, piece: usize) -> bool {
     let open = PieceFile::open(&file.piece_file(piece));
-    open.is_ok_and(|open| is_of(&open.description, file, piece) && open.check().is_ok())
+    open.is_ok_and(|open| {
+        let records = hashes_of_records(file, piece).is_ok_and(|hashes| hashes == open.description.records);
+        records && is_of(&open.description, file, piece) && open.check().is_ok()
+    })
 }
 
 fn is_of(description: &PieceDescription, file: &FilePlan, piece: usize) -> bool {
@@ -51,8 +55,8 @@ pub struct Joining<'a> {
     times: Vec<i64>,
     /// The delay of the encoder, in packets.
     delay: usize,
-    /// How many pieces are joined.
-    pieces: usize,
+    /// The hashes of measurements and curves of the pieces that are joined.
+    records: Vec<[Option<Hash>; 2]>,
     /// The number of the next piece, and of the next packet.
     next: (usize, usize),
     open: Option<PieceFile>,
@@ -66,7 +70,7 @@ impl<'a> Joining<'a> {
     pub fn new(plan: &'a FilePlan, is_partial: bool) -> Result<Self> {
         let (mut times, mut missing) = (Vec::new(), Vec::new());
         let mut video: Option<EncodedVideo> = None;
-        let (mut pieces, mut delay) = (0, 0);
+        let (mut records, mut delay) = (Vec::new(), 0);
         for piece in 0..plan.pieces.len() {
             let (PieceState::Done, Some(description)) = state_of(plan, piece) else {
                 if is_partial {
@@ -85,7 +89,7 @@ impl<'a> Joining<'a> {
                 plan.input
             );
             delay = delay.max(description.delay);
-            pieces = piece + 1;
+            records.push(description.records);
         }
         if !missing.is_empty() {
             let (count, all, list) = (missing.len(), plan.pieces.len(), missing.join(", "));
@@ -94,12 +98,29 @@ impl<'a> Joining<'a> {
         let video = video.with_context(|| format!("{}: no piece is done", plan.input))?;
         let increase = times.windows(2).all(|pair| pair[0] < pair[1]);
         ensure!(increase, "{}: the times of two pieces overlap (a bug: please report it)", plan.input);
-        Ok(Joining { plan, video, delay: delay.min(times.len() - 1), times, pieces, next: (0, 0), open: None })
+        Ok(Joining { plan, video, delay: delay.min(times.len() - 1), times, records, next: (0, 0), open: None })
     }
 
     /// How many pieces are joined.
     pub fn pieces(&self) -> usize {
-        self.pieces
+        self.records.len()
+    }
+
+    /// Checks that the measurements and curves of the pieces are those that were written.
+    ///
+    /// # Errors
+    /// When they are not, or cannot be read.
+    pub fn check_records(&self) -> Result<()> {
+        for (piece, written) in self.records.iter().enumerate() {
+            let there = hashes_of_records(self.plan, piece)?;
+            let differs = there.iter().zip(written).position(|(there, written)| there != written);
+            if let Some(index) = differs {
+                let (record, file) = (&self.plan.record_files(piece)[index], self.plan.piece_file(piece));
+                let (record, file) = (record.display(), file.display());
+                bail!("{record}: damaged (remove it and {file}, and run piece {piece} again)");
+            }
+        }
+        Ok(())
     }
 
     /// When the first frame is shown, in units of the video's time base.
@@ -120,7 +141,7 @@ impl<'a> Joining<'a> {
                 self.next.1 += 1;
                 return Ok(Some(Packet::of_bytes(&bytes, [packet.1, decoded], packet.2, packet.3)));
             }
-            if self.next.0 == self.pieces {
+            if self.next.0 == self.records.len() {
                 return Ok(None);
             }
             let file = PieceFile::open(&self.plan.piece_file(self.next.0))?;

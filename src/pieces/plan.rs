@@ -7,6 +7,7 @@ use crate::pipeline::Input;
 use crate::source::{Chunk, InputChanged, PacketSurvey, PlannedPart};
 use anyhow::{Context, Result, anyhow, ensure};
 use serde::{Deserialize, Serialize};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// The version of the format.
@@ -217,13 +218,6 @@ impl FilePlan {
         times.get(number).map(|time| rescale(*time, self.time_base(), microseconds()))
     }
 
-    /// The length of a frame in microseconds, on average.
-    pub fn frame_length(&self) -> f64 {
-        let Some(times) = self.times.all() else { return 0.0 };
-        let length = times.last().zip(times.first()).map_or(0, |(last, first)| last - first);
-        length as f64 * f64::from(self.time_base()) * 1e6 / (times.len() - 1).max(1) as f64
-    }
-
     /// How many frames more than its own are equalized at the beginning of this piece.
     pub fn left_out(&self, piece: usize) -> usize {
         usize::from(self.measures_change && self.pieces[piece].0 > self.first())
@@ -268,7 +262,7 @@ impl FilePlan {
             Err(error) => return Err(error).with_context(|| self.input.clone()),
         }
         for (name, hash) in &self.read {
-            if hash_of_file(name)? != *hash {
+            if hash_of_file(Path::new(name))? != *hash {
                 return changed(name, "it has other bytes");
             }
         }
@@ -347,9 +341,10 @@ impl Planning {
 ///
 /// # Errors
 /// When it cannot be read.
-pub fn hash_of_file(name: &str) -> Result<Hash> {
+pub fn hash_of_file(path: &Path) -> Result<Hash> {
     let mut hasher = Hasher::default();
-    hasher.add(&std::fs::read(name).with_context(|| name.to_owned())?);
+    let copied = File::open(path).and_then(|mut file| std::io::copy(&mut file, &mut hasher));
+    copied.with_context(|| path.display().to_string())?;
     Ok(hasher.hash())
 }
 

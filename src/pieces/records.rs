@@ -1,11 +1,24 @@
 //! Measurements and curves of pieces, put together to what one run writes.
 
-use super::FilePlan;
+use super::{FilePlan, hash_of_file};
 use crate::curves::{CurveFile, CurveWriter};
-use crate::stats::{FrameRecord, Recording};
+use crate::io::Hash;
+use crate::stats::{PieceRecord, Recording};
 use anyhow::{Context, Result, ensure};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+
+/// The hashes of the measurements and of the curves of a piece, as far as there are any.
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn hashes_of_records(plan: &FilePlan, piece: usize) -> Result<[Option<Hash>; 2]> {
+    let [stats, curves] = plan.record_files(piece).map(|path| match path.exists() {
+        true => hash_of_file(&path).map(Some),
+        false => Ok(None),
+    });
+    Ok([stats?, curves?])
+}
 
 /// Writes the measurements of the first `pieces` pieces to `recording`: frames and scenes are numbered on.
 ///
@@ -20,14 +33,16 @@ pub fn join_stats(plan: &FilePlan, pieces: usize, recording: &Recording) -> Resu
         let first = (plan.pieces[piece].0 - plan.first()) as u64;
         let mut next = first;
         for line in file.lines() {
-            let mut record: FrameRecord = serde_json::from_str(&line?).with_context(|| name.clone())?;
+            let line: PieceRecord = serde_json::from_str(&line?).with_context(|| name.clone())?;
+            let mut record = line.record;
             if record.frame < first {
                 continue;
             }
             ensure!(record.frame == next, "{name}: frame {next} is missing (run piece {piece} again)");
             next += 1;
             record.scene = scenes.next(record.cut, record.after_flash);
-            recording.write(&record)?;
+            let levels = || line.levels.unwrap_or_default();
+            recording.write(&record, levels, || line.pictures.unwrap_or_default().map(|jpeg| jpeg.0))?;
         }
         let end = first + plan.pieces[piece].1 as u64;
         ensure!(next == end, "{name}: frame {next} is missing (run piece {piece} again)");
@@ -43,7 +58,7 @@ pub fn join_curves(plan: &FilePlan, pieces: usize, writer: &CurveWriter) -> Resu
     for piece in 0..pieces {
         let [_, path] = plan.record_files(piece);
         if !path.exists() {
-            // No frame of it has a curve.
+            // No frame of it has a curve: `check_records` knows.
             continue;
         }
         let file = CurveFile::read(&path.display().to_string())?;

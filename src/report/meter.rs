@@ -42,6 +42,8 @@ pub struct Meter {
     pass: Option<u32>,
     source: Option<usize>,
     frames: Option<u64>,
+    /// How many of them were there before.
+    before: u64,
     /// How many of its parts are done, if it has parts.
     part: Option<String>,
     begin: Instant,
@@ -73,12 +75,17 @@ impl Meter {
         bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_prefix(prefix(pass, source));
         let now = Instant::now();
-        Meter { style, events, pass, source, frames, part: None, begin: now, printed: now, bar }
+        Meter { style, events, pass, source, frames, before: 0, part: None, begin: now, printed: now, bar }
     }
 
     /// The bar; hidden in other styles.
     pub fn bar(&self) -> ProgressBar {
         self.bar.clone()
+    }
+
+    /// This many of the frames were there before: they tell nothing of the speed.
+    pub fn set_before(&mut self, frames: u64) {
+        self.before = frames;
     }
 
     /// Has people told how many parts are done.
@@ -125,7 +132,7 @@ impl Meter {
     fn record(&self, progress: &Progress, done: bool) -> ProgressRecord {
         let seconds = self.begin.elapsed().as_secs_f64().max(1e-6);
         let frame = progress.written();
-        let fps = frame as f64 / seconds;
+        let fps = frame.saturating_sub(self.before) as f64 / seconds;
         let share = self.frames.filter(|&frames| frames > 0).map(|frames| (frame as f64 / frames as f64).min(1.0));
         let rest = self.frames.filter(|_| fps > 0.0).map(|frames| frames.saturating_sub(frame) as f64 / fps);
         ProgressRecord {

@@ -39,6 +39,7 @@ pub struct PieceSink {
     frames: Hasher,
     written: usize,
     running: Option<Running>,
+    records: [Option<Hash>; 2],
 }
 
 struct Running {
@@ -78,7 +79,13 @@ impl PieceSink {
             frames: Hasher::default(),
             written: 0,
             running: None,
+            records: [None; 2],
         })
+    }
+
+    /// Has the piece say that these are the hashes of its measurements and of its curves.
+    pub fn set_records(&mut self, hashes: [Option<Hash>; 2]) {
+        self.records = hashes;
     }
 
     fn start(&mut self, first: &Picture) -> Result<()> {
@@ -151,10 +158,10 @@ impl Sink for PieceSink {
         let Some(running) = self.running.as_mut().filter(|_| outcome == Outcome::Complete) else { return Ok(None) };
         running.encoder.send(None).with_context(|| format!("{}: cannot be encoded", self.name))?;
         self.write_encoded()?;
-        let PieceSink { of, frames, running, name, written, .. } = *self;
+        let PieceSink { of, frames, running, name, written, records, .. } = *self;
         let Some(Running { video, writer, .. }) = running else { return Ok(None) };
         let packets = writer.packets();
         ensure!(packets == written, "{name}: the encoder made {packets} packets of {written} frames (use another one)");
-        writer.finish((of.plan, of.piece), video, frames.hash()).map(Some)
+        writer.finish((of.plan, of.piece), video, frames.hash(), records).map(Some)
     }
 }

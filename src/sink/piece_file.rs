@@ -44,6 +44,8 @@ pub struct PieceDescription {
     pub frames: Hash,
     /// The hash of the bytes of all packets.
     pub bytes: Hash,
+    /// The hashes of the files beside it, with measurements and with curves, as far as there are any.
+    pub records: [Option<Hash>; 2],
 }
 
 /// A packet: its length in bytes, its time and its duration, and whether it is a key frame.
@@ -84,10 +86,17 @@ impl PieceWriter {
     }
 
     /// Writes the description, and gives the file its name. Answers with that name.
-    pub fn finish(mut self, (plan, piece): (Hash, usize), video: EncodedVideo, frames: Hash) -> Result<String> {
+    pub fn finish(
+        mut self,
+        (plan, piece): (Hash, usize),
+        video: EncodedVideo,
+        frames: Hash,
+        records: [Option<Hash>; 2],
+    ) -> Result<String> {
         let (packets, bytes) = (std::mem::take(&mut self.packets), self.bytes.hash());
         let delay = delay(&packets, &self.decoded);
-        let description = PieceDescription { histeq_piece: VERSION, plan, piece, video, packets, delay, frames, bytes };
+        let histeq_piece = VERSION;
+        let description = PieceDescription { histeq_piece, plan, piece, video, packets, delay, frames, bytes, records };
         let text = serde_json::to_vec(&description)?;
         let end = [&text[..], &hash_of(&text), &(text.len() as u64).to_le_bytes(), MAGIC].concat();
         let written = self.file.write_all(&end).and_then(|()| self.file.flush());

@@ -1,10 +1,11 @@
 //! Histograms before and after equalization, and curves, over the time of a video: at most `MAX_COLUMNS` columns of at most
 //! `MAX_BINS` bins. When there would be more columns, each two neighbours are merged into one.
 
+use super::FrameRecord;
 use super::series::Point;
-use super::{FrameRecord, Measured};
-use crate::spec::Levels;
+use crate::spec::{Histogram, Levels};
 use base64::{Engine, engine::general_purpose::STANDARD};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The largest number of columns; a plot is about twice as many pixels wide.
@@ -22,6 +23,86 @@ pub enum Layer {
     After,
     /// What each level became.
     Curve,
+}
+
+/// What is drawn of a frame, in bins of its own levels.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct FrameLevels {
+    depth: u8,
+    is_full: bool,
+    /// The share of the samples in each bin.
+    before: Values,
+    after: Values,
+    /// What the level of each bin became, 0 to 1; nothing where the frame has not one curve.
+    curve: Option<Values>,
+}
+
+/// Little-endian bytes where they are stored.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(from = "Bytes", into = "Bytes")]
+struct Values(Vec<f32>);
+
+#[derive(Clone, Deserialize, Serialize)]
+struct Bytes(#[serde(with = "crate::stats::base64_bytes")] Vec<u8>);
+
+impl From<Values> for Bytes {
+    fn from(Values(values): Values) -> Self {
+        Bytes(values.into_iter().flat_map(f32::to_le_bytes).collect())
+    }
+}
+
+impl From<Bytes> for Values {
+    fn from(Bytes(bytes): Bytes) -> Self {
+        Values(bytes.as_chunks().0.iter().map(|value| f32::from_le_bytes(*value)).collect())
+    }
+}
+
+impl FrameLevels {
+    /// Of a frame with these histograms before and after equalization, and this curve, if it has one: a code for each.
+    pub fn of(before: &Histogram, after: &Histogram, curve: Option<&[u16]>) -> Self {
+        let levels = before.levels();
+        let bins = Bins(levels);
+        let shares = |histogram: &Histogram| {
+            let (own, total) = (histogram.levels().count(), histogram.total().max(1) as f32);
+            let mut shares = vec![0.0; bins.count()];
+            for (level, &count) in histogram.counts().iter().enumerate() {
+                shares[level * levels.count() / own / bins.width()] += count as f32 / total;
+            }
+            Values(shares)
+        };
+        let curve = curve.map(|codes| {
+            let code = |bin: usize| codes[usize::from(levels.lo()) + bin * bins.width()];
+            let became = |bin| levels.level_of(code(bin)) as f32 / (levels.count() - 1) as f32;
+            Values((0..bins.count()).map(became).collect())
+        });
+        let is_full = levels == Levels::full(levels.depth());
+        FrameLevels { depth: levels.depth(), is_full, before: shares(before), after: shares(after), curve }
+    }
+
+    fn levels(&self) -> Levels {
+        let depth = self.depth.clamp(8, 16);
+        if self.is_full { Levels::full(depth) } else { Levels::limited(depth) }
+    }
+
+    /// A column of this frame, in these bins.
+    fn column(&self, record: &FrameRecord, bins: &Bins) -> Column {
+        let own = Bins(self.levels()).count();
+        let share = |Values(shares): &Values| {
+            let mut scaled = vec![0.0; bins.count()];
+            shares.iter().take(own).enumerate().for_each(|(bin, share)| scaled[bin * bins.count() / own] += share);
+            scaled
+        };
+        let curve = self.curve.as_ref().map(|Values(curve)| {
+            let of = |bin| curve.get(bin * own / bins.count()).copied().unwrap_or_default();
+            (0..bins.count()).map(of).collect()
+        });
+        Column {
+            at: Point::position(record),
+            frames: [1.0, if curve.is_some() { 1.0 } else { 0.0 }],
+            shares: [share(&self.before), share(&self.after)],
+            curve: curve.unwrap_or_else(|| vec![0.0; bins.count()]),
+        }
+    }
 }
 
 /// One frame, or several consecutive frames.
@@ -60,9 +141,8 @@ pub struct LevelColumns {
 
 impl LevelColumns {
     /// Adds the next frame.
-    pub fn add(&mut self, record: &FrameRecord, measured: &Measured<'_>) {
-        let bins = Bins(*self.levels.get_or_insert(measured.before.levels()));
-        let column = bins.column(record, measured);
+    pub fn add(&mut self, record: &FrameRecord, frame: &FrameLevels) {
+        let column = frame.column(record, &Bins(*self.levels.get_or_insert(frame.levels())));
         self.frames_per_column = self.frames_per_column.max(1);
         if !self.frames.is_multiple_of(self.frames_per_column) {
             if let Some(last) = self.columns.last_mut() {
@@ -158,31 +238,6 @@ impl Bins {
     fn count(&self) -> usize {
         self.0.count().div_ceil(self.width())
     }
-
-    fn column(&self, record: &FrameRecord, measured: &Measured<'_>) -> Column {
-        let shares = [measured.before, measured.after].map(|histogram| {
-            let (own, total) = (histogram.levels().count(), histogram.total().max(1) as f32);
-            let mut shares = vec![0.0; self.count()];
-            for (level, &count) in histogram.counts().iter().enumerate() {
-                shares[level * self.0.count() / own / self.width()] += count as f32 / total;
-            }
-            shares
-        });
-        let own = measured.before.levels();
-        let curve = measured.curve.map(|codes| {
-            let became = |bin: usize| {
-                let level = bin * self.width() * own.count() / self.0.count();
-                own.level_of(codes[usize::from(own.lo()) + level]) as f32 / (own.count() - 1) as f32
-            };
-            (0..self.count()).map(became).collect()
-        });
-        Column {
-            at: Point::position(record),
-            frames: [1.0, if curve.is_some() { 1.0 } else { 0.0 }],
-            shares,
-            curve: curve.unwrap_or_else(|| vec![0.0; self.count()]),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -205,7 +260,7 @@ mod tests {
         for frame in 0..10_000 {
             let record = FrameRecord { frame, ..FrameRecord::default() };
             let curve = (frame >= 5000).then(|| identity.codes());
-            columns.add(&record, &Measured { before: &dark, after: &bright, curve });
+            columns.add(&record, &FrameLevels::of(&dark, &bright, curve));
         }
         assert!((MAX_COLUMNS / 3..=MAX_COLUMNS).contains(&columns.columns.len()), "{}", columns.columns.len());
         let all = columns.of_all(Layer::Before);
@@ -226,8 +281,10 @@ mod tests {
         assert_eq!((levels.count(), bins.width(), bins.count()), (877, 4, 220));
         let all = histogram(levels, &[64, 65, 66, 67, 68, 940]);
         let identity = Curve::identity(levels);
-        let measured = Measured { before: &all, after: &all, curve: Some(identity.codes()) };
-        let column = bins.column(&FrameRecord::default(), &measured);
+        let frame = FrameLevels::of(&all, &all, Some(identity.codes()));
+        let kept: FrameLevels = serde_json::from_str(&serde_json::to_string(&frame).unwrap()).unwrap();
+        assert_eq!(kept, frame);
+        let column = kept.column(&FrameRecord::default(), &bins);
         assert_eq!(column.shares[0][..2], [4.0 / 6.0, 1.0 / 6.0]);
         assert_eq!((column.shares[0][219], column.curve[219]), (1.0 / 6.0, 1.0));
     }
@@ -240,7 +297,7 @@ mod tests {
             let white = histogram(levels, &[levels.hi()]);
             let identity = Curve::identity(levels);
             let record = FrameRecord { frame, ..FrameRecord::default() };
-            columns.add(&record, &Measured { before: &white, after: &white, curve: Some(identity.codes()) });
+            columns.add(&record, &FrameLevels::of(&white, &white, Some(identity.codes())));
         }
         assert_eq!(columns.of_all(Layer::After)[255], 1.0);
         let curve = columns.of_column(1, Layer::Curve);

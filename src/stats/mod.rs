@@ -3,8 +3,10 @@
 //!
 //! ```text
 //! Recorder (an Observer): Eme, measures -> FrameRecord -> Recording -> csv | jsonl | Page: Series, LevelColumns, Scenes
+//! pieces: ... -> Recording -> PieceRecord; joined: PieceRecord -> Recording -> csv | jsonl | Page
 //! ```
 
+mod base64_bytes;
 mod chart;
 mod eme;
 mod level_charts;
@@ -12,11 +14,13 @@ mod levels;
 mod measures;
 mod observer;
 mod page;
+mod piece;
 mod record;
 mod recording;
 mod scenes;
 mod series;
 
 pub use observer::{CurveSaver, Recorder};
-pub use record::{FrameRecord, Measured};
+pub use piece::PieceRecord;
+pub use record::FrameRecord;
 pub use recording::{Recording, StatsFormat};

@@ -1,7 +1,7 @@
 //! The observers that measure each frame before and after equalization (`--stats`) and save its curve (`--save-curves`).
 
 use super::measures::{curve_change, deviation, entropy, largest_slope, mean, merged_levels};
-use super::{FrameRecord, Measured, Recording, eme::Eme, scenes::ROOM};
+use super::{FrameRecord, Recording, eme::Eme, levels::FrameLevels, scenes::ROOM};
 use crate::curves::{CurveFormat, CurveWriter};
 use crate::equalize::cpu::{Engine, Isa};
 use crate::equalize::{Observation, Observer, Role, Work};
@@ -151,14 +151,12 @@ impl Recorder {
         let (before, after) = (seen.before.frame(), &seen.after.frame);
         let (all, equalized) = (self.histogram_before(seen), self.engine.histogram(after, after.whole()));
         let record = self.record(seen, curves.clone(), (&all, &equalized));
-        self.recording.write(&record)?;
         let curve = Some(&*curves).filter(|curve| curve.len() == all.levels().codes());
-        let measured = Measured { before: &all, after: &equalized, curve };
         let miniatures = &mut self.miniatures;
         // What cannot be drawn small is measured all the same.
         let mut file = |frame| miniatures.of(frame).and_then(|small| Still::Jpeg.encode(&small)).unwrap_or_default();
-        self.recording.draw(&record, &measured, || [before, after].map(&mut file));
-        Ok(())
+        let pictures = || [before, after].map(&mut file);
+        self.recording.write(&record, || FrameLevels::of(&all, &equalized, curve), pictures)
     }
 
     /// The times of decoding, equalizing and encoding since the last record, in milliseconds.

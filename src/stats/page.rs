@@ -1,11 +1,11 @@
 //! The report of a run as a self-contained HTML page, collected in memory that does not grow with the length of the video.
 
+use super::FrameRecord;
 use super::chart::{MetricChart, of_metrics};
 use super::level_charts;
-use super::levels::LevelColumns;
+use super::levels::{FrameLevels, LevelColumns};
 use super::scenes::{ScenePictures, Scenes};
 use super::series::{Metric, Series};
-use super::{FrameRecord, Measured};
 use crate::svg::escaped;
 use anyhow::Result;
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -79,14 +79,10 @@ impl Page {
         self.told = Some((command, settings));
     }
 
-    /// Adds the record of the next frame.
-    pub fn add(&mut self, record: &FrameRecord) {
+    /// Adds the next frame; `pictures` makes its JPEG files.
+    pub fn add(&mut self, record: &FrameRecord, levels: &FrameLevels, pictures: impl FnOnce() -> [Vec<u8>; 2]) {
         self.series.add(record);
-    }
-
-    /// Adds what is drawn of that frame; `pictures` makes its JPEG files.
-    pub fn draw(&mut self, record: &FrameRecord, measured: &Measured<'_>, pictures: impl FnOnce() -> [Vec<u8>; 2]) {
-        self.levels.add(record, measured);
+        self.levels.add(record, levels);
         self.scenes.add(record, pictures);
     }
 
@@ -133,10 +129,10 @@ impl Page {
     }
 }
 
-/// The charts of levels, or why there are none.
+/// The charts of levels; nothing without frames.
 fn level_part(levels: &LevelColumns, series: &Series) -> Result<String> {
     if levels.levels().is_none() {
-        return Ok("<p>Of a video that was made in pieces, histograms and pictures are not kept.</p>\n".to_owned());
+        return Ok(String::new());
     }
     let curves = if levels.has_curves() {
         ""

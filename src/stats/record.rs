@@ -1,17 +1,6 @@
 //! The record of a frame: a row of the table.
 
-use crate::spec::Histogram;
 use serde::{Deserialize, Serialize};
-
-/// What a page draws of a frame beside its record.
-pub struct Measured<'a> {
-    /// The histogram of the whole frame before equalization.
-    pub before: &'a Histogram,
-    /// The same after it.
-    pub after: &'a Histogram,
-    /// The curve, if the frame has one: a code for each.
-    pub curve: Option<&'a [u16]>,
-}
 
 /// The measurements of a frame: *before* of the input, *after* of the equalized frame. Luminance is in codes of the video's
 /// own depth, and that of the whole frame, even if only a part of it was counted for the curve.

@@ -1,7 +1,9 @@
 //! Writes the file of `--stats` during the run, under a temporary name until it is complete.
 
+use super::FrameRecord;
+use super::levels::FrameLevels;
 use super::page::Page;
-use super::{FrameRecord, Measured};
+use super::piece::{Jpeg, PieceRecord, SceneFrames};
 use crate::pipeline::Outcome;
 use crate::sink::Target;
 use anyhow::{Context, Result};
@@ -20,6 +22,8 @@ pub enum StatsFormat {
     JsonLines,
     /// A page with plots: `.html`.
     Page,
+    /// For a page of which this is a piece: a [`PieceRecord`] on each line.
+    PieceOfPage,
 }
 
 impl StatsFormat {
@@ -51,6 +55,7 @@ enum RecordWriter {
     Csv(Box<csv::Writer<File>>),
     JsonLines(LineWriter<File>),
     Page(Box<Page>, File),
+    PieceOfPage(LineWriter<File>, SceneFrames),
 }
 
 impl Recording {
@@ -64,34 +69,32 @@ impl Recording {
             StatsFormat::Csv => RecordWriter::Csv(Box::new(csv::Writer::from_writer(file))),
             StatsFormat::JsonLines => RecordWriter::JsonLines(LineWriter::new(file)),
             StatsFormat::Page => RecordWriter::Page(Box::new(Page::new(title)), file),
+            StatsFormat::PieceOfPage => RecordWriter::PieceOfPage(LineWriter::new(file), SceneFrames::default()),
         };
         Ok(Recording(Arc::new(Mutex::new(Some(UnfinishedRecording { target, writer })))))
     }
 
-    /// Writes the next record.
+    /// Writes the record of the next frame. Where a page is made, `levels` is called, and `pictures` for the frames that show
+    /// scenes: JPEG files of before and after.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write(&self, record: &FrameRecord) -> Result<()> {
+    pub fn write(
+        &self,
+        record: &FrameRecord,
+        levels: impl FnOnce() -> FrameLevels,
+        pictures: impl FnOnce() -> [Vec<u8>; 2],
+    ) -> Result<()> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(UnfinishedRecording { target, writer }) = open.as_mut() else { return Ok(()) };
-        writer.write(record).with_context(|| format!("{}: cannot be written", target.name()))
+        writer.write(record, levels, pictures).with_context(|| format!("{}: cannot be written", target.name()))
     }
 
     /// Has a page say how the video was made: the command line, and the settings by the names of their options.
     pub fn tell(&self, command: String, settings: Map<String, Value>) {
-        self.on_page(|page| page.tell(command, settings));
-    }
-
-    /// Has a page draw the frame of the record that was written last; `pictures` makes its JPEG files, before and after.
-    pub fn draw(&self, record: &FrameRecord, measured: &Measured<'_>, pictures: impl FnOnce() -> [Vec<u8>; 2]) {
-        self.on_page(|page| page.draw(record, measured, pictures));
-    }
-
-    fn on_page(&self, change: impl FnOnce(&mut Page)) {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(UnfinishedRecording { writer: RecordWriter::Page(page, _), .. }) = open.as_mut() {
-            change(page);
+            page.tell(command, settings);
         }
     }
 
@@ -109,14 +112,25 @@ impl Recording {
 }
 
 impl RecordWriter {
-    fn write(&mut self, record: &FrameRecord) -> Result<()> {
+    fn write(
+        &mut self,
+        record: &FrameRecord,
+        levels: impl FnOnce() -> FrameLevels,
+        pictures: impl FnOnce() -> [Vec<u8>; 2],
+    ) -> Result<()> {
         match self {
             RecordWriter::Csv(writer) => writer.serialize(record)?,
             RecordWriter::JsonLines(writer) => {
                 serde_json::to_writer(&mut *writer, record)?;
                 writer.write_all(b"\n")?;
             }
-            RecordWriter::Page(page, _) => page.add(record),
+            RecordWriter::Page(page, _) => page.add(record, &levels(), pictures),
+            RecordWriter::PieceOfPage(writer, scenes) => {
+                let pictures = scenes.next(record).then(|| pictures().map(Jpeg));
+                let record = PieceRecord { record: record.clone(), levels: Some(levels()), pictures };
+                serde_json::to_writer(&mut *writer, &record)?;
+                writer.write_all(b"\n")?;
+            }
         }
         Ok(())
     }
@@ -124,7 +138,7 @@ impl RecordWriter {
     fn finish(self) -> Result<()> {
         match self {
             RecordWriter::Csv(mut writer) => writer.flush()?,
-            RecordWriter::JsonLines(mut writer) => writer.flush()?,
+            RecordWriter::JsonLines(mut writer) | RecordWriter::PieceOfPage(mut writer, _) => writer.flush()?,
             RecordWriter::Page(page, mut file) => file.write_all(page.html()?.as_bytes())?,
         }
         Ok(())

@@ -8,7 +8,7 @@ use super::series::Point;
 const MOST: usize = 24;
 
 /// The frame of a scene, counted from its first, that shows it better: many begin with a fade.
-const SETTLED: u64 = 12;
+pub const SETTLED: u64 = 12;
 
 /// Width and height that a picture fits in, in pixels.
 pub const ROOM: (usize, usize) = (320, 320);

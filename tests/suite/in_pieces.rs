@@ -286,6 +286,59 @@ fn pieces_that_are_damaged_are_made_again() {
 }
 
 #[test]
+fn pieces_whose_measurements_or_curves_have_changed_are_not_joined() {
+    let dir = Dir::new();
+    film(&dir, "film.mkv", 20, "-c:v ffv1 -c:a pcm_s16le");
+    let line = "film.mkv joined.mkv --encoder ffv1 --backend cpu --stats s.csv --save-curves c.jsonl";
+    dir.succeeds(&format!("-y {line}"));
+    let (stats, curves) = (without_clock(&dir, "s.csv"), dir.read("c.jsonl"));
+    for kind in ["stats", "curves"] {
+        dir.write("plan.json", &dir.succeeds(&format!("plan -y {line}")).stdout);
+        dir.succeeds("run plan.json");
+        let record = format!(".joined.mkv.pieces/000001.{kind}.jsonl");
+        // A digit becomes another one, and the line is still JSON.
+        let mut bytes = dir.read(&record);
+        let digit = bytes.iter().rposition(u8::is_ascii_digit).expect("a digit");
+        bytes[digit] = if bytes[digit] == b'1' { b'2' } else { b'1' };
+        dir.write(&record, &bytes);
+        dir.run("join -y plan.json")
+            .exits_with(1)
+            .says(&[&format!("000001.{kind}.jsonl: damaged"), "run piece 1 again"]);
+        let again = dir.succeeds(&format!("-y {line} --jobs 2"));
+        assert!(again.stderr.contains("000001.piece: damaged since it was made"), "{}", again.stderr);
+        assert_eq!(without_clock(&dir, "s.csv"), stats, "{kind}");
+        assert!(dir.read("c.jsonl") == curves, "{kind}");
+    }
+}
+
+#[test]
+fn what_a_process_warns_of_is_a_warning_and_how_far_it_is_is_shown() {
+    let dir = Dir::new();
+    film(&dir, "film.mkv", 20, "-c:v ffv1 -c:a pcm_s16le");
+    let line = "-y --encoder ffv1 --backend cpu --roi 100,0,100,90";
+    for files in ["--jobs 2 film.mkv out.mkv", "--jobs 2 --output-dir out film.mkv"] {
+        let events = format!("{line} --log-level warning --progress-file events.jsonl {files}");
+        let said = dir.succeeds(&events).stderr;
+        assert_eq!(said.matches("warning: film.mkv: --roi").count(), said.lines().count(), "{said}");
+        assert!(said.starts_with("histeq-video: warning: film.mkv: --roi") && said.contains("past the edge"), "{said}");
+        let events = String::from_utf8(dir.read("events.jsonl")).expect("text");
+        let events: Vec<Value> = events.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        let of = |name: &str| events.iter().filter(|event| event["event"] == name).cloned().collect::<Vec<_>>();
+        assert!(
+            of("warning")
+                .iter()
+                .any(|event| event["message"].as_str().is_some_and(|said| said.starts_with("film.mkv: --roi")))
+        );
+        let last = of("progress").pop().expect("progress");
+        // 20 seconds of video in less than 20 seconds times 500 frames.
+        assert_eq!(last["frame"], 500, "{last}");
+        let (speed, fps) = (last["speed"].as_f64().expect("a number"), last["fps"].as_f64().expect("a number"));
+        assert!((speed - fps / 25.0).abs() < 0.02 + fps / 500.0, "{last}");
+        dir.run(&format!("{line} --strict {files}")).exits_with(1).says(&["past the edge"]);
+    }
+}
+
+#[test]
 fn two_runs_do_not_work_on_one_output_in_pieces() {
     let dir = Dir::new();
     film(&dir, "film.mkv", 20, "-c:v ffv1 -c:a pcm_s16le");

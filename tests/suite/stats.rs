@@ -156,13 +156,39 @@ fn a_page_of_frames_without_one_curve_draws_what_there_is() {
         assert!(page.contains("data-picture=\"before\"") && page.contains("Curves are not drawn"), "{options}");
         assert!(!page.contains("data-picture=\"curve\"") && page.contains("Brightness"), "{options}");
     }
-    let plan = dir.succeeds("plan -y --piece 1 --stats s.html --encoder ffv1 in.mkv out.mkv").stdout;
-    dir.write("plan.json", &plan);
-    dir.succeeds("run plan.json --jobs 1");
-    dir.succeeds("join -y plan.json");
-    let page = page(&dir, "s.html");
-    assert!(page.contains("60 frames, 2 cuts") && page.contains("Brightness") && page.contains("made in pieces"));
-    assert!(!page.contains("data-picture=\""));
+}
+
+#[test]
+fn a_page_of_pieces_is_that_of_one_run() {
+    let dir = Dir::new();
+    // Scenes of 40, 7 and 73 frames, the first of which ends 3 frames before the second piece.
+    let colours = r"if(lt(N\,40)\,60+X\,if(lt(N\,47)\,150-X\,90+X/2))";
+    dir.ffmpeg(&format!(
+        "-f lavfi -i nullsrc=s=64x48:r=25,geq=lum='{colours}':cb=128:cr=128 -frames:v 120 -c:v ffv1 in.mkv"
+    ));
+    // What is drawn: levels, pictures of scenes, and the values that do not depend on the clock.
+    let drawn = |command: &str| {
+        let page = page(&dir, "s.html");
+        let data = data(&page);
+        let scenes = page.split("<h2>Scenes").nth(1).and_then(|rest| rest.split("<h2>").next()).expect("scenes");
+        let settings =
+            page.split("<h2>Settings").nth(1).and_then(|rest| rest.split("</table>").next()).expect("settings");
+        assert!(page.contains(&format!("<pre>{command}")), "{page:.3000}");
+        assert_eq!(scenes.matches("<img").count(), 6, "{scenes}");
+        (data["levels"].clone(), data["end"].clone(), scenes.to_owned(), settings.to_owned())
+    };
+    let options = "--backend cpu --chroma keep --stats s.html --encoder ffv1";
+    dir.succeeds(&format!("in.mkv one.mkv {options}"));
+    let one = drawn("histeq-video in.mkv one.mkv --backend cpu");
+    assert!(one.0["curve"].is_string(), "{}", one.0);
+    for piece in ["1.72", "1.2"] {
+        dir.write("plan.json", &dir.succeeds(&format!("plan -y --piece {piece} in.mkv out.mkv {options}")).stdout);
+        dir.succeeds("run plan.json --jobs 2");
+        dir.succeeds("join -y plan.json");
+        assert!(one == drawn("histeq-video plan -y --piece"), "pieces of {piece} s");
+    }
+    dir.succeeds(&format!("in.mkv jobs.mkv --jobs 2 -y {options}"));
+    assert!(one == drawn("histeq-video in.mkv jobs.mkv --jobs 2 -y --backend cpu"));
 }
 
 #[test]

@@ -131,7 +131,7 @@ impl FileSource {
             self.state = FileState::Trailing;
             return Ok(None);
         };
-        let (name, number) = (&self.input.name, *arrived);
+        let (name, number, begin) = (&self.input.name, *arrived, part.times.get(part.before).copied());
         ensure!(
             time == Some(*due),
             "{name}: frames do not come at the times of their packets ({} instead of {due}): it cannot be cut (leave --jobs out)",
@@ -155,8 +155,8 @@ impl FileSource {
         frame.pts = time.map(|time| time + self.shift());
         if is_within {
             self.delivered += 1;
-            let moment = time.map_or(0, |time| rescale(time, self.video.time_base(), microseconds()));
-            self.progress.count_decoded(moment - self.input.media.start.unwrap_or(0));
+            let since = time.zip(begin).map_or(0, |(time, begin)| time - begin);
+            self.progress.count_decoded(rescale(since, self.video.time_base(), microseconds()));
         }
         Ok(Some(Delivery { frame: Some(frame), position, ..Delivery::default() }))
     }
