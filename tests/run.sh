@@ -4,10 +4,10 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 # FFmpeg's own tools read what the program wrote, and so does x264; g++ compiles the kernels' arithmetic for the host;
 # Xvfb is a display for the window, evilwm what full screen takes there, xdotool presses keys. The libraries are what any
-# desktop has. nginx, GStreamer and srt-tools are servers for live streams: RTMP, RTSP and SRT.
+# desktop has. nginx, GStreamer and srt-tools are servers for live streams: RTMP, RTSP and SRT. mpv plays across the seams of pieces.
 set_up ffmpeg g++ x264 xvfb evilwm xdotool libx11-xcb1 libxcursor1 libxi6 libxkbcommon-x11-0 \
     nginx-light libnginx-mod-rtmp gir1.2-gst-rtsp-server-1.0 python3-gi gstreamer1.0-plugins-good gstreamer1.0-plugins-bad \
-    srt-tools
+    srt-tools mpv
 
 # One line for each skip: what, why, and the test that left it out.
 HISTEQ_SKIPS=$(mktemp)

@@ -1,7 +1,7 @@
 //! The description of an input by its demuxer: streams, chapters, metadata.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::{Colour, FieldOrder, MediaType, OpenError, RawFormat, StreamSideData, text};
+use super::{Colour, FieldOrder, MediaType, OpenError, RawFormat, StreamSideData, microseconds, rescale, text};
 use crate::io::out_of_memory;
 use ffmpeg_next::codec::Parameters;
 use ffmpeg_next::{Rational, ffi};
@@ -329,6 +329,14 @@ impl Media {
     /// Do its times come from a broadcast clock, which may start at any value?
     pub fn has_broadcast_clock(&self) -> bool {
         self.may_jump && self.demuxer != "ogg"
+    }
+
+    /// It is this many images, with as many frames of stream `video`.
+    pub fn set_images(&mut self, video: usize, images: usize) {
+        let stream = &mut self.streams[video];
+        stream.frames = Some(images as u64);
+        let rate = stream.frame_rate.unwrap_or(Rational::new(25, 1));
+        self.duration = i64::try_from(images).ok().map(|images| rescale(images, rate.invert(), microseconds()));
     }
 
     /// Is it one still image, or a sequence of them?

@@ -184,7 +184,8 @@ impl Input {
     /// Whether it is one still image.
     pub fn is_image(&self) -> bool {
         // FFmpeg reads a single image by the `_pipe` demuxer of its format, but images on stdin can be several.
-        let is_image = self.media.demuxer.ends_with("_pipe") && self.name != "stdin";
+        let is_one = self.video_stream().frames.is_none_or(|frames| frames == 1);
+        let is_image = self.media.demuxer.ends_with("_pipe") && self.name != "stdin" && is_one;
         // The length of the whole sequence decides: a part of it must look the same as in the whole.
         let all = self.media.duration.zip(self.rate()).map(|(duration, rate)| (duration as f64 / 1e6 * rate).round());
         is_image || self.media.is_images() && all == Some(1.0)

@@ -262,31 +262,127 @@ fn tiff(kinds: &[u32], is_big_endian: bool) -> Vec<u8> {
 }
 
 #[test]
-fn no_page_of_a_tiff_is_lost_without_a_word() {
+fn the_pages_of_a_tiff_are_frames() {
     let dir = Dir::new();
     for is_big_endian in [false, true] {
         dir.write("one.tif", &tiff(&[0], is_big_endian));
         dir.write("small.tif", &tiff(&[0, 1, 4], is_big_endian));
         dir.write("three.tif", &tiff(&[2, 2, 2], is_big_endian));
-        for name in ["one.tif", "small.tif"] {
+        for name in ["one.tif", "small.tif", "--frames 1 three.tif"] {
             dir.succeeds(&format!("-y {name} out.png"));
         }
-        dir.succeeds("-y --frames 1 three.tif out.png");
-        dir.run("three.tif no.png").exits_with(1).says(&[
-            "three.tif: it has 3 pages",
-            "tiffsplit three.tif",
-            "--frames 1",
-        ]);
+        dir.run("three.tif no.png").exits_with(1).says(&["an image holds one frame only", "--frames 1"]);
+        // The same as from a file for each page.
+        for page in 0..3 {
+            let bytes: Vec<u8> = (0..64).map(|pixel| pixel * 3 + page * 20).collect();
+            dir.write("page.raw", &bytes);
+            dir.ffmpeg(&format!("-f rawvideo -pix_fmt gray -s 8x8 -i page.raw page{page}.png"));
+        }
+        dir.succeeds("-y --encoder ffv1 page%d.png apart.mkv");
+        dir.succeeds("-y --encoder ffv1 three.tif pages.mkv").says(&["3 frames in"]);
+        assert_eq!(dir.frames("pages.mkv").len(), 3);
+        assert!(dir.raw("pages.mkv", "gray") == dir.raw("apart.mkv", "gray"), "{is_big_endian}");
+        dir.succeeds("-y --encoder ffv1 --frames 2 three.tif pages.mkv").says(&["2 frames in"]);
+        dir.succeeds("-y three.tif out%d.png");
+        assert!(dir.path("out3.png").exists());
     }
-    // Neither a list without an end nor one that is cut off takes long or fails by itself.
+    // Numbered files of several pages, too.
+    dir.write("t1.tif", &tiff(&[2, 2], false));
+    dir.write("t2.tif", &tiff(&[0], false));
+    dir.write("t3.tif", &tiff(&[2, 2], false));
+    dir.succeeds("-y --encoder ffv1 t%d.tif pages.mkv");
+    assert_eq!(dir.frame_times("pages.mkv"), [0.0, 0.04, 0.08, 0.12, 0.16]);
+}
+
+#[test]
+fn pages_of_a_tiff_are_read_whatever_their_samples_are_stored_as() {
+    let dir = Dir::new();
+    let chain = "testsrc2=s=64x48:r=25,format";
+    for (format, compression) in
+        [("gray16le", "raw"), ("gray16le", "deflate"), ("rgb24", "lzw"), ("rgb48le", "packbits"), ("rgba", "deflate")]
+    {
+        // Each file that FFmpeg writes becomes a page of one.
+        dir.ffmpeg(&format!(
+            "-f lavfi -i {chain}={format} -frames:v 3 -c:v tiff -compression_algo {compression} p%d.tif"
+        ));
+        let files: Vec<Vec<u8>> = (1..=3).map(|page| dir.read(&format!("p{page}.tif"))).collect();
+        dir.write("all.tif", &joined(&files));
+        for input in ["p%d.tif", "all.tif"] {
+            dir.succeeds(&format!("-y --encoder ffv1 --backend cpu {input} {}.mkv", &input[..1]));
+        }
+        assert_eq!(dir.frames("a.mkv").len(), 3);
+        let pixels = if format.starts_with("gray") { "gray16le" } else { "rgba64le" };
+        assert!(dir.raw("a.mkv", pixels) == dir.raw("p.mkv", pixels), "{format}, {compression}");
+    }
+}
+
+/// A file with the pages of these, which have one each: all their offsets grow by what comes before.
+fn joined(files: &[Vec<u8>]) -> Vec<u8> {
+    let u32_at = |file: &[u8], at: usize| u32::from_le_bytes(file[at..at + 4].try_into().expect("4 bytes"));
+    let u16_at = |file: &[u8], at: usize| u16::from_le_bytes(file[at..at + 2].try_into().expect("2 bytes"));
+    let mut all = Vec::new();
+    let mut link = 4;
+    for file in files {
+        let begin = all.len() as u32;
+        let mut file = file.clone();
+        let list = u32_at(&file, 4) as usize;
+        let tags = usize::from(u16_at(&file, list));
+        for tag in (0..tags).map(|tag| list + 2 + tag * 12) {
+            let bytes = [0, 1, 1, 2, 4, 8][usize::from(u16_at(&file, tag + 2))] * u32_at(&file, tag + 4);
+            let mut places = if bytes > 4 { vec![tag + 8] } else { Vec::new() };
+            if u16_at(&file, tag) == 273 {
+                let offsets = if bytes > 4 { u32_at(&file, tag + 8) as usize } else { tag + 8 };
+                places.extend((0..bytes as usize / 4).map(|strip| offsets + strip * 4));
+            }
+            for place in places {
+                let moved = u32_at(&file, place) + begin;
+                file[place..place + 4].copy_from_slice(&moved.to_le_bytes());
+            }
+        }
+        all.extend(&file);
+        if begin > 0 {
+            all[link..link + 4].copy_from_slice(&(begin + list as u32).to_le_bytes());
+        }
+        link = begin as usize + list + 2 + tags * 12;
+    }
+    all
+}
+
+#[test]
+fn no_page_of_a_damaged_tiff_is_lost_without_a_word() {
+    let dir = Dir::new();
+    // A list without an end.
     let mut endless = tiff(&[0, 0], false);
     let begin = endless[4..8].to_vec();
     let last = endless.len() - 4;
     endless[last..].copy_from_slice(&begin);
     dir.write("endless.tif", &endless);
-    dir.run("endless.tif no.png").exits_with(1).says(&["pages"]);
-    dir.write("cut.tif", &tiff(&[0, 0], false)[..200]);
-    dir.run("-y cut.tif out.png");
+    dir.succeeds("--encoder ffv1 endless.tif endless.mkv").says(&["2 frames in"]);
+    // The second page is cut off; the samples of the second page are outside of the file; tiles, which FFmpeg does not read.
+    let whole = tiff(&[0, 0], false);
+    let patched = |tag: u16, page: usize, change: &dyn Fn(&mut [u8])| {
+        let mut file = whole.clone();
+        let tags: Vec<usize> =
+            (0..file.len() - 12).filter(|at| file[*at..at + 4] == [tag as u8, (tag >> 8) as u8, 4, 0]).collect();
+        change(&mut file[tags[page]..tags[page] + 12]);
+        file
+    };
+    let outside = patched(273, 1, &|tag| tag[8..12].copy_from_slice(&u32::MAX.to_le_bytes()));
+    let tiles = patched(273, 1, &|tag| tag[..2].copy_from_slice(&324u16.to_le_bytes()));
+    for (name, file) in [("cut", whole[..300].to_vec()), ("outside", outside), ("tiles", tiles)] {
+        dir.write("bad.tif", &file);
+        let run = dir.succeeds(&format!("-y --encoder ffv1 bad.tif {name}.mkv"));
+        assert!(
+            run.stderr.contains("warning: bad.tif: frame 1: ") && run.stderr.contains("1 damaged"),
+            "{name}: {}",
+            run.stderr
+        );
+        dir.run(&format!("-y --strict bad.tif {name}.mkv")).exits_with(1);
+    }
+    let tiles = patched(273, 0, &|tag| tag[..2].copy_from_slice(&324u16.to_le_bytes()));
+    let alone = tiles[..tiles.len() / 2 + 4].to_vec();
+    dir.write("tiles.tif", &alone);
+    dir.run("tiles.tif no.png").exits_with(1).says(&["tiles", "convert IN"]);
     assert!(!dir.path("no.png").exists());
 }
 
@@ -329,6 +425,6 @@ fn floating_point_is_cut_off_with_a_word_or_refused() {
     float[samples..samples + 12].copy_from_slice(&[83, 1, 3, 0, 1, 0, 0, 0, 3, 0, 0, 0]);
     float.extend([0; 256]);
     dir.write("float.tif", &float);
-    dir.run("float.tif no.png").exits_with(1).says(&["float.tif", "if its samples are floating point", "-auto-level"]);
+    dir.run("float.tif no.png").exits_with(1).says(&["float.tif", "no floating point samples", "-auto-level"]);
     assert!(!dir.path("no.png").exists());
 }

@@ -193,9 +193,10 @@ impl FileSource {
                     "webp" if why == "image data not found" => {
                         " (if it is animated, FFmpeg cannot read it: ImageMagick's `convert IN OUT.apng` makes a file that it can)"
                     }
+                    "tiff" if self.is_pipe => " (FFmpeg reads no TIFF from a pipe: name the file)",
                     "tiff" => {
-                        " (if its samples are floating point, FFmpeg cannot read it: ImageMagick's `convert IN -auto-level -depth \
-                         16 OUT.png` makes a file that it can)"
+                        " (FFmpeg reads no floating point samples, tiles or BigTIFF: ImageMagick's `convert IN -auto-level -depth \
+                         16 OUT%03d.png` makes files that it can read)"
                     }
                     _ => "",
                 };

@@ -4,11 +4,10 @@ use super::FileSource;
 use super::chunks::{Planned, Survey, Surveyor};
 use super::other_streams::OtherStreams;
 use super::packets::FilePackets;
-use super::pages;
 use super::sequence::Sequence;
 use super::several::Several;
 use crate::ffmpeg::{
-    DecodeOn, Delay, Demuxer, Error, MediaType, OpenError, Stream, last_message, microseconds, rescale,
+    DecodeOn, Delay, Demuxer, Error, Media, MediaType, OpenError, Stream, last_message, microseconds, rescale,
 };
 use crate::io::Reader;
 use crate::pipeline::{Cancel, Input, Notices, Progress};
@@ -44,15 +43,14 @@ impl FileSource {
             check_size(&name, size)?;
         }
         let first_number = sequence.as_ref().map(|sequence| sequence.first);
-        let input = Input { first_number, ..input_of(&demuxer, name, video, &options) };
-        let pages = if input.video_stream().codec == "tiff" { pages::count(Path::new(&options.url)) } else { 1 };
-        ensure!(
-            pages == 1 || options.part.frames == Some(1),
-            "{}: it has {pages} pages, of which FFmpeg reads the first only (split it by `tiffsplit {0} page-`, or say --frames 1)",
-            input.name
-        );
+        let is_sequence = sequence.is_some();
         let before_gap = sequence.and_then(|sequence| sequence.before_gap);
-        let packets = FilePackets::new(demuxer, video, input.name.clone(), notices.clone(), before_gap);
+        let mut media = demuxer.media().clone();
+        let mut packets = FilePackets::new(demuxer, video, name.clone(), notices.clone(), before_gap);
+        if media.streams[video].codec == "tiff" && !is_sequence {
+            media.set_images(video, packets.count_pages());
+        }
+        let input = Input { first_number, ..input_of(media, name, video, &options) };
         let video = open_decoder(packets, &input, options.decode_on)?;
         let mut bounds = options.part.bounds(input.media.start.unwrap_or(0));
         let mut input = input;
@@ -96,8 +94,8 @@ impl FileSource {
 }
 
 /// The description of the requested part, before anything is decoded.
-fn input_of(demuxer: &Demuxer, name: String, video: usize, options: &InputOptions) -> Input {
-    let (media, part) = (demuxer.media().clone(), options.part);
+fn input_of(media: Media, name: String, video: usize, options: &InputOptions) -> Input {
+    let part = options.part;
     let stream = &media.streams[video];
     let rest = media.duration.map(|duration| duration - part.start.unwrap_or(0));
     let duration = [rest, part.duration].into_iter().flatten().min().filter(|&duration| duration > 0);

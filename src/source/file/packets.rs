@@ -3,6 +3,7 @@
 use super::chunks::ChunkCheck;
 use super::continuity::Continuity;
 use super::jpeg;
+use super::pages::Pages;
 use crate::ffmpeg::{Demuxer, Error, Packet, microseconds, rescale};
 use crate::pipeline::Notices;
 use crate::source::video_reader::{Damage, ReadPackets};
@@ -33,6 +34,12 @@ pub struct FilePackets {
     jumps: u32,
     /// The packets of the video that are to come, if they are known.
     check: Option<ChunkCheck>,
+    /// Was the first packet read already?
+    first: Option<Packet>,
+    /// The pages of the TIFF file that is read.
+    pages: Option<Pages>,
+    /// How many more pages than files there were.
+    more_pages: i64,
 }
 
 impl ReadPackets for FilePackets {
@@ -41,7 +48,7 @@ impl ReadPackets for FilePackets {
     }
 
     fn read(&mut self) -> Result<Option<Packet>, Error> {
-        let read = match self.demuxer.read() {
+        let read = match self.read_page() {
             // FFmpeg searches for the last image in steps, and may find one after a gap.
             Err(error) if error != Error::Exit && self.is_at_gap() => None,
             read => read?,
@@ -87,8 +94,51 @@ impl FilePackets {
     pub fn new(demuxer: Demuxer, video: usize, name: String, notices: Notices, before_gap: Option<u64>) -> Self {
         let continuity = demuxer.media().may_jump.then(Continuity::default);
         let (furthest, last_of_video, jumps) = (i64::MIN / 2, None, 0);
-        let check = None;
-        FilePackets { demuxer, video, name, notices, before_gap, continuity, furthest, last_of_video, jumps, check }
+        FilePackets {
+            demuxer,
+            video,
+            name,
+            notices,
+            before_gap,
+            continuity,
+            furthest,
+            last_of_video,
+            jumps,
+            check: None,
+            first: None,
+            pages: None,
+            more_pages: 0,
+        }
+    }
+
+    /// How many pages the first image has; 1 if that cannot be known.
+    pub fn count_pages(&mut self) -> usize {
+        match self.read_page() {
+            Ok(first) => self.first = first,
+            // The next reading finds the error, too.
+            Err(_) => return 1,
+        }
+        self.pages.as_ref().map_or(1, Pages::count)
+    }
+
+    /// The next packet; of images with several pages, the next page.
+    fn read_page(&mut self) -> Result<Option<Packet>, Error> {
+        if let Some(packet) = self.first.take() {
+            return Ok(Some(packet));
+        }
+        if let Some(page) = self.pages.as_mut().and_then(Pages::next) {
+            self.more_pages += 1;
+            return Ok(Some(page));
+        }
+        let Some(mut packet) = self.demuxer.read()? else { return Ok(None) };
+        if self.demuxer.media().streams[self.video].codec != "tiff" {
+            return Ok(Some(packet));
+        }
+        packet.shift(self.more_pages * packet.duration().max(1));
+        match Pages::of(packet) {
+            Ok(pages) => Ok(self.pages.insert(pages).next()),
+            Err(single) => Ok(Some(single)),
+        }
     }
 
     /// Forgets what was read: the demuxer is somewhere else.
