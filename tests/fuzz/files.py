@@ -36,6 +36,9 @@ SECONDS, PATIENCE = 10, 60
 FRAMES, MOST = 100 << 20, 700 << 20
 PIXELS = 1 << 20
 
+# A TIFF of three pages, which ffmpeg does not make.
+PAGES = "tests/data/fuzz/pages.tiff"
+
 VIDEO = "-f lavfi -i testsrc2=size=64x48:rate=25"
 SOUND = "-f lavfi -i sine=sample_rate=44100"
 # Name, and what makes it. Those that this ffmpeg cannot make are left out.
@@ -134,6 +137,8 @@ def make_files(folder):
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         contents = dict(zip(FILES, pool.map(make, FILES)))
+    with open(os.path.join(REPOSITORY, PAGES), "rb") as file:
+        contents[os.path.basename(PAGES)] = file.read()
     missing = [name for name, content in contents.items() if not content]
     if missing:
         print(f"not made by this ffmpeg: {', '.join(missing)}", flush=True)
