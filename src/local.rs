@@ -24,6 +24,9 @@ const MEMORY: usize = 1 << 30;
 /// The most jobs by themselves: more gain nothing where it was measured.
 const MOST: usize = 8;
 
+/// The file of the plan, in the folder of the pieces.
+const PLAN: &str = "plan.json";
+
 /// Equalizes a video in pieces, by this many processes. `None` where `auto` finds that one process does it as fast.
 ///
 /// # Errors
@@ -64,14 +67,15 @@ pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opt
             return Ok(Some(Outcome::Interrupted));
         }
     };
-    let plan = Plan::parse(&text)?;
+    let mut plan = Plan::parse(&text)?;
+    plan.files.iter_mut().for_each(take_pieces_of_before);
     let file = plan.files.first().context("the plan has no file")?;
     let jobs = match jobs {
         Jobs::Exactly(jobs) => jobs,
         Jobs::Auto => most_jobs(cores, file.size.0 * file.size.1),
     };
     let jobs = jobs.min(file.pieces.len());
-    let plan_file = file.folder.join("plan.json");
+    let plan_file = file.folder.join(PLAN);
     if jobs <= 1 && !plan_file.exists() {
         return Ok(None);
     }
@@ -89,6 +93,7 @@ pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opt
     {
         old.remove_pieces();
     }
+    let text = serde_json::to_vec(&plan)?;
     let written = lock.set_len(0).and_then(|()| lock.write_all(&text));
     written.with_context(|| plan_file.display().to_string())?;
     let work = Work { job, file, plan: &plan_file, jobs, console, cancel: &cancel };
@@ -118,13 +123,24 @@ pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opt
     }
     let (elapsed, s) = (begin.elapsed(), if jobs == 1 { "" } else { "s" });
     let (frames, pieces, seconds) = (file.frames(), file.pieces.len(), elapsed.as_secs_f64());
-    let (rate, name) = (frames as f64 / seconds.max(1e-6), &job.output.name);
+    let (now, name) = (worked.frames - worked.before, &job.output.name);
+    let rate = now as f64 / seconds.max(1e-6);
+    let now = if worked.before > 0 { format!(", {now} of them") } else { String::new() };
     let line =
-        format!("{frames} frames in {seconds:.2} s ({rate:.1} fps) by {jobs} job{s} in {pieces} pieces -> {name}");
+        format!("{frames} frames{now} in {seconds:.2} s ({rate:.1} fps) by {jobs} job{s} in {pieces} pieces -> {name}");
     console.summary(jobs_summary(frames as u64, Some(name), elapsed, line));
     let _ = std::fs::remove_file(&plan_file);
     let _ = std::fs::remove_dir(&file.folder);
     Ok(Some(Outcome::Complete))
+}
+
+/// Divides the file as an interrupted run has: how many pieces there are may depend on the memory that was free.
+fn take_pieces_of_before(file: &mut FilePlan) {
+    if let Ok(old) = Plan::read(&file.folder.join(PLAN))
+        && let Some(old) = old.files.first().filter(|old| file.is_like(old))
+    {
+        file.pieces.clone_from(&old.pieces);
+    }
 }
 
 /// Makes the folder of the pieces and, in it, the file of their plan. No other process has it until it is closed.
@@ -217,7 +233,7 @@ pub fn piece_task(plan: &Path, piece: usize, frames: u64, stderr: &StderrOptions
 }
 
 /// As many processes as pay on this many cores, for pictures of this many pixels.
-fn most_jobs(cores: usize, pixels: usize) -> usize {
+pub fn most_jobs(cores: usize, pixels: usize) -> usize {
     // One encoder keeps this many cores busy. At 4K it is the memory that is.
     let each = match pixels {
         0..=1_000_000 => 2,

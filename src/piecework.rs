@@ -1,6 +1,6 @@
 //! `plan`, `run`, `join` and `status`: files in pieces.
 
-use crate::local::piece_task;
+use crate::local::{most_jobs, piece_task};
 use crate::records::{RecordTargets, Records};
 use crate::run::Run;
 use crate::stage_builder::{StageBuilder, measuring_threads};
@@ -9,14 +9,15 @@ use crate::{look, signals, stdout};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::ValueEnum;
 use histeq_video::cli::{
-    BackendStartup, FileJob, Job, JoinJob, ManyJob, PiecesJob, PlanJob, RunJob, StatusJob, planned_job,
+    BackendStartup, FileJob, Job, Jobs, JoinJob, ManyJob, PiecesJob, PlanJob, RunJob, StatusJob, planned_job,
 };
 use histeq_video::cuda;
 use histeq_video::equalize::Verifier;
 use histeq_video::ffmpeg::{DecodeOn, microseconds, rescale};
+use histeq_video::frame::limits;
 use histeq_video::io::is_pipe;
 use histeq_video::pieces::{
-    FilePlan, Joining, PieceState, Plan, Planning, Times, hash_of_file, hashes_of_records, state_of,
+    FilePlan, Joining, PieceLength, PieceState, Plan, Planning, Times, hash_of_file, hashes_of_records, state_of,
 };
 use histeq_video::pipeline::{self, Cancel, Delivery, Input, Notices, Outcome, Sink};
 use histeq_video::report::{Console, jobs_summary, summary};
@@ -45,7 +46,7 @@ pub const TRY_AGAIN: u8 = 75;
 /// [`code_of`] has their exit codes.
 pub fn run(job: PiecesJob, console: &Console) -> Result<Outcome> {
     match job {
-        PiecesJob::Plan(PlanJob { many: None, file, piece }) => plan(*file, piece, console),
+        PiecesJob::Plan(PlanJob { many: None, file, piece, jobs }) => plan(*file, piece, jobs, console),
         PiecesJob::Plan(PlanJob { many: Some(many), file, .. }) => plan_all(&many, &file, console),
         PiecesJob::Run(job) => run_pieces(&job, console),
         PiecesJob::Join(job) => join(&job, console),
@@ -71,8 +72,8 @@ pub fn code_of(error: &anyhow::Error, is_run: bool) -> u8 {
     }
 }
 
-/// Prints the plan for a file.
-fn plan(mut job: FileJob, piece: Option<f64>, console: &Console) -> Result<Outcome> {
+/// Prints the plan for a file: for pieces of this length, or for this many processes.
+fn plan(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: &Console) -> Result<Outcome> {
     let run = Run::new(job.stderr.clone(), job.limits, console);
     let name = job.input.url.clone();
     let refuse = |what: &str| Err(anyhow!("{name}: {what} (leave --jobs out)"));
@@ -149,10 +150,18 @@ fn plan(mut job: FileJob, piece: Option<f64>, console: &Console) -> Result<Outco
         can_seek: false,
         around: (0, 0),
         measures_change: job.stats.is_some(),
+        draws_page: matches!(job.stats, Some((_, StatsFormat::Page))),
+        saves_curves: job.equalize.save_curves.is_some(),
         pieces: Vec::new(),
     };
     let (begin, end, most) = (bounds.begin, bounds.end, job.input.part.frames);
-    let file = Planning { file, survey, begin, end, most, piece, multiple }.divide(&input)?;
+    let length = match (piece, jobs) {
+        (Some(seconds), _) => PieceLength::Seconds(seconds),
+        (None, Some(Jobs::Exactly(jobs))) => PieceLength::Shares(jobs, 1),
+        (None, Some(Jobs::Auto)) => PieceLength::Shares(most_jobs(limits::threads(), file.size.0 * file.size.1), 4),
+        (None, None) => PieceLength::ByVideo,
+    };
+    let file = Planning { file, survey, begin, end, most, length, multiple }.divide(&input)?;
     let mut plan = Plan::new(std::env::current_dir()?, options_of_plan()?);
     plan.files.push(file);
     print_plan(&plan)

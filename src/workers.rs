@@ -57,8 +57,10 @@ pub struct Done {
     pub outcome: Outcome,
     /// Those that are not done.
     pub failed: Vec<Failed>,
-    /// The frames of those that are.
+    /// The frames of those that are, and of what was there before.
     pub frames: u64,
+    /// How many of these were there before.
+    pub before: u64,
 }
 
 /// Processes that work at the same time.
@@ -138,7 +140,7 @@ impl Workers<'_> {
         }
         let gpus = if self.jobs > 1 && tasks.iter().any(|task| task.takes_gpu) { gpus() } else { 0 };
         let (tell, told) = unbounded();
-        let done = Done { outcome: Outcome::Complete, failed: Vec::new(), frames: self.done.0 };
+        let done = Done { outcome: Outcome::Complete, failed: Vec::new(), frames: self.done.0, before: self.done.0 };
         let (working, said) = (Vec::new(), HashSet::new());
         let mut crew = Crew { workers: self, tasks, working, said, gpus, tell, told, done, position: 0 };
         let result = loop {

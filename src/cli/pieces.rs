@@ -2,7 +2,7 @@
 
 use super::file::{FileArgs, FileJob};
 use super::look::LookArg;
-use super::many::ManyJob;
+use super::many::{Jobs, ManyJob};
 use super::stderr::{EventsTo, StderrArgs, StderrOptions};
 use super::values::usage;
 use crate::pieces::{FilePlan, Plan};
@@ -23,7 +23,7 @@ Examples:
   histeq-video plan film.mkv clear.mkv --method clahe > plan.json
   histeq-video run plan.json --jobs 4 && histeq-video join plan.json")]
 pub struct PlanArgs {
-    /// Length of a piece in seconds, 0.1 to 86400 [default: 60, and an eighth of a short video]
+    /// Length of a piece in seconds, 0.1 to 86400 [default: 60, and an eighth of a short video, or its share for --jobs]
     #[arg(long, value_name = "SECONDS", help_heading = "Pieces")]
     pub piece: Option<f64>,
 
@@ -138,6 +138,8 @@ pub struct PlanJob {
     pub file: Box<FileJob>,
     /// Length of a piece in seconds.
     pub piece: Option<f64>,
+    /// How many processes of one host share the pieces, if that is known.
+    pub jobs: Option<Jobs>,
 }
 
 /// The checked options of `run`.
@@ -215,11 +217,13 @@ impl PlanJob {
             return Err(usage(ErrorKind::ValueValidation, "--piece is a number of seconds from 0.1 to 86400"));
         }
         let mut file = args.file;
+        // Of many files, each process takes whole ones.
+        let jobs = file.many.jobs.filter(|_| file.many.output_dir.is_none());
         let many = file.many()?;
         if many.as_ref().is_some_and(|many| many.files.is_empty()) {
             return Err(usage(ErrorKind::ValueValidation, "there is no video in these folders"));
         }
-        Ok(PlanJob { many, file: Box::new(FileJob::from_args(file)?), piece })
+        Ok(PlanJob { many, file: Box::new(FileJob::from_args(file)?), piece, jobs })
     }
 }
 

@@ -13,6 +13,6 @@ mod records;
 mod times;
 
 pub use joining::{Joining, PieceState, is_intact, state_of};
-pub use plan::{FilePlan, Plan, Planning, hash_of_file};
+pub use plan::{FilePlan, PieceLength, Plan, Planning, hash_of_file};
 pub use records::{hashes_of_records, join_curves, join_stats};
 pub use times::Times;

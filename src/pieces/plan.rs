@@ -71,6 +71,10 @@ pub struct FilePlan {
     pub around: (u32, u32),
     /// Whether one frame more before a piece is equalized, to measure how its first curve differs.
     pub measures_change: bool,
+    /// Whether a page of statistics is drawn.
+    pub draws_page: bool,
+    /// Whether curves are saved.
+    pub saves_curves: bool,
     /// The pieces: the number of the first frame of each in the input, and how many frames it has.
     pub pieces: Vec<(usize, usize)>,
 }
@@ -87,14 +91,28 @@ pub struct Planning {
     pub end: Option<i64>,
     /// The most frames in the part.
     pub most: Option<u64>,
-    /// The length of a piece, in seconds; chosen by the length of the video if `None`.
-    pub piece: Option<f64>,
+    /// How long the pieces are.
+    pub length: PieceLength,
     /// Each piece but the last has a multiple of this many frames.
     pub multiple: u64,
 }
 
-/// The length of a piece by default, in seconds.
+/// How long pieces are.
+#[derive(Clone, Copy, Debug)]
+pub enum PieceLength {
+    /// This many seconds.
+    Seconds(f64),
+    /// What suits any number of processes.
+    ByVideo,
+    /// Equal shares for this many processes. What is decoded around a piece fits into it this many times.
+    Shares(usize, usize),
+}
+
+/// The longest piece by default, in seconds.
 const LENGTH: f64 = 60.0;
+
+/// The shortest piece by default, in seconds.
+const SHORTEST: f64 = 2.0;
 
 /// The number of pieces into which a short video is divided.
 const FEWEST: usize = 8;
@@ -202,6 +220,11 @@ impl FilePlan {
         Rational::new(self.time_base[0], self.time_base[1])
     }
 
+    /// Whether it is planned as `other` is, but for the length of the pieces.
+    pub fn is_like(&self, other: &FilePlan) -> bool {
+        FilePlan { pieces: other.pieces.clone(), ..self.clone() }.id() == other.id()
+    }
+
     /// The number of the first frame of the part that is equalized.
     pub fn first(&self) -> usize {
         self.pieces.first().map_or(0, |(first, _)| *first)
@@ -293,7 +316,7 @@ impl Planning {
     /// # Errors
     /// When it cannot be cut: the reason, and the way out.
     pub fn divide(self, input: &Input) -> Result<FilePlan> {
-        let Planning { mut file, survey, begin, end, most, piece, multiple } = self;
+        let Planning { mut file, survey, begin, end, most, length, multiple } = self;
         let name = &input.name;
         let refused = |why: &str| anyhow!("{name}: cannot be cut into pieces: {why} (leave --jobs out)");
         if let Some(why) = &survey.obstacle {
@@ -316,10 +339,16 @@ impl Planning {
         let rate = input.rate().unwrap_or(25.0);
         let of_seconds = |seconds: f64| (seconds * rate).round().clamp(1.0, 1e9) as usize;
         let around = (survey.around.0 + survey.around.1) as usize;
-        let length = match piece {
-            Some(seconds) => of_seconds(seconds),
+        let longest = of_seconds(LENGTH);
+        let length = match length {
+            PieceLength::Seconds(seconds) => of_seconds(seconds),
             // Short videos are worked on at once, too, as far as decoding around the pieces leaves them anything to gain.
-            None => (frames / FEWEST).max(4 * around).max(of_seconds(2.0)).min(of_seconds(LENGTH)),
+            PieceLength::ByVideo => (frames / FEWEST).max(4 * around).max(of_seconds(SHORTEST)).min(longest),
+            PieceLength::Shares(processes, around_it) => {
+                let rounds = frames.div_ceil(longest).div_ceil(processes);
+                let most = frames / (around_it * around).max(of_seconds(SHORTEST));
+                frames.div_ceil((rounds * processes).min(most.max(1)))
+            }
         };
         let multiple = usize::try_from(multiple).unwrap_or(1);
         let length = length.div_ceil(multiple) * multiple;
