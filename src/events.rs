@@ -5,7 +5,7 @@ use histeq_video::cli::{EventsTo, Job};
 use histeq_video::report::Events;
 use histeq_video::sink::{Files, Overwrite, Target};
 use std::fs::{File, Metadata};
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom, Write};
 
 /// Opens what events are written to, if they are.
 pub fn open(job: &Job) -> Result<Option<Events>> {
@@ -23,8 +23,15 @@ pub fn open(job: &Job) -> Result<Option<Events>> {
             job.files().into_iter().try_for_each(|other| Target::differs(name, other))?;
             // `-n` is about the output.
             let overwrite = if job.overwrite() == Overwrite::Yes { Overwrite::Yes } else { Overwrite::No };
-            match with_events(name).filter(|_| overwrite == Overwrite::No) {
-                Some(file) => file,
+            match with_events(name) {
+                Some(file) if job.replaces_events() => {
+                    file.set_len(0).with_context(|| name.clone())?;
+                    file
+                }
+                Some(mut file) => {
+                    end_line(&mut file).with_context(|| name.clone())?;
+                    file
+                }
                 None => Target::direct(name, Files::One, overwrite)?.writer()?,
             }
         }
@@ -37,8 +44,18 @@ fn with_events(name: &str) -> Option<File> {
     std::fs::metadata(name).ok().filter(Metadata::is_file)?;
     let mut file = File::options().read(true).append(true).open(name).ok()?;
     let (mut begin, expected) = (Vec::new(), b"{\"event\":");
-    file.by_ref().take(expected.len() as u64).read_to_end(&mut begin).ok()?;
+    Read::by_ref(&mut file).take(expected.len() as u64).read_to_end(&mut begin).ok()?;
     (begin.is_empty() || begin == expected).then_some(file)
+}
+
+/// Ends the last line, which a full disk may have cut off.
+fn end_line(file: &mut File) -> std::io::Result<()> {
+    let mut last = [b'\n'];
+    if file.metadata()?.len() > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+    }
+    if last == *b"\n" { Ok(()) } else { file.write_all(b"\n") }
 }
 
 /// Whether a command line that cannot be understood asks for events on stderr.

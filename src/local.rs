@@ -51,7 +51,10 @@ pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opt
     arguments.extend(Job::options()?);
     arguments.extend(was_asked.then(|| "-y".into()));
     arguments.extend(["--one-of".into(), name.clone().into(), output.name.clone().into()]);
-    let text = match workers(1, (0, 0), &job.stderr, console, &cancel).ask(&arguments, &name) {
+    let planner = workers(1, (0, 0), &job.stderr, console, &cancel);
+    // Without pieces, this process says the same once more.
+    let mut said = Vec::new();
+    let text = match planner.ask_and_keep(&arguments, &name, &mut said) {
         Ok((Outcome::Complete, text)) if !cancel.is_cancelled() => text,
         Err(error) if !cancel.is_cancelled() => {
             if jobs != Jobs::Auto {
@@ -79,6 +82,7 @@ pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opt
     if jobs <= 1 && !plan_file.exists() {
         return Ok(None);
     }
+    said.iter().try_for_each(|line| planner.pass_on(line))?;
     let mut lock = locked(file, &plan_file)?;
     signals::listen(cancel.clone(), console.clone(), Vec::new(), signals::FINISHING)?;
     console.start(&StartRecord {
@@ -118,7 +122,7 @@ pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opt
     }
     if worked.outcome == Outcome::Interrupted {
         let line = format!("interrupted, what there is before the first gap -> {name} (the same command goes on)");
-        console.summary(jobs_summary(worked.frames, Some(&name), begin.elapsed(), line));
+        console.summary(jobs_summary(worked.frames, worked.damaged, Some(&name), begin.elapsed(), line));
         return Ok(Some(Outcome::Interrupted));
     }
     let (elapsed, s) = (begin.elapsed(), if jobs == 1 { "" } else { "s" });
@@ -128,7 +132,7 @@ pub fn in_pieces(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opt
     let now = if worked.before > 0 { format!(", {now} of them") } else { String::new() };
     let line =
         format!("{frames} frames{now} in {seconds:.2} s ({rate:.1} fps) by {jobs} job{s} in {pieces} pieces -> {name}");
-    console.summary(jobs_summary(frames as u64, Some(name), elapsed, line));
+    console.summary(jobs_summary(frames as u64, worked.damaged, Some(name), elapsed, line));
     let _ = std::fs::remove_file(&plan_file);
     let _ = std::fs::remove_dir(&file.folder);
     Ok(Some(Outcome::Complete))
@@ -286,7 +290,7 @@ pub fn many(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Result<
     }
     let (good, frames, elapsed) = (tasks.len() - done.failed.len(), done.frames, begin.elapsed());
     let line = format!("{} with {frames} frames in {:.2} s{skipped}", of(good), elapsed.as_secs_f64());
-    console.summary(jobs_summary(frames, None, elapsed, line));
+    console.summary(jobs_summary(frames, done.damaged, None, elapsed, line));
     if done.failed.is_empty() {
         return Ok(Outcome::Complete);
     }

@@ -499,7 +499,7 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     } else {
         let frames = first + frames - file.first();
         let line = format!("{frames} frames of {pieces} piece{s} -> {name}");
-        console.summary(jobs_summary(frames as u64, Some(&name), begun.elapsed(), line));
+        console.summary(jobs_summary(frames as u64, 0, Some(&name), begun.elapsed(), line));
     }
     if is_whole && !job.keeps {
         file.remove_pieces();

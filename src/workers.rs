@@ -61,6 +61,8 @@ pub struct Done {
     pub frames: u64,
     /// How many of these were there before.
     pub before: u64,
+    /// The damaged frames and packets of those that were done now.
+    pub damaged: u64,
 }
 
 /// Processes that work at the same time.
@@ -103,11 +105,12 @@ struct Working {
     open: u32,
 }
 
-/// How far a process is: frames written, and microseconds of the video.
+/// How far a process is: frames written, microseconds of the video, and damaged frames and packets.
 #[derive(Clone, Copy, Default)]
 struct Reached {
     frames: u64,
     position: i64,
+    damaged: u64,
 }
 
 /// What a process tells.
@@ -140,7 +143,8 @@ impl Workers<'_> {
         }
         let gpus = if self.jobs > 1 && tasks.iter().any(|task| task.takes_gpu) { gpus() } else { 0 };
         let (tell, told) = unbounded();
-        let done = Done { outcome: Outcome::Complete, failed: Vec::new(), frames: self.done.0, before: self.done.0 };
+        let before = self.done.0;
+        let done = Done { outcome: Outcome::Complete, failed: Vec::new(), frames: before, before, damaged: 0 };
         let (working, said) = (Vec::new(), HashSet::new());
         let mut crew = Crew { workers: self, tasks, working, said, gpus, tell, told, done, position: 0 };
         let result = loop {
@@ -150,7 +154,8 @@ impl Workers<'_> {
             let under_way = || crew.working.iter().map(|working| working.reached);
             let frames = crew.done.frames + under_way().map(|reached| reached.frames).sum::<u64>();
             let position = crew.position + under_way().map(|reached| reached.position).sum::<i64>();
-            progress.reach(frames, position);
+            let damaged = crew.done.damaged + under_way().map(|reached| reached.damaged).sum::<u64>();
+            progress.reach(frames, position, damaged);
             let left = waiting.len() + crew.working.len() + crew.done.failed.len();
             let all = self.done.1 + tasks.len();
             meter.set_part(format!("{}/{all} {}", all - left, self.unit));
@@ -175,9 +180,11 @@ impl Workers<'_> {
     }
 
     /// Prints a line of a process as if this one had said it.
-    fn pass_on(&self, line: &str) -> Result<()> {
+    ///
+    /// # Errors
+    /// Never: where warnings are errors, that process ends by itself.
+    pub fn pass_on(&self, line: &str) -> Result<()> {
         match line.strip_prefix(WARNING) {
-            // Where warnings are errors, that process ends by itself.
             Some(warning) => self.console.notices(false).warn(warning),
             None => {
                 self.console.info(line);
@@ -191,6 +198,22 @@ impl Workers<'_> {
     /// # Errors
     /// With the error that it names, when it fails otherwise than by being interrupted.
     pub fn ask(&self, arguments: &[OsString], name: &str) -> Result<(Outcome, Vec<u8>)> {
+        let mut said = Vec::new();
+        let asked = self.ask_and_keep(arguments, name, &mut said);
+        said.iter().try_for_each(|line| self.pass_on(line))?;
+        asked
+    }
+
+    /// The same, but what it says is added to `said`.
+    ///
+    /// # Errors
+    /// As `ask`.
+    pub fn ask_and_keep(
+        &self,
+        arguments: &[OsString],
+        name: &str,
+        said: &mut Vec<String>,
+    ) -> Result<(Outcome, Vec<u8>)> {
         let mut child = spawn(arguments)?;
         let mut stdin = child.stdin.take();
         let mut stdout = child.stdout.take().context("a pipe")?;
@@ -205,7 +228,7 @@ impl Workers<'_> {
             match told.recv_timeout(TICK) {
                 Ok((_, Told::Line(line))) => match line.strip_prefix(ERROR) {
                     Some(text) => error = text.to_owned(),
-                    None => self.pass_on(&line)?,
+                    None => said.push(line),
                 },
                 // Without its parent's pipe it ends.
                 Err(RecvTimeoutError::Timeout) if self.cancel.is_cancelled() => drop(stdin.take()),
@@ -278,6 +301,7 @@ impl Crew<'_> {
             if status.success() {
                 self.done.frames += self.tasks[task].frames.unwrap_or(reached.frames);
                 self.position += reached.position;
+                self.done.damaged += reached.damaged;
                 continue;
             }
             // One without a code was killed; 134 is an abort, 75 asks for another attempt.
@@ -397,16 +421,19 @@ fn gpus() -> usize {
     if !is_there(&0) { 0 } else { 1 + (1..).take_while(|index| !is_last(index)).count() }
 }
 
-/// Tells the parent, on stdout, how many frames are done, and how many microseconds of the video.
+/// Tells the parent, on stdout, how many frames are done, how many microseconds of the video, and how many were damaged.
 pub fn tell(progress: &Progress) {
     let mut stdout = std::io::stdout();
     // A parent that is gone wants to know nothing.
-    let _ = writeln!(stdout, "{} {}", progress.written(), progress.position()).and_then(|()| stdout.flush());
+    let reached = format!("{} {} {}", progress.written(), progress.position(), progress.damaged());
+    let _ = writeln!(stdout, "{reached}").and_then(|()| stdout.flush());
 }
 
 fn progress_of(line: &str) -> Option<Reached> {
-    let (frames, position) = line.split_once(' ')?;
-    Some(Reached { frames: frames.parse().ok()?, position: position.parse().ok()? })
+    let mut numbers = line.split(' ');
+    let mut next = || numbers.next();
+    let (frames, position, damaged) = (next()?.parse().ok()?, next()?.parse().ok()?, next()?.parse().ok()?);
+    Some(Reached { frames, position, damaged })
 }
 
 /// Cancels the run when the parent has ended, and with it the pipe on stdin.

@@ -212,9 +212,16 @@ impl Job {
             Job::Live(jobs) => jobs[0].overwrite,
             Job::Compare(job) => job.output.overwrite,
             Job::Restore(job) => job.output.overwrite,
-            Job::Many(many, _) if many.overwrites => Overwrite::Yes,
-            Job::Pieces(PiecesJob::Join(job)) if job.overwrites => Overwrite::Yes,
             _ => Overwrite::No,
+        }
+    }
+
+    /// Whether events of earlier runs are replaced, not continued.
+    pub fn replaces_events(&self) -> bool {
+        match self {
+            Job::Many(many, _) => many.overwrites,
+            Job::Pieces(PiecesJob::Join(job)) => job.overwrites,
+            _ => self.overwrite() == Overwrite::Yes,
         }
     }
 
@@ -229,6 +236,7 @@ impl Job {
             }
             Job::Compare(job) => job.inputs.iter().map(|input| &input.url).chain([&job.output.name]).collect(),
             Job::Restore(job) => vec![&job.input.url, &job.curves, &job.output.name],
+            Job::Many(many, _) => many.files.iter().flat_map(|(input, output)| [input, output]).collect(),
             _ => Vec::new(),
         }
     }

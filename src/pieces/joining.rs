@@ -116,8 +116,9 @@ impl<'a> Joining<'a> {
             let differs = there.iter().zip(written).position(|(there, written)| there != written);
             if let Some(index) = differs {
                 let (record, file) = (&self.plan.record_files(piece)[index], self.plan.piece_file(piece));
+                let state = if there[index].is_none() { "missing" } else { "damaged" };
                 let (record, file) = (record.display(), file.display());
-                bail!("{record}: damaged (remove it and {file}, and run piece {piece} again)");
+                bail!("{record}: {state} (remove {file}, and run piece {piece} again)");
             }
         }
         Ok(())

@@ -32,10 +32,11 @@ pub fn compare_summary(summary: &Summary, progress: &Progress) -> ResultRecord {
     ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
 }
 
-/// The end of equalizing `frames` frames by several processes, with its line; `name` is the output, if there is one.
-pub fn jobs_summary(frames: u64, name: Option<&str>, elapsed: Duration, line: String) -> ResultRecord {
+/// The end of equalizing `frames` frames, `damaged` of them damaged, by several processes, with its line; `name` is the
+/// output, if there is one.
+pub fn jobs_summary(frames: u64, damaged: u64, name: Option<&str>, elapsed: Duration, line: String) -> ResultRecord {
     let outputs = name.map(|name| OutputRecord { name: name.to_owned(), frames }).into_iter().collect();
-    ResultRecord { frames, outputs, seconds: rounded(elapsed), summary: line, ..ResultRecord::default() }
+    ResultRecord { frames, damaged, outputs, seconds: rounded(elapsed), summary: line, ..ResultRecord::default() }
 }
 
 /// The end of restoring a video. `merged` samples may have been a higher level.

@@ -243,7 +243,9 @@ impl Source for LiveSource {
                     }
                     self.notices.detail(&format!("{}: decode failed: {error}", self.live_input.name));
                 }
-                Ok(ReaderEvent::Damaged(Damage::CutShort | Damage::Corrupt) | ReaderEvent::LastPacket) => {}
+                Ok(
+                    ReaderEvent::Damaged(Damage::CutShort | Damage::Pages | Damage::Corrupt) | ReaderEvent::LastPacket,
+                ) => {}
                 Ok(ReaderEvent::End) if self.close("the stream has ended") => {}
                 Ok(ReaderEvent::End) => break,
                 Err(_) if self.cancel.is_cancelled() => break,

@@ -29,6 +29,8 @@ pub(super) trait ReadPackets {
 pub(super) enum Damage {
     #[error("the image is cut short")]
     CutShort,
+    #[error("the image has several pages, and the first is taken (name the file alone, without numbers, to get all)")]
+    Pages,
     #[error("a packet is cut short or corrupt")]
     Corrupt,
     #[error("a packet cannot be decoded: {0}")]

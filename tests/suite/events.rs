@@ -145,6 +145,23 @@ fn events_continue_those_of_earlier_runs_and_no_other_file() {
         dir.run(&line).exits_with(1).says(&["letter.txt exists"]);
     }
     assert_eq!(dir.read("letter.txt"), b"Dear reader,\n");
+    // What a full disk has cut off is a line of its own.
+    dir.write("told.jsonl", b"{\"event\":\"progress\",\"frame\":");
+    dir.succeeds("--progress-file told.jsonl in.mkv again.mkv");
+    assert_eq!(kinds(&events(told().split_once('\n').expect("lines").1)), ["start", "progress", "result"]);
+    // Of several files, too, and of none that is read or written.
+    dir.succeeds("-y --output-dir out --progress-file told.jsonl in.mkv");
+    assert!(!told().contains("again.mkv") && told().starts_with("{\"event\":"), "{}", told());
+    let whole = dir.read("in.mkv");
+    dir.run("-y --output-dir out --progress-file in.mkv in.mkv").exits_with(1).says(&["in.mkv"]);
+    dir.run("-y --output-dir out --progress-file out/in.mkv in.mkv").exits_with(1).says(&["out/in.mkv"]);
+    dir.write("plan.json", &dir.succeeds("plan in.mkv joined.mkv --encoder ffv1").stdout);
+    dir.succeeds("run plan.json");
+    for file in ["in.mkv", "plan.json", ".joined.mkv.pieces/000000.piece"] {
+        dir.run(&format!("join -y plan.json --progress-file {file}")).exits_with(1).says(&[file, "exists"]);
+    }
+    assert!(dir.read("in.mkv") == whole);
+    dir.succeeds("join -y plan.json --progress-file told.jsonl");
 }
 
 #[test]

@@ -286,12 +286,68 @@ fn the_pages_of_a_tiff_are_frames() {
         dir.succeeds("-y three.tif out%d.png");
         assert!(dir.path("out3.png").exists());
     }
-    // Numbered files of several pages, too.
+    // Numbered files have one page each: others are left out, with a word.
     dir.write("t1.tif", &tiff(&[2, 2], false));
     dir.write("t2.tif", &tiff(&[0], false));
-    dir.write("t3.tif", &tiff(&[2, 2], false));
-    dir.succeeds("-y --encoder ffv1 t%d.tif pages.mkv");
-    assert_eq!(dir.frame_times("pages.mkv"), [0.0, 0.04, 0.08, 0.12, 0.16]);
+    dir.succeeds("-y --encoder ffv1 t%d.tif pages.mkv").says(&["frame 0: the image has several pages", "1 damaged"]);
+    assert_eq!(dir.frame_times("pages.mkv"), [0.0, 0.04]);
+    dir.run("-y --strict --encoder ffv1 t%d.tif pages.mkv").exits_with(1);
+    // In a film of TIFF pictures, each packet is one.
+    dir.ffmpeg("-f lavfi -i testsrc2=s=64x48:r=25 -frames:v 5 -c:v tiff film.mov");
+    let told = dir.succeeds("-y --encoder ffv1 --progress json film.mov film.mkv").stderr;
+    assert!(told.contains("\"frames\":5"), "{told}");
+    // A small version ahead of the page itself.
+    let mut thumb = tiff(&[1, 0], false);
+    dir.write("thumb.tif", &thumb);
+    dir.ffmpeg("-f rawvideo -pix_fmt gray -s 8x8 -i page.raw second.png");
+    dir.write("page.raw", &(0..64).map(|pixel| pixel * 3 + 20).collect::<Vec<u8>>());
+    dir.ffmpeg("-f rawvideo -pix_fmt gray -s 8x8 -i page.raw second.png");
+    for input in ["thumb.tif", "second.png"] {
+        dir.succeeds(&format!("-y --look exact {input} {}.pgm", &input[..5]));
+    }
+    assert!(dir.read("thumb.pgm") == dir.read("secon.pgm"));
+    // Without lengths, and with a value outside of the file that says nothing of the picture.
+    for (tag, at) in [(279u16, 0), (277, 8)] {
+        thumb = tiff(&[0, 0], false);
+        for tag in
+            (0..thumb.len() - 12).filter(|place| thumb[*place..place + 4] == [tag as u8, 1, 4, 0]).collect::<Vec<_>>()
+        {
+            match at {
+                0 => thumb[tag..tag + 2].copy_from_slice(&60_000u16.to_le_bytes()),
+                _ => thumb[tag..tag + 12].copy_from_slice(&[0x32, 1, 2, 0, 99, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]),
+            }
+        }
+        dir.write("odd.tif", &thumb);
+        let run = dir.succeeds("-y --encoder ffv1 odd.tif odd.mkv").says(&["2 frames in"]);
+        assert!(!run.stderr.contains("damaged"), "{tag}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn a_tiff_that_claims_its_bytes_many_times_takes_no_memory_for_them() {
+    let dir = Dir::new();
+    let mut file = b"II*\0\x08\0\0\0".to_vec();
+    // Two pages whose tags all hold the whole file.
+    let tags = 4000u16;
+    let list = 2 + usize::from(tags) * 12 + 4;
+    let end = (8 + 2 * list) as u32;
+    for next in [8 + list as u32, 0] {
+        file.extend(tags.to_le_bytes());
+        for tag in 0..tags {
+            file.extend([(40_000 + tag).to_le_bytes(), 1u16.to_le_bytes()].concat());
+            file.extend([end.to_le_bytes(), 0u32.to_le_bytes()].concat());
+        }
+        file.extend(next.to_le_bytes());
+    }
+    dir.write("bomb.tif", &file);
+    let program = crate::program::program();
+    let line =
+        format!("-v 900000; exec {} --backend cpu --max-memory 100M --threads 1 bomb.tif bomb.mkv", program.display());
+    let run = Run::of(
+        std::process::Command::new("sh").arg("-c").arg(format!("ulimit {line}")).current_dir(dir.path(".")),
+        &line,
+    );
+    run.exits_with(1).says(&["not a single frame could be decoded"]);
 }
 
 #[test]

@@ -305,6 +305,8 @@ fn pieces_whose_measurements_or_curves_have_changed_are_not_joined() {
         dir.run("join -y plan.json")
             .exits_with(1)
             .says(&[&format!("000001.{kind}.jsonl: damaged"), "run piece 1 again"]);
+        std::fs::remove_file(dir.path(&record)).expect("a file");
+        dir.run("join -y plan.json").exits_with(1).says(&[&format!("000001.{kind}.jsonl: missing")]);
         let again = dir.succeeds(&format!("-y {line} --jobs 2"));
         assert!(again.stderr.contains("000001.piece: damaged since it was made"), "{}", again.stderr);
         assert_eq!(without_clock(&dir, "s.csv"), stats, "{kind}");

@@ -47,8 +47,8 @@ impl FileSource {
         let before_gap = sequence.and_then(|sequence| sequence.before_gap);
         let mut media = demuxer.media().clone();
         let mut packets = FilePackets::new(demuxer, video, name.clone(), notices.clone(), before_gap);
-        if media.streams[video].codec == "tiff" && !is_sequence {
-            media.set_images(video, packets.count_pages());
+        if media.is_images() && media.streams[video].codec == "tiff" && !is_sequence {
+            media.set_images(video, packets.read_pages());
         }
         let input = Input { first_number, ..input_of(media, name, video, &options) };
         let video = open_decoder(packets, &input, options.decode_on)?;

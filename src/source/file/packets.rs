@@ -3,7 +3,7 @@
 use super::chunks::ChunkCheck;
 use super::continuity::Continuity;
 use super::jpeg;
-use super::pages::Pages;
+use super::pages::{self, Pages};
 use crate::ffmpeg::{Demuxer, Error, Packet, microseconds, rescale};
 use crate::pipeline::Notices;
 use crate::source::video_reader::{Damage, ReadPackets};
@@ -38,8 +38,6 @@ pub struct FilePackets {
     first: Option<Packet>,
     /// The pages of the TIFF file that is read.
     pages: Option<Pages>,
-    /// How many more pages than files there were.
-    more_pages: i64,
 }
 
 impl ReadPackets for FilePackets {
@@ -84,6 +82,10 @@ impl ReadPackets for FilePackets {
         if is_photo && !jpeg::is_whole(packet.data()) {
             return Some(Damage::CutShort);
         }
+        let is_numbered = media.is_images() && media.streams[self.video].codec == "tiff" && self.pages.is_none();
+        if is_numbered && pages::are_several(packet.data()) {
+            return Some(Damage::Pages);
+        }
         packet.is_corrupt().then_some(Damage::Corrupt)
     }
 }
@@ -107,37 +109,27 @@ impl FilePackets {
             check: None,
             first: None,
             pages: None,
-            more_pages: 0,
         }
     }
 
-    /// How many pages the first image has; 1 if that cannot be known.
-    pub fn count_pages(&mut self) -> usize {
-        match self.read_page() {
-            Ok(first) => self.first = first,
-            // The next reading finds the error, too.
-            Err(_) => return 1,
+    /// Has all pages of the TIFF file read that the input is. Answers with their number; 1 if that cannot be known.
+    pub fn read_pages(&mut self) -> usize {
+        // The next reading finds an error, too.
+        let Ok(Some(file)) = self.demuxer.read() else { return 1 };
+        match Pages::of(file) {
+            Ok(pages) => self.pages.insert(pages).count(),
+            Err(single) => {
+                self.first = Some(single);
+                1
+            }
         }
-        self.pages.as_ref().map_or(1, Pages::count)
     }
 
-    /// The next packet; of images with several pages, the next page.
+    /// The next packet; of a file of several pages, the next page.
     fn read_page(&mut self) -> Result<Option<Packet>, Error> {
-        if let Some(packet) = self.first.take() {
-            return Ok(Some(packet));
-        }
-        if let Some(page) = self.pages.as_mut().and_then(Pages::next) {
-            self.more_pages += 1;
-            return Ok(Some(page));
-        }
-        let Some(mut packet) = self.demuxer.read()? else { return Ok(None) };
-        if self.demuxer.media().streams[self.video].codec != "tiff" {
-            return Ok(Some(packet));
-        }
-        packet.shift(self.more_pages * packet.duration().max(1));
-        match Pages::of(packet) {
-            Ok(pages) => Ok(self.pages.insert(pages).next()),
-            Err(single) => Ok(Some(single)),
+        match self.first.take().or_else(|| self.pages.as_mut().and_then(Pages::next)) {
+            Some(page) => Ok(Some(page)),
+            None => self.demuxer.read(),
         }
     }
 

@@ -4,6 +4,7 @@
 //! in strips.
 
 use crate::ffmpeg::Packet;
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// The tag that says what an image of the file is, and the bits in it of a smaller version and of a mask, which are no pages.
@@ -47,11 +48,9 @@ pub struct Pages {
 impl Pages {
     /// The pages of the file in this packet; the packet as it is, if FFmpeg reads all that is in it, or nothing.
     pub fn of(file: Packet) -> Result<Self, Packet> {
-        let Some(tiff) = Tiff::of(file.data()) else { return Err(file) };
-        let lists = tiff.pages();
-        let has = |tag| lists.first().is_some_and(|list| tiff.has(*list, tag));
-        let is_read = has(DNG) || lists.len() < 2 && !has(TILES);
-        if is_read { Err(file) } else { Ok(Pages { file, lists, next: 0 }) }
+        let lists =
+            Tiff::of(file.data()).map_or(Vec::new(), |tiff| if tiff.is_read() { Vec::new() } else { tiff.pages() });
+        if lists.is_empty() { Err(file) } else { Ok(Pages { file, lists, next: 0 }) }
     }
 
     /// How many there are.
@@ -71,6 +70,19 @@ impl Pages {
         let begin = &bytes[..bytes.len().min(VALUE)];
         Some(Packet::of_bytes(page.as_deref().unwrap_or(begin), [time, time], duration, true))
     }
+}
+
+/// Whether a file with these bytes has several pages.
+pub fn are_several(bytes: &[u8]) -> bool {
+    Tiff::of(bytes).is_some_and(|tiff| tiff.pages().len() > 1)
+}
+
+/// A tag of a page, with its values.
+struct Tag<'a> {
+    kind: u16,
+    numeric_type: u16,
+    count: u32,
+    values: Cow<'a, [u8]>,
 }
 
 /// The bytes of a file.
@@ -98,7 +110,7 @@ impl<'a> Tiff<'a> {
                 pages.push(list);
                 break;
             };
-            let is_page = |tag: &[u8]| self.number(&tag[..2]) != u32::from(KIND) || self.first(tag) & NO_PAGE == 0;
+            let is_page = |tag: &'a [u8]| self.number(&tag[..2]) != u32::from(KIND) || self.first(tag) & NO_PAGE == 0;
             if tags.chunks_exact(TAG).all(is_page) {
                 pages.push(list);
             }
@@ -107,63 +119,107 @@ impl<'a> Tiff<'a> {
         pages
     }
 
+    /// Whether FFmpeg reads all pages of the file as it is.
+    fn is_read(&self) -> bool {
+        let (pages, Some(first)) = (self.pages(), self.long(4)) else { return true };
+        self.has(first, DNG) || pages.is_empty() || pages == [first] && !self.has(first, TILES)
+    }
+
     /// Whether the page with this list of tags has this one.
     fn has(&self, list: usize, tag: u16) -> bool {
         self.tags(list).is_some_and(|tags| tags.chunks_exact(TAG).any(|other| self.kind(other) == tag))
     }
 
-    /// The page with this list of tags, as a file; `None` if it is damaged, or FFmpeg does not read it.
+    /// The page with this list of tags, as a file: samples, values that do not fit into tags, tags. `None` if it is damaged, or
+    /// FFmpeg does not read it.
     fn page(&self, list: usize) -> Option<Vec<u8>> {
         if self.has(list, TILES) {
             return None;
         }
-        let tags = self.tags(list)?;
-        let is_kept = |tag: &&[u8]| !OTHER_LISTS.contains(&self.kind(tag));
-        let kept: Vec<&[u8]> = tags.chunks_exact(TAG).filter(is_kept).collect();
-        let mut page = self.bytes[..4].to_vec();
-        page.extend(self.bytes_of(VALUE as u32, 4));
-        page.extend(self.bytes_of(kept.len() as u32, 2));
-        let first = page.len();
-        page.extend(kept.concat());
-        page.extend([0; 4]);
-        for (index, tag) in kept.iter().enumerate() {
-            let at = first + index * TAG;
-            if let Some((_, lengths)) = SAMPLES.iter().find(|(offsets, _)| *offsets == self.kind(tag)) {
-                let offsets = self.values(tag)?;
-                let lengths = match kept.iter().find(|tag| self.kind(tag) == *lengths) {
-                    Some(tag) => self.values(tag)?,
-                    // Of a single strip, some writers leave it out.
-                    None => offsets.iter().take(1).map(|offset| self.bytes.len().saturating_sub(*offset)).collect(),
-                };
-                let mut places = Vec::with_capacity(offsets.len() * 4);
-                for (offset, length) in offsets.iter().zip(lengths) {
-                    places.extend(self.bytes_of(u32::try_from(page.len()).ok()?, 4));
-                    page.extend(self.bytes.get(*offset..offset.checked_add(length)?)?);
-                    // No byte of a file is in two strips: not more is to be had from it.
-                    if page.len() > 2 * self.bytes.len() {
-                        return None;
-                    }
-                }
-                page[at + 2..at + COUNT].copy_from_slice(&self.bytes_of(LONG.into(), 2));
-                page[at + COUNT..at + VALUE].copy_from_slice(&self.bytes_of((places.len() / 4) as u32, 4));
-                self.put(&mut page, at, &places)?;
+        let (mut tags, mut page) = (self.kept(list)?, self.bytes[..VALUE].to_vec());
+        for (offsets, lengths) in SAMPLES {
+            let numbers = |kind| tags.iter().find(|tag| tag.kind == kind).map(|tag| self.numbers(tag));
+            let Some(strips) = numbers(offsets) else { continue };
+            let sizes = numbers(lengths).unwrap_or_else(|| self.up_to_next(&strips));
+            let (mut places, mut copied) = (Vec::new(), Vec::new());
+            for (strip, size) in strips.into_iter().zip(sizes) {
+                places.push(page.len());
+                copied.push(size);
+                page.extend(self.bytes.get(strip..strip.checked_add(size)?)?);
+                self.check(&page)?;
+            }
+            tags.retain(|tag| tag.kind != offsets && tag.kind != lengths);
+            tags.extend([self.longs(offsets, &places)?, self.longs(lengths, &copied)?]);
+        }
+        tags.sort_by_key(|tag| tag.kind);
+        let mut end = self.bytes_of(u32::try_from(tags.len()).ok()?, 2);
+        for Tag { kind, numeric_type, count, values } in &tags {
+            end.extend([self.bytes_of((*kind).into(), 2), self.bytes_of((*numeric_type).into(), 2)].concat());
+            end.extend(self.bytes_of(*count, 4));
+            if values.len() > 4 {
+                end.extend(self.bytes_of(u32::try_from(page.len()).ok()?, 4));
+                page.extend(values.iter());
+                self.check(&page)?;
             } else {
-                self.put(&mut page, at, self.data(tag)?)?;
+                end.extend(values.iter().copied().chain([0; 4]).take(4));
             }
         }
+        let place = self.bytes_of(u32::try_from(page.len()).ok()?, 4);
+        page[4..VALUE].copy_from_slice(&place);
+        page.extend(end);
+        page.extend([0; 4]);
         Some(page)
     }
 
-    /// Writes the values of the tag at `at`, into it or behind the page.
-    fn put(&self, page: &mut Vec<u8>, at: usize, values: &[u8]) -> Option<()> {
-        if values.len() <= 4 {
-            page[at + VALUE..at + VALUE + values.len()].copy_from_slice(values);
-            return Some(());
+    /// No byte of a file stands for two: not more than twice as many are had from it.
+    fn check(&self, page: &[u8]) -> Option<()> {
+        (page.len() <= 2 * self.bytes.len()).then_some(())
+    }
+
+    /// The tags of a list that are wanted, and whose values are in the file.
+    fn kept(&self, list: usize) -> Option<Vec<Tag<'a>>> {
+        let tags = self.tags(list)?.chunks_exact(TAG);
+        let kept = tags.filter(|tag| !OTHER_LISTS.contains(&self.kind(tag))).filter_map(|tag| self.tag(tag));
+        Some(kept.collect())
+    }
+
+    /// The tag in these bytes; `None` if its values are outside of the file.
+    fn tag(&self, bytes: &'a [u8]) -> Option<Tag<'a>> {
+        let (kind, numeric_type) = (self.kind(bytes), self.number(&bytes[2..COUNT]) as u16);
+        let count = self.number(&bytes[COUNT..VALUE]);
+        let each = TYPE_BYTES.get(usize::from(numeric_type)).copied().unwrap_or(0);
+        let length = each.checked_mul(count as usize)?;
+        let values = if length <= 4 {
+            &bytes[VALUE..VALUE + length]
+        } else {
+            let offset = self.number(&bytes[VALUE..]) as usize;
+            self.bytes.get(offset..offset.checked_add(length)?)?
+        };
+        Some(Tag { kind, numeric_type, count, values: values.into() })
+    }
+
+    /// A tag with these numbers.
+    fn longs(&self, kind: u16, numbers: &[usize]) -> Option<Tag<'a>> {
+        let bytes = |number: &usize| u32::try_from(*number).ok().map(|number| self.bytes_of(number, 4));
+        let values: Option<Vec<Vec<u8>>> = numbers.iter().map(bytes).collect();
+        Some(Tag { kind, numeric_type: LONG, count: numbers.len() as u32, values: values?.concat().into() })
+    }
+
+    /// The numbers of 2 or 4 bytes of a tag; none of a tag with others.
+    fn numbers(&self, tag: &Tag<'_>) -> Vec<usize> {
+        match TYPE_BYTES.get(usize::from(tag.numeric_type)) {
+            Some(&each @ (2 | 4)) => tag.values.chunks_exact(each).map(|value| self.number(value) as usize).collect(),
+            _ => Vec::new(),
         }
-        let end = self.bytes_of(u32::try_from(page.len()).ok()?, 4);
-        page[at + VALUE..at + TAG].copy_from_slice(&end);
-        page.extend(values);
-        Some(())
+    }
+
+    /// How far it is from each strip to the next one, or to the end of the file: some writers leave the lengths out. Without
+    /// any, a decoder takes those of the page before.
+    fn up_to_next(&self, strips: &[usize]) -> Vec<usize> {
+        let mut sorted = strips.to_vec();
+        sorted.sort_unstable();
+        let next = |strip: &usize| sorted.get(sorted.partition_point(|other| other <= strip)).copied();
+        strips.iter().map(|strip| next(strip).unwrap_or(self.bytes.len()).saturating_sub(*strip)).collect()
     }
 
     /// The tags of the list that begins there.
@@ -176,27 +232,9 @@ impl<'a> Tiff<'a> {
         self.number(&tag[..2]) as u16
     }
 
-    /// The first value of a tag.
-    fn first(&self, tag: &[u8]) -> u32 {
-        self.values(tag).and_then(|values| values.first().copied()).unwrap_or(0) as u32
-    }
-
-    /// The bytes of a tag's values.
-    fn data(&self, tag: &'a [u8]) -> Option<&'a [u8]> {
-        let each = TYPE_BYTES.get(self.number(&tag[2..COUNT]) as usize).copied().unwrap_or(0);
-        let length = each.checked_mul(self.number(&tag[COUNT..VALUE]) as usize)?;
-        if length <= 4 {
-            return Some(&tag[VALUE..VALUE + length]);
-        }
-        let offset = self.number(&tag[VALUE..]) as usize;
-        self.bytes.get(offset..offset.checked_add(length)?)
-    }
-
-    /// A tag's values, of 2 or 4 bytes.
-    fn values(&self, tag: &'a [u8]) -> Option<Vec<usize>> {
-        let each = *TYPE_BYTES.get(self.number(&tag[2..COUNT]) as usize)?;
-        let data = self.data(tag)?;
-        (each == 2 || each == 4).then(|| data.chunks_exact(each).map(|value| self.number(value) as usize).collect())
+    /// The first number of a tag.
+    fn first(&self, bytes: &'a [u8]) -> u32 {
+        self.tag(bytes).and_then(|tag| self.numbers(&tag).first().copied()).unwrap_or(0) as u32
     }
 
     /// The offset that is written at `at`.
