@@ -34,9 +34,9 @@ enum Word {
     TOTAL_HIGH,
     KEPT,        // whole samples that its levels keep, as `Tidings::sums`
     KEPT_HIGH,
-    BLACK,       // what black holds, if it is one of its levels, else 0
-    BLACK_HIGH,
-    CUT,         // twice the levels that have been cut, plus 1 if one level holds all samples
+    LOWEST,      // what the lowest of its levels that holds any samples holds, or 0
+    LOWEST_HIGH,
+    CUT,         // four times the levels that have been cut, plus 2 if black holds samples, plus 1 if one level holds all
     FIRST,       // its lowest step
     FIRST_HIGH,
     WORDS,
@@ -99,12 +99,12 @@ struct Room {
     unsigned flat;  // zero when a frame comes
     Sum black;      // what black holds
     Sum totals[LANES];
-    Sum firsts[LANES];
+    Sum firsts[LANES];  // of several blocks, at first what the lowest level of each warp that holds any samples holds
     Tidings<unsigned> narrow;
     Tidings<Sum> wide;
     // Of all blocks, or of those before this one.
-    Sum total, before, kept, all_black, first;
-    unsigned cut_before, cut, any_flat;
+    Sum total, before, kept, lowest, first;
+    unsigned cut_before, cut, flags;
 
     __device__ __forceinline__ Tidings<unsigned>& tidings(unsigned) { return narrow; }
     __device__ __forceinline__ Tidings<Sum>& tidings(Sum) { return wide; }
@@ -244,16 +244,31 @@ __device__ __forceinline__ Count sum_at(const unsigned (&words)[COUNT], unsigned
     return WORDS_OF<Count> == 1u ? (Count)words[at] : (Count)((Sum)words[(at + 1u) % COUNT] << 32 | words[at]);
 }
 
-// The same over all blocks. `told` has the sums of this block's crew, `flat` whether one of its levels holds all samples,
-// `black` what black holds, or 0. In between, this does `meanwhile`.
+// The count of the lowest lane that has one, for all lanes; 0 if none has.
+template <typename Count>
+__device__ __forceinline__ Count lowest_of_lanes(Count count) {
+    unsigned having = __ballot_sync(ALL, count != 0);
+    return having == 0u ? (Count)0 : __shfl_sync(ALL, count, __ffs(having) - 1);
+}
+
+// What of a histogram decides where its curve begins.
+template <typename Count>
+struct Start {
+    Count lowest;    // what the lowest level with samples holds; with one block, what black holds
+    bool has_black;  // whether that level is black; true with one block
+    bool flat;       // whether one level holds all samples
+};
+
+// The same over all blocks. `told` has the sums of this block's crew, `start` the same of its levels. In between, this does
+// `meanwhile`.
 template <typename Count, typename F>
-__device__ __forceinline__ void add_other_blocks(Told<Count>& told, bool& flat, Count& black, Room& room, Blocks blocks,
+__device__ __forceinline__ void add_other_blocks(Told<Count>& told, Start<Count>& start, Room& room, Blocks blocks,
                                                  F meanwhile) {
-    constexpr unsigned OF_SUM = WORDS_OF<Count>, BLACK_AT = OF_SUM, CUT_AT = 2u * OF_SUM;
+    constexpr unsigned OF_SUM = WORDS_OF<Count>, LOWEST_AT = OF_SUM, CUT_AT = 2u * OF_SUM;
     if (threadIdx.x == 0u) {
         blocks.publish_sum(KEPT, told.all);
-        blocks.publish_sum(BLACK, black);
-        blocks.publish(CUT, 2u * told.cut + flat);
+        blocks.publish_sum(LOWEST, start.lowest);
+        blocks.publish(CUT, 4u * told.cut + 2u * start.has_black + start.flat);
     }
     meanwhile();
     if (threadIdx.x < LANES) {
@@ -261,40 +276,40 @@ __device__ __forceinline__ void add_other_blocks(Told<Count>& told, bool& flat, 
 #pragma unroll
         for (unsigned i = 0u; i < OF_SUM; ++i) {
             words[i] = (Word)(KEPT + i);
-            words[BLACK_AT + i] = (Word)(BLACK + i);
+            words[LOWEST_AT + i] = (Word)(LOWEST + i);
         }
         words[CUT_AT] = CUT;
         unsigned collected[MOST_BLOCKS / LANES][CUT_AT + 1u];
         blocks.collect(words, collected);
         Told<Count> all = {0, 0, 0u, 0u};
-        Count all_black = 0;
-        unsigned any_flat = 0u;
+        Count lowest = 0;
+        unsigned flags = 0u;
 #pragma unroll
         for (unsigned i = 0u; i < MOST_BLOCKS / LANES; ++i) {
             Count kept = sum_at<Count>(collected[i], 0u);
-            unsigned cut = collected[i][CUT_AT] / 2u;
+            unsigned cut = collected[i][CUT_AT] / 4u;
             if (threadIdx.x + i * LANES < blockIdx.x) {
                 all.before += kept;
                 all.cut_before += cut;
             }
             all.all += kept;
             all.cut += cut;
-            all_black += sum_at<Count>(collected[i], BLACK_AT);
-            any_flat |= collected[i][CUT_AT] % 2u;
+            Count of_these = lowest_of_lanes(sum_at<Count>(collected[i], LOWEST_AT));
+            if (lowest == 0) lowest = of_these;
+            flags |= collected[i][CUT_AT] % 4u;
         }
         all.before = sum_of_warp(all.before);
         all.cut_before = sum_of_warp(all.cut_before);
         all.all = sum_of_warp(all.all);
         all.cut = sum_of_warp(all.cut);
-        all_black = sum_of_warp(all_black);
-        any_flat = __any_sync(ALL, any_flat != 0u);
+        bool has_black = __any_sync(ALL, (flags & 2u) != 0u), flat = __any_sync(ALL, (flags & 1u) != 0u);
         if (threadIdx.x == 0u) {
             room.before = all.before;
             room.cut_before = all.cut_before;
             room.kept = all.all;
             room.cut = all.cut;
-            room.all_black = all_black;
-            room.any_flat = any_flat;
+            room.lowest = lowest;
+            room.flags = 2u * has_black + flat;
         }
     }
     __syncthreads();
@@ -302,8 +317,7 @@ __device__ __forceinline__ void add_other_blocks(Told<Count>& told, bool& flat, 
     told.cut_before += room.cut_before;
     told.all = (Count)room.kept;
     told.cut = room.cut;
-    black = (Count)room.all_black;
-    flat = room.any_flat != 0u;
+    start = {(Count)room.lowest, (room.flags & 2u) != 0u, (room.flags & 1u) != 0u};
 }
 
 // The lowest value of all threads of all crews.
@@ -421,8 +435,7 @@ struct Ladder {
     unsigned cut_before;   // and how many of them have been cut
     Count all;             // of all levels
     unsigned cut_of_all;
-    Count black;           // what black holds
-    bool flat;             // whether one level held everything
+    Start<Count> start;
 };
 
 // The prefix sums of levels with the counts `held`. While it waits for other blocks, or else at once, this does `meanwhile`.
@@ -432,7 +445,7 @@ __device__ __forceinline__ Ladder<Count, PER> ladder_of(const Count (&held)[PER]
     unsigned lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, below = (1u << lane) - 1u;
     Count whole = limit.whole > (Count)~(Count)0 ? ~(Count)0 : (Count)limit.whole;
     Ladder<Count, PER> ladder;
-    Count sum = 0;
+    Count sum = 0, lowest = 0;
     unsigned cut = 0u, cut_before = 0u;
     unsigned first = blockIdx.x * blockDim.x * PER;
     bool has_black = !MANY || levels.lo - first < blockDim.x * PER;
@@ -441,23 +454,27 @@ __device__ __forceinline__ Ladder<Count, PER> ladder_of(const Count (&held)[PER]
         ladder.cut[i] = held[i] > whole;
         ladder.whole[i] = ladder.cut[i] ? whole : held[i];
         sum += ladder.whole[i];
+        if (lowest == 0) lowest = held[i];
         unsigned all_cut = __ballot_sync(ALL, ladder.cut[i]);
         cut += __popc(all_cut);
         cut_before += __popc(all_cut & below);
         if (code + i == levels.lo) room.black = held[i];
     }
     Count through = prefix_of_warp(sum, lane);
+    if (MANY) lowest = lowest_of_lanes(lowest);
     Tidings<Count>& tidings = room.tidings(Count());
     if (lane == LANES - 1u) {
         tidings.sums[warp] = through;
         tidings.cuts[warp] = cut;
+        if (MANY) room.firsts[warp] = lowest;
     }
     Crew::meet();
     Told<Count> told = told_by_all<Crew>(tidings);
-    ladder.flat = room.flat != 0u;
-    ladder.black = has_black ? (Count)room.black : (Count)0;
+    Count black = has_black ? (Count)room.black : (Count)0;
+    ladder.start = {black, !MANY || black != 0, room.flat != 0u};
     if (MANY) {
-        add_other_blocks(told, ladder.flat, ladder.black, room, blocks, meanwhile);
+        ladder.start.lowest = lowest_of_lanes(lane < Crew::warps() ? (Count)room.firsts[lane] : (Count)0);
+        add_other_blocks(told, ladder.start, room, blocks, meanwhile);
     } else {
         meanwhile();
     }
@@ -520,10 +537,15 @@ __device__ __forceinline__ void equalize(Count (&held)[PER], Left left, unsigned
         if (is_limited) step[i] = kept_by(sum, cut, limit) + shared_out(shares_up_to(level_code(code + i, levels) - levels.lo, m.first, m.width), excess, divisor);
     }
     Sum first;  // the lowest step
+    bool none_shares = MANY && excess.quotient == 0u && excess.rest == 0u;
     if (excess.quotient != 0u && m.first == 0u) {
         // Every level has a share, so the first step is that of black.
-        bool is_cut = ladder.black > limit.whole;
-        first = kept_by(is_cut ? limit.whole : ladder.black, is_cut, limit) + excess.quotient;
+        Count black = ladder.start.has_black ? ladder.start.lowest : (Count)0;
+        bool is_cut = black > limit.whole;
+        first = kept_by(is_cut ? limit.whole : black, is_cut, limit) + excess.quotient;
+    } else if (none_shares && ladder.start.lowest != 0u) {
+        // Nothing has been cut, so the first step is that of the lowest level with samples.
+        first = is_limited ? kept_by(ladder.start.lowest, 0u, limit) : ladder.start.lowest;
     } else {
         first = ~0ull;
 #pragma unroll
@@ -533,7 +555,7 @@ __device__ __forceinline__ void equalize(Count (&held)[PER], Left left, unsigned
         }
         first = lowest_of_all<MANY, Crew>(first, room, blocks);
     }
-    Spread<Sum> spread = spread_of(first, ladder.flat ? first : all);
+    Spread<Sum> spread = spread_of(first, ladder.start.flat ? first : all);
 #pragma unroll
     for (unsigned i = 0u; i < PER; ++i) {
         mapped[i] = curve_at(code + i, line_code(code + i, levels, line), step[i], spread, levels, m.ceiling);
