@@ -90,17 +90,17 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
 
 type FrameCase = ((usize, usize), u8, Content);
 
-/// Every size at 8 bits, video sizes with every content; and every depth with every content at one size, and with one content at
-/// another.
+/// Every size at 8 bits, video sizes with every content; and every depth with every content at two sizes.
 fn cases(setup: &Setup) -> Vec<FrameCase> {
     let typical = if setup.quick { (96, 64) } else { TYPICAL };
     let contents = |size: (usize, usize)| if size.0 == size.1 { &Content::ALL[..1] } else { &Content::ALL[..] };
     let sizes = setup.sizes(&SIZES).into_iter().flat_map(|size| contents(size).iter().map(move |&all| (size, 8, all)));
+    let deep_sizes = [typical].into_iter().chain(setup.sizes(&[SMALLER]));
     let depths = [10, 12, 14, 16];
-    let deep = depths.into_iter().flat_map(|depth| Content::ALL.map(|content| (typical, depth, content)));
-    let smaller = setup.sizes(&[SMALLER]).into_iter();
-    let smaller = smaller.flat_map(|size| depths.map(|depth| (size, depth, Content::Photo)));
-    sizes.chain(deep).chain(smaller).collect()
+    let deep = deep_sizes.flat_map(|size| {
+        depths.into_iter().flat_map(move |depth| Content::ALL.map(move |content| (size, depth, content)))
+    });
+    sizes.chain(deep).collect()
 }
 
 fn formats() -> [PixelFormat; 8] {
