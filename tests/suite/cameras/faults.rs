@@ -17,8 +17,15 @@ fn film_through(camera: &Vivid, harm: &str, says: Option<&str>) -> Film {
     assert_eq!(code, Some(0), "{harm}: {said}");
     let film = Film::read(&dir.path("out.mkv"));
     assert_eq!(film.len(), frames_counted(&said, "out.mkv"), "{harm}: {said}");
-    film.is_in_order();
+    // With `says` it was opened again.
+    film.is_in_order_with_a_restart_at(if says.is_some() { frame_after_longest_gap(&film) } else { film.len() });
     film
+}
+
+/// The frame behind the longest time between two.
+fn frame_after_longest_gap(film: &Film) -> usize {
+    let gaps = film.times.windows(2).map(|pair| pair[1] - pair[0]).enumerate();
+    gaps.max_by(|(_, one), (_, other)| one.total_cmp(other)).map_or(0, |(frame, _)| frame + 1)
 }
 
 /// The longest time between two frames, in seconds.

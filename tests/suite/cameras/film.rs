@@ -73,11 +73,21 @@ impl Film {
     /// there twice was overwritten by a later one.
     #[track_caller]
     pub fn is_in_order(&self) {
+        self.is_in_order_with_a_restart_at(self.len());
+    }
+
+    /// The same of a camera that was opened again at this frame: there its time and numbers begin again, so a picture may
+    /// be like one from before.
+    #[track_caller]
+    pub fn is_in_order_with_a_restart_at(&self, frame: usize) {
         assert!(self.times.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", self.times);
-        let mut hashes = self.hashes.clone();
-        hashes.sort_unstable();
-        hashes.dedup();
-        assert_eq!(hashes.len(), self.len(), "a picture is there twice");
+        let (before, after) = self.hashes.split_at(frame);
+        for hashes in [before, after] {
+            let mut different = hashes.to_vec();
+            different.sort_unstable();
+            different.dedup();
+            assert_eq!(different.len(), hashes.len(), "a picture is there twice");
+        }
     }
 }
 
