@@ -2,6 +2,8 @@
 //! that, else with a hidden, random name in the folder of the output.
 
 use super::file_names::{folder_of, shortened};
+#[cfg(target_os = "linux")]
+use std::ffi::{CStr, CString};
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -118,13 +120,12 @@ impl Temporary {
     /// When the system refuses; nothing has changed then.
     pub(super) fn take(&mut self, place: &Path, replace: bool, old: Option<&Metadata>) -> io::Result<()> {
         self.check()?;
-        let path = match self.path.take() {
-            Some(path) => path,
-            None => self.name(place)?,
-        };
         if let Some(old) = old {
             resemble(&self.file, old);
         }
+        let Some(path) = self.path.take() else {
+            return self.name(place, replace);
+        };
         let taken = match replace {
             true => path.persist(place),
             false => path.persist_noclobber(place).or_else(|refused| claim(refused, place)),
@@ -136,19 +137,35 @@ impl Temporary {
         Ok(())
     }
 
-    /// Gives a file without a name a hidden one.
+    /// Gives a file without a name the name `place`. Only renaming replaces a file, so that a new one needs a hidden name before:
+    /// no memory is allocated while it has one, because a program that runs out of memory ends there, and would leave it.
     #[cfg(target_os = "linux")]
-    fn name(&self, place: &Path) -> io::Result<TempPath> {
-        use rustix::fs::{AtFlags, CWD, linkat};
-        let from = by_descriptor(&self.file).unwrap_or_default();
+    fn name(&self, place: &Path, replace: bool) -> io::Result<()> {
+        use rustix::fs::{AtFlags, CWD, linkat, renameat, unlink};
+        let c_string = |path: &Path| CString::new(path.as_os_str().as_encoded_bytes()).map_err(io::Error::from);
+        let (file, to) = (c_string(&by_descriptor(&self.file).unwrap_or_default())?, c_string(place)?);
+        let link = |path: &CStr| linkat(CWD, file.as_c_str(), CWD, path, AtFlags::SYMLINK_FOLLOW);
+        if !replace {
+            return Ok(link(&to)?);
+        }
         let [prefix, suffix] = hidden(place);
-        let link = |path: &Path| Ok(linkat(CWD, &from, CWD, path, AtFlags::SYMLINK_FOLLOW)?);
-        let named = Builder::new().prefix(&prefix).suffix(&suffix).make_in(folder_of(place), link)?;
-        Ok(named.into_temp_path())
+        let renamed = Builder::new().prefix(&prefix).suffix(&suffix).make_in(folder_of(place), |path| {
+            let hidden = c_string(path)?;
+            link(&hidden)?;
+            let renamed = renameat(CWD, hidden.as_c_str(), CWD, to.as_c_str());
+            if renamed.is_err() {
+                // If this fails, the hidden name still marks the file as temporary.
+                let _ = unlink(hidden.as_c_str());
+            }
+            Ok(renamed?)
+        })?;
+        // Nothing has the hidden name now.
+        renamed.into_temp_path().disable_cleanup(true);
+        Ok(())
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn name(&self, _place: &Path) -> io::Result<TempPath> {
+    fn name(&self, _place: &Path, _replace: bool) -> io::Result<()> {
         Err(io::ErrorKind::NotFound.into())
     }
 }
