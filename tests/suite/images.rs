@@ -481,6 +481,18 @@ fn floating_point_is_cut_off_with_a_word_or_refused() {
     float[samples..samples + 12].copy_from_slice(&[83, 1, 3, 0, 1, 0, 0, 0, 3, 0, 0, 0]);
     float.extend([0; 256]);
     dir.write("float.tif", &float);
-    dir.run("float.tif no.png").exits_with(1).says(&["float.tif", "no floating point samples", "-auto-level"]);
+    dir.run("float.tif no.png").exits_with(1).says(&[
+        "float.tif",
+        "no floating point or signed samples",
+        "-auto-level",
+    ]);
+    // FFmpeg would take 8 bits of floating point, and signed samples, for unsigned ones.
+    for format in [2, 3] {
+        let mut file = tiff(&[0], false);
+        let at = tag(&file, 21);
+        file[at..at + 12].copy_from_slice(&[83, 1, 3, 0, 1, 0, 0, 0, format, 0, 0, 0]);
+        dir.write("other.tif", &file);
+        dir.run("other.tif no.png").exits_with(1).says(&["other.tif", "no floating point or signed samples"]);
+    }
     assert!(!dir.path("no.png").exists());
 }

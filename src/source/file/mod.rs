@@ -195,7 +195,7 @@ impl FileSource {
                     }
                     "tiff" if self.is_pipe => " (FFmpeg reads no TIFF from a pipe: name the file)",
                     "tiff" => {
-                        " (FFmpeg reads no floating point samples, tiles or BigTIFF: ImageMagick's `convert IN -auto-level -depth \
+                        " (FFmpeg reads no floating point or signed samples, tiles or BigTIFF: ImageMagick's `convert IN -auto-level -depth \
                          16 OUT%03d.png` makes files that it can read)"
                     }
                     _ => "",

@@ -18,6 +18,10 @@ const SAMPLES: [(u16, u16); 2] = [(273, 279), (513, 514)];
 const TILES: u16 = 324;
 const DNG: u16 = 50706;
 
+/// The tag that says what the samples are: unsigned integers, or undefined. FFmpeg takes all others for them.
+const SAMPLE_FORMAT: u16 = 339;
+const UNSIGNED: [usize; 2] = [1, 4];
+
 /// Tags that lead to other lists of tags, which say nothing of how a page is decoded: smaller versions, and what cameras tell.
 const OTHER_LISTS: [u16; 3] = [330, 34665, 34853];
 
@@ -122,7 +126,20 @@ impl<'a> Tiff<'a> {
     /// Whether FFmpeg reads all pages of the file as it is.
     fn is_read(&self) -> bool {
         let (pages, Some(first)) = (self.pages(), self.long(4)) else { return true };
-        self.has(first, DNG) || pages.is_empty() || pages == [first] && !self.has(first, TILES)
+        self.has(first, DNG) || pages.is_empty() || pages == [first] && self.is_decoded(first)
+    }
+
+    /// Whether FFmpeg decodes the page with this list of tags.
+    fn is_decoded(&self, list: usize) -> bool {
+        let mut tags = self.tags(list).unwrap_or_default().chunks_exact(TAG);
+        !tags.any(|bytes| match self.kind(bytes) {
+            TILES => true,
+            SAMPLE_FORMAT => {
+                let formats = self.tag(bytes).map_or(Vec::new(), |tag| self.numbers(&tag));
+                formats.iter().any(|format| !UNSIGNED.contains(format))
+            }
+            _ => false,
+        })
     }
 
     /// Whether the page with this list of tags has this one.
@@ -133,7 +150,7 @@ impl<'a> Tiff<'a> {
     /// The page with this list of tags, as a file: samples, values that do not fit into tags, tags. `None` if it is damaged, or
     /// FFmpeg does not read it.
     fn page(&self, list: usize) -> Option<Vec<u8>> {
-        if self.has(list, TILES) {
+        if !self.is_decoded(list) {
             return None;
         }
         let (mut tags, mut page) = (self.kept(list)?, self.bytes[..VALUE].to_vec());
