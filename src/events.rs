@@ -1,9 +1,9 @@
 //! Where the events of `--progress json` go.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use histeq_video::cli::{EventsTo, Job};
 use histeq_video::report::Events;
-use histeq_video::sink::{Files, Overwrite, Target};
+use histeq_video::sink::{Files, Overwrite, Target, TargetError};
 use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom, Write};
 
@@ -21,8 +21,6 @@ pub fn open(job: &Job) -> Result<Option<Events>> {
         }
         Err(_) => {
             job.files().into_iter().try_for_each(|other| Target::differs(name, other))?;
-            // `-n` is about the output.
-            let overwrite = if job.overwrite() == Overwrite::Yes { Overwrite::Yes } else { Overwrite::No };
             match with_events(name) {
                 Some(file) if job.replaces_events() => {
                     file.set_len(0).with_context(|| name.clone())?;
@@ -32,7 +30,12 @@ pub fn open(job: &Job) -> Result<Option<Events>> {
                     end_line(&mut file).with_context(|| name.clone())?;
                     file
                 }
-                None => Target::direct(name, Files::One, overwrite)?.writer()?,
+                None => match Target::direct(name, Files::One, Overwrite::No) {
+                    Err(TargetError::Exists(_)) => {
+                        bail!("{name} exists, and holds no events (give --progress-file another name)")
+                    }
+                    target => target?.writer()?,
+                },
             }
         }
     };

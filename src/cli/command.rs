@@ -205,24 +205,18 @@ impl Job {
         }
     }
 
-    /// What to do with an output that exists.
-    pub fn overwrite(&self) -> Overwrite {
-        match self {
+    /// Whether events of earlier runs are replaced, not continued.
+    pub fn replaces_events(&self) -> bool {
+        let overwrite = match self {
+            Job::Many(many, _) => return many.overwrites,
+            Job::Pieces(PiecesJob::Join(job)) => return job.overwrites,
             Job::File(job) => job.output.overwrite,
             Job::Live(jobs) => jobs[0].overwrite,
             Job::Compare(job) => job.output.overwrite,
             Job::Restore(job) => job.output.overwrite,
-            _ => Overwrite::No,
-        }
-    }
-
-    /// Whether events of earlier runs are replaced, not continued.
-    pub fn replaces_events(&self) -> bool {
-        match self {
-            Job::Many(many, _) => many.overwrites,
-            Job::Pieces(PiecesJob::Join(job)) => job.overwrites,
-            _ => self.overwrite() == Overwrite::Yes,
-        }
+            _ => return false,
+        };
+        overwrite == Overwrite::Yes
     }
 
     /// The files that are read and written beside events.

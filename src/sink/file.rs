@@ -235,7 +235,7 @@ impl FileSink {
         let Begun { video, routes, metadata, options } = self.begin_file(begin, add)?;
         self.running = Some(Running {
             encoder,
-            fitter: Fitter::new(format, first.size(), self.notices.clone()),
+            fitter: Fitter::new(format, first, self.notices.clone()),
             video,
             routes,
             clock,

@@ -168,12 +168,16 @@ pub struct Fitter {
     notices: Notices,
     /// The size of the first picture, until the size changes.
     first_size: Option<(usize, usize)>,
+    /// Do the encoder's pictures hold all bits and colours of those so far?
+    is_whole: bool,
 }
 
 impl Fitter {
-    /// Converts to the format `to`. A picture of another size than `size` causes a warning.
-    pub fn new(to: VideoFormat, size: (usize, usize), notices: Notices) -> Self {
-        Fitter { to, converter: Converter::default(), notices, first_size: Some(size) }
+    /// Converts to the format `to`, which was chosen for `first`. A picture of another size, or one with more bits or colour
+    /// than `to` holds, causes a warning.
+    pub fn new(to: VideoFormat, first: &Picture, notices: Notices) -> Self {
+        let is_whole = !first.format().loses_in(to.format);
+        Fitter { to, converter: Converter::default(), notices, first_size: Some(first.size()), is_whole }
     }
 
     /// Converts `picture`; returns it unchanged if format, range and size are right.
@@ -194,6 +198,10 @@ impl Fitter {
                 .warn(&format!("the video changes size to {w}x{h}; from there on it is scaled to {to_w}x{to_h}"))?;
         }
         let (from, to) = (picture.format(), self.to.format);
+        if self.is_whole && from.loses_in(to) {
+            self.is_whole = false;
+            self.notices.warn(&format!("the video changes to {from}; from there on it is narrowed to {to}"))?;
+        }
         self.converter.picture(&picture, self.to).with_context(|| format!("cannot convert pixel format {from} to {to}"))
     }
 }

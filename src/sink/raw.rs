@@ -97,7 +97,7 @@ impl RawSink {
             self.bytes(line.as_bytes())?;
         }
         let first = VideoFormat::of(picture);
-        let fitter = Fitter::new(first, first.size, self.notices.clone());
+        let fitter = Fitter::new(first, picture, self.notices.clone());
         self.stream = Some(RawStream { fitter, first, is_y4m });
         Ok(())
     }

@@ -140,9 +140,9 @@ fn events_continue_those_of_earlier_runs_and_no_other_file() {
     dir.succeeds("-y --progress-file told.jsonl in.mkv out.mkv");
     assert_eq!(kinds(&events(&told())), ["start", "progress", "result"]);
     dir.write("letter.txt", b"Dear reader,\n");
-    for options in ["", "-n"] {
+    for options in ["", "-n", "-y"] {
         let line = format!("{options} --progress-file letter.txt in.mkv other.mkv");
-        dir.run(&line).exits_with(1).says(&["letter.txt exists"]);
+        dir.run(&line).exits_with(1).says(&["letter.txt exists, and holds no events", "another name"]);
     }
     assert_eq!(dir.read("letter.txt"), b"Dear reader,\n");
     // What a full disk has cut off is a line of its own.

@@ -372,6 +372,27 @@ fn pages_of_a_tiff_are_read_whatever_their_samples_are_stored_as() {
     }
 }
 
+#[test]
+fn pages_in_colour_behind_a_gray_one_are_narrowed_with_a_word() {
+    let dir = Dir::new();
+    for (page, format) in [(1, "gray"), (2, "rgb24"), (3, "rgb24")] {
+        dir.ffmpeg(&format!(
+            "-f lavfi -i testsrc2=s=64x48,format={format} -frames:v 1 -c:v tiff -compression_algo raw p{page}.tif"
+        ));
+    }
+    let file = |page: u32| dir.read(&format!("p{page}.tif"));
+    dir.write("gray-first.tif", &joined(&[file(1), file(2), file(3)]));
+    dir.write("gray-last.tif", &joined(&[file(2), file(1)]));
+    let narrowed = "the video changes to rgb24; from there on it is narrowed to gray";
+    for output in ["--encoder ffv1 gray-first.tif out.mkv", "-f rawvideo gray-first.tif out.raw"] {
+        let run = dir.succeeds(&format!("-y --backend cpu {output}"));
+        assert_eq!(run.stderr.matches(narrowed).count(), 1, "{}", run.stderr);
+    }
+    dir.run("-y --strict --encoder ffv1 gray-first.tif strict.mkv").exits_with(1).says(&[narrowed]);
+    let run = dir.succeeds("-y --encoder ffv1 --backend cpu gray-last.tif out.mkv");
+    assert!(!run.stderr.contains("narrowed"), "{}", run.stderr);
+}
+
 /// A file with the pages of these, which have one each: all their offsets grow by what comes before.
 fn joined(files: &[Vec<u8>]) -> Vec<u8> {
     let u32_at = |file: &[u8], at: usize| u32::from_le_bytes(file[at..at + 4].try_into().expect("4 bytes"));
