@@ -22,7 +22,7 @@ make "${pictures[@]}" -c:v prores_ks -profile:v 3 -pix_fmt yuv422p10le -c:a pcm_
 make "${pictures[@]}" -c:v libx264 -pix_fmt yuv420p -c:a aac upright.mp4
 # A telephone that was held upright says so: each player turns the pictures.
 make -i upright.mp4 -c copy -metadata:s:v rotate=90 phone.mp4
-rotation=$(ffprobe -v error -show_entries stream_side_data=rotation -of csv=p=0 phone.mp4 | head -n 1)
+rotation=$(ffprobe -v error -show_entries stream_side_data=rotation -of csv=p=0 phone.mp4 | sed -n 1p)
 [ -n "$rotation" ] || make -display_rotation 90 -i upright.mp4 -c copy phone.mp4
 hdr="zscale=t=linear:npl=203,format=gbrpf32le,zscale=p=bt2020:t=smpte2084:m=bt2020nc:r=tv:npl=203,format=yuv420p10le"
 make "${pictures[@]}" -vf "setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709,$hdr" -c:v ffv1 -color_trc smpte2084 \

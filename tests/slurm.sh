@@ -51,7 +51,7 @@ ReturnToService=2
 MpiDefault=none
 CONF
 # Slurm 23.11 and newer can do without control groups; older ones look for them.
-slurmd -V | grep -qE 'slurm(-wlm)? 22\.' || echo "CgroupPlugin=disabled" >"$work/cgroup.conf"
+slurmd -V | grep -E 'slurm(-wlm)? 22\.' >/dev/null || echo "CgroupPlugin=disabled" >"$work/cgroup.conf"
 mkdir "$work/state" "$work/spool"
 head -c 1024 /dev/urandom >"$work/munge.key"
 chmod 400 "$work/munge.key"
@@ -85,7 +85,7 @@ PIECE_OPTIONS="--cpus-per-task=1 --mem=200" equalize.sh film.mkv joined.mkv "${o
 array=$(sed -n 's/^job \([0-9]*\) .*/\1/p' said.txt) join=$(sed -n 's/.*, job \([0-9]*\) .*/\1/p' said.txt)
 state() { squeue --noheader --array --format=%T --states=all --job "$1"; }
 is_running() { [ "$(state "$1")" = RUNNING ]; }
-is_over() { ! squeue --noheader --format=%T --job "$join" | grep -q .; }
+is_over() { ! squeue --noheader --format=%T --job "$join" | grep . >/dev/null; }
 
 within 60 is_running "${array}_1" || fail "task 1 does not run"
 scontrol requeue "${array}_1"
@@ -96,7 +96,7 @@ within 300 is_over || fail "the film is not joined after five minutes"
 state "$array" | sort | uniq -c
 [ "$(state "$join")" = COMPLETED ] || fail "the join is $(state "$join")"
 for task in 1 5; do
-    scontrol show job "${array}_$task" | grep -q 'Restarts=[1-9]' || fail "task $task was not started again"
+    scontrol show job "${array}_$task" | grep 'Restarts=[1-9]' >/dev/null || fail "task $task was not started again"
 done
 
 hashes() { ffmpeg -nostdin -v error -i "$1" -map 0:v -f framemd5 - | grep -v '^#'; }
