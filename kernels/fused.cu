@@ -17,6 +17,9 @@ constexpr unsigned AHEAD = 4u;
 // A block that keeps this many rounds of vectors or more takes most of the shared memory.
 constexpr unsigned CROWDED = 4u;
 
+// The most rounds that threads have on their way into shared memory while they map a plane that does not fit there.
+constexpr unsigned UNDER_WAY = 6u;
+
 // The table, then the vectors that stay.
 extern __shared__ __align__(128) unsigned shared_words[];
 
@@ -155,10 +158,10 @@ __device__ __forceinline__ void count_share(const Share& share, uint4* stage, un
     count_rest<S, LOG2_COPIES, FRESH>(share, samples, table);
 }
 
-// Counts the block's share while the rounds of a waiting one that are `kept` are fetched into `stage`, one for each round
-// that is counted.
+// Counts the block's share while the rounds of a waiting one that are `fetched` come into `stage`, one for each round that
+// is counted.
 template <typename S, unsigned LOG2_COPIES>
-__device__ __forceinline__ void count_ahead(const Share& share, const Share& waiting, uint4* stage, unsigned kept,
+__device__ __forceinline__ void count_ahead(const Share& share, const Share& waiting, uint4* stage, unsigned fetched,
                                             Samples samples, Table<LOG2_COPIES> table) {
     uint4 next[AHEAD];
 #pragma unroll
@@ -171,14 +174,30 @@ __device__ __forceinline__ void count_ahead(const Share& share, const Share& wai
 #pragma unroll
         for (unsigned i = 0u; i < AHEAD; ++i) {
             unsigned at = first + i * blockDim.x, later = at + AHEAD * blockDim.x;
-            if (at < kept * blockDim.x && at < waiting.vectors) fetch(waiting.from + at, stage + at);
+            if (at < fetched * blockDim.x && at < waiting.vectors) fetch(waiting.from + at, stage + at);
             uint4 now = next[i];
             if (later < share.vectors) next[i] = fresh(share.from + later);
             if (at < share.whole) count_vector<S, LOG2_COPIES>(now, samples, table);
         }
     }
-    end_of_round();
     count_rest<S, LOG2_COPIES, true>(share, samples, table);
+}
+
+// Calls `use` with the vectors of the thread's share and their indices. The first rounds, `kept` of them, more than
+// UNDER_WAY, are in `stage`; each vector there makes room for a later one.
+template <typename F>
+__device__ __forceinline__ void each_through(uint4* stage, unsigned kept, const Share& share, F use) {
+    unsigned staged = kept * blockDim.x, place = threadIdx.x;
+#pragma unroll 1
+    for (unsigned at = threadIdx.x; at < share.vectors; at += blockDim.x) {
+        wait_for_fetched<UNDER_WAY>();
+        uint4 vector = stage[place];
+        // No other thread accesses this place.
+        if (at + staged < share.vectors) fetch(share.from + at + staged, stage + place);
+        end_of_round();
+        use(vector, at);
+        place = place + blockDim.x < staged ? place + blockDim.x : threadIdx.x;
+    }
 }
 
 // Writes the curve at the thread's codes into all copies of the table.
@@ -477,6 +496,10 @@ __device__ __forceinline__ void ahead(Plane plane, Plane waits, Samples samples,
     Share share = share_of<S>(plane, blockIdx.x, samples), waiting = share_of<S>(waits, blockIdx.x, samples);
     if (waits.from == nullptr) waiting.vectors = 0u;
     uint4* stage = reinterpret_cast<uint4*>(shared_words) + (codes << LOG2_COPIES) / 4u;
+    unsigned staged = waits.kept * blockDim.x;
+    // A plane that does not fit into `stage` takes longer to map than to count: then half of the rounds are fetched later.
+    bool passes_through = waits.kept > UNDER_WAY && staged < waiting.vectors;
+    unsigned early = passes_through ? waits.kept / 2u : waits.kept;
     Past<PER> past;
 
     auto start = [&] {
@@ -495,7 +518,11 @@ __device__ __forceinline__ void ahead(Plane plane, Plane waits, Samples samples,
     __syncthreads();
 
     Table<LOG2_COPIES> table;
-    count_ahead<S, LOG2_COPIES>(share, waiting, stage, waits.kept, samples, table);
+    count_ahead<S, LOG2_COPIES>(share, waiting, stage, early, samples, table);
+    for (unsigned at = early * blockDim.x + threadIdx.x; at < staged && at < waiting.vectors; at += blockDim.x) {
+        fetch(waiting.from + at, stage + at);
+    }
+    end_of_round();
     if (settled != 0u) start();
     __syncthreads();
     add_up<LOG2_COPIES>(shared_words, codes, [=](unsigned code, unsigned sum) {
@@ -525,10 +552,13 @@ __device__ __forceinline__ void ahead(Plane plane, Plane waits, Samples samples,
     auto map = [&](uint4 vector, unsigned at) {
         waiting.to[at] = mapped_vector<S, 1>(vector, 0u, samples, [=](unsigned code) { return table[code]; });
     };
-    unsigned staged = waits.kept * blockDim.x < waiting.vectors ? waits.kept * blockDim.x : waiting.vectors;
+    if (passes_through) {
+        each_through(stage, waits.kept, waiting, map);
+    } else {
 #pragma unroll 1
-    for (unsigned at = threadIdx.x; at < staged; at += blockDim.x) map(stage[at], at);
-    each_beyond<AHEAD, true>(waiting.from, waits.kept * blockDim.x + threadIdx.x, waiting.vectors, map);
+        for (unsigned at = threadIdx.x; at < staged && at < waiting.vectors; at += blockDim.x) map(stage[at], at);
+        each_beyond<AHEAD, true>(waiting.from, staged + threadIdx.x, waiting.vectors, map);
+    }
 }
 
 // PER codes per thread and WARPS warps in the crew, for the plain curve and for the modified one. Planes that are too

@@ -384,12 +384,20 @@ fn videos_with_cuts_and_flashes_become_what_the_specification_says() {
     let mut numbers = Numbers(25);
     let mut asked = Vec::new();
     for (depth, cases) in [(8, 16), (9, 3), (10, 5)] {
-        for _ in 0..cases {
+        for case in 0..cases {
             let bytes = if depth == 8 { 1 } else { 2 };
             let threads = if depth == 8 { 256 } else { 512 };
-            let (blocks, share) = (1 + numbers.below(2), 1 + numbers.below(300));
-            let kept = numbers.below(share.div_ceil(threads) + 1);
-            let pixels = (sharing(blocks, share, &mut numbers) * 16 / bytes).saturating_sub(numbers.below(7)).max(1);
+            // Places in shared memory are used again where seven rounds or more stay.
+            let is_large = case == 0 && depth != 9;
+            let share = 1 + numbers.below(300) + if is_large { 10 * threads } else { 0 };
+            let blocks = 1 + numbers.below(2);
+            let kept = match is_large {
+                true if depth == 8 => 7,
+                true => 6,
+                false => numbers.below(share.div_ceil(threads) + 1),
+            };
+            let vectors = if is_large { blocks * share } else { sharing(blocks, share, &mut numbers) };
+            let pixels = (vectors * 16 / bytes).saturating_sub(numbers.below(7)).max(1);
             let settings = settings_with_window(Method::Global, false, &mut numbers);
             let frame = frame_of(depth, numbers.below(2) == 0, (pixels as usize, 1));
             let (levels, sample) = (frame.levels(), frame.format().descriptor().sample);

@@ -18,8 +18,8 @@ const SIZES: [(usize, usize); 8] =
 /// The size at which depths, contents and formats are compared.
 const TYPICAL: (usize, usize) = (3840, 2160);
 
-/// A size at which depths are compared with one content.
-const SMALLER: (usize, usize) = (1920, 1080);
+/// Further sizes at which depths are compared.
+const SMALLER: [(usize, usize); 2] = [(1920, 1080), (1280, 720)];
 
 /// Bytes of the pictures of one measurement together: more than any GPU's cache.
 const SPREAD: usize = 400 << 20;
@@ -90,12 +90,12 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
 
 type FrameCase = ((usize, usize), u8, Content);
 
-/// Every size at 8 bits, video sizes with every content; and every depth with every content at two sizes.
+/// Every size at 8 bits, video sizes with every content; and every depth with every content at three sizes.
 fn cases(setup: &Setup) -> Vec<FrameCase> {
     let typical = if setup.quick { (96, 64) } else { TYPICAL };
     let contents = |size: (usize, usize)| if size.0 == size.1 { &Content::ALL[..1] } else { &Content::ALL[..] };
     let sizes = setup.sizes(&SIZES).into_iter().flat_map(|size| contents(size).iter().map(move |&all| (size, 8, all)));
-    let deep_sizes = [typical].into_iter().chain(setup.sizes(&[SMALLER]));
+    let deep_sizes = [typical].into_iter().chain(setup.sizes(&SMALLER));
     let depths = [10, 12, 14, 16];
     let deep = deep_sizes.flat_map(|size| {
         depths.into_iter().flat_map(move |depth| Content::ALL.map(move |content| (size, depth, content)))
