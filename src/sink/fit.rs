@@ -200,7 +200,9 @@ impl Fitter {
         let (from, to) = (picture.format(), self.to.format);
         if self.is_whole && from.loses_in(to) {
             self.is_whole = false;
-            self.notices.warn(&format!("the video changes to {from}; from there on it is narrowed to {to}"))?;
+            self.notices.warn(&format!(
+                "the video changes to {from}; from there on it is narrowed to {to} (--filter format={from} keeps all of it)"
+            ))?;
         }
         self.converter.picture(&picture, self.to).with_context(|| format!("cannot convert pixel format {from} to {to}"))
     }

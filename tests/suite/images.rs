@@ -389,6 +389,11 @@ fn pages_in_colour_behind_a_gray_one_are_narrowed_with_a_word() {
         assert_eq!(run.stderr.matches(narrowed).count(), 1, "{}", run.stderr);
     }
     dir.run("-y --strict --encoder ffv1 gray-first.tif strict.mkv").exits_with(1).says(&[narrowed]);
+    let colours = |name: &str| dir.streams(name)[0]["pix_fmt"].clone();
+    assert_eq!(colours("out.mkv"), "gray");
+    // The way out that the warning names.
+    let run = dir.succeeds("-y --backend cpu --filter format=rgb24 gray-first.tif rgb%d.png");
+    assert!(!run.stderr.contains("narrowed") && colours("rgb3.png") == "rgb24", "{}", run.stderr);
     let run = dir.succeeds("-y --encoder ffv1 --backend cpu gray-last.tif out.mkv");
     assert!(!run.stderr.contains("narrowed"), "{}", run.stderr);
 }
