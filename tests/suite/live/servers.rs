@@ -135,7 +135,7 @@ impl Place {
     /// A name for what the server gets.
     pub fn file(&self, number: u32) -> String {
         let extension = if self.protocol == Protocol::Rtmp { "flv" } else { "ts" };
-        format!("live{number}.{extension}")
+        format!("live-{:?}-{number}.{extension}", self.protocol)
     }
 }
 
